@@ -1,0 +1,90 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .treatAllWarnings(as: .error),
+]
+
+extension Target.Dependency {
+  static let argumentParser = product(name: "ArgumentParser", package: "swift-argument-parser")
+  static let asyncHTTPClient = product(name: "AsyncHTTPClient", package: "async-http-client")
+  static let crypto = product(name: "Crypto", package: "swift-crypto")
+  static let cryptoExtras = product(name: "CryptoExtras", package: "swift-crypto")
+  static let grdb = product(name: "GRDB", package: "GRDB.swift")
+  static let hummingbird = product(name: "Hummingbird", package: "hummingbird")
+  static let logging = product(name: "Logging", package: "swift-log")
+  static let nio = product(name: "NIOCore", package: "swift-nio")
+  static let nioPosix = product(name: "NIOPosix", package: "swift-nio")
+  static let nioHTTP1 = product(name: "NIOHTTP1", package: "swift-nio")
+  static let nioFoundationEssentials = product(name: "NIOFoundationEssentialsCompat", package: "swift-nio")
+  static let serviceLifecycle = product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+  static let tomlKit = product(name: "TOMLKit", package: "TOMLKit")
+}
+
+func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .testTarget(name: name, dependencies: dependencies + ["TestSupport"], swiftSettings: strict)
+}
+
+let package = Package(
+  name: "hearth",
+  products: [
+    .executable(name: "hearthd", targets: ["hearthd"]),
+    .executable(name: "hearthctl", targets: ["hearthctl"]),
+    .executable(name: "hearth-sandbox", targets: ["hearth-sandbox"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+    .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
+    .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+  ],
+  targets: [
+    library("HearthCore"),
+    library("HearthControl"),
+    library("HearthRuntime", ["HearthCore", "HearthControl", .logging]),
+    library("HearthLinux", ["HearthCore", "HearthControl", "CSystemd", "CLinux", .logging, .nio, .nioPosix]),
+    library("HearthOAuth", ["HearthCore", "HearthControl", .asyncHTTPClient, .crypto, .logging, .nio, .nioHTTP1]),
+    library("HearthStorage", ["HearthCore", "HearthControl", .crypto, .cryptoExtras, .grdb, .logging]),
+    .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+    .target(name: "CLinux"),
+    program(
+      "hearthd",
+      [
+        "HearthCore", "HearthControl", "HearthRuntime", "HearthLinux", "HearthOAuth", "HearthStorage",
+        .argumentParser, .logging, .serviceLifecycle, .tomlKit,
+      ]),
+    program("hearthctl", ["HearthControl", .argumentParser]),
+    program("hearth-sandbox", [.argumentParser, .crypto, .hummingbird, .logging, .serviceLifecycle]),
+
+    .target(
+      name: "TestSupport", dependencies: ["HearthCore", "HearthControl"], path: "Tests/TestSupport",
+      swiftSettings: strict),
+    tests("HearthCoreTests", ["HearthCore"]),
+    tests("HearthControlTests", ["HearthControl"]),
+    tests("HearthRuntimeTests", ["HearthRuntime"]),
+    tests("HearthLinuxTests", ["HearthLinux"]),
+    tests("HearthOAuthTests", ["HearthOAuth"]),
+    tests("HearthStorageTests", ["HearthStorage", .grdb]),
+    tests("hearthdTests", ["hearthd"]),
+    tests("SandboxTests", ["hearth-sandbox"]),
+    tests("ArchitectureTests", []),
+    tests("EndToEndTests", ["hearthd", "hearthctl", "hearth-sandbox"]),
+  ]
+)

@@ -1,0 +1,60 @@
+/// Sends one HTTP request to an API and brings its answer. Follows no redirect, repeats nothing.
+package protocol APIEndpoint: Sendable {
+  func exchange(_ request: APIRequest, bearer: Token, timeout: Duration) async throws(ExchangeFailure) -> APIAnswer
+}
+
+package struct APIRequest: Hashable, Sendable {
+  package var method: String
+  package var url: HTTPURL
+  /// In order, as the caller gave them; without those that Hearth sets itself.
+  package var headers: [Header]
+  package var body: [UInt8]
+  package var idempotencyKey: String?
+
+  package struct Header: Hashable, Sendable {
+    package var name: String
+    package var value: String
+
+    package init(name: String, value: String) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  package init(method: String, url: HTTPURL, headers: [Header], body: [UInt8], idempotencyKey: String?) {
+    self.method = method
+    self.url = url
+    self.headers = headers
+    self.body = body
+    self.idempotencyKey = idempotencyKey
+  }
+}
+
+package struct APIAnswer: Hashable, Sendable {
+  package var status: Int
+  package var headers: [APIRequest.Header]
+  package var body: [UInt8]
+  /// `Retry-After` in both its forms (RFC 9110, section 10.2.3), as the time to wait from now.
+  package var retryAfter: Duration?
+  /// The server's `Date` less this machine's clock; nil without one.
+  package var skew: Duration?
+
+  package init(
+    status: Int, headers: [APIRequest.Header] = [], body: [UInt8] = [], retryAfter: Duration? = nil,
+    skew: Duration? = nil
+  ) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+    self.retryAfter = retryAfter
+    self.skew = skew
+  }
+}
+
+/// Why no answer came. Messages are for people and hold no secret.
+package enum ExchangeFailure: Error, Hashable, Sendable {
+  /// No connection: the server has surely not seen the request.
+  case notSent(message: String)
+  /// Sent, and no whole answer: what the server did is unknown.
+  case unanswered(message: String)
+}

@@ -1,0 +1,27 @@
+/// Where the delivery of requests gets its tokens from: the sessions, seen by one who sends.
+package protocol BearerSource: Sendable {
+  /// The current token, valid for a minute or as long as the provider makes them; awaits a refresh where one is
+  /// needed, with a deadline.
+  func bearer(for account: AccountName) async throws(BearerFailure) -> Bearer
+
+  /// An API answered 401 to this token. An older token's is ignored; the current one's forces one shared refresh; again
+  /// on the token that brought, the session ends. Returns the token to use now.
+  func refused(_ fingerprint: Fingerprint, of account: AccountName) async throws(BearerFailure) -> Bearer
+}
+
+package struct Bearer: Hashable, Sendable {
+  package let token: Token
+  package let subject: Subject?
+
+  package init(token: Token, subject: Subject?) {
+    self.token = token
+    self.subject = subject
+  }
+}
+
+package enum BearerFailure: Error, Hashable, Sendable {
+  /// Signed out, ended, locked or not read yet: sending pauses until the session says otherwise.
+  case noSession
+  /// A refresh is needed and cannot be had now.
+  case unavailable(message: String, retryAfter: Duration?)
+}

@@ -1,0 +1,77 @@
+/// Where one account's credential is kept, and what is remembered of it.
+///
+/// One object an account. Calls on it are never made at the same time.
+package protocol CredentialStore: Sendable {
+  /// What is known without the credential itself (accounts.json).
+  func remembered() async -> RememberedAccount
+
+  /// Reads the credential, heals a marker or a memory that a crash left behind, and finishes a removal that was
+  /// noted while the file was out of reach. Never fails: what could not be read is an outcome.
+  func read() async -> CredentialReading
+
+  /// Makes sure that `write` will find room and access: the file aside is made and its blocks are allocated.
+  func prepare() async throws(Obstacle)
+
+  /// Puts the credential on disk, whole and durable (fsync of file and folder), or leaves the old one.
+  /// An unreadable file is never replaced.
+  func write(_ credential: Credential) async throws(Obstacle)
+
+  /// Puts the end of the session in place of the grant, in accounts.json too. The memory of it in accounts.json is
+  /// durable even where this throws because the credential file cannot be written.
+  func writeEnd(_ record: EndRecord) async throws(Obstacle)
+
+  /// Sign-out: notes the removal in accounts.json, then removes the credential. Where the file is out of reach the
+  /// removal is done by a later `read`, unless a different grant is found then.
+  /// `fingerprint`: of the access token of the grant that is signed out, where it is known.
+  func remove(_ record: EndRecord, fingerprint: Fingerprint?) async throws(Obstacle)
+
+  /// Moves a file that cannot be understood to a name beside it, and says which.
+  func setAside() async throws(Obstacle) -> String
+
+  /// Remembers the user's own lock across restarts.
+  func remember(lockedByUser: Bool) async throws(Obstacle)
+
+  /// Opens a sealed credential, or, where nothing is sealed yet, sets the passphrase for the first sign-in.
+  func unlock(passphrase: Secret) async throws(UnlockFailure)
+
+  /// Forgets the key and wipes it from memory.
+  func lock() async
+
+  /// Hints that the file, its folder or its key may have changed; each asks for one `read`. Ends with the store.
+  func changes() -> AsyncStream<Void>
+}
+
+package struct RememberedAccount: Hashable, Sendable {
+  package var subject: Subject?
+  package var lockedByUser: Bool
+  package var end: EndRecord?
+
+  package init(subject: Subject? = nil, lockedByUser: Bool = false, end: EndRecord? = nil) {
+    self.subject = subject
+    self.lockedByUser = lockedByUser
+    self.end = end
+  }
+}
+
+package enum CredentialReading: Hashable, Sendable {
+  case found(Credential)
+  /// The session is over, and that is on record.
+  case ended(EndRecord)
+  case neverSignedIn
+  /// The place can be read and the credential is gone from it; the text says where it was.
+  case missing(String)
+  case unreadable(Obstacle)
+  /// No credential file in form; the text says what is wrong.
+  case corrupt(String)
+  /// Written by a newer version of the format.
+  case tooNew(version: Int)
+}
+
+package enum UnlockFailure: Error, Hashable, Sendable {
+  case wrongPassphrase
+  /// Too many wrong ones; ask again after this.
+  case tooSoon(Duration)
+  case unavailable(Obstacle)
+  /// The account's protection is not `passphrase`.
+  case notSealed
+}

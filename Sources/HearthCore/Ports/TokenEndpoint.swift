@@ -1,0 +1,65 @@
+/// Where one account's grants come from: an OAuth 2.0 token endpoint (RFC 6749, section 3.2) or what stands for it.
+package protocol TokenEndpoint: Sendable {
+  /// Exchanges the refresh token (RFC 6749, section 6). Sent only to the credential's own origin.
+  func refresh(_ credential: Credential) async throws(RefreshFailure) -> TokenResponse
+
+  /// Tells the provider that the tokens are no longer needed (RFC 7009); true where it said it took it.
+  func revoke(_ grant: Grant) async -> Bool
+
+  /// Asks whose an access token is; nil where the provider does not tell.
+  func identify(_ grant: Grant) async -> Subject?
+}
+
+/// A successful answer of a token endpoint (RFC 6749, section 5.1), parsed. Lifetimes, not moments: the two clocks
+/// need not agree.
+package struct TokenResponse: Hashable, Sendable {
+  package var accessToken: Token
+  /// Nil: none came, the old one stays (RFC 6749, section 6).
+  package var refreshToken: Token?
+  package var idToken: Token?
+  package var tokenType: String
+  package var scope: String?
+  /// From `expires_in`, else from the JWT's `exp`, else the configured default; nil: none of them.
+  package var lifetime: Duration?
+  package var refreshLifetime: Duration?
+  /// From the ID token or what the account is configured to; nil where unknown.
+  package var subject: Subject?
+  package var origin: Origin
+  /// The server's `Date` header less this machine's clock when the answer came; nil without one.
+  package var skew: Duration?
+
+  package init(
+    accessToken: Token, refreshToken: Token? = nil, idToken: Token? = nil, tokenType: String = "Bearer",
+    scope: String? = nil, lifetime: Duration?, refreshLifetime: Duration? = nil, subject: Subject? = nil,
+    origin: Origin, skew: Duration? = nil
+  ) {
+    self.accessToken = accessToken
+    self.refreshToken = refreshToken
+    self.idToken = idToken
+    self.tokenType = tokenType
+    self.scope = scope
+    self.lifetime = lifetime
+    self.refreshLifetime = refreshLifetime
+    self.subject = subject
+    self.origin = origin
+    self.skew = skew
+  }
+}
+
+/// Why a refresh brought no grant, by what can be done about it. Messages are for people and hold no secret.
+package enum RefreshFailure: Error, Hashable, Sendable {
+  /// The provider cannot be reached or answered nonsense: try again later, `retryAfter` at the earliest.
+  case unavailable(message: String, retryAfter: Duration?)
+  /// The request was sent and no answer came: the provider may have rotated the token all the same.
+  case unanswered(message: String)
+  /// Refused for good (`invalid_grant` and its kin).
+  case rejected(Rejection, message: String)
+  /// A 400 that says nothing readable: final only when it is said again.
+  case unclearRefusal(message: String)
+  /// The configuration is refused (`invalid_client`, 404, another origin): the session stays, a person must mend it.
+  case misconfigured(message: String)
+
+  package enum Rejection: Hashable, Sendable {
+    case refreshToken, accountDisabled
+  }
+}

@@ -1,0 +1,15 @@
+/// Which token of a grant APIs are shown (`bearer` in the configuration).
+package enum BearerKind: String, Sendable, CaseIterable {
+  case accessToken = "access_token"
+  case idToken = "id_token"
+}
+
+extension Grant {
+  /// The token that APIs are shown; the access token where the grant has no ID token.
+  package func bearer(_ kind: BearerKind) -> Token {
+    switch kind {
+    case .accessToken: accessToken
+    case .idToken: idToken ?? accessToken
+    }
+  }
+}

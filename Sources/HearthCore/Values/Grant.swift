@@ -1,0 +1,31 @@
+/// What a token endpoint granted (RFC 6749, section 5.1), in the form in which Hearth keeps it.
+package struct Grant: Hashable, Sendable {
+  package var accessToken: Token
+  package var refreshToken: Token?
+  package var idToken: Token?
+  package var tokenType: String
+  package var scope: String?
+  package var issuedAt: Timestamp
+  /// Nil: the provider named no expiry, and none could be found out.
+  package var expiresAt: Timestamp?
+  package var refreshExpiresAt: Timestamp?
+
+  package init(
+    accessToken: Token, refreshToken: Token? = nil, idToken: Token? = nil, tokenType: String = "Bearer",
+    scope: String? = nil, issuedAt: Timestamp, expiresAt: Timestamp?, refreshExpiresAt: Timestamp? = nil
+  ) {
+    self.accessToken = accessToken
+    self.refreshToken = refreshToken
+    self.idToken = idToken
+    self.tokenType = tokenType
+    self.scope = scope
+    self.issuedAt = issuedAt
+    self.expiresAt = expiresAt
+    self.refreshExpiresAt = refreshExpiresAt
+  }
+
+  /// How long the access token lives in all; nil where it never expires.
+  package var lifetime: Duration? {
+    expiresAt.map { Swift.max($0 - issuedAt, .zero) }
+  }
+}

@@ -1,0 +1,66 @@
+/// An absolute `http` or `https` URL (RFC 3986), read so strictly that no later parser can see another host in it.
+///
+/// `http` is taken for loopback addresses only. No user information, no fragment, nothing but the characters that
+/// RFC 3986 allows.
+package struct HTTPURL: Hashable, Sendable, CustomStringConvertible {
+  package let description: String
+  package let origin: Origin
+
+  /// Path and query, from the first `/` on; `/` where the URL has none.
+  package let target: String
+
+  /// Why a text is no URL that Hearth will send anything to. Each says so in one sentence.
+  package enum Flaw: Error, Hashable, Sendable {
+    case notAbsolute, notHTTP, userInformation, fragment, badHost, badPort, badCharacter, plainHTTP
+  }
+
+  package init(_ text: String) throws(Flaw) {
+    guard let schemeEnd = text.firstRange(of: "://") else { throw .notAbsolute }
+    let scheme = text[..<schemeEnd.lowerBound].lowercased()
+    guard scheme == "https" || scheme == "http" else { throw .notHTTP }
+    let rest = text[schemeEnd.upperBound...]
+    guard rest.utf8.allSatisfy(Self.isAllowed), Self.percentEncodingHolds(rest) else { throw .badCharacter }
+    guard !rest.contains("#") else { throw .fragment }
+    let authority = rest.prefix { $0 != "/" && $0 != "?" }
+    guard !authority.contains("@") else { throw .userInformation }
+    let origin = try Origin(scheme: scheme, authority: authority)
+    guard scheme == "https" || origin.isLoopback else { throw .plainHTTP }
+    let path = rest[authority.endIndex...]
+    guard !path.utf8.contains(where: { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "]") }) else {
+      throw .badCharacter
+    }
+    self.origin = origin
+    self.target = path.isEmpty ? "/" : path.first == "?" ? "/" + path : String(path)
+    self.description = origin.description + target
+  }
+
+  private static func isAllowed(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    default: "-._~:/?#[]@!$&'()*+,;=%".utf8.contains(byte)
+    }
+  }
+
+  private static func percentEncodingHolds(_ text: Substring) -> Bool {
+    text.split(separator: "%", omittingEmptySubsequences: false).dropFirst().allSatisfy { part in
+      part.utf8.prefix(2).count == 2 && part.prefix(2).allSatisfy(\.isHexDigit)
+    }
+  }
+}
+
+extension HTTPURL.Flaw: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .notAbsolute: "it is not an absolute URL"
+    case .notHTTP: "its scheme is neither https nor http"
+    case .userInformation: "it has user information before the host"
+    case .fragment: "it has a fragment"
+    case .badHost: "its host is not valid"
+    case .badPort: "its port is not valid"
+    case .badCharacter: "it has a character that a URL may not have"
+    case .plainHTTP: "http is accepted for loopback addresses only; use https"
+    }
+  }
+}

@@ -1,0 +1,99 @@
+package import HearthCore
+import Synchronization
+
+/// A clock that stands still until the test moves it.
+package final class ManualClock: Clock {
+  private struct Sleeper {
+    let deadline: Timestamp
+    let continuation: CheckedContinuation<Void, Never>
+  }
+
+  private struct State {
+    var now: Timestamp
+    var nextID = 0
+    var sleepers: [Int: Sleeper] = [:]
+    var cancelled: Set<Int> = []
+    var watchers: [AsyncStream<Void>.Continuation] = []
+    var steps: [AsyncStream<Duration>.Continuation] = []
+  }
+
+  private let state: Mutex<State>
+
+  package init(_ start: Timestamp = Timestamp(rfc3339: "2026-11-21T10:00:00Z")!) {
+    state = Mutex(State(now: start))
+  }
+
+  package func now() -> Timestamp { state.withLock(\.now) }
+
+  package func sleep(until deadline: Timestamp) async {
+    let id = state.withLock { state in
+      state.nextID += 1
+      return state.nextID
+    }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isDue = state.withLock { state in
+          if deadline <= state.now || state.cancelled.remove(id) != nil { return true }
+          state.sleepers[id] = Sleeper(deadline: deadline, continuation: continuation)
+          state.watchers.forEach { $0.yield() }
+          return false
+        }
+        if isDue { continuation.resume() }
+      }
+    } onCancel: {
+      let sleeper = state.withLock { state in
+        let sleeper = state.sleepers.removeValue(forKey: id)
+        if sleeper == nil { state.cancelled.insert(id) }
+        return sleeper
+      }
+      sleeper?.continuation.resume()
+    }
+  }
+
+  package func steps() -> AsyncStream<Duration> {
+    let (stream, continuation) = AsyncStream<Duration>.makeStream()
+    state.withLock { $0.steps.append(continuation) }
+    return stream
+  }
+
+  /// Moves the time on and wakes those whose deadline has come, earliest first.
+  package func advance(by duration: Duration) {
+    let due = state.withLock { state in
+      state.now = state.now + duration
+      let due = state.sleepers.filter { $0.value.deadline <= state.now }
+      due.keys.forEach { state.sleepers[$0] = nil }
+      return due.values.sorted { $0.deadline < $1.deadline }
+    }
+    due.forEach { $0.continuation.resume() }
+  }
+
+  /// Sets the clock like an administrator would: sleepers are not woken, watchers of steps are told.
+  package func step(by duration: Duration) {
+    let watchers = state.withLock { state in
+      state.now = state.now + duration
+      state.sleepers = state.sleepers.mapValues { sleeper in
+        Sleeper(deadline: sleeper.deadline + duration, continuation: sleeper.continuation)
+      }
+      return state.steps
+    }
+    watchers.forEach { $0.yield(duration) }
+  }
+
+  /// Waits until somebody sleeps until exactly `deadline`, or, without one, until anybody sleeps.
+  package func waitForSleeper(until deadline: Timestamp? = nil) async {
+    let (stream, continuation) = AsyncStream<Void>.makeStream()
+    state.withLock { $0.watchers.append(continuation) }
+    continuation.yield()
+    for await _ in stream {
+      let isThere = state.withLock { state in
+        state.sleepers.values.contains { deadline == nil || $0.deadline == deadline }
+      }
+      if isThere { return }
+    }
+  }
+
+  /// When the earliest sleeper is due.
+  package var nextDeadline: Timestamp? {
+    state.withLock { $0.sleepers.values.map(\.deadline).min() }
+  }
+}
