@@ -1,0 +1,62 @@
+/// A credential in memory, and what is going on with it.
+package struct HeldGrant: Hashable, Sendable {
+  package var credential: Credential
+  /// On disk as it is here; where not, it is written as soon as that can be.
+  package var isStored: Bool
+  /// Why the file cannot be read now; nil where it can.
+  package var obstacle: Obstacle?
+  /// When it is due to be refreshed; nil where it never expires.
+  package var refreshAt: Timestamp?
+  package var phase: RefreshPhase = .idle
+  /// It was granted because the API had refused the one before it: refused again, the session ends.
+  package var followsRefusal = false
+  package var expiryAnnounced = false
+
+  package init(credential: Credential, isStored: Bool, obstacle: Obstacle?, refreshAt: Timestamp?) {
+    self.credential = credential
+    self.isStored = isStored
+    self.obstacle = obstacle
+    self.refreshAt = refreshAt
+  }
+
+  package var grant: Grant { credential.grant }
+}
+
+/// Where a refresh stands. One at a time: that is what this enum is for.
+package enum RefreshPhase: Hashable, Sendable {
+  case idle
+  case inFlight
+  /// The provider has answered; the new grant is on its way to the disk, and nobody sees it before it is there.
+  case storing(Credential)
+  /// The provider refused for good; the file is read once more, in case another program was faster.
+  case confirming(EndReason)
+  case waiting(Wait)
+
+  /// After a failure: nothing is sent before `until`.
+  package struct Wait: Hashable, Sendable {
+    package let until: Timestamp
+    /// The provider's own `Retry-After`: not even a user's call shortens it.
+    package let isFloor: Bool
+    package let isMisconfigured: Bool
+  }
+}
+
+/// How the refreshes of a session have gone so far.
+package struct RefreshHistory: Hashable, Sendable {
+  package enum Outcome: String, Sendable {
+    case success, unavailable, rejected, misconfigured
+  }
+
+  /// In a row, since the last success.
+  package var failures = 0
+  package var lastAttemptAt: Timestamp?
+  package var lastAt: Timestamp?
+  package var lastOutcome: Outcome?
+  package var lastError: String?
+  /// The reply of the attempt before was lost: this is the one repetition at once.
+  package var repeatsLostReply = false
+  /// When the provider first refused with a 400 that said nothing.
+  package var unclearRefusalAt: Timestamp?
+
+  package init() {}
+}

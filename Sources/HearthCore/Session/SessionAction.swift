@@ -1,0 +1,57 @@
+/// What a service has to carry out for a session, in this order. The result of each comes back as an event.
+package enum SessionAction: Sendable {
+  /// → `credentialRead`
+  case read
+  /// → `credentialWritten`
+  case write(Credential, generation: Int)
+  /// → `endWritten`
+  case writeEnd(EndRecord)
+  /// → `removed`
+  case remove(EndRecord, fingerprint: Fingerprint?)
+  /// → `credentialSetAside`
+  case setAside
+  /// Make room for the answer, then ask the token endpoint. → `refreshEnded`
+  case refresh(Credential, generation: Int)
+  /// → `identified`
+  case identify(Grant, generation: Int)
+  case rememberLockedByUser(Bool)
+  /// Wipe the key from memory.
+  case lockStore
+  case revoke(Grant)
+  case answer(CallID, SessionAnswer)
+  case announce(SessionAnnouncement)
+}
+
+/// The answer to a call.
+package enum SessionAnswer: Hashable, Sendable {
+  case token(Credential)
+  case done
+  /// The grant that was signed out, to be revoked, where there was one in memory and it was asked for.
+  case signedOut(revoke: Grant?)
+  case refused(SessionRefusal)
+}
+
+/// Why a call could not be met.
+package enum SessionRefusal: Hashable, Sendable, Error {
+  /// The state says it: unauthenticated, reauthRequired, locked or hydrating for too long.
+  case state(SessionState)
+  case refreshUnavailable(message: String, retryAfter: Duration?)
+  case stopping
+}
+
+/// What clients and the journal are told.
+package enum SessionAnnouncement: Hashable, Sendable {
+  case changed(from: SessionState, to: SessionState)
+  case refreshed(Fingerprint, previous: Fingerprint, expiresAt: Timestamp?)
+  case refreshFailed(message: String, failures: Int, nextAttemptAt: Timestamp?)
+  case expiring(at: Timestamp, final: Bool)
+  case signedIn(Subject?)
+  case signedOut(Subject?)
+  case unauthorized(Fingerprint)
+  case credentialUnreadable(Obstacle)
+  case credentialReadable
+  case credentialSetAside(String)
+  case credentialPendingWrite(Obstacle)
+  /// Another program's grant was taken over, or whose it is became known.
+  case statusChanged
+}

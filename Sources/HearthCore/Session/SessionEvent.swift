@@ -1,0 +1,58 @@
+/// What can happen to a session. Results of actions come back as events, too.
+package enum SessionEvent: Sendable {
+  case started(RememberedAccount)
+  /// The time that `nextWake` named has come, or an earlier one.
+  case woke
+  /// The clock stepped or the machine resumed: every plan is made anew.
+  case clockChanged
+  case networkReturned
+  case settingsChanged(RefreshSettings)
+  case stopping
+
+  /// The file, its folder or its key may have changed.
+  case credentialHinted
+  case credentialRead(CredentialReading)
+  case credentialWritten(generation: Int, Result<Void, Obstacle>)
+  case credentialSetAside(Result<String, Obstacle>)
+  case endWritten(Result<Void, Obstacle>)
+  case removed(Result<Void, Obstacle>)
+
+  case refreshEnded(generation: Int, RefreshOutcome)
+  /// Whose the grant is, as the provider tells.
+  case identified(generation: Int, Subject?)
+
+  case locked(Lock)
+  case unlocked(Lock)
+  case called(CallID, SessionCall)
+}
+
+/// How an attempt to refresh ended.
+package enum RefreshOutcome: Hashable, Sendable {
+  case granted(TokenResponse)
+  case failed(RefreshFailure)
+  /// Room for the answer could not be made: nothing was sent.
+  case notAsked(Obstacle)
+}
+
+/// Names one waiting call.
+package struct CallID: Hashable, Sendable {
+  package let number: Int
+
+  package init(_ number: Int) {
+    self.number = number
+  }
+}
+
+/// What a client can ask of a session. Each call is answered exactly once.
+package enum SessionCall: Sendable {
+  /// A token; nil: a minute's validity is wished for, and what is still valid is taken.
+  case token(minValidity: Duration?)
+  case refresh
+  case reportUnauthorized(Fingerprint)
+  case rehydrate
+  /// Answered once the credential has been read, or could not be.
+  case settle
+  case signOut(revoke: Bool)
+  /// A grant from a sign-in, already tried against the provider where it had to be.
+  case adopt(Credential)
+}

@@ -1,0 +1,196 @@
+/// Calls: what clients ask of a session, and when each can be answered.
+extension SessionMachine {
+  /// How long a call waits for a credential that has not been read yet.
+  package static let hydrationPatience: Duration = .seconds(2)
+
+  /// A token that was granted no longer ago than this was "just issued".
+  static let justIssued: Duration = .seconds(300)
+
+  /// What a caller without a wish of its own gets: at least this long a validity, where that can be had.
+  static let usualValidity: Duration = .seconds(60)
+
+  mutating func called(_ id: CallID, _ call: SessionCall, at now: Timestamp) -> [SessionAction] {
+    if isStopping { return [.answer(id, .refused(.stopping))] }
+    func waiting(_ kind: WaitingCall.Kind) -> WaitingCall { WaitingCall(id: id, kind: kind, askedAt: now) }
+    switch call {
+    case .token(let minValidity):
+      calls.append(waiting(.token(minValidity: minValidity)))
+    case .refresh:
+      calls.append(waiting(.refresh))
+    case .reportUnauthorized(let fingerprint):
+      return refused(fingerprint, waiting(.refusal(fingerprint)), at: now)
+    case .rehydrate:
+      looking.isWanted = true
+      calls.append(waiting(.look))
+    case .settle:
+      calls.append(waiting(.look))
+      if !looking.isReading, !looking.isWanted, knowledge != .withheld || !locks.isEmpty {
+        calls[calls.endIndex - 1].outcome = .succeeded
+      }
+    case .signOut(let revoke):
+      return signOut(waiting(.signOut(nil)), revoke: revoke, at: now)
+    case .adopt(let credential):
+      generation += 1
+      adoption = credential
+      writing.underWay += 1
+      calls.append(waiting(.adoption))
+      return [.write(credential, generation: generation)]
+    }
+    return []
+  }
+
+  private mutating func refused(
+    _ fingerprint: Fingerprint, _ call: WaitingCall, at now: Timestamp
+  ) -> [SessionAction] {
+    guard case .held(let held) = knowledge, held.grant.bearer(settings.bearer).fingerprint == fingerprint,
+      case .authenticated = state(at: now), adoption == nil
+    else { return [.answer(call.id, .done)] }
+    if refusedToken == fingerprint {
+      calls.append(call)
+      return []
+    }
+    let news: [SessionAction] = [.announce(.unauthorized(fingerprint))]
+    let isJustIssued = now - held.grant.issuedAt <= Self.justIssued
+    if held.followsRefusal && isJustIssued || !isRenewable(held.grant, at: now) {
+      calls.append(call)
+      return news + end(.rejectedByServer, fingerprint: fingerprint, at: now)
+    }
+    // While a failure is being waited out no refresh is sent; the next 401 asks again.
+    if whyNoRefresh(held, at: now) != nil { return news + [.answer(call.id, .done)] }
+    calls.append(call)
+    refusedToken = fingerprint
+    return news
+  }
+
+  private mutating func signOut(_ call: WaitingCall, revoke: Bool, at now: Timestamp) -> [SessionAction] {
+    if case .absent(signedOut: true) = knowledge { return [.answer(call.id, .signedOut(revoke: nil))] }
+    var grant: Grant?
+    if case .held(let held) = knowledge { grant = held.grant }
+    if let adoption { grant = adoption.grant }
+    calls.append(WaitingCall(id: call.id, kind: .signOut(revoke ? grant : nil), askedAt: now))
+    let record = EndRecord(reason: .signedOut, at: now, fingerprint: nil)
+    let mark = onDisk?.accessToken
+    generation += 1
+    adoption = nil
+    refusedToken = nil
+    history = RefreshHistory()
+    writing.succeeded()
+    knowledge = .ending(record, detail: nil, shownAs: state(at: now))
+    writing.underWay += 1
+    return [.remove(record, fingerprint: mark)]
+  }
+
+  mutating func answerCalls(at now: Timestamp) -> [SessionAction] {
+    var actions: [SessionAction] = []
+    calls = calls.filter { call in
+      guard let answer = answer(to: call, at: now) else { return true }
+      actions.append(.answer(call.id, answer))
+      return false
+    }
+    return actions
+  }
+
+  /// Everything has a deadline: a refresh may take two requests, a look at the disk or a lock much less.
+  func deadline(of call: WaitingCall) -> Timestamp {
+    let isShort = call.kind == .look || shown == .hydrating
+    return call.askedAt + (isShort ? Self.hydrationPatience : settings.refresh.requestTimeout * 2 + .seconds(10))
+  }
+
+  private func answer(to call: WaitingCall, at now: Timestamp) -> SessionAnswer? {
+    if let answer = answerWhenReady(to: call, at: now) { return answer }
+    guard deadline(of: call) <= now else { return nil }
+    switch call.kind {
+    case .token, .refresh:
+      return .refused(
+        .refreshUnavailable(message: history.lastError ?? "The provider did not answer.", retryAfter: nil))
+    case .refusal, .look, .adoption: return .done
+    case .signOut: return .signedOut(revoke: nil)
+    }
+  }
+
+  private func answerWhenReady(to call: WaitingCall, at now: Timestamp) -> SessionAnswer? {
+    switch call.kind {
+    case .signOut: return nil
+    case .look, .adoption: return call.outcome == nil ? nil : .done
+    case .token, .refresh, .refusal: break
+    }
+    if case .ending = knowledge { return nil }
+    let state = state(at: now)
+    switch state {
+    case .hydrating:
+      return deadline(of: call) <= now ? .refused(.state(state)) : nil
+    case .locked, .unauthenticated, .reauthRequired:
+      if case .refusal = call.kind { return .done }
+      return .refused(.state(state))
+    case .authenticated: break
+    }
+    guard case .held(let held) = knowledge else { return nil }
+    switch call.kind {
+    case .token(let minValidity): return tokenAnswer(call, held, minValidity, at: now)
+    case .refresh: return refreshAnswer(call, held, at: now)
+    case .refusal: return call.outcome == nil ? nil : .done
+    case .look, .signOut, .adoption: return nil
+    }
+  }
+
+  private func tokenAnswer(
+    _ call: WaitingCall, _ held: HeldGrant, _ minValidity: Duration?, at now: Timestamp
+  ) -> SessionAnswer? {
+    guard let expiresAt = held.grant.expiresAt, let lifetime = held.grant.lifetime else {
+      return .token(held.credential)
+    }
+    let remaining = expiresAt - now
+    let isValid = remaining > .zero
+    let isRefused = refusedToken == held.grant.bearer(settings.bearer).fingerprint && call.outcome == nil
+    let atMost = Swift.max(lifetime - settings.refresh.margin(forLifetime: lifetime), .zero)
+    if isValid, !isRefused, remaining >= Swift.min(minValidity ?? Self.usualValidity, atMost) {
+      return .token(held.credential)
+    }
+    let failure: SessionRefusal
+    switch call.outcome {
+    case .succeeded: return .token(held.credential)
+    case .failed(let message, let retryAfter):
+      failure = .refreshUnavailable(message: message, retryAfter: retryAfter)
+    case nil:
+      if isValid, !isRefused, minValidity == nil, held.phase == .inFlight || held.phase.isStoring {
+        return .token(held.credential)
+      }
+      guard let refusal = whyNoRefresh(held, at: now) else { return nil }
+      failure = refusal
+    }
+    return isValid && minValidity == nil ? .token(held.credential) : .refused(failure)
+  }
+
+  private func refreshAnswer(_ call: WaitingCall, _ held: HeldGrant, at now: Timestamp) -> SessionAnswer? {
+    switch call.outcome {
+    case .succeeded: return .done
+    case .failed(let message, let retryAfter):
+      return .refused(.refreshUnavailable(message: message, retryAfter: retryAfter))
+    case nil:
+      if case .waiting(let wait) = held.phase, !wait.isFloor { return nil }
+      return whyNoRefresh(held, at: now).map { .refused($0) }
+    }
+  }
+
+  /// Why no refresh will be sent for a call that asks for one now; nil where one is under way or about to be.
+  private func whyNoRefresh(_ held: HeldGrant, at now: Timestamp) -> SessionRefusal? {
+    if let obstacle = held.obstacle { return .state(.locked(.obstacle(obstacle))) }
+    if !isRenewable(held.grant, at: now) {
+      return .refreshUnavailable(message: "There is no refresh token to ask with.", retryAfter: nil)
+    }
+    if !held.isStored, !writing.isWriting, !held.phase.isStoring {
+      let why = writing.lastObstacle?.detail ?? "it is not on disk yet"
+      return .refreshUnavailable(message: "The credential cannot be written now (\(why)).", retryAfter: nil)
+    }
+    if case .waiting(let wait) = held.phase, now < wait.until {
+      return .refreshUnavailable(message: history.lastError ?? "", retryAfter: wait.until - now)
+    }
+    return nil
+  }
+}
+
+extension RefreshPhase {
+  var isStoring: Bool {
+    if case .storing = self { true } else { false }
+  }
+}

@@ -1,0 +1,146 @@
+/// What a state asks for by itself, and when it will ask for more.
+extension SessionMachine {
+  package func state(at now: Timestamp) -> SessionState {
+    switch knowledge {
+    case .absent(let signedOut): return .unauthenticated(signedOut: signedOut)
+    case .ended(let record, _): return .reauthRequired(record.reason)
+    case .ending(_, _, let shown): return shown
+    case .unread, .withheld, .unreadable, .held: break
+    }
+    if let lock = Lock.allCases.first(where: locks.contains) { return .locked(.explicit(lock)) }
+    switch knowledge {
+    case .unreadable(let obstacle): return .locked(.obstacle(obstacle))
+    case .held(let held):
+      if let obstacle = held.obstacle, held.grant.isExpired(at: now) { return .locked(.obstacle(obstacle)) }
+      return .authenticated
+    case .unread, .withheld, .absent, .ended, .ending: return .hydrating
+    }
+  }
+
+  /// Does what the state asks for: each step may make room for the next.
+  mutating func settle(at now: Timestamp) -> [SessionAction] {
+    var actions = wipeWhereLocked()
+    actions += endWhereRunOut(at: now)
+    actions += lookWhereDue(at: now)
+    actions += writeWhereDue(at: now)
+    actions += answerCalls(at: now)
+    actions += beginRefreshIfDue(at: now)
+    actions += announceExpiry(at: now)
+    actions += announceChange(at: now)
+    return actions
+  }
+
+  private mutating func wipeWhereLocked() -> [SessionAction] {
+    guard case .held(let held) = knowledge, held.isStored, !writing.isWriting, adoption == nil else { return [] }
+    switch held.phase {
+    case .inFlight, .storing, .confirming: return []
+    case .idle, .waiting: break
+    }
+    if !locks.isEmpty {
+      knowledge = .withheld
+      looking.againAt = nil
+      return [.lockStore]
+    }
+    if let obstacle = held.obstacle, settings.locksWhenUnreadable { knowledge = .unreadable(obstacle) }
+    return []
+  }
+
+  private mutating func endWhereRunOut(at now: Timestamp) -> [SessionAction] {
+    guard case .held(let held) = knowledge, locks.isEmpty, adoption == nil, held.obstacle == nil,
+      held.grant.isExpired(at: now),
+      !isRenewable(held.grant, at: now)
+    else { return [] }
+    switch held.phase {
+    case .inFlight, .storing, .confirming: return []
+    case .idle, .waiting:
+      return end(held.grant.refreshToken == nil ? .noRefreshToken : .refreshTokenExpired, at: now)
+    }
+  }
+
+  private mutating func lookWhereDue(at now: Timestamp) -> [SessionAction] {
+    if let again = looking.againAt, again <= now {
+      looking.againAt = nil
+      looking.isWanted = true
+    }
+    if knowledge == .withheld, locks.isEmpty {
+      knowledge = .unread
+      looking.isWanted = true
+    }
+    guard looking.isWanted, !looking.isReading, !writing.isWriting else { return [] }
+    if case .ending = knowledge { return [] }
+    looking.isWanted = false
+    looking.isReading = true
+    return [.read]
+  }
+
+  private mutating func writeWhereDue(at now: Timestamp) -> [SessionAction] {
+    guard !writing.isWriting, writing.againAt.map({ $0 <= now }) ?? true else { return [] }
+    switch knowledge {
+    case .held(let held):
+      guard !held.isStored, held.obstacle == nil else { return [] }
+      switch held.phase {
+      case .inFlight, .storing: return []
+      case .idle, .waiting, .confirming: break
+      }
+      writing.underWay += 1
+      return [.write(held.credential, generation: generation)]
+    case .ended(let record, _):
+      guard writing.failures > 0 else { return [] }
+      writing.underWay += 1
+      return [.writeEnd(record)]
+    case .unread, .withheld, .unreadable, .ending, .absent: return []
+    }
+  }
+
+  /// When a token that no refresh is replacing is announced to be running out.
+  private func expiryNotice(_ held: HeldGrant, at now: Timestamp) -> (at: Timestamp, final: Bool)? {
+    guard !held.expiryAnnounced, let expiresAt = held.grant.expiresAt, let lifetime = held.grant.lifetime else {
+      return nil
+    }
+    let margin = settings.refresh.margin(forLifetime: lifetime)
+    if !isRenewable(held.grant, at: now) { return (expiresAt - margin, true) }
+    return history.failures > 0 || held.obstacle != nil ? (expiresAt - margin / 2, false) : nil
+  }
+
+  private mutating func announceExpiry(at now: Timestamp) -> [SessionAction] {
+    guard case .held(var held) = knowledge, let notice = expiryNotice(held, at: now), notice.at <= now,
+      let expiresAt = held.grant.expiresAt, now < expiresAt
+    else { return [] }
+    held.expiryAnnounced = true
+    knowledge = .held(held)
+    return [.announce(.expiring(at: expiresAt, final: notice.final))]
+  }
+
+  private mutating func announceChange(at now: Timestamp) -> [SessionAction] {
+    let state = state(at: now)
+    guard state != shown else { return [] }
+    let previous = shown
+    shown = state
+    since = now
+    return [.announce(.changed(from: previous, to: state))]
+  }
+
+  /// The next time at which something is due without any other event; nil: only events can change anything.
+  package func nextWake(after now: Timestamp) -> Timestamp? {
+    var times = calls.map(deadline(of:))
+    if let again = looking.againAt { times.append(again) }
+    if let again = writing.againAt, !writing.isWriting { times.append(again) }
+    if case .held(let held) = knowledge, locks.isEmpty {
+      if canRefresh(held, at: now), let planned = plannedRefresh(held) { times.append(planned) }
+      if let notice = expiryNotice(held, at: now), let expiresAt = held.grant.expiresAt, now < expiresAt {
+        times.append(notice.at)
+      }
+      if held.obstacle != nil || !isRenewable(held.grant, at: now), let expiresAt = held.grant.expiresAt {
+        times.append(expiresAt)
+      }
+      if let refreshExpiresAt = held.grant.refreshExpiresAt { times.append(refreshExpiresAt) }
+    }
+    return times.filter { now < $0 }.min()
+  }
+}
+
+extension Grant {
+  package func isExpired(at now: Timestamp) -> Bool {
+    expiresAt.map { $0 <= now } ?? false
+  }
+}

@@ -1,0 +1,156 @@
+/// Decides everything about one account's session: events and the time in, actions out.
+///
+/// Each event is taken in (`+Credential`, `+Refresh`, `+Calls`), then `settle` does what the new state asks for: wipes,
+/// ends, writes, refreshes, answers, announces. What is planned is derived from the state (`nextWake`), never kept.
+package struct SessionMachine: Sendable {
+  package let account: AccountName
+  package internal(set) var settings: SessionSettings
+  package internal(set) var knowledge = CredentialKnowledge.unread
+  package internal(set) var locks: Set<Lock> = []
+  /// Whose the session is; stays known while locked.
+  package internal(set) var subject: Subject?
+  package internal(set) var history = RefreshHistory()
+  /// Counts sign-ins, sign-outs, ends and adoptions: what a request of an older one brings back is dropped.
+  package internal(set) var generation = 0
+  package internal(set) var since: Timestamp
+
+  var shown = SessionState.hydrating
+  var looking = LookPlan()
+  var writing = WritePlan()
+  var calls: [WaitingCall] = []
+  /// The marks of the grant that lies on disk, as far as is known.
+  var onDisk: GrantMarks?
+  /// A signed-in credential on its way to the disk; nobody sees it before it is there.
+  var adoption: Credential?
+  /// The API refused this token; a refresh is owed.
+  var refusedToken: Fingerprint?
+  var isStopping = false
+  var chance: SeededGenerator
+
+  package init(account: AccountName, settings: SessionSettings, seed: UInt64, at now: Timestamp) {
+    self.account = account
+    self.settings = settings
+    self.since = now
+    self.chance = SeededGenerator(seed: seed)
+  }
+
+  package mutating func handle(_ event: SessionEvent, at now: Timestamp) -> [SessionAction] {
+    var actions = take(event, at: now)
+    actions += settle(at: now)
+    return actions
+  }
+
+  private mutating func take(_ event: SessionEvent, at now: Timestamp) -> [SessionAction] {
+    switch event {
+    case .started(let remembered): return started(remembered)
+    case .woke, .clockChanged: return []
+    case .networkReturned: return networkReturned(at: now)
+    case .settingsChanged(let refresh): return settingsChanged(refresh, at: now)
+    case .stopping: return stopping()
+    case .credentialHinted:
+      looking.isWanted = true
+      return []
+    case .credentialRead(let reading): return credentialRead(reading, at: now)
+    case .credentialWritten(let generation, let result): return written(result, generation: generation, at: now)
+    case .credentialSetAside(let result):
+      guard case .success(let name) = result else { return [] }
+      return [.announce(.credentialSetAside(name))]
+    case .endWritten(let result): return endWritten(result, at: now)
+    case .removed(let result): return removed(result, at: now)
+    case .refreshEnded(let generation, let outcome):
+      return refreshEnded(outcome, generation: generation, at: now)
+    case .identified(let generation, let subject): return identified(subject, generation: generation)
+    case .locked(let lock): return locked(lock)
+    case .unlocked(let lock): return unlocked(lock)
+    case .called(let id, let call): return called(id, call, at: now)
+    }
+  }
+
+  private mutating func started(_ remembered: RememberedAccount) -> [SessionAction] {
+    subject = remembered.subject ?? settings.configuredSubject
+    if remembered.lockedByUser { locks.insert(.user) }
+    if let end = remembered.end {
+      knowledge = end.reason == .signedOut ? .absent(signedOut: true) : .ended(end, detail: nil)
+      since = end.at
+      shown = end.reason == .signedOut ? .unauthenticated(signedOut: true) : .reauthRequired(end.reason)
+    }
+    looking.isWanted = true
+    return []
+  }
+
+  private mutating func locked(_ lock: Lock) -> [SessionAction] {
+    guard locks.insert(lock).inserted, lock == .user else { return [] }
+    return [.rememberLockedByUser(true)]
+  }
+
+  private mutating func unlocked(_ lock: Lock) -> [SessionAction] {
+    if lock == .user, case .unreadable = knowledge { looking.isWanted = true }
+    guard locks.remove(lock) != nil else { return [] }
+    return lock == .user ? [.rememberLockedByUser(false)] : []
+  }
+
+  private mutating func settingsChanged(_ refresh: RefreshSettings, at now: Timestamp) -> [SessionAction] {
+    settings.refresh = refresh
+    updateHeld { held, chance in
+      held.refreshAt = refresh.refreshTime(of: held.grant, share: chance.share())
+      if case .waiting(let wait) = held.phase, wait.isMisconfigured { held.phase = .idle }
+    }
+    return []
+  }
+
+  private mutating func networkReturned(at now: Timestamp) -> [SessionAction] {
+    updateHeld { held, _ in
+      if case .waiting(let wait) = held.phase, !wait.isFloor, !wait.isMisconfigured { held.phase = .idle }
+    }
+    return []
+  }
+
+  private mutating func stopping() -> [SessionAction] {
+    isStopping = true
+    // What could not be written yet gets one more try before the memory that holds it is gone.
+    writing.againAt = nil
+    return []
+  }
+
+  /// Nothing is under way whose result would be lost with the process.
+  package var isAtRest: Bool {
+    if writing.isWriting || adoption != nil { return false }
+    switch knowledge {
+    case .unread, .withheld, .unreadable, .ended, .absent: return true
+    case .ending: return false
+    case .held(let held):
+      switch held.phase {
+      case .inFlight, .storing: return false
+      case .idle, .confirming, .waiting: return held.isStored || held.obstacle != nil || writing.againAt != nil
+      }
+    }
+  }
+
+  /// Changes the grant in memory, where there is one.
+  mutating func updateHeld(_ change: (inout HeldGrant, inout SeededGenerator) -> Void) {
+    guard case .held(var held) = knowledge else { return }
+    change(&held, &chance)
+    knowledge = .held(held)
+  }
+}
+
+extension SeededGenerator {
+  /// From 0 up to 1.
+  mutating func share() -> Double { Double.random(in: 0..<1, using: &self) }
+}
+
+/// Tells two grants apart without their secrets.
+struct GrantMarks: Hashable, Sendable {
+  let accessToken: Fingerprint
+  let refreshToken: Fingerprint?
+
+  init(_ grant: Grant) {
+    accessToken = grant.accessToken.fingerprint
+    refreshToken = grant.refreshToken?.fingerprint
+  }
+
+  func contains(_ fingerprint: Fingerprint?) -> Bool {
+    guard let fingerprint else { return false }
+    return fingerprint == accessToken || fingerprint == refreshToken
+  }
+}

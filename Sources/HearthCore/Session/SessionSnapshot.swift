@@ -1,0 +1,87 @@
+/// A session at one moment, without its secrets: what every client is shown.
+package struct SessionSnapshot: Hashable, Sendable {
+  package let account: AccountName
+  package let subject: Subject?
+  package let state: SessionState
+  package let message: String
+  package let action: SessionState.Action?
+  package let since: Timestamp
+  package let token: TokenLife?
+  package let isRefreshing: Bool
+  package let history: RefreshHistory
+  package let nextAttemptAt: Timestamp?
+  package let isReadable: Bool
+  package let isWritePending: Bool
+  package let credentialError: String?
+
+  /// The life of the token that is held.
+  package struct TokenLife: Hashable, Sendable {
+    package let fingerprint: Fingerprint
+    package let issuedAt: Timestamp
+    package let expiresAt: Timestamp?
+    package let refreshAt: Timestamp?
+    package let refreshExpiresAt: Timestamp?
+    /// From here on the token counts as expiring.
+    package let expiringFrom: Timestamp?
+
+    package enum Health: String, Sendable {
+      case fresh, expiring, expired
+    }
+
+    package func health(at now: Timestamp) -> Health {
+      if let expiresAt, expiresAt <= now { return .expired }
+      return expiringFrom.map { $0 <= now } ?? false ? .expiring : .fresh
+    }
+  }
+}
+
+extension SessionMachine {
+  package func snapshot(at now: Timestamp) -> SessionSnapshot {
+    let state = state(at: now)
+    let held: HeldGrant? = if case .held(let held) = knowledge, state == .authenticated { held } else { nil }
+    var isMisconfigured = false
+    if case .waiting(let wait) = held?.phase { isMisconfigured = wait.isMisconfigured }
+    let obstacle: Obstacle?
+    switch knowledge {
+    case .unreadable(let found): obstacle = found
+    case .held(let held): obstacle = held.obstacle
+    case .unread, .withheld, .absent, .ending, .ended: obstacle = nil
+    }
+    let isWritePending: Bool =
+      if case .held(let held) = knowledge { !held.isStored && writing.failures > 0 } else { false }
+    return SessionSnapshot(
+      account: account, subject: subject, state: state,
+      message: state.message(for: account, detail: detail(held, isMisconfigured: isMisconfigured)),
+      action: isMisconfigured ? .fixConfiguration : state.action,
+      since: since,
+      token: held.map(tokenLife),
+      isRefreshing: held.map { $0.phase == .inFlight || $0.phase.isStoring } ?? false,
+      history: history,
+      nextAttemptAt: held.flatMap { canRefresh($0, at: now) ? plannedRefresh($0) : nil }.map { Swift.max($0, now) },
+      isReadable: obstacle == nil && knowledge != .unread,
+      isWritePending: isWritePending,
+      credentialError: (obstacle ?? writing.lastObstacle)?.detail)
+  }
+
+  private func detail(_ held: HeldGrant?, isMisconfigured: Bool) -> String? {
+    switch knowledge {
+    case .ended(_, let detail), .ending(_, let detail, _): return detail
+    case .unread, .withheld, .unreadable, .absent, .held: break
+    }
+    guard held != nil, history.failures > 0 else { return nil }
+    let why = history.lastError ?? "no answer"
+    return isMisconfigured
+      ? "Signed in, but the token cannot be refreshed until the configuration is mended or you sign in again: \(why)"
+      : "Signed in; refreshing fails for now and is tried again: \(why)"
+  }
+
+  private func tokenLife(_ held: HeldGrant) -> SessionSnapshot.TokenLife {
+    let grant = held.grant
+    let margin = grant.lifetime.map { settings.refresh.margin(forLifetime: $0) }
+    return SessionSnapshot.TokenLife(
+      fingerprint: grant.bearer(settings.bearer).fingerprint, issuedAt: grant.issuedAt, expiresAt: grant.expiresAt,
+      refreshAt: isRenewable(grant, at: grant.issuedAt) ? held.refreshAt : nil,
+      refreshExpiresAt: grant.refreshExpiresAt,
+      expiringFrom: grant.expiresAt.flatMap { expiresAt in margin.map { expiresAt - $0 } })
+  }
+}
