@@ -1,0 +1,241 @@
+/// What is wrong with a text that should have been JSON.
+package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
+  package let reason: String
+  /// In bytes from the start.
+  package let offset: Int
+
+  package var description: String { "\(reason) at byte \(offset)" }
+}
+
+extension JSON {
+  /// Arrays and objects inside one another, at most.
+  package static let maximumDepth = 128
+
+  /// Reads exactly one value (RFC 8259): UTF-8, nothing after it, no key twice in an object, at most 128 levels.
+  package init(parsing bytes: [UInt8]) throws(JSONError) {
+    self = try bytes.withUnsafeBufferPointer { (buffer) throws(JSONError) -> JSON in
+      var parser = JSONParser(bytes: buffer)
+      return try parser.document()
+    }
+  }
+
+  package init(parsing text: String) throws(JSONError) {
+    try self.init(parsing: Array(text.utf8))
+  }
+}
+
+/// A recursive descent over bytes; it never looks beyond `bytes`, which outlives it.
+private struct JSONParser {
+  let bytes: UnsafeBufferPointer<UInt8>
+  var offset = 0
+
+  init(bytes: UnsafeBufferPointer<UInt8>) {
+    self.bytes = bytes
+  }
+
+  mutating func document() throws(JSONError) -> JSON {
+    let value = try value(depth: 0)
+    skipWhitespace()
+    guard offset == bytes.count else { throw flaw("unexpected text after the value") }
+    return value
+  }
+
+  private func flaw(_ reason: String) -> JSONError {
+    JSONError(reason: reason, offset: offset)
+  }
+
+  private var next: UInt8? {
+    offset < bytes.count ? bytes[offset] : nil
+  }
+
+  private mutating func skipWhitespace() {
+    while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { offset += 1 }
+  }
+
+  private mutating func value(depth: Int) throws(JSONError) -> JSON {
+    skipWhitespace()
+    guard let byte = next else { throw flaw("unexpected end") }
+    switch byte {
+    case UInt8(ascii: "{"): return .object(try object(depth: depth + 1))
+    case UInt8(ascii: "["): return .array(try array(depth: depth + 1))
+    case UInt8(ascii: "\""): return .string(try string())
+    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return .number(try number())
+    case UInt8(ascii: "t"): return try word("true", .bool(true))
+    case UInt8(ascii: "f"): return try word("false", .bool(false))
+    case UInt8(ascii: "n"): return try word("null", .null)
+    default: throw flaw("unexpected character")
+    }
+  }
+
+  private mutating func word(_ word: StaticString, _ value: JSON) throws(JSONError) -> JSON {
+    let count = word.utf8CodeUnitCount
+    guard bytes.count - offset >= count, (0..<count).allSatisfy({ bytes[offset + $0] == word.utf8Start[$0] }) else {
+      throw flaw("unexpected character")
+    }
+    offset += count
+    return value
+  }
+
+  private mutating func array(depth: Int) throws(JSONError) -> [JSON] {
+    guard depth <= JSON.maximumDepth else { throw flaw("nested too deeply") }
+    offset += 1
+    var elements: [JSON] = []
+    skipWhitespace()
+    if next == UInt8(ascii: "]") {
+      offset += 1
+      return elements
+    }
+    while true {
+      elements.append(try value(depth: depth))
+      skipWhitespace()
+      switch next {
+      case UInt8(ascii: ","): offset += 1
+      case UInt8(ascii: "]"):
+        offset += 1
+        return elements
+      default: throw flaw("expected , or ]")
+      }
+    }
+  }
+
+  private mutating func object(depth: Int) throws(JSONError) -> JSONObject {
+    guard depth <= JSON.maximumDepth else { throw flaw("nested too deeply") }
+    offset += 1
+    var members: [JSONObject.Member] = []
+    // Kept only once an object has grown beyond what is quicker to look through.
+    var seen: Set<String> = []
+    skipWhitespace()
+    if next == UInt8(ascii: "}") {
+      offset += 1
+      return JSONObject(members)
+    }
+    while true {
+      skipWhitespace()
+      guard next == UInt8(ascii: "\"") else { throw flaw("expected a key") }
+      let start = offset
+      let key = try string()
+      if members.count == 16 { seen = Set(members.map(\.key)) }
+      let isNew = members.count < 16 ? !members.contains { $0.key == key } : seen.insert(key).inserted
+      guard isNew else { throw JSONError(reason: "the same key twice", offset: start) }
+      skipWhitespace()
+      guard next == UInt8(ascii: ":") else { throw flaw("expected :") }
+      offset += 1
+      members.append(JSONObject.Member(key: key, value: try value(depth: depth)))
+      skipWhitespace()
+      switch next {
+      case UInt8(ascii: ","): offset += 1
+      case UInt8(ascii: "}"):
+        offset += 1
+        return JSONObject(members)
+      default: throw flaw("expected , or }")
+      }
+    }
+  }
+
+  private mutating func number() throws(JSONError) -> JSONNumber {
+    let start = offset
+    if next == UInt8(ascii: "-") { offset += 1 }
+    if next == UInt8(ascii: "0") { offset += 1 } else { try digits() }
+    if next == UInt8(ascii: ".") {
+      offset += 1
+      try digits()
+    }
+    if next == UInt8(ascii: "e") || next == UInt8(ascii: "E") {
+      offset += 1
+      if next == UInt8(ascii: "+") || next == UInt8(ascii: "-") { offset += 1 }
+      try digits()
+    }
+    return JSONNumber(parsed: String(decoding: bytes[start..<offset], as: UTF8.self))
+  }
+
+  /// At least one.
+  private mutating func digits() throws(JSONError) {
+    let start = offset
+    while let byte = next, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { offset += 1 }
+    guard offset > start else { throw flaw("expected a digit") }
+  }
+
+  private mutating func string() throws(JSONError) -> String {
+    offset += 1
+    let start = offset
+    while let byte = next {
+      if byte == UInt8(ascii: "\"") {
+        let text = try text(bytes[start..<offset])
+        offset += 1
+        return text
+      }
+      if byte == UInt8(ascii: "\\") { return try escapedString(from: start) }
+      guard byte >= 0x20 else { throw flaw("control character in a string") }
+      offset += 1
+    }
+    throw flaw("unexpected end")
+  }
+
+  private func text(_ raw: Slice<UnsafeBufferPointer<UInt8>>) throws(JSONError) -> String {
+    guard let text = String(validating: UnsafeBufferPointer(rebasing: raw), as: UTF8.self) else {
+      throw flaw("a string that is not UTF-8")
+    }
+    return text
+  }
+
+  /// The string whose quote stands before `start`, with its first backslash at `offset`.
+  private mutating func escapedString(from start: Int) throws(JSONError) -> String {
+    var unescaped = Array(bytes[start..<offset])
+    while let byte = next {
+      offset += 1
+      switch byte {
+      case UInt8(ascii: "\""):
+        guard let text = String(validating: unescaped, as: UTF8.self) else {
+          throw flaw("a string that is not UTF-8")
+        }
+        return text
+      case UInt8(ascii: "\\"): try escape(into: &unescaped)
+      case 0..<0x20: throw flaw("control character in a string")
+      default: unescaped.append(byte)
+      }
+    }
+    throw flaw("unexpected end")
+  }
+
+  private mutating func escape(into unescaped: inout [UInt8]) throws(JSONError) {
+    guard let byte = next else { throw flaw("unexpected end") }
+    offset += 1
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): unescaped.append(byte)
+    case UInt8(ascii: "b"): unescaped.append(0x08)
+    case UInt8(ascii: "f"): unescaped.append(0x0C)
+    case UInt8(ascii: "n"): unescaped.append(0x0A)
+    case UInt8(ascii: "r"): unescaped.append(0x0D)
+    case UInt8(ascii: "t"): unescaped.append(0x09)
+    case UInt8(ascii: "u"): unescaped.append(contentsOf: Array(String(try escapedScalar()).utf8))
+    default: throw flaw("unknown escape")
+    }
+  }
+
+  /// After `\u`: one scalar, of one escape or of the two of a surrogate pair.
+  private mutating func escapedScalar() throws(JSONError) -> Character {
+    let first = try hexDigits()
+    if let scalar = Unicode.Scalar(first) { return Character(scalar) }
+    guard first < 0xDC00, next == UInt8(ascii: "\\") else { throw flaw("half a surrogate pair") }
+    offset += 1
+    guard next == UInt8(ascii: "u") else { throw flaw("half a surrogate pair") }
+    offset += 1
+    let second = try hexDigits()
+    guard (0xDC00...0xDFFF).contains(second),
+      let scalar = Unicode.Scalar(0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00))
+    else { throw flaw("half a surrogate pair") }
+    return Character(scalar)
+  }
+
+  private mutating func hexDigits() throws(JSONError) -> UInt32 {
+    var value: UInt32 = 0
+    for _ in 0..<4 {
+      guard let byte = next, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
+        throw flaw("expected four hex digits")
+      }
+      value = value << 4 | UInt32(digit)
+      offset += 1
+    }
+    return value
+  }
+}

@@ -1,0 +1,56 @@
+/// The answer to one call (JSON-RPC 2.0, section 5).
+package struct Response: Hashable, Sendable {
+  /// That of the call; null where it could not be told.
+  package let id: JSON
+  package let outcome: Result<JSON, RPCError>
+
+  package init(id: JSON, outcome: Result<JSON, RPCError>) {
+    self.id = id
+    self.outcome = outcome
+  }
+
+  /// Nil where it is no answer.
+  package init?(json: JSON) {
+    guard json["jsonrpc"] == "2.0", let id = json["id"] else { return nil }
+    if let result = json["result"] {
+      self.init(id: id, outcome: .success(result))
+    } else if let error = json["error"].flatMap({ RPCError(json: $0) }) {
+      self.init(id: id, outcome: .failure(error))
+    } else {
+      return nil
+    }
+  }
+
+  package func write(to bytes: inout [UInt8]) {
+    bytes.append(contentsOf: #"{"jsonrpc":"2.0","id":"#.utf8)
+    id.write(to: &bytes)
+    switch outcome {
+    case .success(let result):
+      bytes.append(contentsOf: #","result":"#.utf8)
+      result.write(to: &bytes)
+    case .failure(let error):
+      bytes.append(contentsOf: #","error":"#.utf8)
+      error.json.write(to: &bytes)
+    }
+    bytes.append(UInt8(ascii: "}"))
+  }
+
+  /// The line, with its end.
+  package var line: [UInt8] {
+    var bytes: [UInt8] = []
+    write(to: &bytes)
+    bytes.append(UInt8(ascii: "\n"))
+    return bytes
+  }
+
+  /// The line that answers a batch, with its end.
+  package static func line(batch responses: [Response]) -> [UInt8] {
+    var bytes: [UInt8] = [UInt8(ascii: "[")]
+    for (index, response) in responses.enumerated() {
+      if index > 0 { bytes.append(UInt8(ascii: ",")) }
+      response.write(to: &bytes)
+    }
+    bytes.append(contentsOf: "]\n".utf8)
+    return bytes
+  }
+}

@@ -1,0 +1,45 @@
+/// One client's connection, by a number that is not used again in one run of the daemon.
+package struct ConnectionID: Hashable, Sendable {
+  package let number: UInt64
+
+  package init(_ number: UInt64) {
+    self.number = number
+  }
+}
+
+/// Answers the calls of all connections. A server that knows the wire calls it; it knows what the calls mean.
+package protocol ControlHandler: Sendable {
+  /// Calls of one connection run concurrently. Cancelled when the connection is gone or the daemon stops. What it
+  /// returns for a notification (`request.id` is nil) is dropped, but its `start` is called.
+  func handle(_ request: Request, from peer: any ControlPeer) async -> ControlAnswer
+
+  /// Told once for each connection, after its last call has returned.
+  func connectionClosed(_ connection: ConnectionID) async
+}
+
+package enum ControlAnswer: Sendable {
+  case result(JSON)
+  case failure(RPCError)
+  /// `start` is called once, right after the answer has been handed to the connection: a notification that is sent
+  /// from then on comes after the answer. It must return at once. What happens between the snapshot and `start` is
+  /// for the caller to keep until then.
+  case subscribed(JSON, start: @Sendable () -> Void)
+}
+
+/// The client at the other end, as one who answers it sees it.
+package protocol ControlPeer: Sendable {
+  var id: ConnectionID { get }
+
+  /// A way to send notifications, with a count of its own: one for each subscription.
+  func openSink() -> any NotificationSink
+}
+
+/// Takes one subscription's notifications towards the client. Never blocks; safe from any thread.
+package protocol NotificationSink: Sendable {
+  /// How many lines have been sent and not yet taken by the client's socket. Never falls again once the connection is
+  /// closed, so that one who stops at a limit stops.
+  var pending: Int { get }
+
+  /// Sends one line (`Notification.line`), after those sent before. Dropped where the connection is closed.
+  func send(_ line: [UInt8])
+}
