@@ -1,0 +1,168 @@
+import HearthControl
+import HearthCore
+
+/// The `session.*` methods.
+extension ControlService {
+  func listSessions(_ params: inout ParameterReader) async throws(RPCError) -> JSON {
+    try params.finish()
+    return await reports(try await entries(nil))
+  }
+
+  func getSession(_ params: inout ParameterReader) async throws(RPCError) -> JSON {
+    let name = try params.string("account")
+    try params.finish()
+    return await report(try await entry(name).1).json
+  }
+
+  func getToken(_ params: inout ParameterReader) async throws(RPCError) -> JSON {
+    let name = try params.string("account")
+    let seconds = try params.optionalInt("minValiditySeconds", in: 0...Int(Int32.max))
+    try params.finish()
+    let (_, entry) = try await entry(name)
+    let answer = await entry.service.call(.token(minValidity: seconds.map { .seconds($0) }))
+    let snapshot = await entry.service.snapshot()
+    switch answer {
+    case .token(let credential):
+      let bearer = credential.grant.bearer(entry.bearer)
+      let subject = credential.subject ?? snapshot.subject
+      return [
+        "account": .string(name), "accessToken": .string(bearer.secret.reveal()),
+        "tokenType": .string(credential.grant.tokenType), "expiresAt": JSON(credential.grant.expiresAt?.description),
+        "fingerprint": .string(bearer.fingerprint.description), "subject": JSON(subject?.id),
+        "issuer": JSON(subject?.issuer ?? entry.issuer),
+      ]
+    case .refused(let refusal): throw RPCError(refusal, snapshot)
+    case .done, .signedOut: throw .internalError("The session gave no token.")
+    }
+  }
+
+  func reportUnauthorized(_ params: inout ParameterReader) async throws(RPCError) -> JSON {
+    let name = try params.string("account")
+    let text = try params.string("fingerprint")
+    try params.finish()
+    let (_, entry) = try await entry(name)
+    guard let fingerprint = Fingerprint(text) else {
+      throw .invalidParams("The parameter \"fingerprint\" must be 8 hex digits in lower case.")
+    }
+    _ = await entry.service.call(.reportUnauthorized(fingerprint))
+    return await report(entry).json
+  }
+
+  func refresh(_ params: inout ParameterReader) async throws(RPCError) -> JSON {
+    let name = try params.string("account")
+    try params.finish()
+    let (_, entry) = try await entry(name)
+    if case .refused(let refusal) = await entry.service.call(.refresh) {
+      throw RPCError(refusal, await entry.service.snapshot())
+    }
+    return await report(entry).json
+  }
+
+  func rehydrate(_ params: inout ParameterReader) async throws(RPCError) -> JSON {
+    let name = try params.optionalString("account")
+    try params.finish()
+    let entries = try await entries(name)
+    await withDiscardingTaskGroup { group in
+      for entry in entries { group.addTask { _ = await entry.service.call(.rehydrate) } }
+    }
+    return await reports(entries)
+  }
+
+  func importGrant(_ params: inout ParameterReader) async throws(RPCError) -> JSON {
+    let name = try params.string("account")
+    let refreshToken = try params.optionalString("refreshToken").map { token(Secret($0)) }
+    let accessToken = try params.optionalString("accessToken").map { token(Secret($0)) }
+    let idToken = try params.optionalString("idToken").map { token(Secret($0)) }
+    let seconds = try params.optionalInt("expiresIn", in: 0...Int(Int32.max))
+    let replace = try params.bool("replace", default: false)
+    try params.finish()
+    let (_, entry) = try await entry(name)
+    guard let held = accessToken ?? refreshToken, !held.secret.isEmpty else {
+      throw .invalidParams("Give \"refreshToken\", \"accessToken\" or both.")
+    }
+    _ = await entry.service.call(.settle)
+    let before = await entry.service.snapshot()
+    if case .locked = before.state, !replace { throw .state(before.state, before) }
+    let now = await entry.service.now
+    let grant = Grant(
+      // Without an access token the grant has run out: it is refreshed before anybody sees it.
+      accessToken: accessToken ?? token(Secret("")), refreshToken: refreshToken, idToken: idToken, issuedAt: now,
+      expiresAt: accessToken == nil ? now : seconds.map { now + .seconds($0) })
+    do throws(AdoptionFailure) {
+      try await entry.service.adopt(
+        Credential(grant: grant, subject: nil, origin: nil), isTried: accessToken != nil)
+    } catch {
+      throw RPCError(error, await entry.service.snapshot())
+    }
+    return await report(entry).json
+  }
+
+  /// Sign-in flows in the browser, on another device or by password are not part of this version.
+  func beginSignIn(_ params: inout ParameterReader) async throws(RPCError) -> JSON {
+    enum Flow: String, CaseIterable { case device, browser, password }
+    let name = try params.string("account")
+    let flow = try params.choice("flow", of: Flow.self)
+    _ = try await entry(name)
+    throw .flowNotSupported(
+      account: name,
+      message: "The \(flow.rawValue) flow is not supported yet; use \"hearthctl login \(name) --refresh-token-stdin\".")
+  }
+
+  func unknownSignIn(_ params: inout ParameterReader) throws(RPCError) -> JSON {
+    let id = try params.string("signIn")
+    try params.finish()
+    throw .unknownSignIn(id)
+  }
+
+  func signOut(_ params: inout ParameterReader) async throws(RPCError) -> JSON {
+    enum Outbox: String, CaseIterable { case keep, discard }
+    let name = try params.string("account")
+    let revoke = try params.bool("revoke", default: true)
+    let items = try params.optionalChoice("outbox", of: Outbox.self) ?? .keep
+    try params.finish()
+    let (account, entry) = try await entry(name)
+    let subject = await entry.service.snapshot().subject
+    var isRevoked = false
+    switch await entry.service.call(.signOut(revoke: revoke)) {
+    case .signedOut(let grant):
+      if let grant { isRevoked = await entry.service.revoke(grant) }
+    case .refused(let refusal): throw RPCError(refusal, await entry.service.snapshot())
+    case .token, .done: break
+    }
+    if items == .discard { try await discard(account, subject) }
+    var status = await report(entry).json.object ?? [:]
+    status["revoked"] = .bool(isRevoked)
+    return .object(status)
+  }
+
+  func lock(_ params: inout ParameterReader) async throws(RPCError) -> JSON {
+    let name = try params.optionalString("account")
+    try params.finish()
+    let entries = try await entries(name)
+    for entry in entries { await entry.service.lock(.user) }
+    return await reports(entries)
+  }
+
+  func unlock(_ params: inout ParameterReader) async throws(RPCError) -> JSON {
+    let name = try params.optionalString("account")
+    let passphrase = try params.optionalString("passphrase").map { Secret($0) }
+    try params.finish()
+    let entries = try await entries(name)
+    for entry in entries {
+      do throws(UnlockFailure) {
+        try await entry.service.unlock(.user, passphrase: passphrase)
+      } catch {
+        // Asked of all accounts, the passphrase is for those that have one.
+        if name != nil || error != .notSealed { throw RPCError(error, await entry.service.snapshot()) }
+        try? await entry.service.unlock(.user, passphrase: nil)
+      }
+      let snapshot = await entry.service.snapshot()
+      if name != nil, passphrase == nil, case .locked(.obstacle(let obstacle)) = snapshot.state,
+        obstacle.kind == .passphraseRequired
+      {
+        throw .storage(obstacle, snapshot)
+      }
+    }
+    return await reports(entries)
+  }
+}

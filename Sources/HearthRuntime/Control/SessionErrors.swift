@@ -1,0 +1,80 @@
+package import HearthControl
+package import HearthCore
+
+/// The contract's error for what a session cannot do.
+extension RPCError {
+  package init(_ refusal: SessionRefusal, _ snapshot: SessionSnapshot) {
+    let account = snapshot.account.description
+    switch refusal {
+    case .state(let state): self = .state(state, snapshot)
+    case .refreshUnavailable(let message, let retryAfter):
+      self = .refreshUnavailable(
+        account: account, message: message, action: snapshot.action?.rawValue,
+        retryAfterSeconds: retryAfter.map { Swift.max(Int(($0.wholeMilliseconds + 999) / 1000), 1) })
+    case .stopping: self = .shuttingDown
+    }
+  }
+
+  /// For a state in which there is no token to be had.
+  static func state(_ state: SessionState, _ snapshot: SessionSnapshot) -> RPCError {
+    let account = snapshot.account.description
+    // The snapshot may know more than the state says, such as where the credential was.
+    let message = snapshot.state == state ? snapshot.message : state.message(for: snapshot.account)
+    let action = state.action?.rawValue
+    return switch state {
+    case .unauthenticated: .unauthenticated(account: account, message: message, action: action)
+    case .reauthRequired: .reauthRequired(account: account, message: message, action: action)
+    case .locked, .hydrating: .locked(account: account, message: message, action: action)
+    case .authenticated: .internalError("The session of \(account) changed meanwhile; ask again.")
+    }
+  }
+
+  init(_ failure: AdoptionFailure, _ snapshot: SessionSnapshot) {
+    let account = snapshot.account.description
+    switch failure {
+    case .provider(let failure): self = .adoption(failure, account: account)
+    case .storage(let obstacle): self = .storage(obstacle, snapshot)
+    case .stopping: self = .shuttingDown
+    }
+  }
+
+  private static func adoption(_ failure: RefreshFailure, account: String) -> RPCError {
+    switch failure {
+    case .unavailable(let message, let retryAfter):
+      .refreshUnavailable(
+        account: account, message: message, retryAfterSeconds: retryAfter.map { Int($0.components.seconds) })
+    case .unanswered(let message):
+      .refreshUnavailable(account: account, message: message, retryAfterSeconds: nil)
+    case .rejected(_, let message), .unclearRefusal(let message), .misconfigured(let message):
+      .signInFailed(account: account, message: "The provider refused the grant: \(message)")
+    }
+  }
+
+  /// For a place that cannot be read or written.
+  static func storage(_ obstacle: Obstacle, _ snapshot: SessionSnapshot) -> RPCError {
+    let account = snapshot.account.description
+    switch obstacle.kind {
+    case .passphraseRequired:
+      return .passphraseNeeded(
+        account: account, message: "Set or give the passphrase first: run \"hearthctl unlock \(account)\".")
+    case .keyUnavailable, .permissionDenied, .volumeUnavailable:
+      return .state(.locked(.obstacle(obstacle)), snapshot)
+    case .storageError:
+      return .storageUnavailable(account: account, message: "Nothing was stored: \(obstacle.detail).")
+    }
+  }
+
+  init(_ failure: UnlockFailure, _ snapshot: SessionSnapshot) {
+    let account = snapshot.account.description
+    switch failure {
+    case .wrongPassphrase: self = .wrongPassphrase(account: account, message: "The passphrase is wrong.")
+    case .tooSoon(let wait):
+      let seconds = Swift.max(Int((wait.wholeMilliseconds + 999) / 1000), 1)
+      self = .wrongPassphrase(
+        account: account, message: "Too many wrong passphrases; try again in \(seconds) s.")
+    case .unavailable(let obstacle): self = .storage(obstacle, snapshot)
+    case .notSealed:
+      self = .invalidParams("The credential of \(account) is not protected by a passphrase.")
+    }
+  }
+}

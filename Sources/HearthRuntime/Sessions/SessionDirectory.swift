@@ -1,0 +1,78 @@
+package import HearthCore
+
+/// All sessions, by account: starts and stops their services as the configuration says, and is where the tokens for
+/// sending come from.
+package actor SessionDirectory: BearerSource {
+  package struct Entry: Sendable {
+    package let service: SessionService
+    /// The configured issuer, told while the session does not know its subject.
+    package let issuer: String?
+    package let bearer: BearerKind
+
+    package init(service: SessionService, issuer: String?, bearer: BearerKind) {
+      self.service = service
+      self.issuer = issuer
+      self.bearer = bearer
+    }
+  }
+
+  private var entries: [AccountName: Entry] = [:]
+  private let started: AsyncStream<SessionService>
+  private let starting: AsyncStream<SessionService>.Continuation
+
+  package init() {
+    (started, starting) = AsyncStream.makeStream()
+  }
+
+  /// Runs every service that is added, until `stop`.
+  package func run() async {
+    await withDiscardingTaskGroup { group in
+      for await service in started { group.addTask { await service.run() } }
+    }
+  }
+
+  package func stop() async {
+    await withDiscardingTaskGroup { group in
+      for entry in entries.values { group.addTask { await entry.service.stop() } }
+    }
+    starting.finish()
+  }
+
+  /// Puts `entry` in the place of the account's session, which lets its refresh land first; nil takes it away.
+  package func set(_ entry: Entry?, for account: AccountName) async {
+    if let old = entries.removeValue(forKey: account) { await old.service.stop() }
+    guard let entry else { return }
+    entries[account] = entry
+    starting.yield(entry.service)
+  }
+
+  package var accounts: [AccountName] { entries.keys.sorted() }
+
+  package subscript(account: AccountName) -> Entry? { entries[account] }
+
+  // MARK: - BearerSource
+
+  package func bearer(for account: AccountName) async throws(BearerFailure) -> Bearer {
+    guard let entry = entries[account] else { throw .noSession }
+    switch await entry.service.call(.token(minValidity: nil)) {
+    case .token(let credential):
+      let subject = await entry.service.snapshot().subject
+      return Bearer(token: credential.grant.bearer(entry.bearer), subject: credential.subject ?? subject)
+    case .refused(.refreshUnavailable(let message, let retryAfter)):
+      throw .unavailable(message: message, retryAfter: retryAfter)
+    case .refused(.state), .refused(.stopping), .done, .signedOut:
+      throw .noSession
+    }
+  }
+
+  package func refused(
+    _ fingerprint: Fingerprint, of account: AccountName
+  ) async throws(BearerFailure) -> Bearer {
+    guard let entry = entries[account] else { throw .noSession }
+    _ = await entry.service.call(.reportUnauthorized(fingerprint))
+    let bearer = try await bearer(for: account)
+    guard bearer.token.fingerprint == fingerprint else { return bearer }
+    let snapshot = await entry.service.snapshot()
+    throw .unavailable(message: snapshot.history.lastError ?? "No new token could be had.", retryAfter: nil)
+  }
+}

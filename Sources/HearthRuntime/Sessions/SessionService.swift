@@ -1,0 +1,384 @@
+package import HearthCore
+package import Logging
+
+/// Carries out what one account's `SessionMachine` decides.
+///
+/// One inbox: every event goes through `take`. Work on the store runs one after another, everything else side by side;
+/// all of it under `run`, whose results come back as events.
+package actor SessionService {
+  package typealias Work = @Sendable () async -> Void
+
+  package nonisolated let account: AccountName
+  private var machine: SessionMachine
+  private let store: any CredentialStore
+  private let endpoint: any TokenEndpoint
+  private let clock: any Clock
+  private let logger: Logger
+  /// Told after each event that changed what clients see, in order, and before the next event is taken.
+  private let announce: @Sendable ([SessionAnnouncement], SessionSnapshot) -> Void
+
+  private var skew = ClockSkew()
+  private var waiting: [CallID: CheckedContinuation<SessionAnswer, Never>] = [:]
+  private var callCount = 0
+  /// The wake-ups that tasks are asleep for; superseded ones wake for nothing.
+  private var armed: Set<Timestamp> = []
+  private var announced: SessionSnapshot?
+  private var isStopped = false
+  private var atRest: [CheckedContinuation<Void, Never>] = []
+
+  private let work: AsyncStream<Work>
+  private let workInbox: AsyncStream<Work>.Continuation
+  private let storeWork: AsyncStream<Work>
+  private let storeInbox: AsyncStream<Work>.Continuation
+
+  package init(
+    account: AccountName, settings: SessionSettings, store: any CredentialStore, endpoint: any TokenEndpoint,
+    clock: any Clock, logger: Logger, seed: UInt64 = .random(in: 0 ... .max),
+    announce: @escaping @Sendable ([SessionAnnouncement], SessionSnapshot) -> Void
+  ) {
+    self.account = account
+    self.store = store
+    self.endpoint = endpoint
+    self.clock = clock
+    self.logger = logger
+    self.announce = announce
+    machine = SessionMachine(account: account, settings: settings, seed: seed, at: clock.now())
+    (work, workInbox) = AsyncStream.makeStream()
+    (storeWork, storeInbox) = AsyncStream.makeStream()
+  }
+
+  /// Runs until `stop`. All tasks of the session are children of this call.
+  package func run() async {
+    await withDiscardingTaskGroup { group in
+      group.addTask { [store] in
+        for await _ in store.changes() { await self.take(.credentialHinted) }
+      }
+      group.addTask { [clock] in
+        for await step in clock.steps() { await self.clockStepped(by: step) }
+      }
+      group.addTask { [storeWork, workInbox] in
+        for await work in storeWork { await work() }
+        workInbox.finish()
+      }
+      take(.started(await store.remembered()))
+      for await work in work { group.addTask { await work() } }
+      group.cancelAll()
+    }
+    for (_, call) in waiting { call.resume(returning: .refused(.stopping)) }
+    waiting = [:]
+  }
+
+  /// Lets a refresh under way land, then ends `run`; gives up after `patience`.
+  package func stop(patience: Duration = .seconds(4)) async {
+    take(.stopping)
+    if !machine.isAtRest {
+      let deadline = clock.now() + patience
+      await withTaskGroup { group in
+        group.addTask { await self.rest() }
+        group.addTask { [clock] in
+          await clock.sleep(until: deadline)
+          await self.giveUpResting()
+        }
+        await group.next()
+        group.cancelAll()
+      }
+    }
+    isStopped = true
+    storeInbox.finish()
+  }
+
+  private func rest() async {
+    guard !machine.isAtRest else { return }
+    await withCheckedContinuation { atRest.append($0) }
+  }
+
+  private func giveUpResting() {
+    atRest.forEach { $0.resume() }
+    atRest = []
+  }
+
+  // MARK: - What others ask
+
+  package func snapshot() -> SessionSnapshot { machine.snapshot(at: now) }
+
+  /// The time as the provider has it.
+  package var now: Timestamp { clock.now() + skew.offset }
+
+  package func call(_ call: SessionCall) async -> SessionAnswer {
+    if isStopped { return .refused(.stopping) }
+    callCount += 1
+    let id = CallID(callCount)
+    return await withCheckedContinuation { continuation in
+      waiting[id] = continuation
+      take(.called(id, call))
+    }
+  }
+
+  package func networkReturned() { take(.networkReturned) }
+
+  package func settingsChanged(_ settings: RefreshSettings) { take(.settingsChanged(settings)) }
+
+  package func lock(_ lock: Lock) async {
+    take(.locked(lock))
+    await storeIsQuiet()
+  }
+
+  /// Takes the lock away, opens a sealed credential where a passphrase is given, and waits until it has been read.
+  package func unlock(_ lock: Lock, passphrase: Secret?) async throws(UnlockFailure) {
+    if let passphrase {
+      let store = store
+      let result: Result<Void, UnlockFailure> = await inStoreOrder {
+        do throws(UnlockFailure) {
+          try await store.unlock(passphrase: passphrase)
+          return .success(())
+        } catch {
+          return .failure(error)
+        }
+      }
+      try result.get()
+      take(.credentialHinted)
+    }
+    take(.unlocked(lock))
+    _ = await call(.settle)
+    await storeIsQuiet()
+  }
+
+  /// Takes over a grant that a person brought. A refresh token alone is used at once, so that the answer can tell how
+  /// that went; the session before it stays where it fails.
+  package func adopt(_ credential: Credential, isTried: Bool) async throws(AdoptionFailure) {
+    let store = store
+    let room: Result<Void, Obstacle> = await inStoreOrder {
+      do throws(Obstacle) {
+        try await store.prepare()
+        return .success(())
+      } catch {
+        return .failure(error)
+      }
+    }
+    if case .failure(let obstacle) = room { throw .storage(obstacle) }
+    let fresh = try await isTried ? credential : tried(credential)
+    switch await call(.adopt(fresh)) {
+    case .refused: throw .stopping
+    case .done, .token, .signedOut: break
+    }
+    await storeIsQuiet()
+  }
+
+  private func tried(_ credential: Credential) async throws(AdoptionFailure) -> Credential {
+    let endpoint = endpoint
+    let answer: Result<TokenResponse, RefreshFailure> = await shielded {
+      do throws(RefreshFailure) {
+        return .success(try await endpoint.refresh(credential))
+      } catch {
+        return .failure(error)
+      }
+    }
+    switch answer {
+    case .failure(let failure): throw .provider(failure)
+    case .success(let response):
+      if let measured = response.skew { observe(measured) }
+      let grant = Grant(response, after: credential.grant, receivedAt: now)
+      let subject = await identified(response.subject, by: grant)
+      return Credential(grant: grant, subject: subject, origin: response.origin)
+    }
+  }
+
+  private func identified(_ told: Subject?, by grant: Grant) async -> Subject? {
+    if let told { return told }
+    let endpoint = endpoint
+    return await shielded { await endpoint.identify(grant) }
+  }
+
+  /// Revokes at the provider, within five seconds; true where it said it took it.
+  package func revoke(_ grant: Grant) async -> Bool {
+    let (endpoint, clock) = (endpoint, clock)
+    return await shielded {
+      let deadline = clock.now() + .seconds(5)
+      return await withTaskGroup(of: Bool.self) { group in
+        group.addTask { await endpoint.revoke(grant) }
+        group.addTask {
+          await clock.sleep(until: deadline)
+          return false
+        }
+        let isRevoked = await group.next() ?? false
+        group.cancelAll()
+        return isRevoked
+      }
+    }
+  }
+
+  // MARK: - The inbox
+
+  private func take(_ event: SessionEvent) {
+    let actions = machine.handle(event, at: now)
+    let news = actions.compactMap { if case .announce(let news) = $0 { news } else { nil } }
+    let snapshot = snapshot()
+    // Told before the calls are answered, so that a client that was answered finds everybody else informed.
+    if !news.isEmpty || snapshot != announced {
+      announced = snapshot
+      announce(news, snapshot)
+    }
+    actions.forEach(perform)
+    arm()
+    if machine.isAtRest { giveUpResting() }
+  }
+
+  private func arm() {
+    guard let wake = machine.nextWake(after: now), armed.allSatisfy({ wake < $0 }) else { return }
+    armed.insert(wake)
+    let deadline = wake - skew.offset
+    workInbox.yield { [clock] in
+      await clock.sleep(until: deadline)
+      await self.woke(for: wake)
+    }
+  }
+
+  private func woke(for wake: Timestamp) {
+    armed.remove(wake)
+    take(.woke)
+  }
+
+  private func clockStepped(by step: Duration) {
+    skew.machineStepped(by: step)
+    replan()
+  }
+
+  private func observe(_ measured: Duration) {
+    let before = skew.offset
+    if skew.observe(measured) {
+      logger.warning(
+        "The clocks of this machine and of the provider are \(skew.offset) apart.",
+        metadata: ["HEARTH_ACCOUNT": "\(account)"])
+    }
+    if skew.offset != before { replan() }
+  }
+
+  private func replan() {
+    // Those asleep count on the old clock: they wake for nothing.
+    armed = []
+    take(.clockChanged)
+  }
+
+  private func perform(_ action: SessionAction) {
+    let (store, endpoint) = (store, endpoint)
+    switch action {
+    case .read:
+      inStoreOrder { .credentialRead(await store.read()) }
+    case .write(let credential, let generation):
+      inStoreOrder {
+        do throws(Obstacle) {
+          try await store.write(credential)
+          return .credentialWritten(generation: generation, .success(()))
+        } catch {
+          return .credentialWritten(generation: generation, .failure(error))
+        }
+      }
+    case .writeEnd(let record):
+      inStoreOrder {
+        do throws(Obstacle) {
+          try await store.writeEnd(record)
+          return .endWritten(.success(()))
+        } catch {
+          return .endWritten(.failure(error))
+        }
+      }
+    case .remove(let record, let fingerprint):
+      inStoreOrder {
+        do throws(Obstacle) {
+          try await store.remove(record, fingerprint: fingerprint)
+          return .removed(.success(()))
+        } catch {
+          return .removed(.failure(error))
+        }
+      }
+    case .setAside:
+      inStoreOrder {
+        do throws(Obstacle) {
+          return .credentialSetAside(.success(try await store.setAside()))
+        } catch {
+          return .credentialSetAside(.failure(error))
+        }
+      }
+    case .rememberLockedByUser(let isLocked):
+      let (account, logger) = (account, logger)
+      storeInbox.yield {
+        do throws(Obstacle) {
+          try await store.remember(lockedByUser: isLocked)
+        } catch {
+          logger.warning(
+            "The lock could not be written down and will not survive a restart: \(error.detail)",
+            metadata: ["HEARTH_ACCOUNT": "\(account)"])
+        }
+      }
+    case .lockStore:
+      storeInbox.yield { await store.lock() }
+    case .refresh(let credential, let generation):
+      refresh(credential, generation: generation)
+    case .identify(let grant, let generation):
+      workInbox.yield { await self.take(.identified(generation: generation, await endpoint.identify(grant))) }
+    case .revoke(let grant):
+      workInbox.yield { _ = await self.revoke(grant) }
+    case .answer(let id, let answer):
+      waiting.removeValue(forKey: id)?.resume(returning: answer)
+    case .announce:
+      break
+    }
+  }
+
+  /// Room for the answer first, in the store's order; then the provider is asked, beside everything else.
+  private func refresh(_ credential: Credential, generation: Int) {
+    let (store, endpoint) = (store, endpoint)
+    storeInbox.yield { [workInbox] in
+      do throws(Obstacle) {
+        try await store.prepare()
+      } catch {
+        await self.take(.refreshEnded(generation: generation, .notAsked(error)))
+        return
+      }
+      workInbox.yield {
+        do throws(RefreshFailure) {
+          let response = try await endpoint.refresh(credential)
+          await self.granted(response, generation: generation)
+        } catch {
+          await self.take(.refreshEnded(generation: generation, .failed(error)))
+        }
+      }
+    }
+  }
+
+  private func granted(_ response: TokenResponse, generation: Int) {
+    if let measured = response.skew { observe(measured) }
+    take(.refreshEnded(generation: generation, .granted(response)))
+  }
+
+  private func inStoreOrder(_ work: @escaping @Sendable () async -> SessionEvent) {
+    storeInbox.yield { await self.take(await work()) }
+  }
+
+  private func inStoreOrder<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {
+    if isStopped { return await work() }
+    return await withCheckedContinuation { continuation in
+      storeInbox.yield { continuation.resume(returning: await work()) }
+    }
+  }
+
+  /// Returns when the store has done everything asked of it so far.
+  private func storeIsQuiet() async {
+    await inStoreOrder {}
+  }
+
+  /// Runs under the service, not under the caller: what a provider has granted is not lost with a client's connection.
+  private func shielded<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {
+    if isStopped { return await work() }
+    return await withCheckedContinuation { continuation in
+      workInbox.yield { continuation.resume(returning: await work()) }
+    }
+  }
+}
+
+/// Why a grant that a person brought was not taken over; the session before it stays.
+package enum AdoptionFailure: Error, Hashable, Sendable {
+  case provider(RefreshFailure)
+  case storage(Obstacle)
+  case stopping
+}
