@@ -34,18 +34,21 @@ package struct APIAnswer: Hashable, Sendable {
   package var status: Int
   package var headers: [APIRequest.Header]
   package var body: [UInt8]
+  /// The body was longer than is read of an answer, and `body` is its beginning.
+  package var isTruncated: Bool
   /// `Retry-After` in both its forms (RFC 9110, section 10.2.3), as the time to wait from now.
   package var retryAfter: Duration?
   /// The server's `Date` less this machine's clock; nil without one.
   package var skew: Duration?
 
   package init(
-    status: Int, headers: [APIRequest.Header] = [], body: [UInt8] = [], retryAfter: Duration? = nil,
-    skew: Duration? = nil
+    status: Int, headers: [APIRequest.Header] = [], body: [UInt8] = [], isTruncated: Bool = false,
+    retryAfter: Duration? = nil, skew: Duration? = nil
   ) {
     self.status = status
     self.headers = headers
     self.body = body
+    self.isTruncated = isTruncated
     self.retryAfter = retryAfter
     self.skew = skew
   }

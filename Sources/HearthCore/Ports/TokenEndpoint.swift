@@ -3,11 +3,13 @@ package protocol TokenEndpoint: Sendable {
   /// Exchanges the refresh token (RFC 6749, section 6). Sent only to the credential's own origin.
   func refresh(_ credential: Credential) async throws(RefreshFailure) -> TokenResponse
 
-  /// Tells the provider that the tokens are no longer needed (RFC 7009); true where it said it took it.
-  func revoke(_ grant: Grant) async -> Bool
+  /// Tells the provider that the tokens are no longer needed (RFC 7009); true where it said it took it. Sent only for
+  /// a credential of this endpoint's own origin.
+  func revoke(_ credential: Credential) async -> Bool
 
-  /// Asks whose an access token is; nil where the provider does not tell.
-  func identify(_ grant: Grant) async -> Subject?
+  /// Asks whose an access token is; nil where the provider does not tell. Asked only for a credential of this
+  /// endpoint's own origin.
+  func identify(_ credential: Credential) async -> Subject?
 }
 
 /// A successful answer of a token endpoint (RFC 6749, section 5.1), parsed. Lifetimes, not moments: the two clocks

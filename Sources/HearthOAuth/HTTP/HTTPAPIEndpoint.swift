@@ -1,0 +1,31 @@
+package import HearthCore
+
+/// Sends requests to APIs over kept connections.
+package struct HTTPAPIEndpoint: APIEndpoint {
+  /// What is read of an answer's body, in bytes.
+  package static let answerLimit = 8 << 20
+
+  private let sender: HTTPSender
+
+  package init(sender: HTTPSender) {
+    self.sender = sender
+  }
+
+  package func exchange(
+    _ request: APIRequest, bearer: Token, timeout: Duration
+  ) async throws(ExchangeFailure) -> APIAnswer {
+    let own = Set(["authorization", "idempotency-key", "host", "content-length", "transfer-encoding", "connection"])
+    var headers = request.headers.filter { !own.contains($0.name.lowercased()) }
+    headers.append(APIRequest.Header(name: "Authorization", value: "Bearer " + bearer.secret.reveal()))
+    if let key = request.idempotencyKey {
+      headers.append(APIRequest.Header(name: "Idempotency-Key", value: key))
+    }
+    let answer = try await sender.send(
+      HTTPSender.Request(
+        method: request.method, url: request.url, headers: headers, body: request.body, answerLimit: Self.answerLimit),
+      timeout: timeout)
+    return APIAnswer(
+      status: answer.status, headers: answer.headers, body: answer.body, isTruncated: answer.isTruncated,
+      retryAfter: answer.retryAfter, skew: answer.skew)
+  }
+}

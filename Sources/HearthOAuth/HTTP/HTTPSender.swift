@@ -1,0 +1,148 @@
+import AsyncHTTPClient
+package import HearthCore
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+
+/// Sends one request and brings one whole answer, or says whether the server can have seen it.
+///
+/// It follows no redirect, repeats nothing, unpacks nothing and speaks HTTP/1.1. `shutdown()` must be called before it
+/// is let go.
+package final class HTTPSender: Sendable {
+  /// How requests share connections.
+  package enum Connections: Sendable {
+    /// Each request makes its own, so that no stale one can swallow it: for token endpoints.
+    case fresh
+    /// Kept open for the next request: for APIs.
+    case kept
+  }
+
+  struct Request: Sendable {
+    var method = "GET"
+    var url: HTTPURL
+    var headers: [APIRequest.Header] = []
+    var body: [UInt8] = []
+    /// How much of an answer's body is read, in bytes.
+    var answerLimit = 1 << 20
+  }
+
+  let clock: any Clock
+  private let client: HTTPClient
+  private let connections: Connections
+  private let userAgent: String
+  private let watch = RequestWatch()
+
+  /// `userAgent`: product and version, like `hearth/1.0`.
+  package init(
+    connections: Connections, userAgent: String, clock: any Clock, connectTimeout: Duration = .seconds(10)
+  ) {
+    self.connections = connections
+    self.userAgent = userAgent
+    self.clock = clock
+    var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow, decompression: .disabled)
+    configuration.httpVersion = .http1Only
+    configuration.timeout.connect = .milliseconds(connectTimeout.wholeMilliseconds)
+    // Whoever sends knows when to try again; the callers bound how much runs at once, and a hung answer of one account
+    // must not keep another from its connection.
+    configuration.connectionPool.retryConnectionEstablishment = false
+    configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 1024
+    configuration.connectionPool.idleTimeout = .seconds(connections == .kept ? 30 : 1)
+    if connections == .fresh { configuration.maximumUsesPerConnection = 1 }
+    configuration.http1_1ConnectionDebugInitializer = { [watch] in watch.attach(to: $0) }
+    client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+  }
+
+  /// Closes every connection; requests in flight fail.
+  package func shutdown() async {
+    try? await client.shutdown()
+  }
+
+  /// `timeout` is for all of it, from the look-up of the name to the last byte of the answer.
+  func send(_ request: Request, timeout: Duration) async throws(ExchangeFailure) -> HTTPAnswer {
+    let ticket = watch.issueTicket()
+    let deadline = clock.now() + timeout
+    let outcome = await withTaskGroup(of: Outcome.self) { group in
+      group.addTask {
+        do {
+          return .answered(try await self.exchange(request, ticket: ticket))
+        } catch {
+          return .failed(Self.describe(error))
+        }
+      }
+      group.addTask { [clock] in
+        await clock.sleep(until: deadline)
+        return .late
+      }
+      let first = await group.next()
+      group.cancelAll()
+      return first ?? .late
+    }
+    let wasSent = watch.redeem(ticket)
+    let reason: String
+    switch outcome {
+    case .answered(let answer): return answer
+    case .failed(let description): reason = description
+    case .late: reason = Task.isCancelled ? "cancelled" : "no answer within \(timeout)"
+    }
+    let message = "\(request.url.origin): \(reason)"
+    throw wasSent ? .unanswered(message: message) : .notSent(message: message)
+  }
+
+  private enum Outcome: Sendable {
+    case answered(HTTPAnswer)
+    case failed(String)
+    case late
+  }
+
+  private func exchange(_ request: Request, ticket: UInt64) async throws -> HTTPAnswer {
+    var message = HTTPClientRequest(url: request.url.description)
+    message.method = HTTPMethod(rawValue: request.method)
+    message.headers.add(name: "Host", value: request.url.origin.authority)
+    for header in request.headers {
+      message.headers.add(name: header.name, value: header.value)
+    }
+    if !message.headers.contains(name: "User-Agent") { message.headers.add(name: "User-Agent", value: userAgent) }
+    if connections == .fresh { message.headers.replaceOrAdd(name: "Connection", value: "close") }
+    message.headers.replaceOrAdd(name: RequestWatch.ticketHeader, value: String(ticket))
+    if !request.body.isEmpty { message.body = .bytes(ByteBuffer(bytes: request.body)) }
+
+    let response = try await client.execute(message, deadline: .distantFuture)
+    var answer = HTTPAnswer(
+      status: Int(response.status.code),
+      headers: response.headers.map { APIRequest.Header(name: $0.name, value: $0.value) }, receivedAt: clock.now())
+    for try await part in response.body {
+      let room = request.answerLimit - answer.body.count
+      answer.body.append(contentsOf: part.readableBytesView.prefix(room))
+      if part.readableBytes > room {
+        answer.isTruncated = true
+        break
+      }
+    }
+    return answer
+  }
+
+  /// What went wrong, in words that hold nothing of the request.
+  private static func describe(_ error: any Error) -> String {
+    switch error {
+    case let error as HTTPClientError:
+      // Not its description, which quotes header values.
+      error.shortDescription.lowercased()
+    case let error as NIOConnectionError:
+      if let failure = error.connectionErrors.first {
+        describe(failure.error)
+      } else {
+        "the name \(error.host) cannot be resolved"
+      }
+    case let error as IOError: String(describing: error)
+    case is CancellationError: "cancelled"
+    default: "\(type(of: error)): \(String(describing: error).prefix(200))"
+    }
+  }
+}
+
+extension Origin {
+  /// Host and port as the `Host` header has them (RFC 9110, section 7.2).
+  fileprivate var authority: String {
+    String(description.dropFirst(scheme.count + 3))
+  }
+}

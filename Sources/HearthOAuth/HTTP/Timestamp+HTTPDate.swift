@@ -1,0 +1,42 @@
+import HearthCore
+
+extension Timestamp {
+  /// Reads an HTTP date in any of its three forms; nil where it is none (RFC 9110, section 5.6.7).
+  ///
+  /// A year of two digits is taken as the one that is at most 50 years after `now`.
+  init?(httpDate text: String, near now: Timestamp) {
+    let words = text.split(omittingEmptySubsequences: true) { $0 == " " || $0 == "," || $0 == "-" }.map(String.init)
+    let date: (day: String, month: String, year: String, time: String)
+    if words.count == 6, words[5] == "GMT" {
+      date = (words[1], words[2], words[3], words[4])
+    } else if words.count == 5 {
+      date = (words[2], words[1], words[4], words[3])
+    } else {
+      return nil
+    }
+    let time = date.time.split(separator: ":", omittingEmptySubsequences: false).map { Self.number($0, digits: 2...2) }
+    guard let day = Self.number(date.day, digits: 1...2), let month = Self.months.firstIndex(of: date.month),
+      let year = Self.number(date.year, digits: 2...4), date.year.utf8.count != 3,
+      time.count == 3, let hour = time[0], let minute = time[1], let second = time[2],
+      let timestamp = Timestamp.utc(
+        year: date.year.utf8.count == 2 ? Self.wholeYear(of: year, near: now) : year, month: Int64(month) + 1,
+        day: day, hour: hour, minute: minute, second: second)
+    else { return nil }
+    self = timestamp
+  }
+
+  private static let months = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+  ]
+
+  private static func number(_ text: some StringProtocol, digits: ClosedRange<Int>) -> Int64? {
+    guard digits.contains(text.utf8.count), text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
+    return Int64(text)
+  }
+
+  private static func wholeYear(of digits: Int64, near now: Timestamp) -> Int64 {
+    let thisYear = Int64(now.description.prefix(4)) ?? 2000
+    let year = thisYear / 100 * 100 + digits
+    return year > thisYear + 50 ? year - 100 : year
+  }
+}

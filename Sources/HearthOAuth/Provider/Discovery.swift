@@ -1,0 +1,115 @@
+import HearthCore
+import Synchronization
+
+/// A provider's endpoints, as configured or as it tells them.
+enum EndpointSource: Sendable {
+  case named(ProviderEndpoints)
+  case discovered(Discovery)
+
+  func endpoints() async throws(RefreshFailure) -> ProviderEndpoints {
+    switch self {
+    case .named(let endpoints): endpoints
+    case .discovered(let discovery): try await discovery.endpoints()
+    }
+  }
+
+  /// Asks anew after an endpoint answered 404; nil where the provider names the same token endpoint again.
+  func moved(from old: ProviderEndpoints) async throws(RefreshFailure) -> ProviderEndpoints? {
+    switch self {
+    case .named: return nil
+    case .discovered(let discovery):
+      let endpoints = try await discovery.fetch()
+      return endpoints.token == old.token ? nil : endpoints
+    }
+  }
+
+  /// Whose name stands beside a subject that is told without one.
+  func issuer(of endpoints: ProviderEndpoints) -> String {
+    switch self {
+    case .named: endpoints.token.origin.description
+    case .discovered(let discovery): discovery.issuer.text
+    }
+  }
+}
+
+/// The endpoints of an OpenID Connect issuer (OIDC Discovery 1.0, section 4), asked for once an hour.
+///
+/// While the issuer cannot be reached the ones that are known go on being used.
+final class Discovery: Sendable {
+  let issuer: Issuer
+  private let sender: HTTPSender
+  private let timeout: Duration
+  private let known = Mutex<(endpoints: ProviderEndpoints, at: Timestamp)?>(nil)
+
+  init(issuer: Issuer, sender: HTTPSender, timeout: Duration) {
+    self.issuer = issuer
+    self.sender = sender
+    self.timeout = timeout
+  }
+
+  func endpoints() async throws(RefreshFailure) -> ProviderEndpoints {
+    let known = known.withLock { $0 }
+    // A clock that was set back makes the age negative: then too it is time to ask.
+    if let known, .zero ..< .seconds(3600) ~= sender.clock.now() - known.at { return known.endpoints }
+    do {
+      return try await fetch()
+    } catch {
+      guard let known, case .unavailable = error else { throw error }
+      return known.endpoints
+    }
+  }
+
+  func fetch() async throws(RefreshFailure) -> ProviderEndpoints {
+    let answer: HTTPAnswer
+    do {
+      answer = try await sender.send(
+        HTTPSender.Request(
+          url: issuer.discoveryURL, headers: [APIRequest.Header(name: "Accept", value: "application/json")]),
+        timeout: timeout)
+    } catch {
+      // Nothing was asked that could have changed anything there.
+      switch error {
+      case .notSent(let message), .unanswered(let message):
+        throw .unavailable(message: "Discovery failed: \(message).", retryAfter: nil)
+      }
+    }
+    let endpoints = try read(answer)
+    let now = sender.clock.now()
+    known.withLock { $0 = (endpoints, now) }
+    return endpoints
+  }
+
+  func read(_ answer: HTTPAnswer) throws(RefreshFailure) -> ProviderEndpoints {
+    let place = issuer.discoveryURL.description
+    guard answer.status == 200 else {
+      if answer.status == 404 {
+        throw .misconfigured(message: "\(place) is not there (HTTP 404). Check the issuer.")
+      }
+      throw .unavailable(
+        message: "Discovery failed: HTTP \(answer.status) from \(place).", retryAfter: answer.retryAfter)
+    }
+    guard let document = JSONValue(parsing: answer.body), document.object != nil else {
+      throw .unavailable(message: "Discovery failed: no JSON from \(place).", retryAfter: answer.retryAfter)
+    }
+    guard let named = document["issuer"]?.text, named == issuer.text else {
+      let named = Redactor(EmptyCollection<Secret>()).line(document["issuer"]?.text ?? "none")
+      throw .misconfigured(
+        message: "The issuer is configured as \(issuer.text) and calls itself \(named). Make them the same.")
+    }
+    func url(_ name: String) -> HTTPURL? {
+      document[name]?.text.flatMap { try? HTTPURL($0) }
+    }
+    guard let token = url("token_endpoint") else {
+      throw .misconfigured(message: "The issuer \(issuer.text) names no token endpoint that can be used.")
+    }
+    var endpoints = ProviderEndpoints(
+      token: token, authorization: url("authorization_endpoint"),
+      deviceAuthorization: url("device_authorization_endpoint"), revocation: url("revocation_endpoint"),
+      userInfo: url("userinfo_endpoint"))
+    if case .array(let methods) = document["token_endpoint_auth_methods_supported"] {
+      endpoints.takesSecretInBody =
+        methods.contains(.string("client_secret_post")) && !methods.contains(.string("client_secret_basic"))
+    }
+    return endpoints
+  }
+}

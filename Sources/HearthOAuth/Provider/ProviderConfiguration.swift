@@ -1,0 +1,170 @@
+import FoundationEssentials
+package import HearthCore
+
+/// What an account's configuration says about its provider, parsed.
+package struct ProviderConfiguration: Sendable {
+  package enum Kind: Sendable {
+    /// Endpoints by discovery.
+    case oidc(Issuer, OAuthClient)
+    /// Endpoints by name.
+    case oauth2(ProviderEndpoints, OAuthClient)
+    /// A backend's own refresh call, JSON in and out.
+    case json(JSONBackend)
+    case firebase(FirebaseProject)
+    /// RFC 6749, section 4.4: the client's own grant, asked for anew each time.
+    case clientCredentials(Authority, OAuthClient)
+  }
+
+  package enum Authority: Sendable {
+    case discovered(Issuer)
+    case named(ProviderEndpoints)
+  }
+
+  package var kind: Kind
+  /// The user's name where the provider tells none.
+  package var subject: String?
+  /// How long an access token lives where nothing tells.
+  package var defaultLifetime: Duration?
+
+  package init(kind: Kind, subject: String? = nil, defaultLifetime: Duration? = nil) {
+    self.kind = kind
+    self.subject = subject
+    self.defaultLifetime = defaultLifetime
+  }
+
+  /// The token endpoint of this account. `timeout` is for each request to it; `sender` makes fresh connections.
+  package func tokenEndpoint(sender: HTTPSender, timeout: Duration) -> any TokenEndpoint {
+    let exchange = TokenExchange(
+      sender: sender, timeout: timeout, configuredSubject: subject, defaultLifetime: defaultLifetime)
+    func source(_ authority: Authority) -> EndpointSource {
+      switch authority {
+      case .discovered(let issuer): .discovered(Discovery(issuer: issuer, sender: sender, timeout: timeout))
+      case .named(let endpoints): .named(endpoints)
+      }
+    }
+    switch kind {
+    case .oidc(let issuer, let client):
+      return OAuthTokenEndpoint(source: source(.discovered(issuer)), client: client, exchange: exchange)
+    case .oauth2(let endpoints, let client):
+      return OAuthTokenEndpoint(source: .named(endpoints), client: client, exchange: exchange)
+    case .json(let backend):
+      return JSONTokenEndpoint(backend: backend, exchange: exchange)
+    case .firebase(let project):
+      return FirebaseTokenEndpoint(project: project, exchange: exchange)
+    case .clientCredentials(let authority, let client):
+      return ClientCredentialsTokenEndpoint(source: source(authority), client: client, exchange: exchange)
+    }
+  }
+}
+
+/// An OpenID Connect issuer: compared as the text it is (OIDC Discovery 1.0, section 4.3).
+package struct Issuer: Hashable, Sendable {
+  package let text: String
+  package let discoveryURL: HTTPURL
+
+  /// An `https` URL without query and fragment (OIDC Discovery 1.0, section 3).
+  package init(_ text: String) throws(HTTPURL.Flaw) {
+    guard !text.contains("?") else { throw .badCharacter }
+    let base = text.last == "/" ? text.dropLast() : text[...]
+    self.text = text
+    discoveryURL = try HTTPURL(base + "/.well-known/openid-configuration")
+  }
+}
+
+/// Who asks: the client registered with the provider (RFC 6749, section 2).
+package struct OAuthClient: Sendable {
+  package var id: String
+  package var secret: ClientSecret?
+  package var scopes: [String]
+
+  package init(id: String, secret: ClientSecret? = nil, scopes: [String] = []) {
+    self.id = id
+    self.secret = secret
+    self.scopes = scopes
+  }
+}
+
+/// The client's secret, read each time it is used, so that a new one counts at once.
+package struct ClientSecret: Sendable {
+  private let load: @Sendable () throws -> Secret
+
+  package init(load: @escaping @Sendable () throws -> Secret) {
+    self.load = load
+  }
+
+  /// A file with the secret and perhaps a newline.
+  package init(file path: String) {
+    self.init {
+      let text = try String(contentsOfFile: path, encoding: .utf8)
+      return Secret(String(text.reversed().drop(while: \.isNewline).reversed()))
+    }
+  }
+
+  package func read() throws(RefreshFailure) -> Secret {
+    let secret: Secret
+    do {
+      secret = try load()
+    } catch {
+      throw .misconfigured(message: "The client secret cannot be read: \(Self.reason(of: error)).")
+    }
+    guard !secret.isEmpty else { throw .misconfigured(message: "The client secret is empty.") }
+    return secret
+  }
+
+  private static func reason(of error: any Error) -> String {
+    guard let error = error as? CocoaError else { return String(describing: error) }
+    let path = error.filePath.map { "\($0): " } ?? ""
+    return switch error.code {
+    case .fileReadNoSuchFile, .fileNoSuchFile: path + "there is no such file"
+    case .fileReadNoPermission: path + "permission denied"
+    default: path + "error \(error.code.rawValue)"
+    }
+  }
+}
+
+/// Where a provider answers.
+package struct ProviderEndpoints: Hashable, Sendable {
+  package var token: HTTPURL
+  package var authorization: HTTPURL?
+  package var deviceAuthorization: HTTPURL?
+  package var revocation: HTTPURL?
+  package var userInfo: HTTPURL?
+  /// The client's secret is taken in the body only (`client_secret_post`; RFC 6749, section 2.3.1).
+  package var takesSecretInBody = false
+
+  package init(
+    token: HTTPURL, authorization: HTTPURL? = nil, deviceAuthorization: HTTPURL? = nil, revocation: HTTPURL? = nil,
+    userInfo: HTTPURL? = nil
+  ) {
+    self.token = token
+    self.authorization = authorization
+    self.deviceAuthorization = deviceAuthorization
+    self.revocation = revocation
+    self.userInfo = userInfo
+  }
+}
+
+/// A backend's own calls, and what it calls its fields; dots in a name are for nesting.
+package struct JSONBackend: Hashable, Sendable {
+  package var refreshURL: HTTPURL
+  package var loginURL: HTTPURL?
+  package var refreshTokenField = "refresh_token"
+  package var accessTokenField = "access_token"
+  package var expiresInField = "expires_in"
+
+  package init(refreshURL: HTTPURL, loginURL: HTTPURL? = nil) {
+    self.refreshURL = refreshURL
+    self.loginURL = loginURL
+  }
+}
+
+package struct FirebaseProject: Sendable {
+  package var apiKey: Secret
+  /// Nil: Google's own.
+  package var tokenEndpoint: HTTPURL?
+
+  package init(apiKey: Secret, tokenEndpoint: HTTPURL? = nil) {
+    self.apiKey = apiKey
+    self.tokenEndpoint = tokenEndpoint
+  }
+}

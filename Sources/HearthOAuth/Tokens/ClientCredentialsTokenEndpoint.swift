@@ -1,0 +1,38 @@
+import HearthCore
+
+/// The client's own grant (RFC 6749, section 4.4). There is no refresh token: a refresh asks anew.
+struct ClientCredentialsTokenEndpoint: TokenEndpoint {
+  private let endpoint: OAuthTokenEndpoint
+
+  init(source: EndpointSource, client: OAuthClient, exchange: TokenExchange) {
+    endpoint = OAuthTokenEndpoint(source: source, client: client, exchange: exchange)
+  }
+
+  func refresh(_ credential: Credential) async throws(RefreshFailure) -> TokenResponse {
+    do {
+      return try await endpoint.ask(
+        [("grant_type", "client_credentials")] + endpoint.client.scopeField, for: credential)
+    } catch {
+      switch error {
+      case .rejected(_, let message), .unclearRefusal(let message):
+        // Nobody can sign in again here: what is refused is the client.
+        throw .misconfigured(message: message)
+      case .unavailable, .unanswered, .misconfigured:
+        throw error
+      }
+    }
+  }
+
+  func revoke(_ credential: Credential) async -> Bool {
+    var credential = credential
+    credential.grant.refreshToken = nil
+    return await endpoint.revoke(credential)
+  }
+
+  /// The client itself, where the configuration does not say who it is.
+  func identify(_ credential: Credential) async -> Subject? {
+    guard let endpoints = try? await endpoint.source.endpoints() else { return nil }
+    return Subject(
+      issuer: endpoint.source.issuer(of: endpoints), id: endpoint.exchange.configuredSubject ?? endpoint.client.id)
+  }
+}

@@ -1,0 +1,41 @@
+import HearthCore
+
+/// Google's token exchange for Firebase users (Secure Token API, `POST /v1/token`), or an emulator of it.
+struct FirebaseTokenEndpoint: TokenEndpoint {
+  let project: FirebaseProject
+  let exchange: TokenExchange
+
+  func refresh(_ credential: Credential) async throws(RefreshFailure) -> TokenResponse {
+    let url = try url()
+    try exchange.requireBinding(of: credential, to: url.origin)
+    let token = try exchange.refreshToken(of: credential)
+    let answer = try await exchange.send(
+      .form([("grant_type", "refresh_token"), ("refresh_token", token.reveal())], to: url))
+    let reader = exchange.reader(
+      .oauth, origin: url.origin, issuer: url.origin.description, for: credential, secrets: [project.apiKey])
+    return try reader.read(answer)
+  }
+
+  /// Firebase has no call for it.
+  func revoke(_ credential: Credential) async -> Bool { false }
+
+  func identify(_ credential: Credential) async -> Subject? {
+    guard let url = try? url() else { return nil }
+    let claims = [credential.grant.idToken, credential.grant.accessToken].lazy
+      .compactMap { $0.flatMap { JWTClaims($0.secret.reveal()) } }.first
+    if let claims, let id = claims.subject {
+      return Subject(issuer: claims.issuer ?? url.origin.description, id: id)
+    }
+    return exchange.configuredSubject.map { Subject(issuer: url.origin.description, id: $0) }
+  }
+
+  private func url() throws(RefreshFailure) -> HTTPURL {
+    let base = project.tokenEndpoint?.description ?? "https://securetoken.googleapis.com/v1/token"
+    let key = (base.contains("?") ? "&" : "?") + "key=" + FormBody.encode(project.apiKey.reveal())
+    do {
+      return try HTTPURL(base + key)
+    } catch {
+      throw .misconfigured(message: "The token endpoint cannot be used: \(error).")
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import HearthCore
+
+/// A backend's own refresh call: the refresh token in a JSON object, a grant in the answer's.
+struct JSONTokenEndpoint: TokenEndpoint {
+  let backend: JSONBackend
+  let exchange: TokenExchange
+
+  func refresh(_ credential: Credential) async throws(RefreshFailure) -> TokenResponse {
+    let url = backend.refreshURL
+    try exchange.requireBinding(of: credential, to: url.origin)
+    let token = try exchange.refreshToken(of: credential)
+    let fields = backend.refreshTokenField.path.reversed().reduce(JSONValue.string(token.reveal())) { value, name in
+      .object([name: value])
+    }
+    let json = "application/json"
+    let answer = try await exchange.send(
+      HTTPSender.Request(
+        method: "POST", url: url,
+        headers: [
+          APIRequest.Header(name: "Accept", value: json), APIRequest.Header(name: "Content-Type", value: json),
+        ], body: fields.serialized ?? []))
+    let reader = exchange.reader(
+      .json(backend), origin: url.origin, issuer: url.origin.description, for: credential, secrets: [])
+    return try reader.read(answer)
+  }
+
+  /// A backend has no call for it.
+  func revoke(_ credential: Credential) async -> Bool { false }
+
+  func identify(_ credential: Credential) async -> Subject? {
+    exchange.configuredSubject.map { Subject(issuer: backend.refreshURL.origin.description, id: $0) }
+  }
+}

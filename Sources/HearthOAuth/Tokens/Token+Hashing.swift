@@ -1,0 +1,15 @@
+import Crypto
+package import HearthCore
+
+extension Token {
+  /// Names the token by the first 8 hex digits of its SHA-256.
+  package init(hashing secret: Secret) {
+    let digits = SHA256.hash(data: Array(secret.reveal().utf8)).prefix(4).map { byte in
+      (byte < 16 ? "0" : "") + String(byte, radix: 16)
+    }
+    guard let fingerprint = Fingerprint(digits.joined()) else {
+      preconditionFailure("four bytes are eight hex digits")
+    }
+    self.init(secret: secret, fingerprint: fingerprint)
+  }
+}

@@ -1,0 +1,64 @@
+import HearthCore
+
+/// What every kind of token endpoint does alike: check where a grant belongs, ask, and word what went wrong.
+struct TokenExchange: Sendable {
+  let sender: HTTPSender
+  let timeout: Duration
+  let configuredSubject: String?
+  let defaultLifetime: Duration?
+
+  /// A grant goes to no other origin than its own; one that names none is bound by its first use.
+  func requireBinding(of credential: Credential, to origin: Origin) throws(RefreshFailure) {
+    guard let own = credential.origin, own != origin else { return }
+    throw .misconfigured(
+      message: "The grant is from \(own) and the configuration names \(origin), so nothing was sent: "
+        + "sign in again or mend the configuration.")
+  }
+
+  func refreshToken(of credential: Credential) throws(RefreshFailure) -> Secret {
+    guard let token = credential.grant.refreshToken, !token.secret.isEmpty else {
+      throw .misconfigured(message: "There is no refresh token to use: sign in again.")
+    }
+    return token.secret
+  }
+
+  func send(_ request: HTTPSender.Request) async throws(RefreshFailure) -> HTTPAnswer {
+    do {
+      return try await sender.send(request, timeout: timeout)
+    } catch {
+      switch error {
+      case .notSent(let message): throw .unavailable(message: "No connection to \(message).", retryAfter: nil)
+      case .unanswered(let message): throw .unanswered(message: "No answer from \(message).")
+      }
+    }
+  }
+
+  /// `secrets`: all that was sent.
+  func reader(
+    _ dialect: TokenAnswerReader.Dialect, origin: Origin, issuer: String, for credential: Credential?,
+    secrets: [Secret]
+  ) -> TokenAnswerReader {
+    var secrets = secrets
+    if let grant = credential?.grant {
+      secrets += [grant.accessToken, grant.refreshToken, grant.idToken].compactMap { $0?.secret }
+    }
+    // A subject that is known comes from the provider, and an answer that is silent does not change it.
+    let isKnown = credential?.subject != nil
+    return TokenAnswerReader(
+      dialect: dialect, origin: origin, issuer: issuer,
+      fallbackSubject: isKnown ? nil : configuredSubject.map { Subject(issuer: issuer, id: $0) },
+      defaultLifetime: defaultLifetime, redactor: Redactor(secrets))
+  }
+}
+
+extension HTTPSender.Request {
+  /// A form, as RFC 6749 has it (section 4).
+  static func form(_ fields: [(String, String)], to url: HTTPURL, authorization: String? = nil) -> Self {
+    var headers = [
+      APIRequest.Header(name: "Accept", value: "application/json"),
+      APIRequest.Header(name: "Content-Type", value: "application/x-www-form-urlencoded"),
+    ]
+    if let authorization { headers.append(APIRequest.Header(name: "Authorization", value: authorization)) }
+    return Self(method: "POST", url: url, headers: headers, body: FormBody.encode(fields))
+  }
+}
