@@ -72,7 +72,7 @@ struct WaitingCall: Hashable, Sendable {
     case refresh
     case refusal(Fingerprint)
     case look
-    case signOut(Grant?)
+    case signOut(Credential?)
     case adoption
   }
 

@@ -13,11 +13,11 @@ package enum SessionAction: Sendable {
   /// Make room for the answer, then ask the token endpoint. → `refreshEnded`
   case refresh(Credential, generation: Int)
   /// → `identified`
-  case identify(Grant, generation: Int)
+  case identify(Credential, generation: Int)
   case rememberLockedByUser(Bool)
   /// Wipe the key from memory.
   case lockStore
-  case revoke(Grant)
+  case revoke(Credential)
   case answer(CallID, SessionAnswer)
   case announce(SessionAnnouncement)
 }
@@ -26,8 +26,8 @@ package enum SessionAction: Sendable {
 package enum SessionAnswer: Hashable, Sendable {
   case token(Credential)
   case done
-  /// The grant that was signed out, to be revoked, where there was one in memory and it was asked for.
-  case signedOut(revoke: Grant?)
+  /// The credential that was signed out, to be revoked, where there was one in memory and it was asked for.
+  case signedOut(revoke: Credential?)
   case refused(SessionRefusal)
 }
 

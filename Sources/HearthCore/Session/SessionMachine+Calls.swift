@@ -64,10 +64,9 @@ extension SessionMachine {
 
   private mutating func signOut(_ call: WaitingCall, revoke: Bool, at now: Timestamp) -> [SessionAction] {
     if case .absent(signedOut: true) = knowledge { return [.answer(call.id, .signedOut(revoke: nil))] }
-    var grant: Grant?
-    if case .held(let held) = knowledge { grant = held.grant }
-    if let adoption { grant = adoption.grant }
-    calls.append(WaitingCall(id: call.id, kind: .signOut(revoke ? grant : nil), askedAt: now))
+    var held: Credential?
+    if case .held(let grant) = knowledge { held = grant.credential }
+    calls.append(WaitingCall(id: call.id, kind: .signOut(revoke ? adoption ?? held : nil), askedAt: now))
     let record = EndRecord(reason: .signedOut, at: now, fingerprint: nil)
     let mark = onDisk?.accessToken
     generation += 1

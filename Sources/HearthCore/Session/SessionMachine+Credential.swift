@@ -97,7 +97,7 @@ extension SessionMachine {
     // A hint is kept until the provider has told otherwise; another program's grant starts without one.
     subject = owner ?? (isNews ? nil : subject)
     var actions: [SessionAction] = isNews ? [.announce(.statusChanged)] : []
-    if owner == nil { actions.append(.identify(credential.grant, generation: generation)) }
+    if owner == nil { actions.append(.identify(credential, generation: generation)) }
     return actions
   }
 
@@ -213,8 +213,8 @@ extension SessionMachine {
     let owner = subject
     var actions: [SessionAction] = [.announce(.signedOut(owner))]
     for call in calls {
-      guard case .signOut(let grant) = call.kind else { continue }
-      actions.append(.answer(call.id, .signedOut(revoke: grant)))
+      guard case .signOut(let credential) = call.kind else { continue }
+      actions.append(.answer(call.id, .signedOut(revoke: credential)))
     }
     calls.removeAll { if case .signOut = $0.kind { true } else { false } }
     return actions
@@ -259,7 +259,7 @@ extension SessionMachine {
     var actions: [SessionAction] = []
     if locks.remove(.user) != nil { actions.append(.rememberLockedByUser(false)) }
     actions.append(.announce(.signedIn(subject)))
-    if subject == nil { actions.append(.identify(credential.grant, generation: generation)) }
+    if subject == nil { actions.append(.identify(credential, generation: generation)) }
     for index in calls.indices where calls[index].kind == .adoption { calls[index].outcome = .succeeded }
     return actions
   }

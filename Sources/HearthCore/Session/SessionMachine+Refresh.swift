@@ -58,7 +58,8 @@ extension SessionMachine {
   ) -> [SessionAction] {
     guard asked == generation, case .held(let held) = knowledge, held.phase == .inFlight else {
       guard case .granted(let response) = outcome else { return [] }
-      return [.revoke(Grant(response, after: nil, receivedAt: now))]
+      let grant = Grant(response, after: nil, receivedAt: now)
+      return [.revoke(Credential(grant: grant, subject: response.subject, origin: response.origin))]
     }
     switch outcome {
     case .granted(let response):
@@ -97,7 +98,7 @@ extension SessionMachine {
   ) -> [SessionAction] {
     let grant = Grant(response, after: held.grant, receivedAt: now)
     if let brought = response.subject, let known = held.credential.subject, brought != known {
-      return [.revoke(grant)]
+      return [.revoke(Credential(grant: grant, subject: brought, origin: response.origin))]
         + misconfigured("The provider answered for another user (\(brought.id)) than \(known.id).", at: now)
     }
     var held = held
@@ -133,7 +134,7 @@ extension SessionMachine {
     ]
     if isNewlyKnown { actions.append(.announce(.statusChanged)) }
     if credential.subject == nil, settings.configuredSubject == nil {
-      actions.append(.identify(credential.grant, generation: generation))
+      actions.append(.identify(credential, generation: generation))
     }
     return actions
   }

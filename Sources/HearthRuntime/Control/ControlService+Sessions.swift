@@ -124,8 +124,8 @@ extension ControlService {
     let subject = await entry.service.snapshot().subject
     var isRevoked = false
     switch await entry.service.call(.signOut(revoke: revoke)) {
-    case .signedOut(let grant):
-      if let grant { isRevoked = await entry.service.revoke(grant) }
+    case .signedOut(let credential):
+      if let credential { isRevoked = await entry.service.revoke(credential) }
     case .refused(let refusal): throw RPCError(refusal, await entry.service.snapshot())
     case .token, .done: break
     }

@@ -156,7 +156,8 @@ package actor SessionService {
       }
     }
     if case .failure(let obstacle) = room { throw .storage(obstacle) }
-    let fresh = try await isTried ? credential : tried(credential)
+    var fresh = try await isTried ? credential : tried(credential)
+    if isTried, fresh.subject == nil { fresh.subject = await identified(fresh) }
     switch await call(.adopt(fresh)) {
     case .refused: throw .stopping
     case .done, .token, .signedOut: break
@@ -178,24 +179,24 @@ package actor SessionService {
     case .success(let response):
       if let measured = response.skew { observe(measured) }
       let grant = Grant(response, after: credential.grant, receivedAt: now)
-      let subject = await identified(response.subject, by: grant)
-      return Credential(grant: grant, subject: subject, origin: response.origin)
+      var fresh = Credential(grant: grant, subject: response.subject, origin: response.origin)
+      if fresh.subject == nil { fresh.subject = await identified(fresh) }
+      return fresh
     }
   }
 
-  private func identified(_ told: Subject?, by grant: Grant) async -> Subject? {
-    if let told { return told }
+  private func identified(_ credential: Credential) async -> Subject? {
     let endpoint = endpoint
-    return await shielded { await endpoint.identify(grant) }
+    return await shielded { await endpoint.identify(credential) }
   }
 
   /// Revokes at the provider, within five seconds; true where it said it took it.
-  package func revoke(_ grant: Grant) async -> Bool {
+  package func revoke(_ credential: Credential) async -> Bool {
     let (endpoint, clock) = (endpoint, clock)
     return await shielded {
       let deadline = clock.now() + .seconds(5)
       return await withTaskGroup(of: Bool.self) { group in
-        group.addTask { await endpoint.revoke(grant) }
+        group.addTask { await endpoint.revoke(credential) }
         group.addTask {
           await clock.sleep(until: deadline)
           return false
@@ -314,10 +315,10 @@ package actor SessionService {
       storeInbox.yield { await store.lock() }
     case .refresh(let credential, let generation):
       refresh(credential, generation: generation)
-    case .identify(let grant, let generation):
-      workInbox.yield { await self.take(.identified(generation: generation, await endpoint.identify(grant))) }
-    case .revoke(let grant):
-      workInbox.yield { _ = await self.revoke(grant) }
+    case .identify(let credential, let generation):
+      workInbox.yield { await self.take(.identified(generation: generation, await endpoint.identify(credential))) }
+    case .revoke(let credential):
+      workInbox.yield { _ = await self.revoke(credential) }
     case .answer(let id, let answer):
       waiting.removeValue(forKey: id)?.resume(returning: answer)
     case .announce:
