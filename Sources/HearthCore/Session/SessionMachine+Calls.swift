@@ -24,7 +24,8 @@ extension SessionMachine {
       calls.append(waiting(.look))
     case .settle:
       calls.append(waiting(.look))
-      if !looking.isReading, !looking.isWanted, knowledge != .withheld || !locks.isEmpty {
+      let isRead = knowledge != .unread && (knowledge != .withheld || !locks.isEmpty)
+      if isRead, !looking.isReading, !looking.isWanted {
         calls[calls.endIndex - 1].outcome = .succeeded
       }
     case .signOut(let revoke):

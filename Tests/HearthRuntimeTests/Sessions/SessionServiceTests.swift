@@ -1,0 +1,187 @@
+import HearthCore
+import HearthRuntime
+import Logging
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("A session's service")
+struct SessionServiceTests {
+  let clock = ManualClock()
+  let store: MemoryCredentialStore
+  let endpoint = ScriptedTokenEndpoint()
+  let news = NewsLog()
+  let service: SessionService
+
+  init() throws {
+    store = MemoryCredentialStore(.found(.sample(1, issuedAt: clock.now())))
+    let account = try #require(AccountName("work"))
+    service = SessionService(
+      account: account, settings: SessionSettings(), store: store, endpoint: endpoint, clock: clock,
+      logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), seed: 1,
+      announce: { [news] in news.append($0, $1) })
+  }
+
+  /// Runs the service around `body`.
+  private func running(_ body: () async throws -> Void) async throws {
+    try await withThrowingTaskGroup { group in
+      group.addTask { [service] in await service.run() }
+      let result: Result<Void, any Error>
+      do { result = .success(try await body()) } catch { result = .failure(error) }
+      await service.stop()
+      try await group.waitForAll()
+      try result.get()
+    }
+  }
+
+  @Test("gives the token that was read, without asking the provider")
+  func givesTheToken() async throws {
+    try await running {
+      #expect(await service.call(.token(minValidity: nil)) == .token(.sample(1, issuedAt: clock.now())))
+      #expect(endpoint.requests.isEmpty)
+    }
+  }
+
+  @Test("sends one refresh however many callers ask, and answers all of them with its token")
+  func singleFlight() async throws {
+    try await running {
+      _ = await service.call(.settle)
+      clock.advance(by: .seconds(3600))
+      try await withThrowingTaskGroup(of: SessionAnswer.self) { group in
+        for _ in 0..<50 { group.addTask { [service] in await service.call(.token(minValidity: nil)) } }
+        await endpoint.waitForRequests(1)
+        endpoint.answer(.granted(.sample(2)))
+        for try await answer in group {
+          guard case .token(let credential) = answer else {
+            Issue.record("no token: \(answer)")
+            continue
+          }
+          #expect(credential.grant.accessToken == .sample(2))
+        }
+      }
+      #expect(endpoint.requests.count == 1)
+      #expect(endpoint.mostInFlight == 1)
+    }
+  }
+
+  @Test("has a rotated grant in the store before anybody is given its token")
+  func storesBeforeTelling() async throws {
+    try await running {
+      _ = await service.call(.settle)
+      endpoint.answer(.granted(.sample(2)))
+      #expect(await service.call(.refresh) == .done)
+      #expect(store.written.map(\.grant.accessToken) == [.sample(2)])
+      #expect(store.log.firstIndex(of: "prepare")! < store.log.firstIndex(of: "write")!)
+    }
+  }
+
+  @Test("asks the provider for nothing when there is no room for the answer")
+  func asksNothingWithoutRoom() async throws {
+    try await running {
+      _ = await service.call(.settle)
+      store.cannotBeWritten(Obstacle(.storageError, detail: "no space left on device"))
+      guard case .refused(.refreshUnavailable(let message, _)) = await service.call(.refresh) else {
+        Issue.record("the refresh was not refused")
+        return
+      }
+      #expect(message.contains("no space left on device"))
+      #expect(endpoint.requests.isEmpty)
+    }
+  }
+
+  @Test("refreshes by itself when the time has come")
+  func refreshesAhead() async throws {
+    try await running {
+      _ = await service.call(.settle)
+      await clock.waitForSleeper()
+      let due = try #require(await service.snapshot().token?.refreshAt)
+      clock.advance(by: due - clock.now())
+      await endpoint.waitForRequests(1)
+      endpoint.answer(.granted(.sample(2)))
+      #expect(await news.waitFor { if case .refreshed = $0 { true } else { false } })
+    }
+  }
+
+  @Test("lets a refresh that is under way land before it stops")
+  func landsBeforeStopping() async throws {
+    try await withThrowingTaskGroup { group in
+      group.addTask { [service] in await service.run() }
+      _ = await service.call(.settle)
+      group.addTask { [service] in _ = await service.call(.refresh) }
+      await endpoint.waitForRequests(1)
+      group.addTask { [service] in await service.stop() }
+      await clock.waitForSleeper(until: clock.now() + .seconds(4))
+      endpoint.answer(.granted(.sample(2)))
+      try await group.waitForAll()
+    }
+    #expect(store.written.map(\.grant.accessToken) == [.sample(2)])
+  }
+
+  @Test("gives a grant up for adoption only when the provider took it, and keeps the session before it otherwise")
+  func refusedImportChangesNothing() async throws {
+    try await running {
+      _ = await service.call(.settle)
+      endpoint.answer(.failed(.rejected(.refreshToken, message: "invalid_grant")))
+      let brought = Credential.sample(7, subject: nil, issuedAt: clock.now(), lifetime: .zero)
+      await #expect(throws: AdoptionFailure.provider(.rejected(.refreshToken, message: "invalid_grant"))) {
+        try await service.adopt(brought, isTried: false)
+      }
+      #expect(await service.snapshot().token?.fingerprint == Token.sample(1).fingerprint)
+    }
+  }
+
+  @Test("wipes the grant on lock, survives a restart locked, and reads it again on unlock")
+  func locksAndUnlocks() async throws {
+    try await running {
+      _ = await service.call(.settle)
+      await service.lock(.user)
+      #expect(await service.snapshot().state == .locked(.explicit(.user)))
+      #expect(store.memory.lockedByUser)
+      #expect(await service.call(.token(minValidity: nil)) == .refused(.state(.locked(.explicit(.user)))))
+      try await service.unlock(.user, passphrase: nil)
+      #expect(await service.snapshot().state == .authenticated)
+      #expect(!store.memory.lockedByUser)
+    }
+  }
+
+  @Test("hands back what is to be revoked on sign-out, after the credential is gone")
+  func signsOut() async throws {
+    try await running {
+      _ = await service.call(.settle)
+      guard case .signedOut(let credential?) = await service.call(.signOut(revoke: true)) else {
+        Issue.record("nothing to revoke")
+        return
+      }
+      #expect(credential.grant.accessToken == .sample(1))
+      #expect(store.log.contains("remove"))
+      #expect(await service.snapshot().state == .unauthenticated(signedOut: true))
+    }
+  }
+}
+
+/// Keeps what a service announced.
+final class NewsLog: Sendable {
+  private struct State {
+    var news: [SessionAnnouncement] = []
+    var watchers: [AsyncStream<SessionAnnouncement>.Continuation] = []
+  }
+
+  private let state = Mutex(State())
+
+  func append(_ news: [SessionAnnouncement], _ snapshot: SessionSnapshot) {
+    state.withLock { state in
+      state.news += news
+      for announcement in news { state.watchers.forEach { $0.yield(announcement) } }
+    }
+  }
+
+  func waitFor(_ matches: (SessionAnnouncement) -> Bool) async -> Bool {
+    let (stream, continuation) = AsyncStream<SessionAnnouncement>.makeStream()
+    state.withLock { state in
+      state.news.forEach { continuation.yield($0) }
+      state.watchers.append(continuation)
+    }
+    for await announcement in stream where matches(announcement) { return true }
+    return false
+  }
+}

@@ -1,0 +1,110 @@
+package import HearthCore
+import Synchronization
+
+/// A credential store in memory that can be unreadable, full, or written by others.
+package final class MemoryCredentialStore: CredentialStore {
+  private struct State {
+    var reading: CredentialReading
+    var remembered = RememberedAccount()
+    var writeObstacle: Obstacle?
+    var written: [Credential] = []
+    var log: [String] = []
+    var watchers: [AsyncStream<Void>.Continuation] = []
+  }
+
+  private let state: Mutex<State>
+
+  package init(_ reading: CredentialReading = .neverSignedIn, remembered: RememberedAccount = RememberedAccount()) {
+    state = Mutex(State(reading: reading, remembered: remembered))
+  }
+
+  package func remembered() async -> RememberedAccount { state.withLock(\.remembered) }
+
+  package func read() async -> CredentialReading {
+    state.withLock { state in
+      state.log.append("read")
+      return state.reading
+    }
+  }
+
+  package func prepare() async throws(Obstacle) {
+    let obstacle = state.withLock { state in
+      state.log.append("prepare")
+      return state.writeObstacle
+    }
+    if let obstacle { throw obstacle }
+  }
+
+  package func write(_ credential: Credential) async throws(Obstacle) {
+    let obstacle = state.withLock { state in
+      state.log.append("write")
+      if state.writeObstacle == nil {
+        state.reading = .found(credential)
+        state.written.append(credential)
+      }
+      return state.writeObstacle
+    }
+    if let obstacle { throw obstacle }
+  }
+
+  package func writeEnd(_ record: EndRecord) async throws(Obstacle) {
+    let obstacle = state.withLock { state in
+      state.log.append("writeEnd \(record.reason.rawValue)")
+      state.remembered.end = record
+      if state.writeObstacle == nil { state.reading = .ended(record) }
+      return state.writeObstacle
+    }
+    if let obstacle { throw obstacle }
+  }
+
+  package func remove(_ record: EndRecord, fingerprint: Fingerprint?) async throws(Obstacle) {
+    let obstacle = state.withLock { state in
+      state.log.append("remove")
+      state.remembered.end = record
+      if state.writeObstacle == nil { state.reading = .ended(record) }
+      return state.writeObstacle
+    }
+    if let obstacle { throw obstacle }
+  }
+
+  package func setAside() async throws(Obstacle) -> String {
+    state.withLock { state in
+      state.log.append("setAside")
+      state.reading = .neverSignedIn
+    }
+    return "set-aside"
+  }
+
+  package func remember(lockedByUser: Bool) async throws(Obstacle) {
+    state.withLock { state in
+      state.log.append("remember \(lockedByUser)")
+      state.remembered.lockedByUser = lockedByUser
+    }
+  }
+
+  package func unlock(passphrase: Secret) async throws(UnlockFailure) { throw .notSealed }
+
+  package func lock() async { state.withLock { $0.log.append("lock") } }
+
+  package func changes() -> AsyncStream<Void> {
+    let (stream, continuation) = AsyncStream<Void>.makeStream()
+    state.withLock { $0.watchers.append(continuation) }
+    return stream
+  }
+
+  /// What the next read finds; the watch tells of it.
+  package func becomes(_ reading: CredentialReading) {
+    let watchers = state.withLock { state in
+      state.reading = reading
+      return state.watchers
+    }
+    watchers.forEach { $0.yield() }
+  }
+
+  /// What keeps it from being written from now on; nil: nothing.
+  package func cannotBeWritten(_ obstacle: Obstacle?) { state.withLock { $0.writeObstacle = obstacle } }
+
+  package var written: [Credential] { state.withLock(\.written) }
+  package var log: [String] { state.withLock(\.log) }
+  package var memory: RememberedAccount { state.withLock(\.remembered) }
+}

@@ -1,0 +1,81 @@
+package import HearthCore
+import Synchronization
+
+/// A token endpoint that answers when the test says so, and tells which requests have arrived.
+package final class ScriptedTokenEndpoint: TokenEndpoint {
+  package enum Answer: Sendable {
+    case granted(TokenResponse)
+    case failed(RefreshFailure)
+  }
+
+  private struct State {
+    var arrived: [Credential] = []
+    var waiting: [CheckedContinuation<Answer, Never>] = []
+    var answers: [Answer] = []
+    var watchers: [AsyncStream<Int>.Continuation] = []
+    var inFlight = 0
+    var mostInFlight = 0
+    var revoked: [Credential] = []
+    var subject: Subject?
+  }
+
+  private let state = Mutex(State())
+
+  package init() {}
+
+  package func refresh(_ credential: Credential) async throws(RefreshFailure) -> TokenResponse {
+    let answer = await withCheckedContinuation { continuation in
+      let ready: Answer? = state.withLock { state in
+        state.arrived.append(credential)
+        state.inFlight += 1
+        state.mostInFlight = Swift.max(state.mostInFlight, state.inFlight)
+        state.watchers.forEach { $0.yield(state.arrived.count) }
+        if !state.answers.isEmpty { return state.answers.removeFirst() }
+        state.waiting.append(continuation)
+        return nil
+      }
+      if let ready { continuation.resume(returning: ready) }
+    }
+    state.withLock { $0.inFlight -= 1 }
+    switch answer {
+    case .granted(let response): return response
+    case .failed(let failure): throw failure
+    }
+  }
+
+  package func revoke(_ credential: Credential) async -> Bool {
+    state.withLock { $0.revoked.append(credential) }
+    return true
+  }
+
+  package func identify(_ credential: Credential) async -> Subject? { state.withLock(\.subject) }
+
+  /// What `identify` tells from now on.
+  package func identifies(as subject: Subject?) { state.withLock { $0.subject = subject } }
+
+  /// Answers the request that has waited longest, or the next one that comes.
+  package func answer(_ answer: Answer) {
+    let waiting: CheckedContinuation<Answer, Never>? = state.withLock { state in
+      if state.waiting.isEmpty {
+        state.answers.append(answer)
+        return nil
+      }
+      return state.waiting.removeFirst()
+    }
+    waiting?.resume(returning: answer)
+  }
+
+  /// Waits until so many requests have arrived since the beginning.
+  package func waitForRequests(_ count: Int) async {
+    let (stream, continuation) = AsyncStream<Int>.makeStream()
+    state.withLock { state in
+      state.watchers.append(continuation)
+      continuation.yield(state.arrived.count)
+    }
+    for await arrived in stream where arrived >= count { return }
+  }
+
+  package var requests: [Credential] { state.withLock(\.arrived) }
+  package var mostInFlight: Int { state.withLock(\.mostInFlight) }
+  package var revoked: [Credential] { state.withLock(\.revoked) }
+}
