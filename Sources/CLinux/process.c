@@ -1,0 +1,18 @@
+#include "hearth_process.h"
+
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+int hearth_forbid_dumps(void) {
+  const struct rlimit none = {0, 0};
+  if (setrlimit(RLIMIT_CORE, &none) != 0) return -1;
+  return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
+int hearth_is_dumpable(void) {
+  return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
+}
+
+int hearth_forbid_new_privileges(void) {
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}

@@ -1,0 +1,35 @@
+import CSystemd
+import Glibc
+
+/// The systemd journal, as one who writes to it.
+package enum Journal {
+  /// Whether standard error goes straight to the journal (systemd.exec(5), `$JOURNAL_STREAM`).
+  package static func isStandardError() -> Bool {
+    guard let stream = getenv("JOURNAL_STREAM") else { return false }
+    return isJournal(STDERR_FILENO, stream: String(cString: stream))
+  }
+
+  /// `stream`: the device and inode of the journal's stream, `8:12345`.
+  static func isJournal(_ descriptor: Int32, stream: String) -> Bool {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { return false }
+    return stream == "\(status.st_dev):\(status.st_ino)"
+  }
+
+  /// Sends one record. Nothing tells whether it arrived (sd_journal_sendv(3)).
+  package static func send(_ fields: [(name: String, value: String)]) {
+    var bytes: [UInt8] = []
+    let ends = fields.map { field in
+      bytes.append(contentsOf: "\(field.name)=\(field.value)".utf8)
+      return bytes.count
+    }
+    bytes.withUnsafeMutableBytes { buffer in
+      var start = 0
+      let vectors = ends.map { end in
+        defer { start = end }
+        return iovec(iov_base: buffer.baseAddress?.advanced(by: start), iov_len: end - start)
+      }
+      sd_journal_sendv(vectors, Int32(vectors.count))
+    }
+  }
+}

@@ -1,0 +1,61 @@
+package import Logging
+
+/// Sends log records to the systemd journal: upper-case metadata as fields, and the MESSAGE_ID of HEARTH_EVENT.
+package struct JournalLogHandler: LogHandler {
+  package typealias Sink = @Sendable ([(name: String, value: String)]) -> Void
+
+  package var metadata: Logger.Metadata = [:]
+  package var metadataProvider: Logger.MetadataProvider?
+  private var ownLevel: Logger.Level?
+  private let threshold: LogThreshold
+  private let sink: Sink
+
+  package init(threshold: LogThreshold, sink: @escaping Sink = Journal.send) {
+    self.threshold = threshold
+    self.sink = sink
+  }
+
+  package var logLevel: Logger.Level {
+    get { ownLevel ?? threshold.level }
+    set { ownLevel = newValue }
+  }
+
+  package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  package func log(event: LogEvent) {
+    let record = LogRecord(event, metadata: allMetadata(with: event))
+    var fields: [(name: String, value: String)] = [
+      ("MESSAGE", record.message), ("PRIORITY", String(record.level.priority)), ("SYSLOG_IDENTIFIER", "hearthd"),
+    ]
+    if let event = record["HEARTH_EVENT"].flatMap(JournalEvent.init(rawValue:)) {
+      fields.append(("MESSAGE_ID", event.messageID))
+    }
+    sink(fields + record.fields)
+  }
+}
+
+extension LogHandler {
+  /// The event's metadata over the logger's over the provider's.
+  func allMetadata(with event: LogEvent) -> Logger.Metadata {
+    (metadataProvider?.get() ?? [:])
+      .merging(metadata) { _, own in own }
+      .merging(event.metadata ?? [:]) { _, given in given }
+  }
+}
+
+extension Logger.Level {
+  /// The syslog priority (RFC 5424, section 6.2.1).
+  fileprivate var priority: Int {
+    switch self {
+    case .trace, .debug: 7
+    case .info: 6
+    case .notice: 5
+    case .warning: 4
+    case .error: 3
+    case .critical: 2
+    }
+  }
+}

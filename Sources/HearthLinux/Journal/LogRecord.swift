@@ -1,0 +1,34 @@
+import Logging
+
+/// One log call, its metadata sorted out: what the journal has fields for, and what only readers want to see.
+struct LogRecord {
+  var level: Logger.Level
+  var message: String
+  /// Sorted by name.
+  var fields: [(name: String, value: String)] = []
+
+  init(_ event: LogEvent, metadata: Logger.Metadata) {
+    level = event.level
+    message = event.message.description
+    for (name, value) in metadata.sorted(by: { $0.key < $1.key }) {
+      if LogRecord.isFieldName(name) {
+        fields.append((name, "\(value)"))
+      } else {
+        message += " \(name)=\(value)"
+      }
+    }
+    if let error = event.error { message += " (\(error))" }
+  }
+
+  subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
+
+  /// Capital letters, digits and underscores, as the journal takes them from programs (sd_journal_print(3)).
+  private static func isFieldName(_ name: String) -> Bool {
+    guard let first = name.utf8.first, (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(first) else { return false }
+    return name.utf8.count <= 64
+      && name.utf8.allSatisfy { byte in
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) || byte == UInt8(ascii: "_")
+          || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+      }
+  }
+}

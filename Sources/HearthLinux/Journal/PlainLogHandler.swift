@@ -1,0 +1,73 @@
+import Glibc
+package import HearthCore
+package import Logging
+
+/// Writes log records as lines for people:
+/// `2026-11-21T10:00:00.000Z notice   session.changed work: Signed in. (state=authenticated)`
+package struct PlainLogHandler: LogHandler {
+  package var metadata: Logger.Metadata = [:]
+  package var metadataProvider: Logger.MetadataProvider?
+  private var ownLevel: Logger.Level?
+  private let threshold: LogThreshold
+  private let now: @Sendable () -> Timestamp
+  private let write: @Sendable (String) -> Void
+
+  package init(
+    threshold: LogThreshold,
+    now: @escaping @Sendable () -> Timestamp = PlainLogHandler.wallClock,
+    write: @escaping @Sendable (String) -> Void = PlainLogHandler.writeToStandardError
+  ) {
+    self.threshold = threshold
+    self.now = now
+    self.write = write
+  }
+
+  package var logLevel: Logger.Level {
+    get { ownLevel ?? threshold.level }
+    set { ownLevel = newValue }
+  }
+
+  package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  package func log(event: LogEvent) {
+    let record = LogRecord(event, metadata: allMetadata(with: event))
+    let level = record.level.rawValue.padding(toWidth: 8)
+    let subject = [record["HEARTH_EVENT"], record["HEARTH_ACCOUNT"]].compactMap { $0 }.joined(separator: " ")
+    let details = record.fields.compactMap { field in
+      field.name == "HEARTH_EVENT" || field.name == "HEARTH_ACCOUNT"
+        ? nil : "\(PlainLogHandler.shortName(field.name))=\(field.value)"
+    }
+    let line =
+      "\(now()) \(level) " + (subject.isEmpty ? "" : "\(subject): ") + record.message
+      + (details.isEmpty ? "" : " (\(details.joined(separator: " ")))")
+    write(line.withoutControlCharacters + "\n")
+  }
+
+  private static func shortName(_ field: String) -> String {
+    (field.hasPrefix("HEARTH_") ? field.dropFirst("HEARTH_".count) : field[...]).lowercased()
+  }
+
+  package static func wallClock() -> Timestamp {
+    Timestamp(milliseconds: ClockReading.nanoseconds(CLOCK_REALTIME) / 1_000_000)
+  }
+
+  /// In one call, so that lines of several threads do not mix.
+  package static func writeToStandardError(_ line: String) {
+    let bytes = Array(line.utf8)
+    _ = Glibc.write(STDERR_FILENO, bytes, bytes.count)
+  }
+}
+
+extension String {
+  fileprivate func padding(toWidth width: Int) -> String {
+    self + String(repeating: " ", count: Swift.max(0, width - count))
+  }
+
+  /// One record stays one line, and nothing a server said reaches a terminal as an escape sequence.
+  fileprivate var withoutControlCharacters: String {
+    String(String.UnicodeScalarView(unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
+  }
+}

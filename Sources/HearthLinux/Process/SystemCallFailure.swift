@@ -1,0 +1,16 @@
+import Glibc
+
+/// A system call that failed, in words for people: `flock: Resource temporarily unavailable`.
+package struct SystemCallFailure: Error, Hashable, CustomStringConvertible {
+  package let call: String
+  /// The errno value.
+  package let code: Int32
+
+  /// `code` is by default what the calling thread's last failed call left in errno.
+  package init(_ call: String, code: Int32 = errno) {
+    self.call = call
+    self.code = code
+  }
+
+  package var description: String { "\(call): \(String(cString: strerror(code)))" }
+}

@@ -1,0 +1,38 @@
+import CSystemd
+import Glibc
+
+/// Tells the service manager how the daemon is (sd_notify(3)); says nothing where `$NOTIFY_SOCKET` is not set.
+package struct ServiceNotifier: Sendable {
+  package init() {}
+
+  package func ready(status: String) {
+    send(["READY=1", "STATUS=\(line(status))"])
+  }
+
+  package func status(_ text: String) {
+    send(["STATUS=\(line(text))"])
+  }
+
+  /// To be followed by `ready` when the configuration has been read again.
+  package func reloading() {
+    send(["RELOADING=1", "MONOTONIC_USEC=\(ClockReading.nanoseconds(CLOCK_MONOTONIC) / 1000)"])
+  }
+
+  package func stopping() {
+    send(["STOPPING=1", "STATUS=Stopping."])
+  }
+
+  /// The watchdog's sign of life.
+  package func alive() {
+    send(["WATCHDOG=1"])
+  }
+
+  private func send(_ assignments: [String]) {
+    sd_notify(0, assignments.joined(separator: "\n"))
+  }
+
+  /// A line break in a status would be read as another assignment.
+  private func line(_ text: String) -> String {
+    String(text.map { $0.isNewline ? " " : $0 })
+  }
+}

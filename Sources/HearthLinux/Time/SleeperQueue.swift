@@ -1,0 +1,51 @@
+/// Those who sleep, the earliest deadline first.
+struct SleeperQueue {
+  struct Ticket: Comparable {
+    /// On CLOCK_BOOTTIME, in nanoseconds.
+    let deadline: Int64
+    let number: UInt64
+
+    static func < (lhs: Ticket, rhs: Ticket) -> Bool {
+      (lhs.deadline, lhs.number) < (rhs.deadline, rhs.number)
+    }
+  }
+
+  typealias Continuation = CheckedContinuation<Void, Never>
+
+  /// Latest first, so that the earliest are taken off the end.
+  private var sleepers: [(ticket: Ticket, continuation: Continuation)] = []
+
+  var earliest: Int64? { sleepers.last?.ticket.deadline }
+
+  mutating func insert(_ continuation: Continuation, _ ticket: Ticket) {
+    sleepers.insert((ticket, continuation), at: position(of: ticket))
+  }
+
+  mutating func remove(_ ticket: Ticket) -> Continuation? {
+    let position = position(of: ticket)
+    guard position < sleepers.count, sleepers[position].ticket == ticket else { return nil }
+    return sleepers.remove(at: position).continuation
+  }
+
+  /// Takes out whose deadline has come, earliest first.
+  mutating func removeDue(at boot: Int64) -> [Continuation] {
+    var due: [Continuation] = []
+    while let last = sleepers.last, last.ticket.deadline <= boot {
+      due.append(last.continuation)
+      sleepers.removeLast()
+    }
+    return due
+  }
+
+  mutating func removeAll() -> [Continuation] { removeDue(at: .max) }
+
+  /// Where `ticket` is or belongs.
+  private func position(of ticket: Ticket) -> Int {
+    var (low, high) = (0, sleepers.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if sleepers[middle].ticket > ticket { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}

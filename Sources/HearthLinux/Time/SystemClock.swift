@@ -1,0 +1,26 @@
+package import HearthCore
+
+/// The machine's clock: CLOCK_BOOTTIME, which counts through sleep, plus the offset to the wall clock at its last step.
+package final class SystemClock: Clock {
+  private let timers: TimerThread
+
+  package convenience init() throws(SystemCallFailure) {
+    self.init(timers: try TimerThread())
+  }
+
+  init(timers: TimerThread) {
+    self.timers = timers
+  }
+
+  deinit { timers.stop() }
+
+  package func now() -> Timestamp { timers.now() }
+
+  package func sleep(until deadline: Timestamp) async { await timers.sleep(until: deadline) }
+
+  /// Told within a moment of `clock_settime` or a resume. Steps under 100 ms are told once they add up to that.
+  package func steps() -> AsyncStream<Duration> { timers.steps() }
+
+  /// Wakes every sleeper, ends every stream of steps and the thread behind them. Later sleeps return at once.
+  package func stop() { timers.stop() }
+}

@@ -1,0 +1,181 @@
+import CLinux
+import Glibc
+import HearthCore
+import Synchronization
+
+/// One thread that waits for the earliest sleeper, for steps of the wall clock and for its end.
+final class TimerThread: Sendable {
+  private struct State {
+    var wall: WallClock
+    var sleepers = SleeperQueue()
+    var cancelled: Set<UInt64> = []
+    var watchers: [UInt64: AsyncStream<Duration>.Continuation] = [:]
+    var lastNumber: UInt64 = 0
+    var isStopped = false
+
+    mutating func nextNumber() -> UInt64 {
+      lastNumber += 1
+      return lastNumber
+    }
+  }
+
+  /// A timerfd on CLOCK_BOOTTIME, set to the earliest deadline.
+  private let alarm: Int32
+  /// A timerfd on CLOCK_REALTIME that is cancelled when the clock is set and when the machine resumes.
+  private let changes: Int32
+  private let end: Int32
+  private let reading: @Sendable () -> ClockReading
+  private let state: Mutex<State>
+
+  /// `changes`: a descriptor that becomes readable when the wall clock is set.
+  init(
+    changes: Int32? = nil, reading: @escaping @Sendable () -> ClockReading = { .current() }
+  ) throws(SystemCallFailure) {
+    let flags = Int32(TFD_CLOEXEC | TFD_NONBLOCK)
+    alarm = try TimerThread.open("timerfd_create", timerfd_create(CLOCK_BOOTTIME, flags))
+    self.changes = try TimerThread.open("timerfd_create", changes ?? timerfd_create(CLOCK_REALTIME, flags))
+    end = try TimerThread.open("eventfd", eventfd(0, Int32(EFD_CLOEXEC)))
+    self.reading = reading
+    // Watched before it is read, so that no step is missed between the two.
+    TimerThread.watch(self.changes)
+    state = Mutex(State(wall: WallClock(reading())))
+    try start()
+  }
+
+  deinit {
+    close(alarm)
+    close(changes)
+    close(end)
+  }
+
+  func now() -> Timestamp {
+    state.withLock { $0.wall.timestamp(atBoot: ClockReading.nanoseconds(CLOCK_BOOTTIME)) }
+  }
+
+  func sleep(until deadline: Timestamp) async {
+    let ticket = state.withLock { state in
+      SleeperQueue.Ticket(deadline: state.wall.boot(at: deadline), number: state.nextNumber())
+    }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isOver = state.withLock { state in
+          if state.cancelled.remove(ticket.number) != nil || state.isStopped
+            || ticket.deadline <= ClockReading.nanoseconds(CLOCK_BOOTTIME)
+          {
+            return true
+          }
+          let earliest = state.sleepers.earliest
+          state.sleepers.insert(continuation, ticket)
+          if ticket.deadline < earliest ?? .max { setAlarm(ticket.deadline) }
+          return false
+        }
+        if isOver { continuation.resume() }
+      }
+    } onCancel: {
+      let continuation = state.withLock { state in
+        let continuation = state.sleepers.remove(ticket)
+        if continuation == nil { state.cancelled.insert(ticket.number) }
+        return continuation
+      }
+      continuation?.resume()
+    }
+    // A cancellation that came after the wake-up has left its number behind.
+    state.withLock { _ = $0.cancelled.remove(ticket.number) }
+  }
+
+  func steps() -> AsyncStream<Duration> {
+    let (stream, continuation) = AsyncStream<Duration>.makeStream()
+    let number: UInt64? = state.withLock { state in
+      guard !state.isStopped else { return nil }
+      let number = state.nextNumber()
+      state.watchers[number] = continuation
+      return number
+    }
+    guard let number else {
+      continuation.finish()
+      return stream
+    }
+    continuation.onTermination = { [weak self] _ in
+      self?.state.withLock { _ = $0.watchers.removeValue(forKey: number) }
+    }
+    return stream
+  }
+
+  func stop() {
+    let (sleepers, watchers) = state.withLock { state in
+      state.isStopped = true
+      defer { state.watchers = [:] }
+      return (state.sleepers.removeAll(), Array(state.watchers.values))
+    }
+    sleepers.forEach { $0.resume() }
+    watchers.forEach { $0.finish() }
+    eventfd_write(end, 1)
+  }
+
+  private static func open(_ call: String, _ descriptor: Int32) throws(SystemCallFailure) -> Int32 {
+    guard descriptor >= 0 else { throw SystemCallFailure(call) }
+    return descriptor
+  }
+
+  /// Asks to be told when the wall clock is set (timerfd_create(2), TFD_TIMER_CANCEL_ON_SET).
+  private static func watch(_ changes: Int32) {
+    var never = itimerspec(it_interval: timespec(), it_value: timespec(tv_sec: .max, tv_nsec: 0))
+    timerfd_settime(changes, Int32(TFD_TIMER_ABSTIME) | Int32(TFD_TIMER_CANCEL_ON_SET), &never, nil)
+  }
+
+  private func setAlarm(_ boot: Int64) {
+    // Zero would disarm the timer.
+    let boot = max(boot, 1)
+    let moment = timespec(tv_sec: Int(boot / 1_000_000_000), tv_nsec: Int(boot % 1_000_000_000))
+    var timer = itimerspec(it_interval: timespec(), it_value: moment)
+    timerfd_settime(alarm, Int32(TFD_TIMER_ABSTIME), &timer, nil)
+  }
+
+  private func start() throws(SystemCallFailure) {
+    var thread = pthread_t()
+    let this = Unmanaged.passRetained(self)
+    let code = pthread_create(
+      &thread, nil,
+      { argument in
+        guard let argument else { return nil }
+        Unmanaged<TimerThread>.fromOpaque(argument).takeRetainedValue().run()
+        return nil
+      }, this.toOpaque())
+    guard code == 0 else {
+      this.release()
+      throw SystemCallFailure("pthread_create", code: code)
+    }
+    pthread_detach(thread)
+  }
+
+  private func run() {
+    var descriptors = [alarm, changes, end].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    while true {
+      guard poll(&descriptors, nfds_t(descriptors.count), -1) > 0 else { continue }
+      if descriptors[2].revents != 0 { return }
+      if descriptors[1].revents != 0 { lookAtWallClock() }
+      if descriptors[0].revents != 0 { wakeDue() }
+    }
+  }
+
+  private func lookAtWallClock() {
+    var expirations: UInt64 = 0
+    _ = read(changes, &expirations, 8)
+    TimerThread.watch(changes)
+    let (step, watchers) = state.withLock { state in
+      (state.wall.observe(reading()), Array(state.watchers.values))
+    }
+    if let step { watchers.forEach { $0.yield(step) } }
+  }
+
+  private func wakeDue() {
+    var expirations: UInt64 = 0
+    _ = read(alarm, &expirations, 8)
+    let due = state.withLock { state in
+      let due = state.sleepers.removeDue(at: ClockReading.nanoseconds(CLOCK_BOOTTIME))
+      if let earliest = state.sleepers.earliest { setAlarm(earliest) }
+      return due
+    }
+    due.forEach { $0.resume() }
+  }
+}

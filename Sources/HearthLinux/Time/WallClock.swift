@@ -1,0 +1,41 @@
+import HearthCore
+
+/// The wall clock as an offset to CLOCK_BOOTTIME, which moves only when a step is told.
+struct WallClock {
+  /// A smaller step is kept back until it adds up to this: plans are not made anew for it.
+  static let smallestStep: Duration = .milliseconds(100)
+
+  private(set) var offset: Int64
+  private var timeAsleep: Int64
+
+  init(_ reading: ClockReading) {
+    offset = reading.wall - reading.boot
+    timeAsleep = reading.boot - reading.monotonic
+  }
+
+  /// Takes a new reading; returns by how much the wall clock was stepped, zero where the machine only slept, nil where
+  /// nothing happened.
+  mutating func observe(_ reading: ClockReading) -> Duration? {
+    let step = Duration.nanoseconds(reading.wall - reading.boot - offset)
+    let slept = Duration.nanoseconds(reading.boot - reading.monotonic - timeAsleep)
+    timeAsleep = reading.boot - reading.monotonic
+    if step >= WallClock.smallestStep || step <= .zero - WallClock.smallestStep {
+      offset = reading.wall - reading.boot
+      return step
+    }
+    return slept >= .milliseconds(10) ? .zero : nil
+  }
+
+  func timestamp(atBoot boot: Int64) -> Timestamp {
+    let (quotient, remainder) = (boot + offset).quotientAndRemainder(dividingBy: 1_000_000)
+    return Timestamp(milliseconds: remainder < 0 ? quotient - 1 : quotient)
+  }
+
+  /// When `deadline` is, on CLOCK_BOOTTIME; the furthest moment that it can tell where it is beyond that.
+  func boot(at deadline: Timestamp) -> Int64 {
+    let (nanoseconds, overflow) = deadline.milliseconds.multipliedReportingOverflow(by: 1_000_000)
+    if overflow { return deadline.milliseconds < 0 ? .min : .max }
+    let (boot, bootOverflow) = nanoseconds.subtractingReportingOverflow(offset)
+    return bootOverflow ? (offset < 0 ? .max : .min) : boot
+  }
+}

@@ -1,0 +1,105 @@
+import Glibc
+import HearthCore
+import Logging
+import Synchronization
+import Testing
+
+@testable import HearthLinux
+
+@Suite("The journal")
+struct JournalTests {
+  /// What a handler was made to send or write.
+  private final class Sent<Record: Sendable>: Sendable {
+    private let stored = Mutex<[Record]>([])
+    var records: [Record] { stored.withLock { $0 } }
+    func append(_ record: Record) { stored.withLock { $0.append(record) } }
+  }
+
+  private func journal(_ threshold: LogThreshold = LogThreshold(.info)) -> (Logger, Sent<[String: String]>) {
+    let sent = Sent<[String: String]>()
+    let handler = JournalLogHandler(threshold: threshold) { fields in
+      sent.append(Dictionary(fields.map { ($0.name, $0.value) }) { first, _ in first })
+    }
+    return (Logger(label: "test") { _ in handler }, sent)
+  }
+
+  private func plain() -> (Logger, Sent<String>) {
+    let sent = Sent<String>()
+    let handler = PlainLogHandler(
+      threshold: LogThreshold(.info), now: { Timestamp(seconds: 1_700_000_000) }, write: { sent.append($0) })
+    return (Logger(label: "test") { _ in handler }, sent)
+  }
+
+  @Test("an event goes out with its fields, its priority and the MESSAGE_ID of its kind")
+  func fields() {
+    let (logger, sent) = journal()
+    logger.notice("Signed in.", metadata: ["HEARTH_EVENT": "session.changed", "HEARTH_ACCOUNT": "work"])
+    #expect(
+      sent.records == [
+        [
+          "MESSAGE": "Signed in.", "PRIORITY": "5", "SYSLOG_IDENTIFIER": "hearthd",
+          "MESSAGE_ID": JournalEvent.sessionChanged.messageID, "HEARTH_EVENT": "session.changed",
+          "HEARTH_ACCOUNT": "work",
+        ]
+      ])
+  }
+
+  @Test("levels are syslog priorities")
+  func priorities() {
+    let (logger, sent) = journal(LogThreshold(.trace))
+    for level in Logger.Level.allCases { logger.log(level: level, "x") }
+    #expect(sent.records.map { $0["PRIORITY"] } == ["7", "7", "6", "5", "4", "3", "2"])
+  }
+
+  @Test("what is no field name is read in the message")
+  func otherMetadata() {
+    let (logger, sent) = journal()
+    logger.warning("Slow.", metadata: ["elapsed": "3s", "_PID": "1"])
+    #expect(sent.records.map { $0["MESSAGE"] } == ["Slow. _PID=1 elapsed=3s"])
+    #expect(sent.records.map { $0["_PID"] } == [nil])
+  }
+
+  @Test("the threshold moves for loggers that exist already, a logger's own level stays its own")
+  func threshold() {
+    let threshold = LogThreshold(.warning)
+    let (logger, sent) = journal(threshold)
+    var verbose = logger
+    verbose.logLevel = .debug
+    logger.info("unheard")
+    verbose.debug("own")
+    threshold.level = .info
+    logger.info("heard")
+    #expect(sent.records.map { $0["MESSAGE"] } == ["own", "heard"])
+  }
+
+  @Test("a plain line has time, level, event, account, message and the other fields")
+  func plainLine() {
+    let (logger, sent) = plain()
+    logger.notice(
+      "Signed in.",
+      metadata: ["HEARTH_EVENT": "session.changed", "HEARTH_ACCOUNT": "work", "HEARTH_STATE": "authenticated"])
+    logger.error("Bare.")
+    #expect(
+      sent.records == [
+        "2023-11-14T22:13:20.000Z notice   session.changed work: Signed in. (state=authenticated)\n",
+        "2023-11-14T22:13:20.000Z error    Bare.\n",
+      ])
+  }
+
+  @Test("a plain record is one line, whatever a server said")
+  func plainControlCharacters() {
+    let (logger, sent) = plain()
+    logger.warning("Refused: a\nb\r\u{1B}[31mred")
+    #expect(sent.records == ["2023-11-14T22:13:20.000Z warning  Refused: a b  [31mred\n"])
+  }
+
+  @Test("standard error is the journal when its device and inode are the named ones")
+  func journalStream() throws {
+    var status = stat()
+    try #require(fstat(STDERR_FILENO, &status) == 0)
+    #expect(Journal.isJournal(STDERR_FILENO, stream: "\(status.st_dev):\(status.st_ino)"))
+    #expect(!Journal.isJournal(STDERR_FILENO, stream: "\(status.st_dev):\(status.st_ino + 1)"))
+    #expect(!Journal.isJournal(STDERR_FILENO, stream: ""))
+    #expect(!Journal.isJournal(-1, stream: "\(status.st_dev):\(status.st_ino)"))
+  }
+}

@@ -1,0 +1,87 @@
+import CLinux
+import Glibc
+import Testing
+
+@testable import HearthLinux
+
+@Suite("The process")
+struct ProcessTests {
+  @Test("is hardened: no dumps, files for its user alone, a broken pipe is no signal")
+  func hardening() async {
+    await #expect(processExitsWith: .success) {
+      try Hardening.apply()
+      #expect(hearth_is_dumpable() == 0)
+      var limit = rlimit()
+      getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
+      #expect(limit.rlim_cur == 0 && limit.rlim_max == 0)
+      #expect(umask(0o077) == 0o077)
+      raise(SIGPIPE)
+    }
+  }
+
+  @Test("hears SIGTERM and SIGINT as stop, SIGHUP as reload, and lives on")
+  func signals() async {
+    await #expect(processExitsWith: .success) {
+      var signals = await DaemonSignals.stream().makeAsyncIterator()
+      kill(getpid(), SIGHUP)
+      #expect(await signals.next() == .reload)
+      kill(getpid(), SIGTERM)
+      #expect(await signals.next() == .stop)
+      kill(getpid(), SIGINT)
+      #expect(await signals.next() == .stop)
+    }
+  }
+
+  @Test("a second lock on a state folder is refused, naming folder and process, until the first is let go")
+  func lock() throws {
+    let folder = TemporaryFolder()
+    let first = try InstanceLock.take(inStateFolder: folder.path)
+    let refusal = InstanceLockFailure.taken(folder: folder.path, holder: getpid())
+    #expect(throws: refusal) { try InstanceLock.take(inStateFolder: folder.path) }
+    #expect(
+      refusal.description
+        == "Another hearthd (process \(getpid())) is running on the state folder \(folder.path).")
+    withExtendedLifetime(first) {}
+  }
+
+  @Test("a lock that was let go can be taken again")
+  func lockAgain() throws {
+    let folder = TemporaryFolder()
+    _ = try InstanceLock.take(inStateFolder: folder.path)
+    _ = try InstanceLock.take(inStateFolder: folder.path)
+  }
+
+  @Test("the lock file is the user's alone and no link is followed to it")
+  func lockFile() throws {
+    let folder = TemporaryFolder()
+    let lock = try InstanceLock.take(inStateFolder: folder.path)
+    var status = stat()
+    try #require(stat("\(folder.path)/lock", &status) == 0)
+    #expect(status.st_mode & 0o777 == 0o600)
+    withExtendedLifetime(lock) {}
+
+    let other = TemporaryFolder()
+    symlink("/tmp/hearth-elsewhere", "\(other.path)/lock")
+    #expect(throws: InstanceLockFailure.self) { try InstanceLock.take(inStateFolder: other.path) }
+    #expect(access("/tmp/hearth-elsewhere", F_OK) != 0)
+  }
+
+  @Test("another process is refused too, and the lock ends with its holder")
+  func lockOfAnotherProcess() async throws {
+    let folder = TemporaryFolder()
+    let first = try InstanceLock.take(inStateFolder: folder.path)
+    await #expect(processExitsWith: .success) { [path = folder.path as String, holder = getpid() as Int32] in
+      #expect(throws: InstanceLockFailure.taken(folder: path, holder: holder)) {
+        try InstanceLock.take(inStateFolder: path)
+      }
+    }
+    withExtendedLifetime(first) {}
+
+    let second = TemporaryFolder()
+    await #expect(processExitsWith: .success) { [path = second.path as String] in
+      let lock = try InstanceLock.take(inStateFolder: path)
+      withExtendedLifetime(lock) { exit(EXIT_SUCCESS) }
+    }
+    _ = try InstanceLock.take(inStateFolder: second.path)
+  }
+}

@@ -1,0 +1,80 @@
+import Glibc
+import Synchronization
+
+/// Unix sockets for tests; gone with their folder.
+enum UnixSocket {
+  static func address(_ path: String) -> sockaddr_un {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    return address
+  }
+
+  static func bound(_ type: __socket_type, at path: String) -> Int32? {
+    let descriptor = socket(AF_UNIX, Int32(type.rawValue), 0)
+    var address = address(path)
+    let result = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    return result == 0 ? descriptor : nil
+  }
+
+  static func listening() -> Int32? {
+    let folder = TemporaryFolder()
+    guard let descriptor = bound(SOCK_STREAM, at: "\(folder.path)/rpc.sock"), listen(descriptor, 1) == 0 else {
+      return nil
+    }
+    return descriptor
+  }
+}
+
+/// The datagram socket of a service manager.
+final class NotifySocket {
+  let path: String
+  private let folder = TemporaryFolder()
+  private let descriptor: Int32
+
+  init?() {
+    path = "\(folder.path)/notify"
+    guard let descriptor = UnixSocket.bound(SOCK_DGRAM, at: path) else { return nil }
+    self.descriptor = descriptor
+  }
+
+  deinit { close(descriptor) }
+
+  /// What was sent first of what has not been received; nil where nothing is waiting.
+  func receive() -> String? {
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    let count = recv(descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT))
+    return count < 0 ? nil : String(decoding: bytes.prefix(count), as: UTF8.self)
+  }
+}
+
+/// A folder that is removed, with the files and sockets in it, when its owner lets go.
+final class TemporaryFolder {
+  let path: String
+
+  init() {
+    var template = Array("/tmp/hearth-test-XXXXXX".utf8CString)
+    path = mkdtemp(&template).map { String(cString: $0) } ?? ""
+  }
+
+  deinit {
+    for name in ["notify", "rpc.sock", "lock"] { unlink("\(path)/\(name)") }
+    rmdir(path)
+  }
+}
+
+/// A yes or no that a test changes while others look at it.
+final class Flag: Sendable {
+  private let stored: Atomic<Bool>
+
+  init(_ value: Bool) { stored = Atomic(value) }
+
+  var isSet: Bool {
+    get { stored.load(ordering: .sequentiallyConsistent) }
+    set { stored.store(newValue, ordering: .sequentiallyConsistent) }
+  }
+}
