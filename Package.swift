@@ -16,6 +16,7 @@ extension Target.Dependency {
   static let cryptoExtras = product(name: "CryptoExtras", package: "swift-crypto")
   static let grdb = product(name: "GRDB", package: "GRDB.swift")
   static let hummingbird = product(name: "Hummingbird", package: "hummingbird")
+  static let hummingbirdTesting = product(name: "HummingbirdTesting", package: "hummingbird")
   static let logging = product(name: "Logging", package: "swift-log")
   static let nio = product(name: "NIOCore", package: "swift-nio")
   static let nioPosix = product(name: "NIOPosix", package: "swift-nio")
@@ -71,7 +72,7 @@ let package = Package(
         .argumentParser, .logging, .serviceLifecycle, .tomlKit,
       ]),
     program("hearthctl", ["HearthControl", .argumentParser]),
-    program("hearth-sandbox", [.argumentParser, .crypto, .hummingbird, .logging, .serviceLifecycle]),
+    program("hearth-sandbox", [.argumentParser, .crypto, .hummingbird, .logging, .nio, .serviceLifecycle]),
 
     .target(
       name: "TestSupport", dependencies: ["HearthCore", "HearthControl"], path: "Tests/TestSupport",
@@ -83,7 +84,7 @@ let package = Package(
     tests("HearthOAuthTests", ["HearthOAuth"]),
     tests("HearthStorageTests", ["HearthStorage", .grdb]),
     tests("hearthdTests", ["hearthd"]),
-    tests("SandboxTests", ["hearth-sandbox"]),
+    tests("SandboxTests", ["hearth-sandbox", .argumentParser, .hummingbird, .hummingbirdTesting, .logging, .nio]),
     tests("ArchitectureTests", []),
     tests("EndToEndTests", ["hearthd", "hearthctl", "hearth-sandbox"]),
   ]

@@ -1,0 +1,97 @@
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// A request that has arrived whole.
+struct Call: Sendable {
+  let method: HTTPRequest.Method
+  let path: String
+  let headers: HTTPFields
+  let body: Data
+
+  init(_ request: Request, body: ByteBuffer) {
+    method = request.method
+    path = request.uri.path
+    headers = request.headers
+    self.body = Data(body.readableBytesView)
+  }
+
+  /// The token of `Authorization: Bearer …` (RFC 6750, section 2.1).
+  var bearer: String? { credentials(of: "bearer") }
+
+  /// User name and password of `Authorization: Basic …`, percent-decoded (RFC 6749, section 2.3.1).
+  var basic: (id: String, secret: String)? {
+    guard let text = credentials(of: "basic"), let data = Data(base64Encoded: text) else { return nil }
+    let parts = String(decoding: data, as: UTF8.self).split(
+      separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2 else { return nil }
+    return (formDecoded(parts[0]), formDecoded(parts[1]))
+  }
+
+  var isJSON: Bool { headers[.contentType]?.lowercased().hasPrefix("application/json") ?? false }
+
+  /// The fields of a form or of a flat JSON object; none where the body is neither.
+  var fields: [String: String] {
+    if isJSON { return (try? JSONDecoder().decode([String: String].self, from: body)) ?? [:] }
+    let pairs = String(decoding: body, as: UTF8.self).split(separator: "&").map { pair in
+      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      return (formDecoded(parts[0]), parts.count == 2 ? formDecoded(parts[1]) : "")
+    }
+    return Dictionary(pairs) { first, _ in first }
+  }
+
+  private func credentials(of scheme: String) -> String? {
+    guard let header = headers[.authorization] else { return nil }
+    let parts = header.split(separator: " ", maxSplits: 1)
+    guard parts.count == 2, parts[0].lowercased() == scheme else { return nil }
+    return String(parts[1])
+  }
+}
+
+/// Reads one name or value of `application/x-www-form-urlencoded`.
+private func formDecoded(_ text: Substring) -> String {
+  var bytes: [UInt8] = []
+  var rest = Array(text.utf8)[...]
+  while let byte = rest.popFirst() {
+    switch byte {
+    case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
+    case UInt8(ascii: "%"):
+      let digits = String(decoding: rest.prefix(2), as: UTF8.self)
+      guard digits.utf8.count == 2, let value = UInt8(digits, radix: 16) else { fallthrough }
+      bytes.append(value)
+      rest = rest.dropFirst(2)
+    default: bytes.append(byte)
+    }
+  }
+  return String(decoding: bytes, as: UTF8.self)
+}
+
+extension Response {
+  static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]) -> Response {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    encoder.dateEncodingStrategy = .iso8601
+    guard let data = try? encoder.encode(value) else { return Response(status: .internalServerError) }
+    return .text(data, contentType: "application/json", status: status, headers: headers)
+  }
+
+  static func text(
+    _ body: some Sequence<UInt8>, contentType: String, status: HTTPResponse.Status, headers: HTTPFields = [:]
+  ) -> Response {
+    var headers = headers
+    headers[.contentType] = contentType
+    headers[.cacheControl] = "no-store"
+    return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+  }
+}
+
+/// `{"error": …, "error_description": …}` (RFC 6749, section 5.2).
+struct ErrorBody: Codable, Error, Hashable, Sendable {
+  let error: String
+  let description: String
+
+  enum CodingKeys: String, CodingKey {
+    case error, description = "error_description"
+  }
+}

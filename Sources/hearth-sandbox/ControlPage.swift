@@ -1,0 +1,37 @@
+/// What `--help` tells about the endpoints.
+enum ControlPage {
+  static let text = """
+    PROVIDER
+      GET /.well-known/openid-configuration, GET /userinfo, POST /revoke
+      POST /token: refresh_token (rotates; a reuse is detected),
+        client_credentials, password
+      POST /auth/login, POST /auth/refresh: the same, for JSON in and out
+
+    API
+      Any method under /api/, with a bearer token. An Idempotency-Key takes
+      effect once; a repeat gets the first answer, Idempotency-Replayed: true.
+      GET /api/whoami tells whose the token is.
+
+    CONTROL, JSON in and out: curl -d '{"subject":"2482"}' URL/__grant
+      POST /__grant       a first grant, as if signed in: "subject",
+                          "scope", "lifetime", "refreshToken": false, "clientID"
+      POST /__revoke      ends the grants of "subject", or all
+      POST /__expire      makes all access tokens invalid
+      GET /__stats        what happened so far; DELETE counts anew
+      POST /__fault       adds a fault for requests whose path begins with
+                          "path"; the first that matches is taken
+      GET /__fault        the faults that are left; DELETE forgets them
+
+    FAULTS
+      "method", "times"   for these requests only, for so many
+      "delay"             waits so many seconds first
+      "status", "body", "contentType", "headers", "redirect"
+                          answers this; {{sent}} in the body stands for the
+                          secrets that were sent
+      "echo": true        the answer repeats the secrets that were sent
+      "hang": true        never answers
+      "drop": true        closes the connection without an answer
+      "handle": BOOL      whether the request takes effect; without it, only
+                          with "drop", and where the answer is the true one
+    """
+}

@@ -1,0 +1,90 @@
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+
+/// Something that goes wrong on purpose.
+struct Fault: Codable, Hashable, Sendable {
+  let path: String
+  var method: String?
+  var status: Int?
+  /// Seconds to wait before anything else.
+  var delay: Double?
+  var hang: Bool?
+  var drop: Bool?
+  var body: String?
+  var contentType: String?
+  var headers: [String: String]?
+  var echo: Bool?
+  var redirect: String?
+  /// Whether the request takes effect.
+  var handle: Bool?
+  /// How many requests it is for; nil: until it is cleared.
+  var times: Int?
+
+  enum CodingKeys: String, CodingKey, CaseIterable {
+    case path, method, status, delay, hang, drop, body, contentType, headers, echo, redirect, handle, times
+  }
+
+  /// Whether an answer is made up in place of the true one.
+  var hasAnswer: Bool { status != nil || body != nil || echo == true || redirect != nil }
+
+  var takesEffect: Bool { handle ?? (drop == true || !(hasAnswer || hang == true)) }
+
+  func matches(_ call: Call) -> Bool {
+    call.path.hasPrefix(path) && (method == nil || method?.uppercased() == call.method.rawValue)
+  }
+
+  /// The answer to `call`; `truth` is the one it would have had, where it took effect.
+  func response(to call: Call, truth: Response?) -> Response {
+    guard hasAnswer || truth == nil else { return adding(headers: truth ?? Response(status: .ok)) }
+    let sent = echo == true || body?.contains("{{sent}}") == true ? Self.secrets(in: call) : ""
+    let status = HTTPResponse.Status(code: status ?? (redirect != nil ? 307 : 500))
+    guard let body else {
+      let description = "A fault was asked for." + (sent.isEmpty ? "" : " Sent: \(sent)")
+      return adding(headers: .json(ErrorBody(error: "server_error", description: description), status: status))
+    }
+    return adding(
+      headers: .text(
+        body.replacing("{{sent}}", with: sent).utf8, contentType: contentType ?? "application/json", status: status))
+  }
+
+  private func adding(headers response: Response) -> Response {
+    var response = response
+    for (name, value) in headers ?? [:] {
+      if let name = HTTPField.Name(name) { response.headers[name] = value }
+    }
+    if let redirect { response.headers[.location] = redirect }
+    return response
+  }
+
+  /// The credentials that came with a request, as a careless server repeats them.
+  private static func secrets(in call: Call) -> String {
+    let names: Set = ["refresh_token", "token", "client_secret", "password", "access_token"]
+    let fields = call.fields.filter { names.contains($0.key) }.sorted { $0.key < $1.key }
+    return ([call.headers[.authorization]].compactMap(\.self) + fields.map { "\($0.key)=\($0.value)" })
+      .joined(separator: " ")
+  }
+}
+
+/// The faults that are left, in the order in which they were asked for.
+struct FaultList: Codable, Sendable {
+  private(set) var faults: [Fault] = []
+
+  mutating func add(_ fault: Fault) {
+    faults.append(fault)
+  }
+
+  mutating func clear() {
+    faults = []
+  }
+
+  /// The first fault for this request, counted down.
+  mutating func take(for call: Call) -> Fault? {
+    guard let index = faults.firstIndex(where: { $0.matches(call) }) else { return nil }
+    let fault = faults[index]
+    if let times = fault.times {
+      if times <= 1 { faults.remove(at: index) } else { faults[index].times = times - 1 }
+    }
+    return fault
+  }
+}

@@ -1,0 +1,80 @@
+import ArgumentParser
+import FoundationEssentials
+import Glibc
+import Hummingbird
+import Logging
+import NIOCore
+import ServiceLifecycle
+
+@main
+struct HearthSandbox: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "hearth-sandbox",
+    abstract: "An identity provider and an API on loopback, for trying Hearth out and for its tests.",
+    discussion: ControlPage.text)
+
+  @Option(help: "The address to listen on.")
+  var host = "127.0.0.1"
+
+  @Option(help: "The port to listen on; 0 picks a free one.")
+  var port = 0
+
+  @Option(help: ArgumentHelp("Write the port into this file once it listens.", valueName: "path"))
+  var portFile: String?
+
+  @Option(help: ArgumentHelp("Keep grants and effects in this file across runs.", valueName: "path"))
+  var state: String?
+
+  @Option(help: "How long access tokens live.")
+  var tokenLifetime = Seconds(3600)
+
+  @Option(help: "How long a rotated refresh token is still taken before its use counts as theft.")
+  var grace = Seconds(10)
+
+  @Option(help: "The only client id that is taken; any, where none is given.")
+  var clientID: String?
+
+  @Option(help: "The secret that clients must show, by Basic authentication or in the form.")
+  var clientSecret: String?
+
+  @Option(help: "The password that is right for every user name.")
+  var password = "password"
+
+  func validate() throws {
+    guard (0...65_535).contains(port) else { throw ValidationError("--port must be between 0 and 65535.") }
+  }
+
+  func run() async throws {
+    let sandbox = Sandbox(
+      settings: Settings(
+        tokenLifetime: tokenLifetime.value, grace: grace.value, clientID: clientID, clientSecret: clientSecret,
+        password: password))
+    if let state { try sandbox.load(from: state) }
+    // Standard output is for the one line below.
+    var logger = Logger(label: "hearth-sandbox") { StreamLogHandler.standardError(label: $0) }
+    logger.logLevel = .error
+    let application = sandbox.application(host: host, port: port, logger: logger) { [portFile] address in
+      if let portFile { try? Data("\(address.port)\n".utf8).write(to: URL(filePath: portFile), options: .atomic) }
+      print("listening on \(address)")
+      fflush(nil)
+    }
+    try await application.runService()
+    if let state { try sandbox.save(to: state) }
+  }
+}
+
+/// A span of time on the command line: `3600`, `0.5` or `90s`.
+struct Seconds: ExpressibleByArgument {
+  let value: Double
+
+  init(_ value: Double) { self.value = value }
+
+  init?(argument: String) {
+    guard let value = Double(argument.hasSuffix("s") ? String(argument.dropLast()) : argument), value >= 0,
+      value.isFinite
+    else { return nil }
+    self.value = value
+  }
+
+  var defaultValueDescription: String { "\(value)s" }
+}

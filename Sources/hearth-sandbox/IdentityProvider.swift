@@ -1,0 +1,131 @@
+import FoundationEssentials
+
+/// Grants and their refresh tokens, which rotate. Those of one sign-in are a family: when a token that was already
+/// rotated is used again, all of it is revoked (RFC 9700, section 4.14.2).
+struct IdentityProvider: Codable, Sendable {
+  struct Family: Codable, Sendable {
+    let subject: String
+    /// Nil: any client may use it.
+    let clientID: String?
+    let scope: String
+    let lifetime: Double
+    let hasRefreshToken: Bool
+    var isRevoked = false
+  }
+
+  private struct AccessToken: Codable, Sendable {
+    let family: Int
+    let expiresAt: Date
+  }
+
+  private struct RefreshToken: Codable, Sendable {
+    let family: Int
+    var rotatedAt: Date?
+  }
+
+  private var families: [Family] = []
+  private var accessTokens: [String: AccessToken] = [:]
+  private var refreshTokens: [String: RefreshToken] = [:]
+
+  /// Whose access token, or ID token, this is; nil where it is unknown, expired or revoked.
+  func owner(of token: String, at now: Date) -> (family: Family, expiresAt: Date)? {
+    guard let known = accessTokens[token], now < known.expiresAt, !families[known.family].isRevoked else { return nil }
+    return (families[known.family], known.expiresAt)
+  }
+
+  /// A first grant.
+  mutating func grant(_ family: Family, issuer: Issuer, at now: Date) -> Grant {
+    families.append(family)
+    return issue(families.count - 1, issuer: issuer, at: now)
+  }
+
+  enum Refresh: Sendable {
+    case granted(Grant, subject: String, again: Bool)
+    case refused(ErrorBody, isReuse: Bool)
+  }
+
+  /// Exchanges a refresh token for the next one. One that was rotated at most `grace` seconds ago is taken again:
+  /// the answer to the first exchange may have been lost.
+  mutating func refresh(
+    _ token: String, clientID: String?, grace: Double, issuer: Issuer, at now: Date
+  ) -> Refresh {
+    func refused(_ description: String, isReuse: Bool = false) -> Refresh {
+      .refused(ErrorBody(error: "invalid_grant", description: description), isReuse: isReuse)
+    }
+    guard let known = refreshTokens[token] else { return refused("The refresh token is unknown.") }
+    let family = families[known.family]
+    guard !family.isRevoked else { return refused("The refresh token was revoked.") }
+    guard family.clientID == nil || family.clientID == clientID else {
+      return refused("The refresh token belongs to another client.")
+    }
+    if let rotatedAt = known.rotatedAt, now.timeIntervalSince(rotatedAt) > grace {
+      families[known.family].isRevoked = true
+      return refused("The refresh token was used before; all of its family is revoked.", isReuse: true)
+    }
+    refreshTokens[token]?.rotatedAt = known.rotatedAt ?? now
+    return .granted(
+      issue(known.family, issuer: issuer, at: now), subject: family.subject, again: known.rotatedAt != nil)
+  }
+
+  /// RFC 7009: a refresh token takes its family with it, an access token goes alone. True where it was known.
+  mutating func revoke(token: String) -> Bool {
+    if let known = refreshTokens[token] {
+      families[known.family].isRevoked = true
+      return true
+    }
+    return accessTokens.removeValue(forKey: token) != nil
+  }
+
+  /// Ends the grants of one subject, or all; answers how many.
+  mutating func revoke(subject: String?) -> Int {
+    let indices = families.indices.filter { index in
+      !families[index].isRevoked && (subject == nil || families[index].subject == subject)
+    }
+    for index in indices { families[index].isRevoked = true }
+    return indices.count
+  }
+
+  /// Makes every access token invalid; answers how many there were.
+  mutating func expireAccessTokens() -> Int {
+    defer { accessTokens = [:] }
+    return accessTokens.count
+  }
+
+  private mutating func issue(_ index: Int, issuer: Issuer, at now: Date) -> Grant {
+    let family = families[index]
+    let expiresAt = now.addingTimeInterval(family.lifetime)
+    let grant = Grant(
+      accessToken: Self.random("at"),
+      refreshToken: family.hasRefreshToken ? Self.random("rt") : nil,
+      idToken: issuer.idToken(subject: family.subject, audience: family.clientID, at: now, expiresAt: expiresAt),
+      expiresIn: family.lifetime, scope: family.scope)
+    for token in [grant.accessToken, grant.idToken] {
+      accessTokens[token] = AccessToken(family: index, expiresAt: expiresAt)
+    }
+    if let refreshToken = grant.refreshToken { refreshTokens[refreshToken] = RefreshToken(family: index) }
+    return grant
+  }
+
+  private static func random(_ prefix: String) -> String {
+    let digits = (0..<4).map { _ in
+      let text = String(UInt64.random(in: .min ... .max), radix: 16)
+      return String(repeating: "0", count: 16 - text.count) + text
+    }
+    return prefix + "_" + digits.joined()
+  }
+}
+
+/// A successful answer of the token endpoint (RFC 6749, section 5.1).
+struct Grant: Codable, Hashable, Sendable {
+  let accessToken: String
+  let refreshToken: String?
+  let idToken: String
+  var tokenType = "Bearer"
+  let expiresIn: Double
+  let scope: String
+
+  enum CodingKeys: String, CodingKey {
+    case accessToken = "access_token", refreshToken = "refresh_token", idToken = "id_token"
+    case tokenType = "token_type", expiresIn = "expires_in", scope
+  }
+}

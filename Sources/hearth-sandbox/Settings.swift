@@ -1,0 +1,8 @@
+/// How the provider behaves. Spans are in seconds.
+struct Settings: Sendable {
+  var tokenLifetime: Double = 3600
+  var grace: Double = 10
+  var clientID: String?
+  var clientSecret: String?
+  var password = "password"
+}
