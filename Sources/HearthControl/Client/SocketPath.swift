@@ -1,0 +1,33 @@
+/// Where a client finds the daemon's socket.
+package enum SocketPath {
+  package enum Flaw: Error, Hashable, Sendable, CustomStringConvertible {
+    /// No option, and neither variable is set.
+    case unknown
+    case tooLong(String)
+
+    package var description: String {
+      switch self {
+      case .unknown:
+        "Where the daemon's socket lies is not known: XDG_RUNTIME_DIR is not set. Give --socket or set HEARTH_SOCKET."
+      case .tooLong(let path):
+        "The socket path \(path) is longer than the \(SocketPath.maximumBytes) bytes that a Unix socket can have."
+      }
+    }
+  }
+
+  /// What fits into `sockaddr_un` (unix(7)) with its final zero.
+  package static let maximumBytes = 107
+
+  /// `--socket`, `$HEARTH_SOCKET`, `$XDG_RUNTIME_DIR/hearth/rpc.sock`; an empty variable counts as unset.
+  package static func resolve(option: String?, environment: [String: String]) throws(Flaw) -> String {
+    func variable(_ name: String) -> String? {
+      environment[name].flatMap { $0.isEmpty ? nil : $0 }
+    }
+    guard
+      let path = option ?? variable("HEARTH_SOCKET")
+        ?? variable("XDG_RUNTIME_DIR").map({ "\($0)/hearth/rpc.sock" })
+    else { throw .unknown }
+    guard path.utf8.count <= maximumBytes else { throw .tooLong(path) }
+    return path
+  }
+}
