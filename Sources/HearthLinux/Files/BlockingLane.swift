@@ -1,0 +1,55 @@
+import Dispatch
+import HearthCore
+import Synchronization
+
+/// Runs blocking calls one after the other on a thread of its own, and lets nobody wait for one longer than the limit.
+///
+/// A call that hangs keeps its thread; those behind it are answered when their time is up, and are not made any more.
+struct BlockingLane: Sendable {
+  /// Either the caller or the clock gets the one answer.
+  private final class Race<Value: Sendable>: Sendable {
+    private let continuation: Mutex<CheckedContinuation<Result<Value, FileError>, Never>?>
+
+    init(_ continuation: CheckedContinuation<Result<Value, FileError>, Never>) {
+      self.continuation = Mutex(continuation)
+    }
+
+    var isOver: Bool { continuation.withLock { $0 == nil } }
+
+    func finish(_ result: Result<Value, FileError>) {
+      let waiting = continuation.withLock { continuation in
+        defer { continuation = nil }
+        return continuation
+      }
+      waiting?.resume(returning: result)
+    }
+  }
+
+  let limit: Duration
+  private let queue = DispatchQueue(label: "hearth.files")
+
+  init(limit: Duration) {
+    self.limit = limit
+  }
+
+  @discardableResult
+  func run<Value: Sendable>(
+    _ call: @escaping @Sendable () throws(FileError) -> Value
+  ) async throws(FileError) -> Value {
+    let result = await withCheckedContinuation { (continuation: CheckedContinuation<Result<Value, FileError>, Never>) in
+      let race = Race(continuation)
+      queue.async {
+        guard !race.isOver else { return }
+        do throws(FileError) {
+          race.finish(.success(try call()))
+        } catch {
+          race.finish(.failure(error))
+        }
+      }
+      DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(Int(limit.wholeMilliseconds))) { [limit] in
+        race.finish(.failure(.unanswered(limit)))
+      }
+    }
+    return try result.get()
+  }
+}

@@ -1,0 +1,205 @@
+import Glibc
+package import HearthCore
+
+/// The files of this machine. Keeps no descriptor open beyond a step, for an open one pins the volume it is on.
+///
+/// One object an account: a mount that hangs holds up nobody else.
+package struct LinuxFileSystem: FileSystem {
+  private let lane: BlockingLane
+
+  /// `limit`: how long a step may take.
+  package init(limit: Duration = .seconds(10)) {
+    lane = BlockingLane(limit: limit)
+  }
+
+  package func read(_ path: String, limit: Int, followsLink: Bool) async throws(FileError) -> FileContents {
+    try await lane.run { () throws(FileError) in
+      // Without O_NONBLOCK, the opening of a pipe would wait for a writer.
+      let flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | (followsLink ? 0 : O_NOFOLLOW)
+      return try withDescriptor(path, flags) { descriptor throws(FileError) in
+        let status = try FileStatus(of: descriptor)
+        guard status.kind == .file else { throw .notRegular }
+        guard status.size <= limit else { throw .tooBig }
+        return FileContents(bytes: try readAll(descriptor, limit: limit), status: status)
+      }
+    }
+  }
+
+  package func status(_ path: String) async throws(FileError) -> FileStatus {
+    try await lane.run { () throws(FileError) in
+      var status = stat()
+      try check(lstat(path, &status))
+      return FileStatus(status)
+    }
+  }
+
+  package func target(ofLink path: String) async throws(FileError) -> String {
+    try await lane.run { () throws(FileError) in
+      var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+      let count = try check(buffer.withUnsafeMutableBytes { readlink(path, $0.baseAddress!, $0.count) })
+      return String(decoding: buffer[..<count], as: UTF8.self)
+    }
+  }
+
+  package func names(in folder: String) async throws(FileError) -> [String] {
+    try await lane.run { () throws(FileError) in
+      guard let stream = opendir(folder) else { throw FileError(errno: errno) }
+      defer { closedir(stream) }
+      var names: [String] = []
+      errno = 0
+      while let entry = readdir(stream) {
+        let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+          pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        }
+        if name != ".", name != ".." { names.append(name) }
+        errno = 0
+      }
+      guard errno == 0 else { throw FileError(errno: errno) }
+      return names
+    }
+  }
+
+  package func createFile(_ path: String) async throws(FileError) {
+    try await lane.run { () throws(FileError) in
+      try withDescriptor(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW) { descriptor throws(FileError) in
+        // Whatever the umask is.
+        try check(fchmod(descriptor, 0o600))
+      }
+    }
+  }
+
+  package func allocate(_ path: String, bytes: Int) async throws(FileError) {
+    try await lane.run { () throws(FileError) in
+      try withOwnFile(path) { descriptor throws(FileError) in
+        let number = posix_fallocate(descriptor, 0, bytes)
+        guard number == 0 else { throw FileError(errno: number) }
+      }
+    }
+  }
+
+  package func write(_ bytes: [UInt8], to path: String) async throws(FileError) {
+    try await lane.run { () throws(FileError) in
+      try withOwnFile(path) { descriptor throws(FileError) in
+        var written = 0
+        while written < bytes.count {
+          let count = bytes.withUnsafeBytes { buffer in
+            pwrite(descriptor, buffer.baseAddress! + written, buffer.count - written, written)
+          }
+          if count < 0, errno == EINTR { continue }
+          written += try check(count)
+        }
+        try check(ftruncate(descriptor, bytes.count))
+      }
+    }
+  }
+
+  package func syncFile(_ path: String) async throws(FileError) {
+    try await lane.run { () throws(FileError) in
+      try withOwnFile(path) { descriptor throws(FileError) in try check(fsync(descriptor)) }
+    }
+  }
+
+  package func rename(_ path: String, to newPath: String) async throws(FileError) {
+    try await lane.run { () throws(FileError) in try check(Glibc.rename(path, newPath)) }
+  }
+
+  package func syncFolder(_ path: String) async throws(FileError) {
+    try await lane.run { () throws(FileError) in
+      try withDescriptor(path.isEmpty ? "/" : path, O_RDONLY | O_DIRECTORY) { descriptor throws(FileError) in
+        // Some file systems know no fsync of a folder; their names are as durable as they get.
+        guard fsync(descriptor) == 0 || [EINVAL, ENOSYS, ENOTSUP].contains(errno) else {
+          throw FileError(errno: errno)
+        }
+      }
+    }
+  }
+
+  package func removeFile(_ path: String) async throws(FileError) {
+    try await lane.run { () throws(FileError) in try check(unlink(path)) }
+  }
+
+  package func createFolder(_ path: String) async throws(FileError) {
+    try await lane.run { () throws(FileError) in try check(mkdir(path, 0o700)) }
+  }
+
+  package func setMode(_ path: String, to mode: UInt32) async throws(FileError) {
+    try await lane.run { () throws(FileError) in
+      try withDescriptor(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW) { descriptor throws(FileError) in
+        try check(fchmod(descriptor, mode))
+      }
+    }
+  }
+}
+
+/// Throws what `errno` means where a system call returned a negative number.
+@discardableResult
+private func check<Number: SignedInteger>(_ result: Number) throws(FileError) -> Number {
+  guard result >= 0 else { throw FileError(errno: errno) }
+  return result
+}
+
+/// Opens, runs and closes; new files get mode 0600.
+private func withDescriptor<Value>(
+  _ path: String, _ flags: Int32, _ body: (Int32) throws(FileError) -> Value
+) throws(FileError) -> Value {
+  let descriptor = try check(open(path, flags | O_CLOEXEC, 0o600))
+  let value: Value
+  do throws(FileError) {
+    value = try body(descriptor)
+  } catch {
+    close(descriptor)
+    throw error
+  }
+  // Network file systems tell only here that a write failed. A close that was interrupted has closed.
+  guard close(descriptor) == 0 || errno == EINTR else { throw FileError(errno: errno) }
+  return value
+}
+
+/// For writing: a regular file of one's own, with no other name.
+private func withOwnFile<Value>(
+  _ path: String, _ body: (Int32) throws(FileError) -> Value
+) throws(FileError) -> Value {
+  try withDescriptor(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW) { descriptor throws(FileError) in
+    var status = stat()
+    try check(fstat(descriptor, &status))
+    let own = FileStatus(status)
+    guard own.kind == .file, status.st_nlink == 1 else { throw .notRegular }
+    guard own.isOwn else { throw .notOwn }
+    return try body(descriptor)
+  }
+}
+
+/// Reads to the end; a file that grows past the limit meanwhile is too big.
+private func readAll(_ descriptor: Int32, limit: Int) throws(FileError) -> [UInt8] {
+  var bytes: [UInt8] = []
+  var buffer = [UInt8](repeating: 0, count: 16 << 10)
+  while true {
+    let count = buffer.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress!, $0.count) }
+    if count < 0, errno == EINTR { continue }
+    guard try check(count) > 0 else { return bytes }
+    bytes += buffer[..<count]
+    guard bytes.count <= limit else { throw .tooBig }
+  }
+}
+
+extension FileStatus {
+  fileprivate init(of descriptor: Int32) throws(FileError) {
+    var status = stat()
+    try check(fstat(descriptor, &status))
+    self.init(status)
+  }
+
+  fileprivate init(_ status: stat) {
+    let kind: Kind =
+      switch status.st_mode & S_IFMT {
+      case S_IFREG: .file
+      case S_IFDIR: .folder
+      case S_IFLNK: .link
+      default: .other
+      }
+    self.init(
+      kind: kind, isOwn: status.st_uid == geteuid(), mode: status.st_mode & 0o7777, size: Int(status.st_size),
+      modified: Timestamp(milliseconds: Int64(status.st_mtim.tv_sec) * 1000 + Int64(status.st_mtim.tv_nsec) / 1_000_000),
+      inode: UInt64(status.st_ino))
+  }
+}

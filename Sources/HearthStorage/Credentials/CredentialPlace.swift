@@ -1,0 +1,45 @@
+import HearthCore
+
+/// Where an account's credential lies once a configured link has been followed: the file, and its marker beside it.
+struct CredentialPlace: Hashable, Sendable {
+  let file: String
+  let folder: String
+  let marker: String
+
+  init(file: String, account: AccountName) {
+    self.file = file
+    folder = file.splitAtLastSlash.folder
+    marker = "\(folder)/.hearth-\(account)"
+  }
+
+  /// What stands at the place of a marker.
+  enum Marker: Hashable, Sendable {
+    case absent
+    /// Nil: it is there, and holds no identifier.
+    case present(String?)
+  }
+
+  func readMarker(_ files: any FileSystem) async throws(FileError) -> Marker {
+    do {
+      let bytes = try await files.read(marker, limit: 1024, followsLink: false).bytes
+      let text = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+      return .present(text.utf8.count == 32 && text.utf8.allSatisfy(Self.isHexDigit) ? text : nil)
+    } catch .absent {
+      return .absent
+    } catch .tooBig {
+      return .present(nil)
+    }
+  }
+
+  static func newIdentifier() -> String {
+    var generator = SystemRandomNumberGenerator()
+    return [generator.next(), generator.next()].map { (half: UInt64) in
+      let digits = String(half, radix: 16)
+      return String(repeating: "0", count: 16 - digits.count) + digits
+    }.joined()
+  }
+
+  private static func isHexDigit(_ byte: UInt8) -> Bool {
+    (48...57).contains(byte) || (97...102).contains(byte)
+  }
+}

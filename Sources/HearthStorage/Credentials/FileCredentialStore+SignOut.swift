@@ -1,0 +1,68 @@
+package import HearthCore
+import Logging
+
+extension FileCredentialStore {
+  package func remove(_ record: EndRecord, fingerprint: Fingerprint?) async throws(Obstacle) {
+    var known = try await accounts.known(account)
+    known.end = record
+    known.removal = KnownAccount.Removal(fingerprint: fingerprint)
+    known.subject = nil
+    do throws(Obstacle) {
+      try await accounts.update(account, to: known)
+    } catch {
+      // A full disk takes no note, but lets a file be removed.
+      return try await takeAway(known)
+    }
+    do throws(Obstacle) {
+      try await takeAway(known)
+    } catch {
+      logger.warning("signed out; the credential is removed when it can be reached: \(error.detail)")
+    }
+  }
+
+  /// Carries out a sign-out that was noted, and returns its record; nil where none was noted. Where it fails the note
+  /// stays, and the session is over all the same.
+  func finishRemoval(_ known: KnownAccount) async -> EndRecord? {
+    guard known.removal != nil, let end = known.end else { return nil }
+    do throws(Obstacle) {
+      try await takeAway(known)
+    } catch {
+      logger.warning("the credential of a session that was signed out cannot be removed yet: \(error.detail)")
+    }
+    return end
+  }
+
+  /// Removes the credential, what was set aside of it, the memory of it, and its marker, in an order in which a crash
+  /// leaves nothing that looks like a loss. Throws where the place is away.
+  private func takeAway(_ known: KnownAccount) async throws(Obstacle) {
+    let place = try await resolvePlace()
+    do {
+      try await removeFiles(at: place)
+    } catch .absent {
+      _ = try await absence(at: place, known)
+    } catch {
+      throw Obstacle(error, at: place.file)
+    }
+    reserved = nil
+    lastSeen = nil
+    var done = known
+    done.removal = nil
+    done.place = nil
+    done.fingerprint = nil
+    try await accounts.update(account, to: done)
+    try? await files.removeFile(place.marker)
+    try? await files.syncFolder(place.folder)
+  }
+
+  /// Throws `absent` where there is no credential; what lies beside it is removed then, too.
+  private func removeFiles(at place: CredentialPlace) async throws(FileError) {
+    await AtomicFile(path: place.file, files: files).discard()
+    let name = place.file.splitAtLastSlash.name
+    for other in try await files.names(in: place.folder)
+    where other.hasPrefix("\(name).corrupt-") || other.hasPrefix("\(name).newer-") {
+      try await files.removeFile("\(place.folder)/\(other)")
+    }
+    try await files.removeFile(place.file)
+    try await files.syncFolder(place.folder)
+  }
+}

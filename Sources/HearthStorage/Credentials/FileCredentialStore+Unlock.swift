@@ -1,0 +1,57 @@
+package import HearthCore
+
+extension FileCredentialStore {
+  package func unlock(passphrase: Secret) async throws(UnlockFailure) {
+    if let nextPassphraseAt, clock.now() < nextPassphraseAt { throw .tooSoon(nextPassphraseAt - clock.now()) }
+    let look: Look
+    do {
+      look = try await self.look()
+    } catch {
+      throw .unavailable(error)
+    }
+    switch look.found {
+    case .corrupt(let text):
+      throw .unavailable(Obstacle(.storageError, detail: "\(look.place.file) cannot be understood: \(text)"))
+    case .tooNew:
+      throw .unavailable(Obstacle(.storageError, detail: "\(look.place.file) was written by a newer version"))
+    case .nothing:
+      try await setPassphrase(passphrase)
+    case .file(let file):
+      guard case .sealed(let sealed) = file.body, let kdf = sealed.kdf else { return try await setPassphrase(passphrase) }
+      let key = try await key(from: passphrase, kdf)
+      guard Seal.open(sealed.bytes, with: key, associated: file.header.associatedData(kdf: kdf)) != nil else {
+        throw refuse()
+      }
+      hold(key, kdf)
+    }
+  }
+
+  /// Makes the key for the first version that is sealed.
+  private func setPassphrase(_ passphrase: Secret) async throws(UnlockFailure) {
+    guard protection == .passphrase else { throw .notSealed }
+    guard !passphrase.isEmpty else { throw .wrongPassphrase }
+    let kdf = ScryptParameters.fresh(n: scryptCost)
+    hold(try await key(from: passphrase, kdf), kdf)
+  }
+
+  private func key(from passphrase: Secret, _ kdf: ScryptParameters) async throws(UnlockFailure) -> SealingKey {
+    guard let key = await kdf.key(from: passphrase) else {
+      throw .unavailable(Obstacle(.keyUnavailable, detail: "not enough memory to make the key"))
+    }
+    return key
+  }
+
+  private func hold(_ key: SealingKey, _ kdf: ScryptParameters) {
+    held?.key.wipe()
+    held = HeldKey(kdf: kdf, key: key)
+    wrongPassphrases = 0
+    nextPassphraseAt = nil
+  }
+
+  /// The next attempt waits 1 s, then twice as long each time, up to a minute.
+  private func refuse() -> UnlockFailure {
+    nextPassphraseAt = clock.now() + .seconds(min(1 << min(wrongPassphrases, 6), 60))
+    wrongPassphrases += 1
+    return .wrongPassphrase
+  }
+}

@@ -1,0 +1,157 @@
+package import HearthCore
+import Logging
+
+extension FileCredentialStore {
+  /// The least room that is made for the next version of the file, in bytes.
+  private static let room = 64 << 10
+
+  package func prepare() async throws(Obstacle) {
+    let look = try await lookForWriting()
+    _ = try await sealingKey()
+    guard reserved != look.place.file else { return }
+    try await makeFolder(look.place)
+    let file = AtomicFile(path: look.place.file, files: files)
+    do {
+      try await file.reserve(bytes: max(Self.room, 2 * (lastSeen?.size ?? 0)))
+    } catch {
+      throw Obstacle(error, at: file.aside)
+    }
+    reserved = look.place.file
+  }
+
+  package func write(_ credential: Credential) async throws(Obstacle) {
+    let look = try await lookForWriting()
+    let bytes = try await self.bytes(of: credential)
+    try await makeFolder(look.place)
+    try await setAsideUnknown(look)
+    try await replace(look.place, with: bytes)
+    await remember(look) { known in
+      known.subject = credential.subject
+      known.fingerprint = credential.grant.accessToken.fingerprint
+      known.end = nil
+      known.removal = nil
+    }
+  }
+
+  package func writeEnd(_ record: EndRecord) async throws(Obstacle) {
+    // Here the memory comes first: a refused token must not be sent again, whatever becomes of the file.
+    var known = try await accounts.known(account)
+    known.end = record
+    try await accounts.update(account, to: known)
+    let look = try await lookForWriting()
+    switch look.found {
+    case .tooNew: return
+    case .file, .corrupt, .nothing: break
+    }
+    try await makeFolder(look.place)
+    try await setAsideUnknown(look)
+    try await replace(look.place, with: endedFile(record, look).bytes)
+    await remember(look) { $0.end = record }
+  }
+
+  /// Puts the end in the place of a grant that it is about, after a crash or an obstacle came between.
+  func finishEnd(_ record: EndRecord, _ look: Look, _ header: CredentialFile.Header) async {
+    do throws(Obstacle) {
+      try await replace(look.place, with: endedFile(record, look).bytes)
+    } catch {
+      logger.warning("the end of the session is not yet in the credential file: \(error.detail)")
+    }
+    await remember(look) { _ in }
+  }
+
+  package func setAside() async throws(Obstacle) -> String {
+    let place = try await resolvePlace()
+    return try await setAside(place, as: "corrupt")
+  }
+
+  private func setAside(_ place: CredentialPlace, as label: String) async throws(Obstacle) -> String {
+    do {
+      return try await files.setAside(place.file, as: label, at: clock.now())
+    } catch {
+      throw Obstacle(error, at: place.file)
+    }
+  }
+
+  /// Nothing that is not understood is overwritten.
+  private func setAsideUnknown(_ look: Look) async throws(Obstacle) {
+    switch look.found {
+    case .corrupt: _ = try await setAside(look.place, as: "corrupt")
+    case .tooNew: _ = try await setAside(look.place, as: "newer")
+    case .file, .nothing: break
+    }
+  }
+
+  /// A look that also makes sure that a file which is there can be read, down to its grant.
+  private func lookForWriting() async throws(Obstacle) -> Look {
+    let look = try await look()
+    guard case .file(let file) = look.found, case .sealed = file.body else { return look }
+    do {
+      _ = try await grant(in: file, modified: look.modified)
+      return look
+    } catch {
+      switch error {
+      case .blocked(let obstacle): throw obstacle
+      case .corrupt(let text): return Look(place: look.place, known: look.known, found: .corrupt(text))
+      }
+    }
+  }
+
+  private func makeFolder(_ place: CredentialPlace) async throws(Obstacle) {
+    do {
+      if isConfiguredPath {
+        _ = try await files.status(place.folder)
+      } else {
+        try await files.createFolders(place.folder)
+      }
+    } catch {
+      throw Obstacle(error, at: place.folder)
+    }
+  }
+
+  private func replace(_ place: CredentialPlace, with bytes: [UInt8]) async throws(Obstacle) {
+    guard bytes.count <= Self.sizeLimit else {
+      throw Obstacle(.storageError, detail: "the credential is larger than 1 MiB")
+    }
+    let isReserved = reserved == place.file
+    reserved = nil
+    do {
+      try await AtomicFile(path: place.file, files: files).replace(with: bytes, isReserved: isReserved)
+    } catch {
+      throw Obstacle(error, at: place.file)
+    }
+    lastSeen = try? await files.status(place.file)
+  }
+
+  private func endedFile(_ record: EndRecord, _ look: Look) -> CredentialFile {
+    var header = CredentialFile.Header(account: account, subject: look.known.subject, origin: nil, protection: protection)
+    if case .file(let file) = look.found {
+      header.issuer = file.header.issuer
+      header.subject = file.header.subject
+      header.origin = file.header.origin
+    }
+    return CredentialFile(header: header, body: .ended(record))
+  }
+
+  private func bytes(of credential: Credential) async throws(Obstacle) -> [UInt8] {
+    let header = CredentialFile.Header(
+      account: account, subject: credential.subject, origin: credential.origin, protection: protection)
+    guard let (key, kdf) = try await sealingKey() else {
+      return CredentialFile(header: header, body: .grant(credential.grant)).bytes
+    }
+    let plaintext = CredentialFile.bytes(of: credential.grant)
+    guard let sealed = Seal.seal(plaintext, with: key, associated: header.associatedData(kdf: kdf)) else {
+      throw Obstacle(.keyUnavailable, detail: "the key was forgotten")
+    }
+    return CredentialFile(header: header, body: .sealed(CredentialFile.Sealed(kdf: kdf, bytes: sealed))).bytes
+  }
+
+  /// The key that the next version is sealed with; nil where the account's credential lies open.
+  private func sealingKey() async throws(Obstacle) -> (key: SealingKey, kdf: ScryptParameters?)? {
+    if let source = keySource(for: protection) { return (try await source.key(), nil) }
+    guard protection == .passphrase else { return nil }
+    guard let held else {
+      throw Obstacle(.passphraseRequired, detail: "a passphrase is needed to seal the credential")
+    }
+    return (held.key, held.kdf)
+  }
+}

@@ -1,0 +1,7 @@
+/// How an account's credential lies on the disk (`protection` in the configuration and in the file).
+package enum Protection: String, Hashable, Sendable, CaseIterable {
+  case none
+  case passphrase
+  case keyFile = "key-file"
+  case secretService = "secret-service"
+}

@@ -1,0 +1,54 @@
+import Crypto
+import FoundationEssentials
+import Glibc
+import Synchronization
+
+/// A 256-bit key in a page of its own that is locked in memory (mlock), left out of core dumps and of forks, and
+/// overwritten when it is wiped or forgotten.
+final class SealingKey: Sendable {
+  static let byteCount = 32
+
+  private struct Page: @unchecked Sendable {
+    let address: UnsafeMutableRawPointer
+    let size: Int
+  }
+
+  /// Nil once wiped.
+  private let page: Mutex<Page?>
+
+  /// Nil where the system gives no memory for it, or `key` has another size. That the page cannot be locked (a limit
+  /// of the system) is no reason to do without the key.
+  init?(_ key: SymmetricKey) {
+    let size = Int(sysconf(Int32(_SC_PAGESIZE)))
+    guard key.bitCount == Self.byteCount * 8,
+      let address = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | Int32(MAP_ANONYMOUS), -1, 0),
+      address != MAP_FAILED
+    else { return nil }
+    mlock(address, size)
+    madvise(address, size, MADV_DONTDUMP)
+    madvise(address, size, MADV_WIPEONFORK)
+    key.withUnsafeBytes { address.copyMemory(from: $0.baseAddress!, byteCount: Self.byteCount) }
+    page = Mutex(Page(address: address, size: size))
+  }
+
+  deinit { wipe() }
+
+  /// Forgets the key; what asks for it afterwards gets nil.
+  func wipe() {
+    page.withLock { page in
+      guard let old = page else { return }
+      explicit_bzero(old.address, old.size)
+      munmap(old.address, old.size)
+      page = nil
+    }
+  }
+
+  /// The key for one use. The copy is overwritten when it is released.
+  var symmetricKey: SymmetricKey? {
+    page.withLock { page in
+      page.map { page in
+        SymmetricKey(data: UnsafeRawBufferPointer(start: page.address, count: Self.byteCount))
+      }
+    }
+  }
+}
