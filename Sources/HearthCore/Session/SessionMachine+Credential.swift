@@ -132,10 +132,11 @@ extension SessionMachine {
         knowledge = .absent(signedOut: false)
         return []
       }
-      return end(.credentialMissing, detail: place, at: now)
+      return end(.credentialMissing, detail: "The credential was removed: \(place).", at: now)
     case .held(let held):
       if case .confirming(let reason) = held.phase { return end(reason, at: now) }
-      return end(.credentialMissing, detail: place, at: now)
+      return end(
+        .credentialMissing, detail: place.map { "The credential was removed: \($0)." }, at: now)
     case .ending, .ended, .absent:
       return []
     }

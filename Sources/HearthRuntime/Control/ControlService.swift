@@ -146,8 +146,9 @@ package struct ControlService: ControlHandler {
     var account: AccountName?
     var counts: OutboxStatsReport?
     if let name {
-      account = try await entry(name).0
-      counts = try await stats(of: account)
+      let known = try await entry(name).0
+      account = known
+      counts = try await stats(of: known)
     }
     let (answer, start) = hub.subscribe(topics: topics, account: account, outbox: counts, peer: peer)
     return .subscribed(answer, start: start)
