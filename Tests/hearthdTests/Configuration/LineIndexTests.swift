@@ -29,6 +29,9 @@ import Testing
     [[tables]]
     k = 1979-05-27 07:32:00
     after = true
+    folded = """a \
+      b"""
+    last = 1
     """#)
 
   @Test(
@@ -39,6 +42,7 @@ import Testing
       (["a", "b", "long"], 10), (["a", "b", "d", "e"], 14), (["a", "b", "inline", "q", "r"], 16), (["a", "c"], 17),
       (["a", "c", "x"], 18), (["a", "c", "other"], 19), (["a", "c", "z"], 21), (["tables"], 22), (["tables", "k"], 23),
       (["tables", "after"], 24),
+      (["tables", "last"], 27),
     ])
   func found(path: [String], line: Int) {
     #expect(lines.line(of: path) == line)
