@@ -83,7 +83,7 @@ let package = Package(
     tests("HearthLinuxTests", ["HearthLinux"]),
     tests("HearthOAuthTests", ["HearthOAuth"]),
     tests("HearthStorageTests", ["HearthStorage", .grdb]),
-    tests("hearthdTests", ["hearthd"]),
+    tests("hearthdTests", ["hearthd", .argumentParser, .logging]),
     tests("SandboxTests", ["hearth-sandbox", .argumentParser, .hummingbird, .hummingbirdTesting, .logging, .nio]),
     tests("ArchitectureTests", []),
     tests("EndToEndTests", ["hearthd", "hearthctl", "hearth-sandbox"]),
