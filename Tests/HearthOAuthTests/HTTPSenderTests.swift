@@ -140,6 +140,7 @@ struct HTTPSenderTests {
     let channel = EmbeddedChannel()
     try channel.pipeline.syncOperations.addHandler(HTTPRequestEncoder())
     try watch.attach(to: channel).wait()
+    try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
     func write(_ ticket: UInt64) throws -> Bool {
       let headers = HTTPHeaders([(RequestWatch.ticketHeader, String(ticket)), ("Host", "a")])
       let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/", headers: headers)
@@ -154,6 +155,10 @@ struct HTTPSenderTests {
     let late = watch.issueTicket()
     #expect(!watch.redeem(late))
     #expect(try !write(late))
+    _ = try? channel.writeOutbound(HTTPClientRequestPart.body(.byteBuffer(ByteBuffer(string: "body"))))
+    #expect(try channel.readOutbound(as: ByteBuffer.self) == nil)
+    #expect(channel.isActive)
+    channel.embeddedEventLoop.run()
     #expect(!channel.isActive)
   }
 
