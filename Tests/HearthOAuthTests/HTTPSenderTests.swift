@@ -107,6 +107,7 @@ struct HTTPSenderTests {
       let request = HTTPSender.Request(method: "POST", url: server.url(scheme: "https"), body: Array("secret".utf8))
       let failure = try await withSender(clock: clock) { try await self.failure(of: $0, request) }
       #expect(!wasSent(failure))
+      #expect("\(failure)".contains("TLS failed: WRONG_VERSION_NUMBER"))
       #expect(server.requests.isEmpty)
     }
   }
@@ -140,6 +141,7 @@ struct HTTPSenderTests {
     let channel = EmbeddedChannel()
     try channel.pipeline.syncOperations.addHandler(HTTPRequestEncoder())
     try watch.attach(to: channel).wait()
+    try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
     func write(_ ticket: UInt64) throws -> Bool {
       let headers = HTTPHeaders([(RequestWatch.ticketHeader, String(ticket)), ("Host", "a")])
       let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/", headers: headers)
@@ -154,7 +156,13 @@ struct HTTPSenderTests {
     let late = watch.issueTicket()
     #expect(!watch.redeem(late))
     #expect(try !write(late))
-    #expect(!channel.isActive)
+    _ = try? channel.writeOutbound(HTTPClientRequestPart.body(.byteBuffer(ByteBuffer(string: "body"))))
+    #expect(try channel.readOutbound(as: ByteBuffer.self) == nil)
+    let isOpen = channel.isActive
+    #expect(isOpen)
+    channel.embeddedEventLoop.run()
+    let isStillOpen = channel.isActive
+    #expect(!isStillOpen)
   }
 
   @Test("no redirect is followed", arguments: [301, 302, 303, 307, 308])
