@@ -81,7 +81,7 @@ let package = Package(
     tests("HearthRuntimeTests", ["HearthRuntime"]),
     tests("HearthLinuxTests", ["HearthCore", "HearthLinux", .logging]),
     tests("HearthOAuthTests", ["HearthOAuth"]),
-    tests("HearthStorageTests", ["HearthCore", "HearthStorage", .crypto, .cryptoExtras, .grdb, .logging]),
+    tests("HearthStorageTests", ["HearthCore", "HearthStorage", .crypto, .grdb, .logging]),
     tests("hearthdTests", ["hearthd"]),
     tests("SandboxTests", ["hearth-sandbox"]),
     tests("ArchitectureTests", []),

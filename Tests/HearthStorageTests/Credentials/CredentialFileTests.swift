@@ -86,7 +86,8 @@ struct CredentialFileTests {
       (#"{"version":1,"sealed":"AAAA"}"#, "it is sealed, and does not say with what"),
       (#"{"version":1,"protection":"passphrase","sealed":"AAAA"}"#, #"its field "kdf" is missing"#),
       (
-        #"{"version":1,"protection":"passphrase","sealed":"AAAA","kdf":{"name":"scrypt","n":1073741824,"r":8,"p":1,"salt":"AAAAAAAAAAAAAAAAAAAAAA=="}}"#,
+        #"{"version":1,"protection":"passphrase","sealed":"AAAA","#
+          + #""kdf":{"name":"scrypt","n":1073741824,"r":8,"p":1,"salt":"AAAAAAAAAAAAAAAAAAAAAA=="}}"#,
         "its kdf is out of bounds"
       ),
     ])
