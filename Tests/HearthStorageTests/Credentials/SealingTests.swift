@@ -97,6 +97,17 @@ struct SealingTests {
     #expect(Seal.seal([1], with: key, associated: []) == nil)
   }
 
+  @Test("A key lies in memory that is locked, left out of core dumps and wiped in a fork (proc(5), VmFlags)")
+  func lockedMemory() throws {
+    let key = try #require(SealingKey(SymmetricKey(size: .bits256)))
+    let maps = String(decoding: try Data(contentsOf: URL(filePath: "/proc/self/smaps")), as: UTF8.self)
+    let isThere = maps.split(separator: "\n").contains { line in
+      line.hasPrefix("VmFlags:") && Set(["lo", "dd", "wf"]).isSubset(of: line.split(separator: " ").map(String.init))
+    }
+    #expect(isThere)
+    key.wipe()
+  }
+
   @Test("Before anything is sealed, the passphrase must be set; without one nothing is asked of the provider")
   func passphraseFirst() async throws {
     let store = bench.store(protection: .passphrase)
