@@ -15,9 +15,10 @@ DEBUG := .build/debug
 PROGRAMS := hearthd hearthctl hearth-sandbox
 UNITS := hearthd.service hearthd.socket
 PACKAGES := libsystemd-dev libsqlite3-dev pkg-config
-CHECK_PACKAGES := systemd util-linux iproute2 jq curl
+DEMO_PACKAGES := jq curl
+CHECK_PACKAGES := systemd iproute2 $(DEMO_PACKAGES)
 
-.PHONY: help deps deps-check swift build debug demo test run lint check-systemd clean
+.PHONY: help deps deps-demo deps-check swift build debug demo test run lint check-systemd clean
 .PHONY: install install-units uninstall
 
 help: ## list what can be made
@@ -41,13 +42,16 @@ build: swift deps ## build the programs for release, in .build/release
 debug: swift deps
 	$(SWIFT) build --build-tests
 
-demo: debug ## show the main job, against a sandbox, in a throw-away folder
+deps-demo:
+	@./etc/install-packages.sh $(DEMO_PACKAGES)
+
+demo: debug deps-demo ## show the main job, against a sandbox, in a throw-away folder
 	@./Demo/demo.sh $(DEBUG)
 
 test: debug ## run every test
 	$(SWIFT) test --skip-build
 
-run: debug ## run daemon and sandbox in the foreground, until Ctrl-C
+run: debug deps-demo ## run daemon and sandbox in the foreground, until Ctrl-C
 	@./Demo/run.sh $(DEBUG)
 
 lint: debug ## check the format; every warning of the build is an error
