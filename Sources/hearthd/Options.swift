@@ -2,7 +2,11 @@ import ArgumentParser
 import Logging
 
 /// The command line of the daemon. What it does not say, the configuration or a default does.
-struct Options: ParsableArguments {
+struct Options: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "hearthd",
+    abstract: "Keeps sessions alive and delivers an outbox, for every program of the user.")
+
   @Option(help: ArgumentHelp("The configuration file.", valueName: "file"))
   var config: String?
 

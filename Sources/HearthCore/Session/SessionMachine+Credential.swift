@@ -211,8 +211,8 @@ extension SessionMachine {
       looking.wasFruitless(at: now)
     }
     onDisk = nil
-    let owner = subject
-    var actions: [SessionAction] = [.announce(.signedOut(owner))]
+    var actions: [SessionAction] = [.announce(.signedOut(subject))]
+    subject = settings.configuredSubject
     for call in calls {
       guard case .signOut(let credential) = call.kind else { continue }
       actions.append(.answer(call.id, .signedOut(revoke: credential)))
