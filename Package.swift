@@ -78,7 +78,7 @@ let package = Package(
       swiftSettings: strict),
     tests("HearthCoreTests", ["HearthCore"]),
     tests("HearthControlTests", ["HearthControl"]),
-    tests("HearthRuntimeTests", ["HearthRuntime"]),
+    tests("HearthRuntimeTests", ["HearthRuntime", "HearthStorage", .logging]),
     tests("HearthLinuxTests", ["HearthLinux"]),
     tests("HearthOAuthTests", ["HearthOAuth"]),
     tests("HearthStorageTests", ["HearthStorage", .grdb]),
