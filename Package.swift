@@ -86,6 +86,6 @@ let package = Package(
     tests("hearthdTests", ["hearthd"]),
     tests("SandboxTests", ["hearth-sandbox", .argumentParser, .hummingbird, .hummingbirdTesting, .logging, .nio]),
     tests("ArchitectureTests", []),
-    tests("EndToEndTests", ["hearthd", "hearthctl", "hearth-sandbox"]),
+    tests("EndToEndTests", ["HearthControl", "hearthd", "hearthctl", "hearth-sandbox"]),
   ]
 )
