@@ -33,7 +33,7 @@ enum ControlPage {
       "echo": true        the answer repeats the secrets that were sent
       "hang": true        never answers
       "drop": true        closes the connection without an answer
-      "handle": BOOL      whether the request takes effect; without it, only
-                          with "drop", and where the answer is the true one
+      "handle": BOOL      whether the request takes effect; by itself it does,
+                          unless it hangs or is answered something else
     """
 }

@@ -78,6 +78,6 @@ struct WaitingCall: Hashable, Sendable {
 
   let id: CallID
   let kind: Kind
-  let askedAt: Timestamp
+  var askedAt: Timestamp
   var outcome: Outcome?
 }

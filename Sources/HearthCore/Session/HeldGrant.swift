@@ -30,18 +30,17 @@ package enum RefreshPhase: Hashable, Sendable {
   case storing(Credential)
   /// The provider refused for good; the file is read once more, in case another program was faster.
   case confirming(EndReason)
-  case waiting(Wait)
-
-  /// After a failure: nothing is sent before `until`.
-  package struct Wait: Hashable, Sendable {
-    package let until: Timestamp
-    /// The provider's own `Retry-After`: not even a user's call shortens it.
-    package let isFloor: Bool
-    package let isMisconfigured: Bool
-  }
 }
 
-/// How the refreshes of a session have gone so far.
+/// After a failure: no refresh is sent by itself before `until`.
+package struct RefreshWait: Hashable, Sendable {
+  package var until: Timestamp
+  /// The provider's own `Retry-After`: neither a user's call nor the network's return shortens the wait below it.
+  package let floor: Timestamp
+  package let isMisconfigured: Bool
+}
+
+/// How the refreshes of a session have gone so far. It outlasts a lock, so that no lock shortens a wait.
 package struct RefreshHistory: Hashable, Sendable {
   package enum Outcome: String, Sendable {
     case success, unavailable, rejected, misconfigured
@@ -57,6 +56,18 @@ package struct RefreshHistory: Hashable, Sendable {
   package var repeatsLostReply = false
   /// When the provider first refused with a 400 that said nothing.
   package var unclearRefusalAt: Timestamp?
+  package var wait: RefreshWait?
 
-  package init() {}
+  package init(lastAttemptAt: Timestamp? = nil) {
+    self.lastAttemptAt = lastAttemptAt
+  }
+
+  /// Waits last as long as they were meant to, though the clock was set back.
+  mutating func moveBack(by step: Duration) {
+    lastAttemptAt = lastAttemptAt.map { $0 - step }
+    unclearRefusalAt = unclearRefusalAt.map { $0 - step }
+    wait = wait.map {
+      RefreshWait(until: $0.until - step, floor: $0.floor - step, isMisconfigured: $0.isMisconfigured)
+    }
+  }
 }

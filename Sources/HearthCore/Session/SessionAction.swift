@@ -1,5 +1,5 @@
 /// What a service has to carry out for a session, in this order. The result of each comes back as an event.
-package enum SessionAction: Sendable {
+package enum SessionAction: Hashable, Sendable {
   /// → `credentialRead`
   case read
   /// → `credentialWritten`

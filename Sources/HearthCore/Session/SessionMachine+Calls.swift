@@ -33,9 +33,8 @@ extension SessionMachine {
     case .adopt(let credential):
       generation += 1
       adoption = credential
-      writing.underWay += 1
       calls.append(waiting(.adoption))
-      return [.write(credential, generation: generation)]
+      return write(credential)
     }
     return []
   }
@@ -54,7 +53,7 @@ extension SessionMachine {
     let isJustIssued = now - held.grant.issuedAt <= Self.justIssued
     if held.followsRefusal && isJustIssued || !isRenewable(held.grant, at: now) {
       calls.append(call)
-      return news + end(.rejectedByServer, fingerprint: fingerprint, at: now)
+      return news + end(.rejectedByServer, at: now)
     }
     // While a failure is being waited out no refresh is sent; the next 401 asks again.
     if whyNoRefresh(held, at: now) != nil { return news + [.answer(call.id, .done)] }
@@ -64,10 +63,10 @@ extension SessionMachine {
   }
 
   private mutating func signOut(_ call: WaitingCall, revoke: Bool, at now: Timestamp) -> [SessionAction] {
-    if case .absent(signedOut: true) = knowledge { return [.answer(call.id, .signedOut(revoke: nil))] }
-    var held: Credential?
-    if case .held(let grant) = knowledge { held = grant.credential }
-    calls.append(WaitingCall(id: call.id, kind: .signOut(revoke ? adoption ?? held : nil), askedAt: now))
+    if knowledge == .absent(signedOut: true), adoption == nil { return [.answer(call.id, .signedOut(revoke: nil))] }
+    let newest = adoption ?? newestInMemory
+    calls.append(WaitingCall(id: call.id, kind: .signOut(revoke ? newest : nil), askedAt: now))
+    if case .ending(let record, _, _) = knowledge, record.reason == .signedOut, adoption == nil { return [] }
     let record = EndRecord(reason: .signedOut, at: now, fingerprint: nil)
     let mark = onDisk?.accessToken
     generation += 1
@@ -78,6 +77,11 @@ extension SessionMachine {
     knowledge = .ending(record, detail: nil, shownAs: state(at: now))
     writing.underWay += 1
     return [.remove(record, fingerprint: mark)]
+  }
+
+  private var newestInMemory: Credential? {
+    guard case .held(let held) = knowledge else { return nil }
+    return if case .storing(let credential) = held.phase { credential } else { held.credential }
   }
 
   mutating func answerCalls(at now: Timestamp) -> [SessionAction] {
@@ -91,20 +95,28 @@ extension SessionMachine {
   }
 
   /// Everything has a deadline: a refresh may take two requests, a look at the disk or a lock much less.
-  func deadline(of call: WaitingCall) -> Timestamp {
-    let isShort = call.kind == .look || shown == .hydrating
+  func deadline(of call: WaitingCall, at now: Timestamp) -> Timestamp {
+    let isShort =
+      switch call.kind {
+      case .look: true
+      case .token, .refresh, .refusal: state(at: now) == .hydrating
+      case .signOut, .adoption: false
+      }
     return call.askedAt + (isShort ? Self.hydrationPatience : settings.refresh.requestTimeout * 2 + .seconds(10))
   }
 
   private func answer(to call: WaitingCall, at now: Timestamp) -> SessionAnswer? {
     if let answer = answerWhenReady(to: call, at: now) { return answer }
-    guard deadline(of: call) <= now else { return nil }
+    guard deadline(of: call, at: now) <= now else { return nil }
+    func late(_ message: String) -> SessionAnswer { .refused(.refreshUnavailable(message: message, retryAfter: nil)) }
     switch call.kind {
     case .token, .refresh:
-      return .refused(
-        .refreshUnavailable(message: history.lastError ?? "The provider did not answer.", retryAfter: nil))
-    case .refusal, .look, .adoption: return .done
-    case .signOut: return .signedOut(revoke: nil)
+      let message = history.lastError ?? "The provider did not answer."
+      var call = call
+      call.outcome = .failed(message: message, retryAfter: nil)
+      return answerWhenReady(to: call, at: now) ?? late(message)
+    case .refusal, .look: return .done
+    case .signOut, .adoption: return late("It could not be written down yet.")
     }
   }
 
@@ -118,17 +130,19 @@ extension SessionMachine {
     let state = state(at: now)
     switch state {
     case .hydrating:
-      return deadline(of: call) <= now ? .refused(.state(state)) : nil
+      if isStopping { return .refused(.stopping) }
+      return deadline(of: call, at: now) <= now ? .refused(.state(state)) : nil
     case .locked, .unauthenticated, .reauthRequired:
       if case .refusal = call.kind { return .done }
       return .refused(.state(state))
     case .authenticated: break
     }
     guard case .held(let held) = knowledge else { return nil }
+    if isStopping, call.outcome == nil, held.phase == .idle { return .refused(.stopping) }
     switch call.kind {
     case .token(let minValidity): return tokenAnswer(call, held, minValidity, at: now)
     case .refresh: return refreshAnswer(call, held, at: now)
-    case .refusal: return call.outcome == nil ? nil : .done
+    case .refusal(let fingerprint): return refusedToken == fingerprint ? nil : .done
     case .look, .signOut, .adoption: return nil
     }
   }
@@ -136,29 +150,27 @@ extension SessionMachine {
   private func tokenAnswer(
     _ call: WaitingCall, _ held: HeldGrant, _ minValidity: Duration?, at now: Timestamp
   ) -> SessionAnswer? {
-    guard let expiresAt = held.grant.expiresAt, let lifetime = held.grant.lifetime else {
-      return .token(held.credential)
-    }
-    let remaining = expiresAt - now
-    let isValid = remaining > .zero
-    let isRefused = refusedToken == held.grant.bearer(settings.bearer).fingerprint && call.outcome == nil
-    let atMost = Swift.max(lifetime - settings.refresh.margin(forLifetime: lifetime), .zero)
-    if isValid, !isRefused, remaining >= Swift.min(minValidity ?? Self.usualValidity, atMost) {
-      return .token(held.credential)
-    }
+    let isUsable = !held.grant.isExpired(at: now) && refusedToken != held.grant.bearer(settings.bearer).fingerprint
+    if isUsable, lasts(held.grant, minValidity ?? Self.usualValidity, at: now) { return .token(held.credential) }
     let failure: SessionRefusal
     switch call.outcome {
     case .succeeded: return .token(held.credential)
     case .failed(let message, let retryAfter):
       failure = .refreshUnavailable(message: message, retryAfter: retryAfter)
     case nil:
-      if isValid, !isRefused, minValidity == nil, held.phase == .inFlight || held.phase.isStoring {
+      if isUsable, minValidity == nil, held.phase == .inFlight || held.phase.isStoring {
         return .token(held.credential)
       }
       guard let refusal = whyNoRefresh(held, at: now) else { return nil }
       failure = refusal
     }
-    return isValid && minValidity == nil ? .token(held.credential) : .refused(failure)
+    return isUsable && minValidity == nil ? .token(held.credential) : .refused(failure)
+  }
+
+  /// Whether a token lasts as long as is asked. More than its lifetime less the margin cannot be asked.
+  private func lasts(_ grant: Grant, _ validity: Duration, at now: Timestamp) -> Bool {
+    guard let expiresAt = grant.expiresAt, let lifetime = grant.lifetime else { return true }
+    return expiresAt - now >= Swift.min(validity, lifetime - settings.refresh.margin(forLifetime: lifetime))
   }
 
   private func refreshAnswer(_ call: WaitingCall, _ held: HeldGrant, at now: Timestamp) -> SessionAnswer? {
@@ -167,7 +179,8 @@ extension SessionMachine {
     case .failed(let message, let retryAfter):
       return .refused(.refreshUnavailable(message: message, retryAfter: retryAfter))
     case nil:
-      if case .waiting(let wait) = held.phase, !wait.isFloor { return nil }
+      // Asked outright, a refresh waits for the provider's floor alone, and not longer than it takes to ask.
+      if let wait = history.wait, wait.floor <= now, canRefresh(held, at: now) { return nil }
       return whyNoRefresh(held, at: now).map { .refused($0) }
     }
   }
@@ -182,7 +195,7 @@ extension SessionMachine {
       let why = writing.lastObstacle?.detail ?? "it is not on disk yet"
       return .refreshUnavailable(message: "The credential cannot be written now (\(why)).", retryAfter: nil)
     }
-    if case .waiting(let wait) = held.phase, now < wait.until {
+    if held.phase == .idle, let wait = history.wait, now < wait.until {
       return .refreshUnavailable(message: history.lastError ?? "", retryAfter: wait.until - now)
     }
     return nil
@@ -192,5 +205,9 @@ extension SessionMachine {
 extension RefreshPhase {
   var isStoring: Bool {
     if case .storing = self { true } else { false }
+  }
+
+  var isConfirming: Bool {
+    if case .confirming = self { true } else { false }
   }
 }

@@ -7,38 +7,65 @@ extension SessionMachine {
       looking.isWanted = true
       return []
     }
-    for index in calls.indices where calls[index].kind == .look && !looking.isWanted {
-      calls[index].outcome = .succeeded
+    if looking.isWanted {
+      // Asked for again meanwhile; after a refusal by the provider only what is read from then on counts.
+      if case .held(let held) = knowledge, case .confirming = held.phase { return [] }
+    } else {
+      for index in calls.indices where calls[index].kind == .look { calls[index].outcome = .succeeded }
     }
-    if case .unreadable(let obstacle) = reading { return unreadable(obstacle, at: now) }
-    looking.wasFruitful()
+    switch meaning(of: reading) {
+    case .unreadable(let obstacle): return unreadable(obstacle, at: now)
+    case .corrupt: return corrupt()
+    case .found(let credential):
+      looking.wasFruitful()
+      return found(credential, at: now)
+    case .ended(let record):
+      looking.wasFruitful()
+      return readEnd(record, at: now)
+    case .neverSignedIn:
+      looking.wasFruitful()
+      return readAbsence(nil, at: now)
+    case .missing(let place):
+      looking.wasFruitful()
+      return readAbsence(place, at: now)
+    case .tooNew(let version):
+      looking.wasFruitful()
+      return tooNew(version, at: now)
+    }
+  }
+
+  /// What has lain there before and left no trace is away; what a newer version wrote cannot be read. Neither takes
+  /// away a grant that is in memory.
+  private func meaning(of reading: CredentialReading) -> CredentialReading {
+    guard case .held(let held) = knowledge, !held.phase.isConfirming else { return reading }
     switch reading {
-    case .found(let credential): return found(credential, at: now)
-    case .ended(let record): return readEnd(record, at: now)
-    case .neverSignedIn: return readAbsence(nil, at: now)
-    case .missing(let place): return readAbsence(place, at: now)
-    case .corrupt(let flaw): return corrupt(flaw, at: now)
-    case .tooNew(let version): return tooNew(version, at: now)
-    case .unreadable: return []
+    case .neverSignedIn where onDisk != nil:
+      return .unreadable(Obstacle(.volumeUnavailable, detail: "nothing is left of the place where it was"))
+    case .tooNew(let version):
+      return .unreadable(
+        Obstacle(.storageError, detail: "a newer version of Hearth wrote format \(version); update Hearth"))
+    case .neverSignedIn, .found, .ended, .missing, .unreadable, .corrupt: return reading
     }
   }
 
   private mutating func unreadable(_ obstacle: Obstacle, at now: Timestamp) -> [SessionAction] {
+    looking.wasFruitless(at: now)
+    let isNews: Bool
     switch knowledge {
     case .unread, .withheld, .unreadable:
-      looking.wasFruitless(at: now)
-      let isNews = knowledge != .unreadable(obstacle)
+      isNews = knowledge != .unreadable(obstacle)
       knowledge = .unreadable(obstacle)
-      return isNews ? [.announce(.credentialUnreadable(obstacle))] : []
     case .held(var held):
-      looking.wasFruitless(at: now)
-      let isNews = held.obstacle != obstacle
+      // The provider has refused for good. That is remembered even where the file cannot be written, and a newer
+      // grant that is found in it later is taken over.
+      if case .confirming(let reason) = held.phase { return end(reason, at: now) }
+      isNews = held.obstacle != obstacle
       held.obstacle = obstacle
       knowledge = .held(held)
-      return isNews ? [.announce(.credentialUnreadable(obstacle))] : []
     case .ending, .ended, .absent:
-      return []
+      isNews = false
     }
+    return isNews ? [.announce(.credentialUnreadable(obstacle))] : []
   }
 
   private mutating func found(_ credential: Credential, at now: Timestamp) -> [SessionAction] {
@@ -54,10 +81,8 @@ extension SessionMachine {
         writing.underWay += 1
         return [.writeEnd(record)]
       }
-      generation += 1
       return adopt(credential, at: now)
     case .absent:
-      generation += 1
       return adopt(credential, at: now)
     case .ending:
       looking.isWanted = true
@@ -69,7 +94,8 @@ extension SessionMachine {
       let news: [SessionAction] = wasUnreadable ? [.announce(.credentialReadable)] : []
       if marks == GrantMarks(held.grant) {
         onDisk = marks
-        held.isStored = true
+        // Whose it is may have become known since it was written.
+        held.isStored = held.isStored || credential.subject == held.credential.subject
         knowledge = .held(held)
         return news + confirmedRejection(at: now)
       }
@@ -78,35 +104,39 @@ extension SessionMachine {
         writing.againAt = nil
         return news + confirmedRejection(at: now)
       }
-      generation += 1
       return news + adopt(credential, at: now)
     }
   }
 
   /// Takes over a credential that lies on disk.
   private mutating func adopt(_ credential: Credential, at now: Timestamp) -> [SessionAction] {
-    onDisk = GrantMarks(credential.grant)
+    let marks = GrantMarks(credential.grant)
+    let isNews =
+      switch knowledge {
+      case .unread, .withheld, .unreadable: onDisk.map { $0 != marks } ?? false
+      case .held, .ending, .ended, .absent: onDisk != marks
+      }
+    onDisk = marks
     let owner = credential.subject ?? settings.configuredSubject
-    let isNews = knowledge != .withheld && knowledge != .unread
-    guard locks.isEmpty else {
-      knowledge = .withheld
-      subject = owner ?? subject
-      return []
-    }
-    hold(credential, isStored: true)
     // A hint is kept until the provider has told otherwise; another program's grant starts without one.
     subject = owner ?? (isNews ? nil : subject)
-    var actions: [SessionAction] = isNews ? [.announce(.statusChanged)] : []
-    if owner == nil { actions.append(.identify(credential, generation: generation)) }
-    return actions
+    if isNews {
+      generation += 1
+      history = RefreshHistory(lastAttemptAt: history.lastAttemptAt)
+    }
+    let actions: [SessionAction] = isNews ? [.announce(.statusChanged)] : []
+    guard locks.isEmpty else {
+      knowledge = .withheld
+      return actions
+    }
+    hold(credential, isStored: true)
+    return owner == nil ? actions + [.identify(credential, generation: generation)] : actions
   }
 
-  mutating func hold(_ credential: Credential, isStored: Bool, obstacle: Obstacle? = nil) {
-    history = RefreshHistory()
+  private mutating func hold(_ credential: Credential, isStored: Bool) {
     refusedToken = nil
-    if isStored { onDisk = GrantMarks(credential.grant) }
     let refreshAt = settings.refresh.refreshTime(of: credential.grant, share: chance.share())
-    knowledge = .held(HeldGrant(credential: credential, isStored: isStored, obstacle: obstacle, refreshAt: refreshAt))
+    knowledge = .held(HeldGrant(credential: credential, isStored: isStored, obstacle: nil, refreshAt: refreshAt))
   }
 
   private mutating func readEnd(_ record: EndRecord, at now: Timestamp) -> [SessionAction] {
@@ -132,38 +162,59 @@ extension SessionMachine {
         knowledge = .absent(signedOut: false)
         return []
       }
-      return end(.credentialMissing, detail: place, at: now)
-    case .held(let held):
+      return end(.credentialMissing, detail: "The credential was removed: \(place).", at: now)
+    case .held(var held):
       if case .confirming(let reason) = held.phase { return end(reason, at: now) }
-      return end(.credentialMissing, detail: place, at: now)
+      guard onDisk != nil else {
+        // Nothing of ours has lain there yet: it is not gone, it is still to be written.
+        held.obstacle = nil
+        knowledge = .held(held)
+        return []
+      }
+      return end(.credentialMissing, detail: place.map { "The credential was removed: \($0)." }, at: now)
     case .ending, .ended, .absent:
       return []
     }
   }
 
-  private mutating func corrupt(_ flaw: String, at now: Timestamp) -> [SessionAction] {
+  /// It is set aside first: nothing is written, and nothing ends, over a file that may still be of use to somebody.
+  private mutating func corrupt() -> [SessionAction] {
     switch knowledge {
-    case .unread, .withheld, .unreadable:
-      return [.setAside] + end(.credentialCorrupt, detail: nil, at: now)
+    case .unread, .withheld, .unreadable, .ended, .absent: break
+    case .ending: return []
     case .held(var held):
-      if case .confirming(let reason) = held.phase { return [.setAside] + end(reason, at: now) }
       held.isStored = false
       held.obstacle = nil
       knowledge = .held(held)
       onDisk = nil
-      return [.setAside]
-    case .ended, .absent:
-      return [.setAside]
-    case .ending:
-      return []
     }
+    writing.underWay += 1
+    return [.setAside]
+  }
+
+  mutating func wasSetAside(_ result: Result<String, Obstacle>, at now: Timestamp) -> [SessionAction] {
+    writing.underWay -= 1
+    var actions: [SessionAction] = []
+    switch result {
+    case .failure(let obstacle):
+      if adoption == nil { actions += unreadable(obstacle, at: now) }
+    case .success(let name):
+      actions.append(.announce(.credentialSetAside(name)))
+      looking.wasFruitful()
+      guard adoption == nil else { break }
+      switch knowledge {
+      case .unread, .withheld, .unreadable: actions += end(.credentialCorrupt, at: now)
+      case .held: actions += confirmedRejection(at: now)
+      case .ending, .ended, .absent: break
+      }
+    }
+    return actions
   }
 
   private mutating func tooNew(_ version: Int, at now: Timestamp) -> [SessionAction] {
     switch knowledge {
-    case .unread, .withheld, .unreadable, .held:
-      generation += 1
-      refusedToken = nil
+    case .held: return confirmedRejection(at: now)
+    case .unread, .withheld, .unreadable:
       // Not written down: the file says it by itself, and must stay as the newer version left it.
       knowledge = .ended(
         EndRecord(reason: .credentialTooNew, at: now, fingerprint: nil),
@@ -175,43 +226,53 @@ extension SessionMachine {
 
   /// Ends the session: the record is on its way to the disk, and told when it is there.
   mutating func end(
-    _ reason: EndReason, detail: String? = nil, fingerprint: Fingerprint? = nil, at now: Timestamp
+    _ reason: EndReason, detail: String? = nil, at now: Timestamp
   ) -> [SessionAction] {
-    var mark = fingerprint ?? onDisk?.accessToken
-    if case .held(let held) = knowledge, fingerprint == nil {
-      mark =
-        reason == .refreshTokenRejected || reason == .accountDisabled
-        ? held.grant.refreshToken?.fingerprint : held.grant.accessToken.fingerprint
-    }
-    let record = EndRecord(reason: reason, at: now, fingerprint: mark)
+    let record = EndRecord(reason: reason, at: now, fingerprint: mark(of: reason))
     generation += 1
     refusedToken = nil
+    onDisk = nil
     knowledge = .ending(record, detail: detail, shownAs: state(at: now))
     writing.underWay += 1
     return [.writeEnd(record)]
   }
 
-  mutating func endWritten(_ result: Result<Void, Obstacle>, at now: Timestamp) -> [SessionAction] {
-    writing.underWay -= 1
-    switch result {
-    case .success: writing.succeeded()
-    case .failure(let obstacle): writing.failed(obstacle, at: now, share: chance.share())
+  /// The token that was refused; nil where none was, so that a credential that comes back is welcome.
+  private func mark(of reason: EndReason) -> Fingerprint? {
+    guard case .held(let held) = knowledge else { return nil }
+    switch reason {
+    case .refreshTokenRejected, .accountDisabled: return (held.grant.refreshToken ?? held.grant.accessToken).fingerprint
+    case .rejectedByServer: return held.grant.bearer(settings.bearer).fingerprint
+    case .refreshTokenExpired, .noRefreshToken: return held.grant.accessToken.fingerprint
+    case .signedOut, .credentialMissing, .credentialCorrupt, .credentialTooNew: return nil
     }
-    if case .ending(let record, let detail, _) = knowledge { knowledge = .ended(record, detail: detail) }
+  }
+
+  mutating func endWritten(_ result: Result<Void, Obstacle>, at now: Timestamp) -> [SessionAction] {
+    settled(result, at: now)
+    if case .ending(let record, let detail, _) = knowledge, record.reason != .signedOut {
+      knowledge = .ended(record, detail: detail)
+    }
     return []
   }
 
-  mutating func removed(_ result: Result<Void, Obstacle>, at now: Timestamp) -> [SessionAction] {
+  /// What could not be written or removed is remembered, and done when a later look finds the file.
+  private mutating func settled(_ result: Result<Void, Obstacle>, at now: Timestamp) {
     writing.underWay -= 1
-    // Where the file is out of reach the removal is noted, and done by a later read.
-    if case .ending = knowledge { knowledge = .absent(signedOut: true) }
-    if case .failure(let obstacle) = result {
+    switch result {
+    case .success: writing.succeeded()
+    case .failure(let obstacle):
       writing.lastObstacle = obstacle
       looking.wasFruitless(at: now)
     }
+  }
+
+  mutating func removed(_ result: Result<Void, Obstacle>, at now: Timestamp) -> [SessionAction] {
+    settled(result, at: now)
+    if case .ending = knowledge { knowledge = .absent(signedOut: true) }
     onDisk = nil
-    let owner = subject
-    var actions: [SessionAction] = [.announce(.signedOut(owner))]
+    var actions: [SessionAction] = [.announce(.signedOut(subject))]
+    subject = settings.configuredSubject
     for call in calls {
       guard case .signOut(let credential) = call.kind else { continue }
       actions.append(.answer(call.id, .signedOut(revoke: credential)))
@@ -254,6 +315,7 @@ extension SessionMachine {
   }
 
   private mutating func signedIn(_ credential: Credential, isStored: Bool) -> [SessionAction] {
+    history = RefreshHistory(lastAttemptAt: history.lastAttemptAt)
     hold(credential, isStored: isStored)
     subject = credential.subject ?? settings.configuredSubject
     var actions: [SessionAction] = []

@@ -9,24 +9,25 @@ extension SessionMachine {
 
   /// Nothing but the time keeps a refresh from being sent.
   func canRefresh(_ held: HeldGrant, at now: Timestamp) -> Bool {
-    locks.isEmpty && !isStopping && adoption == nil && !writing.isWriting && held.isStored && held.obstacle == nil
-      && isRenewable(held.grant, at: now)
+    locks.isEmpty && !isStopping && !isAsking && adoption == nil && !writing.isWriting && held.isStored
+      && held.obstacle == nil && isRenewable(held.grant, at: now)
   }
 
-  /// The earliest moment at which a refresh that is wanted may be sent; nil while one is under way.
-  private func earliestAttempt(_ held: HeldGrant) -> Timestamp? {
-    switch held.phase {
-    case .inFlight, .storing, .confirming: return nil
-    case .idle: return Timestamp(milliseconds: 0)
-    case .waiting(let wait):
-      guard isRefreshAsked, !wait.isFloor, let last = history.lastAttemptAt else { return wait.until }
-      return Swift.min(wait.until, last + RefreshSettings.leastGap)
-    }
+  /// Whatever asks for it, no refresh is sent before this.
+  var leastGapEnd: Timestamp {
+    history.lastAttemptAt.map { $0 + RefreshSettings.leastGap } ?? Timestamp(milliseconds: 0)
   }
 
-  /// When the next refresh will be sent by itself; nil: none is planned.
+  /// The earliest moment at which a refresh that is wanted may be sent.
+  private var earliestAttempt: Timestamp {
+    guard let wait = history.wait else { return leastGapEnd }
+    return isRefreshAsked ? Swift.min(wait.until, Swift.max(wait.floor, leastGapEnd)) : wait.until
+  }
+
+  /// When the next refresh will be sent by itself; nil: none is planned, or one is under way.
   func plannedRefresh(_ held: HeldGrant) -> Timestamp? {
-    guard let earliest = earliestAttempt(held) else { return nil }
+    guard held.phase == .idle else { return nil }
+    let earliest = earliestAttempt
     if refusedToken != nil || callsWantRefresh { return earliest }
     return held.refreshAt.map { Swift.max($0, earliest) }
   }
@@ -38,8 +39,8 @@ extension SessionMachine {
   var callsWantRefresh: Bool {
     calls.contains { call in
       switch call.kind {
-      case .token, .refresh, .refusal: call.outcome == nil
-      case .look, .signOut, .adoption: false
+      case .token, .refresh: call.outcome == nil
+      case .refusal, .look, .signOut, .adoption: false
       }
     }
   }
@@ -49,13 +50,19 @@ extension SessionMachine {
     guard let planned = plannedRefresh(held), planned <= now else { return [] }
     held.phase = .inFlight
     knowledge = .held(held)
+    return ask(held.credential, at: now)
+  }
+
+  private mutating func ask(_ credential: Credential, at now: Timestamp) -> [SessionAction] {
+    isAsking = true
     history.lastAttemptAt = now
-    return [.refresh(held.credential, generation: generation)]
+    return [.refresh(credential, generation: generation)]
   }
 
   mutating func refreshEnded(
     _ outcome: RefreshOutcome, generation asked: Int, at now: Timestamp
   ) -> [SessionAction] {
+    isAsking = false
     guard asked == generation, case .held(let held) = knowledge, held.phase == .inFlight else {
       guard case .granted(let response) = outcome else { return [] }
       let grant = Grant(response, after: nil, receivedAt: now)
@@ -72,7 +79,7 @@ extension SessionMachine {
         // The provider may have rotated the token: at once with the same one, while its grace window is open.
         history.repeatsLostReply = true
         history.lastError = message
-        return [.refresh(held.credential, generation: generation)]
+        return ask(held.credential, at: now)
       }
       return failed(message, at: now)
     case .failed(.unavailable(let message, let retryAfter)):
@@ -81,14 +88,16 @@ extension SessionMachine {
       return misconfigured(message, at: now)
     case .failed(.unclearRefusal(let message)):
       let first = history.unclearRefusalAt ?? now
-      if now - first >= RefreshSettings.unclearRefusalWait { return rejected(.refreshTokenRejected, message: message) }
+      if now - first >= RefreshSettings.unclearRefusalWait {
+        return rejected(.refreshTokenRejected, message: message, at: now)
+      }
       let actions = failed(message, retryAfter: RefreshSettings.unclearRefusalWait, at: now)
       history.unclearRefusalAt = first
       return actions
     case .failed(.rejected(let rejection, let message)):
       switch rejection {
-      case .refreshToken: return rejected(.refreshTokenRejected, message: message)
-      case .accountDisabled: return rejected(.accountDisabled, message: message)
+      case .refreshToken: return rejected(.refreshTokenRejected, message: message, at: now)
+      case .accountDisabled: return rejected(.accountDisabled, message: message, at: now)
       }
     }
   }
@@ -96,18 +105,17 @@ extension SessionMachine {
   private mutating func granted(
     _ response: TokenResponse, to held: HeldGrant, at now: Timestamp
   ) -> [SessionAction] {
-    let grant = Grant(response, after: held.grant, receivedAt: now)
     if let brought = response.subject, let known = held.credential.subject, brought != known {
+      // What it brought is not ours; what we hold is not revoked with it.
+      let grant = Grant(response, after: nil, receivedAt: now)
       return [.revoke(Credential(grant: grant, subject: brought, origin: response.origin))]
         + misconfigured("The provider answered for another user (\(brought.id)) than \(known.id).", at: now)
     }
-    var held = held
     let credential = Credential(
-      grant: grant, subject: held.credential.subject ?? response.subject, origin: response.origin)
-    held.phase = .storing(credential)
-    knowledge = .held(held)
-    writing.underWay += 1
-    return [.write(credential, generation: generation)]
+      grant: Grant(response, after: held.grant, receivedAt: now), subject: held.credential.subject ?? response.subject,
+      origin: response.origin)
+    updateHeld { held, _ in held.phase = .storing(credential) }
+    return write(credential)
   }
 
   /// The new grant is on disk, or kept in memory because it could not be written: now it may be seen.
@@ -115,8 +123,7 @@ extension SessionMachine {
     guard case .held(let old) = knowledge else { return [] }
     let previous = old.grant.bearer(settings.bearer).fingerprint
     let followsRefusal = refusedToken == previous
-    history = RefreshHistory()
-    history.lastAttemptAt = now
+    history = RefreshHistory(lastAttemptAt: history.lastAttemptAt)
     history.lastAt = now
     history.lastOutcome = .success
     refusedToken = nil
@@ -125,7 +132,7 @@ extension SessionMachine {
       credential: credential, isStored: isStored, obstacle: old.obstacle, refreshAt: refreshAt)
     held.followsRefusal = followsRefusal
     knowledge = .held(held)
-    let isNewlyKnown = subject == nil && credential.subject != nil
+    let isNewlyKnown = credential.subject != nil && credential.subject != subject
     subject = credential.subject ?? subject
     finishRefreshCalls(.succeeded)
     let bearer = credential.grant.bearer(settings.bearer).fingerprint
@@ -145,24 +152,23 @@ extension SessionMachine {
     history.failures += 1
     let backoff = settings.refresh.backoff(failures: history.failures, share: chance.share())
     let floor = retryAfter.map { Swift.min($0, RefreshSettings.retryAfterCap) } ?? .zero
-    return wait(
-      Swift.max(backoff, floor), isFloor: floor > backoff, isMisconfigured: false, .unavailable, message, at: now)
+    return wait(Swift.max(backoff, floor), floor: floor, isMisconfigured: false, .unavailable, message, at: now)
   }
 
   private mutating func misconfigured(_ message: String, at now: Timestamp) -> [SessionAction] {
     history.failures += 1
     let backoff = settings.refresh.configurationBackoff(share: chance.share())
-    return wait(backoff, isFloor: false, isMisconfigured: true, .misconfigured, message, at: now)
+    return wait(backoff, floor: .zero, isMisconfigured: true, .misconfigured, message, at: now)
   }
 
   private mutating func wait(
-    _ duration: Duration, isFloor: Bool, isMisconfigured: Bool, _ outcome: RefreshHistory.Outcome,
+    _ duration: Duration, floor: Duration, isMisconfigured: Bool, _ outcome: RefreshHistory.Outcome,
     _ message: String, at now: Timestamp
   ) -> [SessionAction] {
     guard case .held(var held) = knowledge else { return [] }
-    let until = now + duration
-    held.phase = .waiting(RefreshPhase.Wait(until: until, isFloor: isFloor, isMisconfigured: isMisconfigured))
+    held.phase = .idle
     knowledge = .held(held)
+    history.wait = RefreshWait(until: now + duration, floor: now + floor, isMisconfigured: isMisconfigured)
     history.repeatsLostReply = false
     history.unclearRefusalAt = nil
     history.lastAt = now
@@ -170,11 +176,13 @@ extension SessionMachine {
     history.lastError = message
     refusedToken = nil
     finishRefreshCalls(.failed(message: message, retryAfter: duration))
-    return [.announce(.refreshFailed(message: message, failures: history.failures, nextAttemptAt: until))]
+    let next = plannedRefresh(held)
+    return [.announce(.refreshFailed(message: message, failures: history.failures, nextAttemptAt: next))]
   }
 
-  private mutating func rejected(_ reason: EndReason, message: String) -> [SessionAction] {
+  private mutating func rejected(_ reason: EndReason, message: String, at now: Timestamp) -> [SessionAction] {
     history.repeatsLostReply = false
+    history.lastAt = now
     history.lastOutcome = .rejected
     history.lastError = message
     updateHeld { held, _ in held.phase = .confirming(reason) }
@@ -192,8 +200,8 @@ extension SessionMachine {
   private mutating func finishRefreshCalls(_ outcome: WaitingCall.Outcome) {
     for index in calls.indices where calls[index].outcome == nil {
       switch calls[index].kind {
-      case .token, .refresh, .refusal: calls[index].outcome = outcome
-      case .look, .signOut, .adoption: break
+      case .token, .refresh: calls[index].outcome = outcome
+      case .refusal, .look, .signOut, .adoption: break
       }
     }
   }

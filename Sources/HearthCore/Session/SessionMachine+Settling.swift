@@ -31,30 +31,26 @@ extension SessionMachine {
   }
 
   private mutating func wipeWhereLocked() -> [SessionAction] {
-    guard case .held(let held) = knowledge, held.isStored, !writing.isWriting, adoption == nil else { return [] }
-    switch held.phase {
-    case .inFlight, .storing, .confirming: return []
-    case .idle, .waiting: break
+    guard !writing.isWriting, adoption == nil else { return [] }
+    if case .held(let held) = knowledge {
+      guard held.isStored, held.phase == .idle else { return [] }
+      if let obstacle = held.obstacle, settings.locksWhenUnreadable {
+        knowledge = .unreadable(obstacle)
+      } else if !locks.isEmpty {
+        knowledge = .withheld
+        looking.againAt = nil
+      }
     }
-    if !locks.isEmpty {
-      knowledge = .withheld
-      looking.againAt = nil
-      return [.lockStore]
-    }
-    if let obstacle = held.obstacle, settings.locksWhenUnreadable { knowledge = .unreadable(obstacle) }
-    return []
+    guard !locks.isEmpty, mayHoldKey else { return [] }
+    mayHoldKey = false
+    return [.lockStore]
   }
 
   private mutating func endWhereRunOut(at now: Timestamp) -> [SessionAction] {
-    guard case .held(let held) = knowledge, locks.isEmpty, adoption == nil, held.obstacle == nil,
-      held.grant.isExpired(at: now),
-      !isRenewable(held.grant, at: now)
+    guard case .held(let held) = knowledge, held.phase == .idle, locks.isEmpty, adoption == nil, held.obstacle == nil,
+      held.grant.isExpired(at: now), !isRenewable(held.grant, at: now)
     else { return [] }
-    switch held.phase {
-    case .inFlight, .storing, .confirming: return []
-    case .idle, .waiting:
-      return end(held.grant.refreshToken == nil ? .noRefreshToken : .refreshTokenExpired, at: now)
-    }
+    return end(held.grant.refreshToken == nil ? .noRefreshToken : .refreshTokenExpired, at: now)
   }
 
   private mutating func lookWhereDue(at now: Timestamp) -> [SessionAction] {
@@ -70,26 +66,20 @@ extension SessionMachine {
     if case .ending = knowledge { return [] }
     looking.isWanted = false
     looking.isReading = true
+    mayHoldKey = true
     return [.read]
   }
 
   private mutating func writeWhereDue(at now: Timestamp) -> [SessionAction] {
     guard !writing.isWriting, writing.againAt.map({ $0 <= now }) ?? true else { return [] }
-    switch knowledge {
-    case .held(let held):
-      guard !held.isStored, held.obstacle == nil else { return [] }
-      switch held.phase {
-      case .inFlight, .storing: return []
-      case .idle, .waiting, .confirming: break
-      }
-      writing.underWay += 1
-      return [.write(held.credential, generation: generation)]
-    case .ended(let record, _):
-      guard writing.failures > 0 else { return [] }
-      writing.underWay += 1
-      return [.writeEnd(record)]
-    case .unread, .withheld, .unreadable, .ending, .absent: return []
-    }
+    guard case .held(let held) = knowledge, held.phase == .idle, !held.isStored, held.obstacle == nil else { return [] }
+    return write(held.credential)
+  }
+
+  mutating func write(_ credential: Credential) -> [SessionAction] {
+    writing.underWay += 1
+    mayHoldKey = true
+    return [.write(credential, generation: generation)]
   }
 
   /// When a token that no refresh is replacing is announced to be running out.
@@ -99,7 +89,8 @@ extension SessionMachine {
     }
     let margin = settings.refresh.margin(forLifetime: lifetime)
     if !isRenewable(held.grant, at: now) { return (expiresAt - margin, true) }
-    return history.failures > 0 || held.obstacle != nil ? (expiresAt - margin / 2, false) : nil
+    let isKept = history.failures > 0 || held.obstacle != nil || writing.failures > 0
+    return isKept ? (expiresAt - margin / 2, false) : nil
   }
 
   private mutating func announceExpiry(at now: Timestamp) -> [SessionAction] {
@@ -122,7 +113,7 @@ extension SessionMachine {
 
   /// The next time at which something is due without any other event; nil: only events can change anything.
   package func nextWake(after now: Timestamp) -> Timestamp? {
-    var times = calls.map(deadline(of:))
+    var times = calls.map { deadline(of: $0, at: now) }
     if let again = looking.againAt { times.append(again) }
     if let again = writing.againAt, !writing.isWriting { times.append(again) }
     if case .held(let held) = knowledge, locks.isEmpty {

@@ -24,17 +24,25 @@ package struct SessionMachine: Sendable {
   var adoption: Credential?
   /// The API refused this token; a refresh is owed.
   var refusedToken: Fingerprint?
+  /// A refresh was sent and has not ended, of whatever generation.
+  var isAsking = false
+  /// The store was used since it was last told to forget its key.
+  var mayHoldKey = false
   var isStopping = false
+  var lastSeenAt: Timestamp
   var chance: SeededGenerator
 
   package init(account: AccountName, settings: SessionSettings, seed: UInt64, at now: Timestamp) {
     self.account = account
     self.settings = settings
     self.since = now
+    self.lastSeenAt = now
     self.chance = SeededGenerator(seed: seed)
   }
 
   package mutating func handle(_ event: SessionEvent, at now: Timestamp) -> [SessionAction] {
+    if now < lastSeenAt { clockWentBack(by: lastSeenAt - now) }
+    lastSeenAt = now
     var actions = take(event, at: now)
     actions += settle(at: now)
     return actions
@@ -52,9 +60,7 @@ package struct SessionMachine: Sendable {
       return []
     case .credentialRead(let reading): return credentialRead(reading, at: now)
     case .credentialWritten(let generation, let result): return written(result, generation: generation, at: now)
-    case .credentialSetAside(let result):
-      guard case .success(let name) = result else { return [] }
-      return [.announce(.credentialSetAside(name))]
+    case .credentialSetAside(let result): return wasSetAside(result, at: now)
     case .endWritten(let result): return endWritten(result, at: now)
     case .removed(let result): return removed(result, at: now)
     case .refreshEnded(let generation, let outcome):
@@ -70,6 +76,7 @@ package struct SessionMachine: Sendable {
     subject = remembered.subject ?? settings.configuredSubject
     if remembered.lockedByUser { locks.insert(.user) }
     if let end = remembered.end {
+      if end.reason == .signedOut { subject = settings.configuredSubject }
       knowledge = end.reason == .signedOut ? .absent(signedOut: true) : .ended(end, detail: nil)
       since = end.at
       shown = end.reason == .signedOut ? .unauthenticated(signedOut: true) : .reauthRequired(end.reason)
@@ -93,15 +100,15 @@ package struct SessionMachine: Sendable {
     settings.refresh = refresh
     updateHeld { held, chance in
       held.refreshAt = refresh.refreshTime(of: held.grant, share: chance.share())
-      if case .waiting(let wait) = held.phase, wait.isMisconfigured { held.phase = .idle }
     }
+    if let wait = history.wait, wait.isMisconfigured { history.wait = nil }
     return []
   }
 
   private mutating func networkReturned(at now: Timestamp) -> [SessionAction] {
-    updateHeld { held, _ in
-      if case .waiting(let wait) = held.phase, !wait.isFloor, !wait.isMisconfigured { held.phase = .idle }
-    }
+    guard var wait = history.wait, !wait.isMisconfigured else { return [] }
+    wait.until = Swift.min(wait.until, Swift.max(wait.floor, leastGapEnd))
+    history.wait = wait
     return []
   }
 
@@ -109,19 +116,28 @@ package struct SessionMachine: Sendable {
     isStopping = true
     // What could not be written yet gets one more try before the memory that holds it is gone.
     writing.againAt = nil
+    if case .held(let held) = knowledge, !held.isStored, held.obstacle != nil { looking.isWanted = true }
     return []
+  }
+
+  /// Waits and deadlines last as long as they were meant to.
+  private mutating func clockWentBack(by step: Duration) {
+    for index in calls.indices { calls[index].askedAt = calls[index].askedAt - step }
+    looking.againAt = looking.againAt.map { $0 - step }
+    writing.againAt = writing.againAt.map { $0 - step }
+    history.moveBack(by: step)
   }
 
   /// Nothing is under way whose result would be lost with the process.
   package var isAtRest: Bool {
-    if writing.isWriting || adoption != nil { return false }
+    if writing.isWriting || isAsking || adoption != nil { return false }
     switch knowledge {
     case .unread, .withheld, .unreadable, .ended, .absent: return true
     case .ending: return false
     case .held(let held):
       switch held.phase {
-      case .inFlight, .storing: return false
-      case .idle, .confirming, .waiting: return held.isStored || held.obstacle != nil || writing.againAt != nil
+      case .inFlight, .storing, .confirming: return false
+      case .idle: return held.isStored || !looking.isReading && (held.obstacle != nil || writing.againAt != nil)
       }
     }
   }
@@ -143,14 +159,16 @@ extension SeededGenerator {
 struct GrantMarks: Hashable, Sendable {
   let accessToken: Fingerprint
   let refreshToken: Fingerprint?
+  let idToken: Fingerprint?
 
   init(_ grant: Grant) {
     accessToken = grant.accessToken.fingerprint
     refreshToken = grant.refreshToken?.fingerprint
+    idToken = grant.idToken?.fingerprint
   }
 
   func contains(_ fingerprint: Fingerprint?) -> Bool {
     guard let fingerprint else { return false }
-    return fingerprint == accessToken || fingerprint == refreshToken
+    return fingerprint == accessToken || fingerprint == refreshToken || fingerprint == idToken
   }
 }

@@ -39,8 +39,7 @@ extension SessionMachine {
   package func snapshot(at now: Timestamp) -> SessionSnapshot {
     let state = state(at: now)
     let held: HeldGrant? = if case .held(let held) = knowledge, state == .authenticated { held } else { nil }
-    var isMisconfigured = false
-    if case .waiting(let wait) = held?.phase { isMisconfigured = wait.isMisconfigured }
+    let isMisconfigured = held != nil && history.wait?.isMisconfigured ?? false
     let obstacle: Obstacle?
     switch knowledge {
     case .unreadable(let found): obstacle = found

@@ -25,6 +25,8 @@ extension Timestamp: CustomStringConvertible {
       let timestamp = Timestamp.utc(year: year, month: month, day: day, hour: hour, minute: minute, second: second)
     else { return nil }
     self.init(milliseconds: timestamp.milliseconds + fraction - offset * 60_000)
+    // An offset can lead out of the years that have four digits.
+    guard Self.earliest <= self, self <= .distantFuture else { return nil }
   }
 
   /// A moment from its parts in UTC; nil where one is out of range. A leap second counts as the one before it.
@@ -43,6 +45,9 @@ extension Timestamp: CustomStringConvertible {
     let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
     return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
   }
+
+  /// 0000-01-01T00:00:00.000Z
+  private static let earliest = Timestamp(milliseconds: -62_167_219_200_000)
 
   private static func civil(fromDays days: Int64) -> (year: Int64, month: Int64, day: Int64) {
     let (era, dayOfEra) = (days + 719_468).quotientFlooring(by: 146_097)
@@ -95,7 +100,10 @@ private struct DigitReader {
       if count < 3 { number = number * 10 + digit }
       count += 1
     }
-    for _ in count..<3 where count < 3 { number *= 10 }
+    while count < 3 {
+      number *= 10
+      count += 1
+    }
     return number
   }
 

@@ -46,6 +46,11 @@ package actor SessionDirectory: BearerSource {
     starting.yield(entry.service)
   }
 
+  /// The network may be back: what failed for want of it is tried at once.
+  package func networkReturned() async {
+    for entry in entries.values { await entry.service.networkReturned() }
+  }
+
   package var accounts: [AccountName] { entries.keys.sorted() }
 
   package subscript(account: AccountName) -> Entry? { entries[account] }

@@ -1,0 +1,178 @@
+package import HearthCore
+
+/// Drives a session's machine by hand, one event after the other, so that a test reads like a script.
+///
+/// `actions` is what the last event asked for; results are handed in by the verbs below.
+package struct SessionScript: Sendable {
+  package private(set) var machine: SessionMachine
+  package var now: Timestamp
+  /// What the last event asked for, without the answers to calls.
+  package private(set) var actions: [SessionAction] = []
+  /// All answers so far; each call may have one.
+  package private(set) var answers: [CallID: [SessionAnswer]] = [:]
+  /// All that was announced so far.
+  package private(set) var news: [SessionAnnouncement] = []
+  /// When each refresh was asked for.
+  package private(set) var attempts: [Timestamp] = []
+  private var callCount = 0
+  private var generationOfWrite = 0
+  private var generationOfRefresh = 0
+  private var generationOfQuestion = 0
+
+  /// A session that has just been started; it asks to read its credential.
+  package init(
+    _ settings: SessionSettings = SessionSettings(), remembered: RememberedAccount = RememberedAccount(),
+    seed: UInt64 = 1, at now: Timestamp = .sample
+  ) {
+    self.now = now
+    machine = SessionMachine(account: .sample, settings: settings, seed: seed, at: now)
+    take(.started(remembered))
+  }
+
+  /// A session that holds `credential`, read from disk.
+  package static func holding(
+    _ credential: Credential = .sample(1, issuedAt: .sample), _ settings: SessionSettings = SessionSettings(),
+    seed: UInt64 = 1
+  ) -> SessionScript {
+    var script = SessionScript(settings, seed: seed)
+    script.reads(.found(credential))
+    return script
+  }
+
+  // MARK: - What happens
+
+  package mutating func take(_ event: SessionEvent) {
+    let all = machine.handle(event, at: now)
+    actions = []
+    for action in all {
+      if case .answer(let id, let answer) = action {
+        answers[id, default: []].append(answer)
+      } else {
+        actions.append(action)
+      }
+      switch action {
+      case .announce(let news): self.news.append(news)
+      case .write(_, let generation): generationOfWrite = generation
+      case .identify(_, let generation): generationOfQuestion = generation
+      case .refresh(_, let generation):
+        generationOfRefresh = generation
+        attempts.append(now)
+      case .read, .writeEnd, .remove, .setAside, .rememberLockedByUser, .lockStore, .revoke, .answer: break
+      }
+    }
+  }
+
+  package mutating func reads(_ reading: CredentialReading) { take(.credentialRead(reading)) }
+
+  package mutating func isHinted(_ reading: CredentialReading) {
+    take(.credentialHinted)
+    reads(reading)
+  }
+
+  package mutating func writes(_ obstacle: Obstacle? = nil) {
+    take(.credentialWritten(generation: generationOfWrite, obstacle.map { .failure($0) } ?? .success(())))
+  }
+
+  package mutating func writesEnd(_ obstacle: Obstacle? = nil) {
+    take(.endWritten(obstacle.map { .failure($0) } ?? .success(())))
+  }
+
+  package mutating func removes(_ obstacle: Obstacle? = nil) {
+    take(.removed(obstacle.map { .failure($0) } ?? .success(())))
+  }
+
+  package mutating func setsAside(_ obstacle: Obstacle? = nil) {
+    take(.credentialSetAside(obstacle.map { .failure($0) } ?? .success("work.json.corrupt-1")))
+  }
+
+  package mutating func isGranted(_ response: TokenResponse) { ends(.granted(response)) }
+
+  package mutating func fails(_ failure: RefreshFailure) { ends(.failed(failure)) }
+
+  package mutating func ends(_ outcome: RefreshOutcome) {
+    take(.refreshEnded(generation: generationOfRefresh, outcome))
+  }
+
+  package mutating func isIdentified(as subject: Subject?) {
+    take(.identified(generation: generationOfQuestion, subject))
+  }
+
+  /// Asks for something; the answer is found under the result in `answers`.
+  @discardableResult
+  package mutating func asks(_ call: SessionCall) -> CallID {
+    callCount += 1
+    take(.called(CallID(callCount), call))
+    return CallID(callCount)
+  }
+
+  /// Lets time pass and wakes the machine at the end, as a service does that was woken late.
+  package mutating func passes(_ duration: Duration) {
+    now = now + duration
+    take(.woke)
+  }
+
+  /// Goes to the next time at which the machine wants to be woken; false where there is none.
+  @discardableResult
+  package mutating func wakes() -> Bool {
+    guard let next = machine.nextWake(after: now) else { return false }
+    now = next
+    take(.woke)
+    return true
+  }
+
+  /// Goes to the time at which the next refresh is planned.
+  package mutating func comesDue() {
+    while let due = machine.snapshot(at: now).nextAttemptAt, now < due, wakes() {}
+  }
+
+  /// A user's forced refresh, landed and stored.
+  package mutating func refreshes(to number: Int) {
+    passes(RefreshSettings.leastGap)
+    asks(.refresh)
+    isGranted(.sample(number))
+    writes()
+  }
+
+  // MARK: - What is seen
+
+  package var state: SessionState { machine.state(at: now) }
+  package var snapshot: SessionSnapshot { machine.snapshot(at: now) }
+  package var nextWake: Timestamp? { machine.nextWake(after: now) }
+
+  /// The one answer to a call; nil while it waits, or where it was answered twice.
+  package func answer(to id: CallID) -> SessionAnswer? {
+    let all = answers[id] ?? []
+    return all.count == 1 ? all[0] : nil
+  }
+
+  /// What the last event asked for that is not an announcement.
+  package var deeds: [SessionAction] {
+    actions.filter { if case .announce = $0 { false } else { true } }
+  }
+
+  /// The access token that clients get now without waiting.
+  package var token: Token? {
+    var copy = self
+    let id = copy.asks(.token(minValidity: .zero))
+    guard case .token(let credential)? = copy.answer(to: id) else { return nil }
+    return credential.grant.accessToken
+  }
+}
+
+extension AccountName {
+  package static let sample: AccountName = {
+    guard let name = AccountName("work") else { preconditionFailure("the sample is a name") }
+    return name
+  }()
+}
+
+extension Timestamp {
+  package static let sample = Timestamp(seconds: 1_795_000_000)
+}
+
+extension Obstacle {
+  package static let denied = Obstacle(.permissionDenied, detail: "work.json: permission denied")
+  package static let away = Obstacle(.volumeUnavailable, detail: "the place is away")
+  package static let full = Obstacle(.storageError, detail: "no space left on device")
+  package static let sealed = Obstacle(.passphraseRequired, detail: "it is sealed with a passphrase")
+}
