@@ -87,6 +87,6 @@ let package = Package(
     tests("hearthdTests", ["hearthd", .argumentParser, .logging]),
     tests("SandboxTests", ["hearth-sandbox", .argumentParser, .hummingbird, .hummingbirdTesting, .logging, .nio]),
     tests("ArchitectureTests", []),
-    tests("EndToEndTests", ["hearthd", "hearthctl", "hearth-sandbox"]),
+    tests("EndToEndTests", ["HearthControl", "hearthd", "hearthctl", "hearth-sandbox"]),
   ]
 )
