@@ -183,12 +183,11 @@ extension OutboxService {
 
   /// No token can be had: the account's items wait, uncharged.
   private func stall(_ name: AccountName, retryAfter: Duration?) {
-    guard let account = accounts[name] else { return }
+    guard let account = accounts[name], account.stalledUntil == nil else { return }
     let retry = RetryPolicy(initial: Self.shortestStall, max: .seconds(300))
     let wait = retry.wait(failures: account.bearerFailures + 1, retryAfter: retryAfter, random: random())
-    let until = clock.now() + wait
-    if account.stalledUntil == nil { accounts[name]?.bearerFailures += 1 }
-    accounts[name]?.stalledUntil = max(account.stalledUntil ?? until, until)
+    accounts[name]?.bearerFailures += 1
+    accounts[name]?.stalledUntil = clock.now() + wait
     finished += accounts[name]?.withdrawAll() ?? []
     if !finished.isEmpty { firstFinishedAt = firstFinishedAt ?? clock.now() }
   }
@@ -209,7 +208,8 @@ extension OutboxService {
 
   func hearSuspects(of name: AccountName) {
     guard let account = accounts[name], !account.suspects.isEmpty else { return }
-    let isAlone = account.working == 0 && account.buffer.isEmpty && !settling.contains(name)
+    let isAlone =
+      account.working == 0 && account.buffer.isEmpty && !settling.contains(name) && !account.mayHaveMore
     let isCrowded = account.suspects.count >= max(settings.concurrency, 2)
     var left: [OutboxAccount.Suspect] = []
     for suspect in account.suspects {

@@ -84,6 +84,7 @@ package actor OutboxService {
     account.bearerFailures = 0
     account.mayHaveMore = true
     accounts[name] = account
+    hearSuspects(of: name)
     tellPause(of: name)
     bell.ring()
   }
@@ -135,7 +136,8 @@ package actor OutboxService {
   func clockStepped(by shift: Duration) {
     for name in accounts.keys {
       accounts[name]?.reach.shift(by: shift)
-      accounts[name]?.stalledUntil = accounts[name]?.stalledUntil.map { $0 + shift }
+      let stalledUntil = accounts[name]?.stalledUntil
+      accounts[name]?.stalledUntil = stalledUntil.map { $0 + shift }
       accounts[name]?.mayHaveMore = true
     }
     storeRetryAt = storeRetryAt.map { $0 + shift }
