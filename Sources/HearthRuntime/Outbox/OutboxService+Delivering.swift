@@ -24,7 +24,9 @@ extension OutboxService {
       }
     } while takesAnother(worker, name)
     accounts[name]?.tails[worker] = nil
-    accounts[name]?.active -= 1
+    // The account may be another one of that name by now, after a reload.
+    let active = accounts[name]?.active ?? 1
+    accounts[name]?.active = max(active - 1, 0)
     workers -= 1
     hearSuspects(of: name)
     bell.ring()
@@ -57,7 +59,6 @@ extension OutboxService {
 
   private func finish(_ delivery: Delivery, _ verdict: DeliveryVerdict) {
     finished.append(FinishedDelivery(number: delivery.number, verdict: verdict))
-    firstFinishedAt = firstFinishedAt ?? clock.now()
     if case .released = verdict { accounts[delivery.account]?.reach.probeGivenUp(delivery.request.url.origin) }
     accounts[delivery.account]?.pace.finished(at: clock.now())
     accounts[delivery.account]?.mayHaveMore = true
@@ -189,7 +190,6 @@ extension OutboxService {
     accounts[name]?.bearerFailures += 1
     accounts[name]?.stalledUntil = clock.now() + wait
     finished += accounts[name]?.withdrawAll() ?? []
-    if !finished.isEmpty { firstFinishedAt = firstFinishedAt ?? clock.now() }
   }
 
   // MARK: - One item, or the session?

@@ -167,20 +167,18 @@ extension OutboxService {
     guard let firstFinishedAt, !finished.isEmpty else { return false }
     return finished.count >= Self.batch / 4 || workers == 0 || stopsAt != nil
       || clock.now() - firstFinishedAt >= Self.longestUnwritten
-      || !accounts.values.contains { $0.pace.lookahead > 0 }
+      || !accounts.values.contains { $0.isSendable && $0.pace.lookahead > 0 }
   }
 
   func settle(claims: [OutboxClaim]) async throws(OutboxStoreFailure) {
     let batch = finished
     finished = []
-    firstFinishedAt = nil
     settling = Set(claims.map(\.account))
     let settlement: OutboxSettlement
     do {
       settlement = try await store.settle(batch, claims: claims, at: clock.now())
     } catch {
       finished = batch + finished
-      firstFinishedAt = clock.now()
       settling = []
       for claim in claims { accounts[claim.account]?.mayHaveMore = true }
       throw error
@@ -202,7 +200,6 @@ extension OutboxService {
     guard !isStale, var account = accounts[name] else {
       let deliveries = claimed.runs.flatMap(\.deliveries)
       finished += deliveries.map { FinishedDelivery(number: $0.number, verdict: .released) }
-      if !deliveries.isEmpty { firstFinishedAt = firstFinishedAt ?? clock.now() }
       accounts[name]?.mayHaveMore = true
       return
     }

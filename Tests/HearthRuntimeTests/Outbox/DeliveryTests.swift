@@ -184,6 +184,24 @@ import Testing
     }
   }
 
+  @Test("What was taken ahead and not sent is back in its place when sending stops", .timeLimit(.minutes(1)))
+  func givenBack() async throws {
+    try await withService({ request, _ in
+      request.url.target == "/100" ? nil : .success(APIAnswer(status: 200))
+    }) { outbox in
+      for index in 0..<200 { try await outbox.add(Sample.draft("/\(index)")) }
+      await outbox.signIn()
+      let call = await outbox.api.nextCall()
+      #expect(try await outbox.stats().inFlight <= 101)
+      await outbox.block("locked")
+      while try await outbox.store.stats(of: nil).inFlight != 1 { await Task.yield() }
+      call.answer(200)
+      while try await outbox.store.stats(of: nil).inFlight != 0 { await Task.yield() }
+      let stats = try await outbox.stats()
+      #expect((stats.delivered, stats.pending) == (101, 99))
+    }
+  }
+
   @Test("Made while nobody was known: the first subject that signs in takes it; a hint does not")
   func nobody() async throws {
     try await withService(answers200) { outbox in
