@@ -24,7 +24,9 @@ extension OutboxService {
       }
     } while takesAnother(worker, name)
     accounts[name]?.tails[worker] = nil
-    accounts[name]?.active -= 1
+    // The account may be another one of that name by now, after a reload.
+    let active = accounts[name]?.active ?? 1
+    accounts[name]?.active = max(active - 1, 0)
     workers -= 1
     hearSuspects(of: name)
     bell.ring()
@@ -57,7 +59,6 @@ extension OutboxService {
 
   private func finish(_ delivery: Delivery, _ verdict: DeliveryVerdict) {
     finished.append(FinishedDelivery(number: delivery.number, verdict: verdict))
-    firstFinishedAt = firstFinishedAt ?? clock.now()
     if case .released = verdict { accounts[delivery.account]?.reach.probeGivenUp(delivery.request.url.origin) }
     accounts[delivery.account]?.pace.finished(at: clock.now())
     accounts[delivery.account]?.mayHaveMore = true
@@ -183,14 +184,12 @@ extension OutboxService {
 
   /// No token can be had: the account's items wait, uncharged.
   private func stall(_ name: AccountName, retryAfter: Duration?) {
-    guard let account = accounts[name] else { return }
+    guard let account = accounts[name], account.stalledUntil == nil else { return }
     let retry = RetryPolicy(initial: Self.shortestStall, max: .seconds(300))
     let wait = retry.wait(failures: account.bearerFailures + 1, retryAfter: retryAfter, random: random())
-    let until = clock.now() + wait
-    if account.stalledUntil == nil { accounts[name]?.bearerFailures += 1 }
-    accounts[name]?.stalledUntil = max(account.stalledUntil ?? until, until)
+    accounts[name]?.bearerFailures += 1
+    accounts[name]?.stalledUntil = clock.now() + wait
     finished += accounts[name]?.withdrawAll() ?? []
-    if !finished.isEmpty { firstFinishedAt = firstFinishedAt ?? clock.now() }
   }
 
   // MARK: - One item, or the session?
@@ -209,7 +208,8 @@ extension OutboxService {
 
   func hearSuspects(of name: AccountName) {
     guard let account = accounts[name], !account.suspects.isEmpty else { return }
-    let isAlone = account.working == 0 && account.buffer.isEmpty && !settling.contains(name)
+    let isAlone =
+      account.working == 0 && account.buffer.isEmpty && !settling.contains(name) && !account.mayHaveMore
     let isCrowded = account.suspects.count >= max(settings.concurrency, 2)
     var left: [OutboxAccount.Suspect] = []
     for suspect in account.suspects {

@@ -98,7 +98,7 @@ package final class SQLiteOutboxStore: OutboxStore {
 
   package func bind(
     _ account: AccountName, to subject: Subject, adopts: Bool, limit: Int
-  ) async throws(OutboxStoreFailure) -> Bool {
+  ) async throws(OutboxStoreFailure) -> OutboxBinding {
     try await group.run(.settling) { try $0.bind(account, to: subject, adopts: adopts, limit: limit) }
   }
 
