@@ -82,6 +82,7 @@ let package = Package(
     tests("HearthLinuxTests", ["HearthLinux"]),
     tests("HearthOAuthTests", ["HearthOAuth"]),
     tests("HearthStorageTests", ["HearthStorage", .grdb]),
+    tests("hearthctlTests", ["hearthctl"]),
     tests("hearthdTests", ["hearthd"]),
     tests("SandboxTests", ["hearth-sandbox"]),
     tests("ArchitectureTests", []),
