@@ -267,7 +267,7 @@ extension JSON {
     try await serving(handler) { path, _ in
       let (slow, quick) = try await onThread { (try RawClient(path: path), try RawClient(path: path)) }
       slow.call(1, "subscribe", ["count": 60, "size": 10_000])
-      await handler.until { $0.sinks.count == 1 }
+      await handler.until { $0.started == 1 }
       try await onThread { () throws in
         quick.call(2, "echo")
         #expect(try quick.receive() == answer(2, [:]))
@@ -363,8 +363,10 @@ extension JSON {
       await handler.until { $0.waiting == 1 }
       server.shutDown()
       #expect(try await onThread { try subscriber.receiveAll() }.isEmpty)
-      client.call(2, "echo")
-      #expect(try await onThread { try client.receive()?.errorCode } == -32000)
+      // One that comes at the same moment may still be served.
+      try await onThread {
+        repeat { client.call(2, "echo") } while try client.receive()?.errorCode != -32000
+      }
       handler.release()
       #expect(try await onThread { try client.receiveAll() } == [answer(1, "released")])
     }

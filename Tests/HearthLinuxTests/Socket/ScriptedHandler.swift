@@ -13,6 +13,7 @@ final class ScriptedHandler: ControlHandler {
     var cancelled = 0
     var closed: [ConnectionID] = []
     var waiting: [AsyncStream<Void>.Continuation] = []
+    var started = 0
     var sinks: [any NotificationSink] = []
     var watchers: [AsyncStream<Void>.Continuation] = []
   }
@@ -24,6 +25,7 @@ final class ScriptedHandler: ControlHandler {
   var cancelled: Int { state.withLock(\.cancelled) }
   var closed: [ConnectionID] { state.withLock(\.closed) }
   var waiting: Int { state.withLock(\.waiting.count) }
+  var started: Int { state.withLock(\.started) }
   var sinks: [any NotificationSink] { state.withLock(\.sinks) }
 
   /// Lets one `wait` return.
@@ -81,6 +83,7 @@ final class ScriptedHandler: ControlHandler {
             let notification = Notification(method: "told", params: ["number": JSON(number), "x": .string(filling)])
             sink.send(notification.line)
           }
+          self.change { $0.started += 1 }
         })
     default: return .failure(.methodNotFound(request.method))
     }
