@@ -86,6 +86,7 @@ let package = Package(
     tests("HearthStorageTests", ["HearthCore", "HearthStorage", .crypto, .grdb, .logging]),
     tests("hearthdTests", ["hearthd", .argumentParser, .logging]),
     tests("SandboxTests", ["hearth-sandbox", .argumentParser, .hummingbird, .hummingbirdTesting, .logging, .nio]),
+    tests("hearthctlTests", ["hearthctl"]),
     tests("ArchitectureTests", []),
     tests("EndToEndTests", ["HearthControl", "hearthd", "hearthctl", "hearth-sandbox"]),
   ]
