@@ -46,13 +46,13 @@ deps-demo:
 	@./etc/install-packages.sh $(DEMO_PACKAGES)
 
 demo: debug deps-demo ## show the main job, against a sandbox, in a throw-away folder
-	@./Demo/demo.sh $(DEBUG)
+	@./etc/demo/demo.sh $(DEBUG)
 
 test: debug ## run every test
 	$(SWIFT) test --skip-build
 
 run: debug deps-demo ## run daemon and sandbox in the foreground, until Ctrl-C
-	@./Demo/run.sh $(DEBUG)
+	@./etc/demo/run.sh $(DEBUG)
 
 lint: debug ## check the format; every warning of the build is an error
 	$(SWIFT) format lint --strict --recursive Sources Tests Package.swift

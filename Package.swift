@@ -80,7 +80,7 @@ let package = Package(
       swiftSettings: strict),
     tests("HearthCoreTests", ["HearthCore"]),
     tests("HearthControlTests", ["HearthControl"]),
-    tests("HearthRuntimeTests", ["HearthRuntime", .logging]),
+    tests("HearthRuntimeTests", ["HearthRuntime", "HearthStorage", .logging]),
     tests("HearthLinuxTests", ["HearthCore", "HearthLinux", .logging]),
     tests("HearthOAuthTests", ["HearthOAuth", .nio, .nioEmbedded, .nioHTTP1, .nioPosix]),
     tests("HearthStorageTests", ["HearthCore", "HearthStorage", .crypto, .grdb, .logging]),

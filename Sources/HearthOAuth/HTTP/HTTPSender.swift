@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Glibc
 package import HearthCore
 import NIOCore
 import NIOHTTP1
@@ -133,7 +134,7 @@ package final class HTTPSender: Sendable {
       } else {
         "the name \(error.host) cannot be resolved"
       }
-    case let error as IOError: String(describing: error)
+    case let error as IOError: String(cString: strerror(error.errnoCode))
     case is CancellationError: "cancelled"
     default: describe(other: String(describing: error))
     }

@@ -38,6 +38,10 @@ final class CommitGroup: Sendable {
   private let state = Mutex(State())
   private let ledger: Mutex<OutboxLedger>
   private let suspect: @Sendable () -> Void
+  private let committed = Mutex(0)
+
+  /// Transactions so far.
+  var commits: Int { committed.withLock { $0 } }
 
   /// `suspect` is called when the database turns out to be malformed.
   init(
@@ -134,6 +138,7 @@ final class CommitGroup: Sendable {
       return .commit
     }
     ledger.withLock { $0 = books.ledger }
+    committed.withLock { $0 += 1 }
     return completions
   }
 

@@ -3,12 +3,12 @@ package import HearthCore
 
 /// The outbox in an SQLite database: write-ahead log, an fsync for every commit.
 package final class SQLiteOutboxStore: OutboxStore {
-  private let commits: CommitGroup
+  private let group: CommitGroup
   private let database: DatabaseQueue
 
-  private init(_ database: DatabaseQueue, _ commits: CommitGroup) {
+  private init(_ database: DatabaseQueue, _ group: CommitGroup) {
     self.database = database
-    self.commits = commits
+    self.group = group
   }
 
   /// Opens the outbox, or makes a new one. A broken database is set aside whole: `setAside` says where it lies.
@@ -46,6 +46,9 @@ package final class SQLiteOutboxStore: OutboxStore {
     }
   }
 
+  /// Transactions so far: with many callers at once fewer than their calls.
+  package var commits: Int { group.commits }
+
   /// For tests and drivers: the connection itself.
   package func withConnection<T: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> T
@@ -54,84 +57,84 @@ package final class SQLiteOutboxStore: OutboxStore {
   }
 
   package func recover(at now: Timestamp) async throws(OutboxStoreFailure) {
-    try await commits.run(.settling) { try $0.recover(at: now) }
+    try await group.run(.settling) { try $0.recover(at: now) }
   }
 
   package func enqueue(
     _ items: [NewOutboxItem], limits: OutboxLimits, at now: Timestamp
   ) async throws(OutboxStoreFailure) -> OutboxReceipts {
-    try await commits.run(.growth) { try $0.enqueue(items, limits: limits, at: now) }
+    try await group.run(.growth) { try $0.enqueue(items, limits: limits, at: now) }
   }
 
   package func settle(
     _ finished: [FinishedDelivery], claims: [OutboxClaim], at now: Timestamp
   ) async throws(OutboxStoreFailure) -> OutboxSettlement {
-    try await commits.run(.settling) { try $0.settle(finished, claims, at: now) }
+    try await group.run(.settling) { try $0.settle(finished, claims, at: now) }
   }
 
   package func item(_ id: String) async throws(OutboxStoreFailure) -> OutboxItem? {
-    try await commits.run { books in try books.row(OutboxQueries.byID, [id])?.item(in: books.ledger) }
+    try await group.run { books in try books.row(OutboxQueries.byID, [id])?.item(in: books.ledger) }
   }
 
   package func list(_ query: OutboxQuery) async throws(OutboxStoreFailure) -> OutboxPage {
-    try await commits.run { try $0.list(query) }
+    try await group.run { try $0.list(query) }
   }
 
   package func stats(of account: AccountName?) async throws(OutboxStoreFailure) -> OutboxStats {
-    try await commits.run { try $0.stats(of: account) }
+    try await group.run { try $0.stats(of: account) }
   }
 
   package func change(
     _ id: String, _ change: OutboxChange, at now: Timestamp
   ) async throws(OutboxStoreFailure) -> OutboxItem {
-    try await commits.run { try $0.change(id, change, at: now) }
+    try await group.run { try $0.change(id, change, at: now) }
   }
 
   package func changeAll(
     of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, limit: Int, at now: Timestamp
   ) async throws(OutboxStoreFailure) -> Int {
-    try await commits.run { try $0.changeAll(of: account, in: state, change, limit: limit, at: now) }
+    try await group.run { try $0.changeAll(of: account, in: state, change, limit: limit, at: now) }
   }
 
   package func bind(
     _ account: AccountName, to subject: Subject, adopts: Bool, limit: Int
   ) async throws(OutboxStoreFailure) -> Bool {
-    try await commits.run(.settling) { try $0.bind(account, to: subject, adopts: adopts, limit: limit) }
+    try await group.run(.settling) { try $0.bind(account, to: subject, adopts: adopts, limit: limit) }
   }
 
   package func discard(
     _ account: AccountName, of subject: Subject?, limit: Int, at now: Timestamp
   ) async throws(OutboxStoreFailure) -> Int {
-    try await commits.run { try $0.discard(account, of: subject, limit: limit, at: now) }
+    try await group.run { try $0.discard(account, of: subject, limit: limit, at: now) }
   }
 
   package func hasten(_ account: AccountName, limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> Int {
-    try await commits.run { try $0.hasten(account, limit: limit, at: now) }
+    try await group.run { try $0.hasten(account, limit: limit, at: now) }
   }
 
   package func replan(shift: Duration, at now: Timestamp) async throws(OutboxStoreFailure) {
-    try await commits.run { try $0.replan(shift: shift, at: now) }
+    try await group.run { try $0.replan(shift: shift, at: now) }
   }
 
   package func expire(limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> [OutboxItem] {
-    try await commits.run { try $0.expire(limit: limit, at: now) }
+    try await group.run { try $0.expire(limit: limit, at: now) }
   }
 
   package func sweep(
     _ retention: OutboxRetention, limit: Int, at now: Timestamp
   ) async throws(OutboxStoreFailure) -> Bool {
-    try await commits.run { try $0.sweep(retention, limit: limit, at: now) }
+    try await group.run { try $0.sweep(retention, limit: limit, at: now) }
   }
 
   package func setPaused(_ accounts: Set<AccountName>, _ isPaused: Bool) async throws(OutboxStoreFailure) {
     let sql = isPaused ? "INSERT OR IGNORE INTO pauses VALUES (?)" : "DELETE FROM pauses WHERE account = ?"
-    try await commits.run { books in
+    try await group.run { books in
       for account in accounts { try books.execute(sql, [account.description]) }
     }
   }
 
   package func paused() async throws(OutboxStoreFailure) -> Set<AccountName> {
-    try await commits.run { books in
+    try await group.run { books in
       Set(try String.fetchAll(books.db, sql: "SELECT account FROM pauses").compactMap(AccountName.init))
     }
   }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import HearthLinux
 
-@Suite("The system's clock")
+@Suite("The system's clock", .timeLimit(.minutes(1)))
 struct SystemClockTests {
   @Test("says the time of CLOCK_REALTIME")
   func now() throws {

@@ -145,6 +145,12 @@ package struct SessionScript: Sendable {
     return all.count == 1 ? all[0] : nil
   }
 
+  /// What a call is answered at once; nil where it has to wait.
+  package mutating func answer(asking call: SessionCall) -> SessionAnswer? {
+    let id = asks(call)
+    return answer(to: id)
+  }
+
   /// What the last event asked for that is not an announcement.
   package var deeds: [SessionAction] {
     actions.filter { if case .announce = $0 { false } else { true } }
@@ -153,8 +159,7 @@ package struct SessionScript: Sendable {
   /// The access token that clients get now without waiting.
   package var token: Token? {
     var copy = self
-    let id = copy.asks(.token(minValidity: .zero))
-    guard case .token(let credential)? = copy.answer(to: id) else { return nil }
+    guard case .token(let credential)? = copy.answer(asking: .token(minValidity: .zero)) else { return nil }
     return credential.grant.accessToken
   }
 }

@@ -1,0 +1,335 @@
+import HearthCore
+import TestSupport
+import Testing
+
+@Suite("A session and those who ask it")
+struct CallTests {
+  private func token(_ credential: Credential) -> SessionAnswer { .token(credential) }
+  private let first = Credential.sample(1, issuedAt: .sample)
+
+  // MARK: - Tokens
+
+  @Test("gives a token that satisfies at once")
+  func givesAtOnce() {
+    var session = SessionScript.holding()
+    #expect(session.answer(asking: .token(minValidity: nil)) == .token(first))
+    #expect(session.answer(asking: .token(minValidity: .seconds(3000))) == .token(first))
+  }
+
+  @Test("awaits one refresh for all who ask for more than there is")
+  func awaitsOneRefresh() {
+    var session = SessionScript.holding()
+    session.passes(.seconds(2000))
+    let ids = (0..<20).map { _ in session.asks(.token(minValidity: .seconds(3000))) }
+    #expect(session.attempts.count == 1)
+    #expect(ids.allSatisfy { session.answer(to: $0) == nil })
+    session.isGranted(.sample(2))
+    #expect(ids.allSatisfy { session.answer(to: $0) == nil })
+    session.writes()
+    #expect(ids.allSatisfy { session.answer(to: $0) == .token(.sample(2, issuedAt: session.now)) })
+  }
+
+  @Test("takes a wish for more than lifetime less margin for a wish for that")
+  func effectiveMinimum() {
+    var session = SessionScript.holding()
+    #expect(session.answer(asking: .token(minValidity: .seconds(100_000))) == .token(first))
+    session.passes(.seconds(1))
+    #expect(session.answer(asking: .token(minValidity: .seconds(3300))) == .token(first))
+    session.passes(.seconds(300))
+    #expect(session.answer(asking: .token(minValidity: .seconds(100_000))) == nil)
+    #expect(session.attempts.count == 1)
+  }
+
+  @Test("gives what a refresh brought, even if that lasts less than was asked")
+  func givesWhatItGot() {
+    var session = SessionScript.holding()
+    session.passes(.seconds(3400))
+    let id = session.asks(.token(minValidity: .seconds(1000)))
+    session.isGranted(.sample(2, lifetime: .seconds(10)))
+    session.writes()
+    #expect(session.answer(to: id) == .token(.sample(2, issuedAt: session.now, lifetime: .seconds(10))))
+  }
+
+  @Test("never lets a caller with a still valid token wait for a refresh in flight")
+  func doesNotWaitInFlight() {
+    var session = SessionScript.holding()
+    session.comesDue()
+    #expect(session.snapshot.isRefreshing)
+    session.passes(.seconds(280))
+    #expect(session.answer(asking: .token(minValidity: nil)) == .token(first))
+    #expect(session.answer(asking: .token(minValidity: .seconds(5))) == .token(first))
+  }
+
+  @Test("falls back to a token that is still valid where a refresh fails and no validity was asked for")
+  func fallsBack() {
+    var session = SessionScript.holding(.sample(1, issuedAt: .sample), seed: 5)
+    session.comesDue()
+    session.fails(.unavailable(message: "503", retryAfter: .seconds(3600)))
+    session.passes(.sample + .seconds(3590) - session.now)
+    #expect(session.answer(asking: .token(minValidity: nil)) == .token(first))
+    guard
+      case .refused(.refreshUnavailable("503", let wait?))? = session.answer(asking: .token(minValidity: .seconds(60)))
+    else {
+      Issue.record("a validity that cannot be had was not refused")
+      return
+    }
+    #expect(wait > .zero && wait <= .seconds(3600))
+  }
+
+  @Test("says when to ask again, where a refresh is needed and fails")
+  func saysWhenToAskAgain() {
+    var session = SessionScript.holding()
+    session.passes(.seconds(3601))
+    let id = session.asks(.token(minValidity: nil))
+    session.fails(.unavailable(message: "503", retryAfter: .seconds(20)))
+    #expect(session.answer(to: id) == .refused(.refreshUnavailable(message: "503", retryAfter: .seconds(20))))
+    session.passes(.seconds(5))
+    let later = session.asks(.token(minValidity: nil))
+    #expect(session.answer(to: later) == .refused(.refreshUnavailable(message: "503", retryAfter: .seconds(15))))
+  }
+
+  @Test("waits two seconds for a credential that is being read, and no longer")
+  func hydrationPatience() {
+    var session = SessionScript()
+    let id = session.asks(.token(minValidity: nil))
+    session.passes(.milliseconds(1999))
+    #expect(session.answer(to: id) == nil)
+    session.wakes()
+    #expect(session.now == .sample + .seconds(2))
+    #expect(session.answer(to: id) == .refused(.state(.hydrating)))
+    let lucky = session.asks(.token(minValidity: nil))
+    session.passes(.seconds(1))
+    session.reads(.found(first))
+    #expect(session.answer(to: lucky) == .token(first))
+  }
+
+  @Test("says at once that there is no session")
+  func noSession() {
+    var session = SessionScript()
+    session.reads(.neverSignedIn)
+    let refusal = SessionAnswer.refused(.state(.unauthenticated(signedOut: false)))
+    #expect(session.answer(asking: .token(minValidity: nil)) == refusal)
+    #expect(session.answer(asking: .refresh) == refusal)
+  }
+
+  @Test("answers everybody in time, though the provider never answers")
+  func deadlines() {
+    var session = SessionScript.holding()
+    session.passes(.seconds(3601))
+    let ids = [session.asks(.token(minValidity: nil)), session.asks(.refresh), session.asks(.settle)]
+    let asked = session.now
+    while ids.contains(where: { session.answer(to: $0) == nil }), session.wakes() {}
+    #expect(session.now - asked <= .seconds(70))
+    #expect(ids.allSatisfy { session.answer(to: $0) != nil })
+  }
+
+  @Test("gives the token that is still valid at the deadline, where no validity was asked for")
+  func fallsBackAtTheDeadline() {
+    var session = SessionScript.holding(.sample(1, issuedAt: .sample, lifetime: .seconds(3600)))
+    session.comesDue()
+    session.isGranted(.sample(2, lifetime: .seconds(3600)))
+    let id = session.asks(.token(minValidity: .seconds(3000)))
+    session.passes(.seconds(70))
+    #expect(
+      session.answer(to: id) == .refused(.refreshUnavailable(message: "The provider did not answer.", retryAfter: nil)))
+  }
+
+  @Test("answers no later for a clock that is set back")
+  func deadlineWhenTheClockIsSetBack() {
+    var session = SessionScript.holding()
+    session.passes(.seconds(3601))
+    let id = session.asks(.token(minValidity: nil))
+    session.now = session.now - .seconds(3600)
+    session.take(.clockChanged)
+    let set = session.now
+    while session.answer(to: id) == nil, session.wakes() {}
+    #expect(session.now - set <= .seconds(70))
+  }
+
+  // MARK: - A forced refresh
+
+  @Test("answers a forced refresh when the new grant is on disk")
+  func forces() {
+    var session = SessionScript.holding()
+    let id = session.asks(.refresh)
+    session.isGranted(.sample(2))
+    #expect(session.answer(to: id) == nil)
+    session.writes()
+    #expect(session.answer(to: id) == .done)
+  }
+
+  @Test("shortens a wait for one who asks outright, and keeps a second's distance")
+  func forcesWhileWaiting() {
+    var session = SessionScript.holding()
+    for _ in 0..<8 {
+      session.comesDue()
+      session.fails(.unavailable(message: "503", retryAfter: nil))
+    }
+    let id = session.asks(.refresh)
+    #expect(session.attempts.count == 8)
+    #expect(session.answer(to: id) == nil)
+    session.wakes()
+    #expect(session.attempts.count == 9)
+    session.fails(.unavailable(message: "503", retryAfter: nil))
+    guard case .refused(.refreshUnavailable("503", _?))? = session.answer(to: id) else {
+      Issue.record("the failure was not told")
+      return
+    }
+  }
+
+  @Test("refuses a forced refresh where there is nothing to refresh with, or the file cannot be read")
+  func cannotForce() {
+    var session = SessionScript.holding(.sample(1, issuedAt: .sample, isRenewable: false))
+    guard case .refused(.refreshUnavailable)? = session.answer(asking: .refresh) else {
+      Issue.record("not refused")
+      return
+    }
+    var unreadable = SessionScript.holding()
+    unreadable.isHinted(.unreadable(.denied))
+    #expect(unreadable.answer(asking: .refresh) == .refused(.state(.locked(.obstacle(.denied)))))
+  }
+
+  @Test("tells those who asked for a refresh that the session has ended, after it is on record")
+  func endTold() {
+    var session = SessionScript.holding()
+    let ids = [session.asks(.refresh), session.asks(.token(minValidity: .seconds(100)))]
+    #expect(session.answer(to: ids[1]) == .token(first))
+    session.fails(.rejected(.refreshToken, message: "invalid_grant"))
+    session.reads(.found(first))
+    #expect(session.answer(to: ids[0]) == nil)
+    session.writesEnd()
+    #expect(session.answer(to: ids[0]) == .refused(.state(.reauthRequired(.refreshTokenRejected))))
+  }
+
+  // MARK: - A token that an API refused
+
+  @Test("answers a refused current token with one forced refresh, shared by all who report it")
+  func refusedOnce() {
+    var session = SessionScript.holding()
+    let ids = (0..<5).map { _ in session.asks(.reportUnauthorized(Token.sample(1).fingerprint)) }
+    #expect(session.attempts.count == 1)
+    #expect(session.news.filter { $0 == .unauthorized(Token.sample(1).fingerprint) }.count == 1)
+    let waiting = session.asks(.token(minValidity: nil))
+    #expect(session.answer(to: waiting) == nil)
+    session.isGranted(.sample(2))
+    session.writes()
+    #expect(ids.allSatisfy { session.answer(to: $0) == .done })
+    #expect(session.answer(to: waiting) == .token(.sample(2, issuedAt: session.now)))
+  }
+
+  @Test("gives a refused token to nobody, also where it never runs out")
+  func refusedAndEndless() {
+    var session = SessionScript.holding(.sample(1, issuedAt: .sample, lifetime: nil))
+    session.asks(.reportUnauthorized(Token.sample(1).fingerprint))
+    #expect(session.token == nil)
+  }
+
+  @Test("ends when the token that a refusal brought is refused as well")
+  func refusedTwice() {
+    var session = SessionScript.holding()
+    session.asks(.reportUnauthorized(Token.sample(1).fingerprint))
+    session.isGranted(.sample(2))
+    session.writes()
+    let id = session.asks(.reportUnauthorized(Token.sample(2).fingerprint))
+    #expect(
+      session.deeds
+        == [
+          .writeEnd(EndRecord(reason: .rejectedByServer, at: session.now, fingerprint: Token.sample(2).fingerprint))
+        ])
+    #expect(session.answer(to: id) == nil)
+    session.writesEnd()
+    #expect(session.state == .reauthRequired(.rejectedByServer))
+    #expect(session.answer(to: id) == .done)
+  }
+
+  @Test("names the ID token where that is the bearer, and knows it again after a restart")
+  func refusedIDToken() {
+    func grant(_ number: Int) -> Credential {
+      var credential = Credential.sample(number, issuedAt: .sample)
+      credential.grant.idToken = .sample(number + 5000)
+      return credential
+    }
+    let settings = SessionSettings(bearer: .idToken)
+    var session = SessionScript.holding(grant(1), settings)
+    session.asks(.reportUnauthorized(Token.sample(5001).fingerprint))
+    session.isGranted(
+      TokenResponse(accessToken: .sample(2), idToken: .sample(5002), lifetime: .seconds(60), origin: .sample))
+    session.writes()
+    session.asks(.reportUnauthorized(Token.sample(5002).fingerprint))
+    guard case .writeEnd(let end)? = session.deeds.first else {
+      Issue.record("the session goes on")
+      return
+    }
+    var restarted = SessionScript(settings, remembered: RememberedAccount(end: end))
+    restarted.reads(.found(grant(2)))
+    #expect(restarted.deeds == [.writeEnd(end)])
+  }
+
+  @Test("ignores the refusal of an older token")
+  func refusedOld() {
+    var session = SessionScript.holding()
+    session.refreshes(to: 2)
+    let id = session.asks(.reportUnauthorized(Token.sample(1).fingerprint))
+    #expect(session.answer(to: id) == .done)
+    #expect(session.attempts.count == 1)
+    #expect(session.token == .sample(2))
+  }
+
+  @Test("asks the provider anew when a token is refused long after it was issued")
+  func refusedLater() {
+    var session = SessionScript.holding()
+    session.asks(.reportUnauthorized(Token.sample(1).fingerprint))
+    session.isGranted(.sample(2))
+    session.writes()
+    session.passes(.seconds(2000))
+    session.asks(.reportUnauthorized(Token.sample(2).fingerprint))
+    #expect(session.attempts.count == 2)
+    #expect(session.state == .authenticated)
+  }
+
+  @Test("sends nothing for a refusal while a failure is waited out, and ends nothing")
+  func refusedWhileWaiting() {
+    var session = SessionScript.holding()
+    session.comesDue()
+    session.fails(.unavailable(message: "503", retryAfter: .seconds(60)))
+    let id = session.asks(.reportUnauthorized(Token.sample(1).fingerprint))
+    #expect(session.answer(to: id) == .done)
+    #expect(session.attempts.count == 1)
+    #expect(session.state == .authenticated)
+  }
+
+  @Test("drops a refusal that another program's grant has overtaken, and refreshes nothing for it")
+  func refusedAndReplaced() {
+    var session = SessionScript.holding()
+    session.refreshes(to: 2)
+    let id = session.asks(.reportUnauthorized(Token.sample(2).fingerprint))
+    session.isHinted(.found(.sample(7, issuedAt: session.now)))
+    #expect(session.answer(to: id) == .done)
+    session.passes(.seconds(2))
+    #expect(session.attempts.count == 1)
+  }
+
+  // MARK: - Looking
+
+  @Test("answers rehydrate after a read that began after it")
+  func rehydrates() {
+    var session = SessionScript.holding()
+    session.take(.credentialHinted)
+    let id = session.asks(.rehydrate)
+    session.reads(.found(first))
+    #expect(session.answer(to: id) == nil)
+    #expect(session.deeds == [.read])
+    session.reads(.found(first))
+    #expect(session.answer(to: id) == .done)
+  }
+
+  @Test("answers settle once the credential has been read, at once where it has")
+  func settles() {
+    var session = SessionScript()
+    let id = session.asks(.settle)
+    #expect(session.answer(to: id) == nil)
+    session.reads(.neverSignedIn)
+    #expect(session.answer(to: id) == .done)
+    #expect(session.answer(asking: .settle) == .done)
+  }
+}

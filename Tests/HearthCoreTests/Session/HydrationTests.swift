@@ -1,0 +1,321 @@
+import HearthCore
+import TestSupport
+import Testing
+
+@Suite("A session and what is read of its credential")
+struct HydrationTests {
+  private let end = EndRecord(reason: .refreshTokenRejected, at: .sample, fingerprint: Token.sample(1001).fingerprint)
+
+  @Test("is hydrating until the credential has been read, and asks for that at once")
+  func startsHydrating() {
+    let session = SessionScript()
+    #expect(session.state == .hydrating)
+    #expect(session.deeds == [.read])
+    #expect(session.snapshot.isReadable == false)
+  }
+
+  @Test("is authenticated with the grant that is found, and due within its margin")
+  func finds() throws {
+    let session = SessionScript.holding()
+    #expect(session.state == .authenticated)
+    #expect(session.token == .sample(1))
+    #expect(session.snapshot.subject == .sample)
+    let due = try #require(session.snapshot.token?.refreshAt)
+    #expect(due >= .sample + .seconds(3600 - 330) && due <= .sample + .seconds(3600 - 300))
+    #expect(session.deeds.isEmpty)
+  }
+
+  @Test("is signed in by nobody where nothing is remembered")
+  func neverSignedIn() {
+    var session = SessionScript()
+    session.reads(.neverSignedIn)
+    #expect(session.state == .unauthenticated(signedOut: false))
+    #expect(session.nextWake == nil)
+  }
+
+  @Test(
+    "is locked, never signed out, by each thing that keeps a file from being read", arguments: Obstacle.Kind.allCases)
+  func unreadable(kind: Obstacle.Kind) {
+    let obstacle = Obstacle(kind, detail: "why")
+    var session = SessionScript()
+    session.reads(.unreadable(obstacle))
+    #expect(session.state == .locked(.obstacle(obstacle)))
+    #expect(session.state.reason == kind.rawValue)
+    #expect(session.snapshot.credentialError == "why")
+    #expect(session.deeds.isEmpty)
+  }
+
+  @Test("looks again by itself while it cannot read, 0.3 s doubling to 30 s, for ever")
+  func looksAgain() {
+    var session = SessionScript()
+    session.reads(.unreadable(.denied))
+    var waits: [Duration] = []
+    for _ in 0..<100 {
+      let before = session.now
+      session.wakes()
+      #expect(session.deeds == [.read])
+      waits.append(session.now - before)
+      session.reads(.unreadable(.denied))
+    }
+    #expect(Array(waits[..<8]) == [300, 600, 1200, 2400, 4800, 9600, 19_200, 30_000].map { .milliseconds($0) })
+    #expect(waits[7...].allSatisfy { $0 == .seconds(30) })
+    session.isHinted(.found(.sample(1, issuedAt: .sample)))
+    #expect(session.state == .authenticated)
+    #expect(session.actions.contains(.announce(.credentialReadable)))
+    #expect(session.news.filter { $0 == .credentialUnreadable(.denied) }.count == 1)
+  }
+
+  @Test("keeps the hint of whose it is through a locked start")
+  func keepsTheHint() {
+    var session = SessionScript(remembered: RememberedAccount(subject: .sample))
+    session.reads(.unreadable(.denied))
+    #expect(session.snapshot.subject == .sample)
+    session.isHinted(.found(.sample(1, subject: nil, issuedAt: .sample)))
+    #expect(session.snapshot.subject == .sample)
+    #expect(session.deeds == [.identify(.sample(1, subject: nil, issuedAt: .sample), generation: 0)])
+  }
+
+  @Test("ends where the credential is gone from a place that can be read, and tells that only when it is on record")
+  func missing() {
+    var session = SessionScript()
+    session.reads(.missing("work.json is gone"))
+    #expect(session.state == .hydrating)
+    #expect(
+      session.deeds == [.writeEnd(EndRecord(reason: .credentialMissing, at: session.now, fingerprint: nil))])
+    session.writesEnd()
+    #expect(session.state == .reauthRequired(.credentialMissing))
+    #expect(session.snapshot.message.contains("work.json is gone"))
+  }
+
+  @Test("sets a corrupt file aside before it ends")
+  func corrupt() {
+    var session = SessionScript()
+    session.reads(.corrupt("no JSON"))
+    #expect(session.deeds == [.setAside])
+    #expect(session.state == .hydrating)
+    session.setsAside()
+    #expect(
+      session.deeds == [.writeEnd(EndRecord(reason: .credentialCorrupt, at: session.now, fingerprint: nil))])
+    session.writesEnd()
+    #expect(session.state == .reauthRequired(.credentialCorrupt))
+    #expect(session.news.contains(.credentialSetAside("work.json.corrupt-1")))
+  }
+
+  @Test("ends nothing over a corrupt file that cannot be set aside, and tries again ever more slowly")
+  func corruptAndStuck() {
+    var session = SessionScript()
+    var waits: [Duration] = []
+    for _ in 0..<12 {
+      session.reads(.corrupt("no JSON"))
+      session.setsAside(.denied)
+      #expect(session.state == .locked(.obstacle(.denied)))
+      let before = session.now
+      session.wakes()
+      waits.append(session.now - before)
+    }
+    #expect(waits.last == .seconds(30))
+  }
+
+  @Test("writes nothing over a file from a newer version, and says so")
+  func tooNew() {
+    var session = SessionScript()
+    session.reads(.tooNew(version: 9))
+    #expect(session.state == .reauthRequired(.credentialTooNew))
+    #expect(session.deeds.isEmpty)
+    #expect(session.snapshot.message.contains("format 9"))
+    session.isHinted(.found(.sample(1, issuedAt: .sample)))
+    #expect(session.state == .authenticated)
+  }
+
+  @Test("shows an end that is remembered before anything is read, and after")
+  func remembersTheEnd() {
+    var session = SessionScript(remembered: RememberedAccount(end: end))
+    #expect(session.state == .reauthRequired(.refreshTokenRejected))
+    #expect(session.snapshot.since == end.at)
+    session.reads(.ended(end))
+    #expect(session.state == .reauthRequired(.refreshTokenRejected))
+    #expect(session.nextWake == nil)
+  }
+
+  @Test("never sends a refused token again: found after a restart, it is replaced by its end")
+  func healsTheEnd() {
+    var session = SessionScript(remembered: RememberedAccount(end: end))
+    session.reads(.found(.sample(1, issuedAt: .sample)))
+    #expect(session.deeds == [.writeEnd(end)])
+    #expect(session.state == .reauthRequired(.refreshTokenRejected))
+    session.writesEnd(.full)
+    #expect(session.state == .reauthRequired(.refreshTokenRejected))
+    session.wakes()
+    #expect(session.deeds == [.read])
+    session.reads(.found(.sample(1, issuedAt: .sample)))
+    #expect(session.deeds == [.writeEnd(end)])
+  }
+
+  @Test("takes over another grant that is found after an end, also where the end could not be written")
+  func adoptsAfterTheEnd() {
+    var session = SessionScript(remembered: RememberedAccount(end: end))
+    session.reads(.unreadable(.away))
+    session.wakes()
+    #expect(session.deeds == [.read])
+    session.reads(.found(.sample(2, issuedAt: .sample)))
+    #expect(session.state == .authenticated)
+    #expect(session.token == .sample(2))
+  }
+
+  @Test("welcomes a credential back that was lost and was never refused")
+  func welcomesTheLost() {
+    var session = SessionScript.holding()
+    session.isHinted(.missing("work.json is gone"))
+    session.writesEnd()
+    #expect(session.state == .reauthRequired(.credentialMissing))
+    session.isHinted(.found(.sample(1, issuedAt: .sample)))
+    #expect(session.state == .authenticated)
+    #expect(session.token == .sample(1))
+  }
+
+  // MARK: - While a grant is held
+
+  @Test("keeps serving what is in memory when the file becomes unreadable, refreshes nothing, then locks")
+  func servesWhatItHolds() {
+    var session = SessionScript.holding()
+    session.isHinted(.unreadable(.denied))
+    #expect(session.state == .authenticated)
+    #expect(session.snapshot.isReadable == false)
+    #expect(session.token == .sample(1))
+    session.passes(.seconds(3500))
+    session.reads(.unreadable(.denied))
+    #expect(session.attempts.isEmpty)
+    #expect(session.state == .authenticated)
+    session.passes(.seconds(101))
+    #expect(session.state == .locked(.obstacle(.denied)))
+    session.reads(.found(.sample(1, issuedAt: .sample)))
+    #expect(session.state == .authenticated)
+    #expect(session.attempts.count == 1)
+  }
+
+  @Test("locks at once on an unreadable file where that is configured")
+  func locksWhenUnreadable() {
+    var session = SessionScript.holding(.sample(1, issuedAt: .sample), SessionSettings(locksWhenUnreadable: true))
+    session.isHinted(.unreadable(.denied))
+    #expect(session.state == .locked(.obstacle(.denied)))
+    session.wakes()
+    session.reads(.found(.sample(1, issuedAt: .sample)))
+    #expect(session.state == .authenticated)
+  }
+
+  @Test("writes a file anew from memory that has become corrupt, once it is set aside")
+  func rewritesTheCorrupt() {
+    var session = SessionScript.holding()
+    session.isHinted(.corrupt("cut off"))
+    #expect(session.deeds == [.setAside])
+    #expect(session.state == .authenticated)
+    session.setsAside()
+    #expect(session.deeds == [.write(.sample(1, issuedAt: .sample), generation: 0)])
+    session.writes()
+    #expect(session.token == .sample(1))
+    #expect(session.machine.isAtRest)
+  }
+
+  @Test("does not take its own setting aside for a removal")
+  func knowsWhatItSetAside() {
+    var session = SessionScript.holding()
+    session.isHinted(.corrupt("cut off"))
+    session.setsAside()
+    session.writes(.full)
+    session.isHinted(.missing("work.json is gone"))
+    #expect(session.state == .authenticated)
+    #expect(session.token == .sample(1))
+  }
+
+  @Test("keeps what it holds where nothing is left of the place, or a newer version wrote there")
+  func keepsWhatItHolds() {
+    for reading in [CredentialReading.neverSignedIn, .tooNew(version: 9)] {
+      var session = SessionScript.holding()
+      session.isHinted(reading)
+      #expect(session.state == .authenticated)
+      #expect(session.deeds.isEmpty)
+      #expect(session.snapshot.isReadable == false)
+    }
+  }
+
+  @Test("ends when the file is removed from a place that can be read")
+  func removedWhileHeld() {
+    var session = SessionScript.holding()
+    session.isHinted(.missing("work.json is gone"))
+    #expect(session.state == .authenticated)
+    session.writesEnd()
+    #expect(session.state == .reauthRequired(.credentialMissing))
+    #expect(session.token == nil)
+  }
+
+  @Test("writes over an end that somebody put into the file of a session that goes on")
+  func rewritesTheEnd() {
+    var session = SessionScript.holding()
+    session.isHinted(.ended(end))
+    #expect(session.state == .authenticated)
+    #expect(session.deeds == [.write(.sample(1, issuedAt: .sample), generation: 0)])
+  }
+
+  @Test("takes over another program's grant, in a new generation, and drops and revokes what the old one brings")
+  func adoptsWhileHeld() {
+    var session = SessionScript.holding()
+    session.passes(.seconds(3400))
+    #expect(session.attempts.count == 1)
+    session.isHinted(.found(.sample(7, issuedAt: session.now)))
+    #expect(session.token == .sample(7))
+    #expect(session.machine.generation == 1)
+    #expect(session.news.contains(.statusChanged))
+    session.isGranted(.sample(2))
+    #expect(session.token == .sample(7))
+    guard case .revoke(let late)? = session.deeds.first else {
+      Issue.record("nothing was revoked")
+      return
+    }
+    #expect(late.grant.accessToken == .sample(2))
+    #expect(late.grant.refreshToken == .sample(1002))
+  }
+
+  @Test("forgets whose it was when another program's grant does not say, and asks")
+  func asksWhoseItIs() {
+    var session = SessionScript.holding()
+    session.isHinted(.found(.sample(7, subject: nil, issuedAt: .sample)))
+    #expect(session.snapshot.subject == nil)
+    #expect(session.deeds == [.identify(.sample(7, subject: nil, issuedAt: .sample), generation: 1)])
+    let other = Subject(issuer: "https://id.example.com", id: "other")
+    session.isIdentified(as: other)
+    #expect(session.snapshot.subject == other)
+    #expect(session.deeds == [.write(.sample(7, subject: other, issuedAt: .sample), generation: 1)])
+  }
+
+  @Test("does not believe an answer to whose it is that was about an older grant")
+  func dropsOldIdentity() {
+    var session = SessionScript.holding(.sample(1, subject: nil, issuedAt: .sample))
+    session.take(.locked(.user))
+    session.take(.unlocked(.user))
+    session.reads(.found(.sample(7, subject: nil, issuedAt: .sample)))
+    session.take(.identified(generation: 0, .sample))
+    #expect(session.snapshot.subject == nil)
+  }
+
+  @Test("reads once more what was asked for while a read was under way")
+  func readsAgain() {
+    var session = SessionScript()
+    session.take(.credentialHinted)
+    #expect(session.deeds.isEmpty)
+    session.reads(.neverSignedIn)
+    #expect(session.deeds == [.read])
+  }
+
+  @Test("believes nothing that was read before its own write landed")
+  func ignoresOldReads() {
+    var session = SessionScript.holding()
+    session.take(.credentialHinted)
+    session.passes(.seconds(1))
+    session.asks(.refresh)
+    session.isGranted(.sample(2))
+    session.reads(.found(.sample(1, issuedAt: .sample)))
+    session.writes()
+    #expect(session.token == .sample(2))
+    #expect(session.deeds == [.read])
+  }
+}

@@ -1,0 +1,192 @@
+import HearthCore
+import TestSupport
+import Testing
+
+@Suite("A session and its locks")
+struct LockTests {
+  private let grant = Credential.sample(1, issuedAt: .sample)
+
+  @Test("locks at once and wipes grant and key", arguments: Lock.allCases)
+  func wipes(lock: Lock) {
+    var session = SessionScript.holding()
+    session.take(.locked(lock))
+    #expect(session.state == .locked(.explicit(lock)))
+    #expect(session.machine.knowledge == .withheld)
+    #expect(session.deeds.contains(.lockStore))
+    #expect(session.token == nil)
+    #expect(session.snapshot.subject == .sample)
+    #expect(session.nextWake == nil)
+  }
+
+  @Test("reads the credential again on unlock, without asking the provider")
+  func unlocks() {
+    var session = SessionScript.holding()
+    session.take(.locked(.screen))
+    session.take(.unlocked(.screen))
+    #expect(session.deeds == [.read])
+    session.reads(.found(grant))
+    #expect(session.state == .authenticated)
+    #expect(session.machine.generation == 0)
+    #expect(session.attempts.isEmpty)
+  }
+
+  @Test("is unlocked only when every lock is gone; the user's unlock takes away the user's alone")
+  func isASet() {
+    var session = SessionScript.holding()
+    session.take(.locked(.user))
+    session.take(.locked(.screen))
+    session.take(.locked(.suspend))
+    session.take(.unlocked(.user))
+    #expect(session.state == .locked(.explicit(.screen)))
+    session.take(.unlocked(.screen))
+    #expect(session.state == .locked(.explicit(.suspend)))
+    session.take(.unlocked(.screen))
+    session.take(.unlocked(.suspend))
+    #expect(session.deeds == [.read])
+  }
+
+  @Test("remembers the user's lock, and no other, across restarts")
+  func remembers() {
+    var session = SessionScript.holding()
+    session.take(.locked(.user))
+    #expect(session.deeds.contains(.rememberLockedByUser(true)))
+    session.take(.locked(.user))
+    #expect(session.deeds.isEmpty)
+    session.take(.unlocked(.user))
+    #expect(session.deeds.contains(.rememberLockedByUser(false)))
+    session.take(.locked(.screen))
+    #expect(!session.deeds.contains(.rememberLockedByUser(true)))
+
+    var restarted = SessionScript(remembered: RememberedAccount(subject: .sample, lockedByUser: true))
+    #expect(restarted.state == .locked(.explicit(.user)))
+    restarted.reads(.found(grant))
+    #expect(restarted.machine.knowledge == .withheld)
+    #expect(restarted.deeds == [.lockStore])
+  }
+
+  @Test("shows an end before a lock, and a lock before hydrating")
+  func precedence() {
+    var session = SessionScript()
+    session.take(.locked(.user))
+    #expect(session.state == .locked(.explicit(.user)))
+    session.reads(.neverSignedIn)
+    #expect(session.state == .unauthenticated(signedOut: false))
+
+    let end = EndRecord(reason: .rejectedByServer, at: .sample, fingerprint: nil)
+    let ended = SessionScript(remembered: RememberedAccount(lockedByUser: true, end: end))
+    #expect(ended.state == .reauthRequired(.rejectedByServer))
+
+    var unreadable = SessionScript()
+    unreadable.reads(.unreadable(.denied))
+    unreadable.take(.locked(.suspend))
+    #expect(unreadable.state == .locked(.explicit(.suspend)))
+  }
+
+  @Test("lets a refresh in flight land and be stored before it wipes")
+  func landsFirst() {
+    var session = SessionScript.holding()
+    session.asks(.refresh)
+    session.take(.locked(.user))
+    #expect(session.state == .locked(.explicit(.user)))
+    #expect(!session.deeds.contains(.lockStore))
+    session.isGranted(.sample(2))
+    #expect(session.deeds.count == 1)
+    session.writes()
+    #expect(session.machine.knowledge == .withheld)
+    #expect(session.deeds == [.lockStore])
+    session.take(.unlocked(.user))
+    session.reads(.found(.sample(2, issuedAt: session.now)))
+    #expect(session.token == .sample(2))
+  }
+
+  @Test("keeps the only copy of a grant in memory under a lock until it is written, and shows it to nobody")
+  func keepsTheOnlyCopy() {
+    var session = SessionScript.holding()
+    session.asks(.refresh)
+    session.take(.locked(.user))
+    session.isGranted(.sample(2))
+    session.writes(.full)
+    #expect(session.state == .locked(.explicit(.user)))
+    #expect(session.token == nil)
+    #expect(session.deeds.isEmpty)
+    for _ in 0..<20 {
+      session.wakes()
+      guard case .write(let credential, _)? = session.deeds.first else {
+        Issue.record("nothing was written")
+        return
+      }
+      #expect(credential.grant.refreshToken == .sample(1002))
+      session.writes(.full)
+    }
+    session.wakes()
+    session.writes()
+    #expect(session.deeds == [.lockStore])
+  }
+
+  @Test("wipes the key also where no grant is in memory, and after each look under a lock")
+  func wipesTheKey() {
+    var session = SessionScript()
+    session.reads(.unreadable(.full))
+    session.take(.locked(.screen))
+    #expect(session.deeds == [.lockStore])
+    session.wakes()
+    #expect(session.deeds == [.read])
+    session.reads(.found(grant))
+    #expect(session.machine.knowledge == .withheld)
+    #expect(session.deeds == [.lockStore])
+  }
+
+  @Test("asks for the passphrase again after a lock, and reads as soon as it is given")
+  func passphrase() {
+    var session = SessionScript.holding()
+    session.take(.locked(.user))
+    session.take(.unlocked(.user))
+    session.reads(.unreadable(.sealed))
+    #expect(session.state == .locked(.obstacle(.sealed)))
+    #expect(session.snapshot.action == .unlock)
+    session.take(.unlocked(.user))
+    #expect(session.deeds == [.read])
+    session.reads(.found(grant))
+    #expect(session.state == .authenticated)
+  }
+
+  @Test("sends nothing while locked, and refreshes at unlock what ran out meanwhile")
+  func refreshesAtUnlock() {
+    var session = SessionScript.holding()
+    session.take(.locked(.screen))
+    session.passes(.seconds(7200))
+    #expect(session.attempts.isEmpty)
+    session.take(.unlocked(.screen))
+    session.reads(.found(grant))
+    #expect(session.attempts.count == 1)
+    #expect(session.state == .authenticated)
+  }
+
+  @Test("does not shorten a wait by locking and unlocking")
+  func keepsTheWait() {
+    var session = SessionScript.holding()
+    session.passes(.seconds(3400))
+    session.fails(.unavailable(message: "429", retryAfter: .seconds(600)))
+    session.take(.locked(.suspend))
+    #expect(session.machine.knowledge == .withheld)
+    session.passes(.seconds(30))
+    session.take(.unlocked(.suspend))
+    session.reads(.found(grant))
+    #expect(session.attempts.count == 1)
+    #expect(session.snapshot.history.failures == 1)
+    session.passes(.seconds(569))
+    #expect(session.attempts.count == 1)
+    session.passes(.seconds(1))
+    #expect(session.attempts.count == 2)
+  }
+
+  @Test("refuses calls at once while locked, and says why")
+  func refusesCalls() {
+    var session = SessionScript.holding()
+    session.take(.locked(.user))
+    let answer = SessionAnswer.refused(.state(.locked(.explicit(.user))))
+    #expect(session.answer(asking: .token(minValidity: nil)) == answer)
+    #expect(session.answer(asking: .refresh) == answer)
+    #expect(session.answer(asking: .settle) == .done)
+  }
+}

@@ -1,0 +1,110 @@
+import HearthCore
+import TestSupport
+import Testing
+
+@Suite("A session whose grant cannot be written")
+struct PendingWriteTests {
+  /// A rotation that landed while the disk was full.
+  private var pending: SessionScript {
+    var session = SessionScript.holding()
+    session.comesDue()
+    session.isGranted(.sample(2))
+    session.writes(.full)
+    return session
+  }
+
+  @Test("keeps the rotated grant in memory, serves it, and says that it is not on disk")
+  func keeps() {
+    let session = pending
+    #expect(session.token == .sample(2))
+    #expect(session.snapshot.isWritePending)
+    #expect(session.snapshot.credentialError == Obstacle.full.detail)
+    #expect(session.actions.contains(.announce(.credentialPendingWrite(.full))))
+    #expect(session.state == .authenticated)
+  }
+
+  @Test("tries to write it again within seconds, for ever, and tells of it once")
+  func triesAgain() {
+    var session = pending
+    for _ in 0..<50 {
+      let before = session.now
+      session.wakes()
+      #expect(session.now - before <= .seconds(30))
+      guard case .write(let credential, _)? = session.deeds.first else {
+        Issue.record("nothing was written")
+        return
+      }
+      #expect(credential.grant.refreshToken == .sample(1002))
+      session.writes(.full)
+      if session.now > .sample + .seconds(6000) { break }
+    }
+    session.wakes()
+    session.writes()
+    #expect(!session.snapshot.isWritePending)
+    #expect(session.news.filter { $0 == .credentialPendingWrite(.full) }.count == 1)
+  }
+
+  @Test("sends nothing that could not be stored, and refuses what would need it")
+  func sendsNothing() {
+    var session = pending
+    #expect(session.attempts.count == 1)
+    guard case .refused(.refreshUnavailable(let message, _))? = session.answer(asking: .refresh) else {
+      Issue.record("not refused")
+      return
+    }
+    #expect(message.contains(Obstacle.full.detail))
+    session.passes(.seconds(3601))
+    #expect(session.attempts.count == 1)
+    #expect(session.state == .authenticated)
+  }
+
+  @Test("writes it at once when the older grant is found readable again, and does not go back to that one")
+  func newerWins() {
+    var session = pending
+    session.isHinted(.found(.sample(1, issuedAt: .sample)))
+    guard case .write(let credential, _)? = session.deeds.first else {
+      Issue.record("nothing was written")
+      return
+    }
+    #expect(credential.grant.accessToken == .sample(2))
+    #expect(session.token == .sample(2))
+  }
+
+  @Test("never replaces a file that cannot be read")
+  func neverReplacesTheUnreadable() {
+    var session = pending
+    session.isHinted(.unreadable(.denied))
+    for _ in 0..<20 {
+      session.wakes()
+      #expect(!session.deeds.contains { if case .write = $0 { true } else { false } })
+      if session.deeds.contains(.read) { session.reads(.unreadable(.denied)) }
+    }
+    #expect(session.state == .authenticated)
+    session.isHinted(.found(.sample(1, issuedAt: .sample)))
+    #expect(session.deeds.contains { if case .write = $0 { true } else { false } })
+  }
+
+  @Test("tries once more when the process stops, and is at rest only after that")
+  func triesAtTheEnd() {
+    var session = pending
+    #expect(session.machine.isAtRest)
+    session.take(.stopping)
+    #expect(session.deeds.contains { if case .write = $0 { true } else { false } })
+    #expect(!session.machine.isAtRest)
+    session.writes(.full)
+    #expect(session.machine.isAtRest)
+  }
+
+  @Test("looks once more when the process stops while the file could not be read, and writes if it can be again")
+  func looksAtTheEnd() {
+    var session = pending
+    session.isHinted(.unreadable(.away))
+    session.take(.stopping)
+    #expect(session.deeds == [.read])
+    #expect(!session.machine.isAtRest)
+    session.reads(.found(.sample(1, issuedAt: .sample)))
+    #expect(session.deeds.contains { if case .write = $0 { true } else { false } })
+    session.writes()
+    #expect(session.machine.isAtRest)
+  }
+}

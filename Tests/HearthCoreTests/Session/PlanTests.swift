@@ -1,0 +1,167 @@
+import HearthCore
+import TestSupport
+import Testing
+
+@Suite("What a session plans, announces and leaves")
+struct PlanTests {
+  private let grant = Credential.sample(1, issuedAt: .sample)
+
+  @Test("announces once that a token runs out because refreshing keeps failing, before it does")
+  func announcesExpiry() throws {
+    var session = SessionScript.holding()
+    while session.now < .sample + .seconds(3590) {
+      session.wakes()
+      if session.snapshot.isRefreshing { session.fails(.unavailable(message: "503", retryAfter: nil)) }
+    }
+    let expiry = SessionAnnouncement.expiring(at: .sample + .seconds(3600), final: false)
+    #expect(session.news.filter { $0 == expiry }.count == 1)
+  }
+
+  @Test("announces that no refresh can keep a token from running out")
+  func announcesTheFinalExpiry() {
+    var session = SessionScript.holding(.sample(1, issuedAt: .sample, isRenewable: false))
+    session.wakes()
+    #expect(session.now == .sample + .seconds(3300))
+    #expect(session.actions == [.announce(.expiring(at: .sample + .seconds(3600), final: true))])
+  }
+
+  @Test("announces no expiry of a token that is refreshed in time")
+  func announcesNothing() {
+    var session = SessionScript.holding()
+    session.comesDue()
+    session.passes(.seconds(200))
+    session.isGranted(.sample(2))
+    session.writes()
+    #expect(!session.news.contains { if case .expiring = $0 { true } else { false } })
+  }
+
+  @Test("announces an expiry while the file cannot be read or written")
+  func announcesExpiryWhileUnreadable() {
+    var session = SessionScript.holding()
+    session.isHinted(.unreadable(.denied))
+    while session.state == .authenticated {
+      session.wakes()
+      if session.deeds.contains(.read) { session.reads(.unreadable(.denied)) }
+    }
+    #expect(session.news.contains(.expiring(at: .sample + .seconds(3600), final: false)))
+  }
+
+  @Test("tells health as fresh, expiring inside the margin, and expired")
+  func health() throws {
+    var session = SessionScript.holding()
+    let life = try #require(session.snapshot.token)
+    #expect(life.health(at: .sample) == .fresh)
+    #expect(life.health(at: .sample + .seconds(3299)) == .fresh)
+    #expect(life.health(at: .sample + .seconds(3300)) == .expiring)
+    #expect(life.health(at: .sample + .seconds(3600)) == .expired)
+    session.take(.locked(.user))
+    #expect(session.snapshot.token == nil)
+  }
+
+  @Test("does the same when it is woken twice, early or for nothing")
+  func idempotent() {
+    var session = SessionScript.holding()
+    for _ in 0..<5 {
+      session.take(.woke)
+      #expect(session.actions.isEmpty)
+    }
+    session.comesDue()
+    for event in [SessionEvent.woke, .clockChanged, .woke] {
+      session.take(event)
+      #expect(session.actions.isEmpty)
+    }
+    session.isGranted(.sample(2))
+    session.take(.woke)
+    #expect(session.actions.isEmpty)
+    session.writes()
+    session.take(.woke)
+    #expect(session.actions.isEmpty)
+  }
+
+  @Test("ignores results that nobody waits for any more")
+  func ignoresTheLate() {
+    var session = SessionScript.holding()
+    let before = session.machine.knowledge
+    session.take(.credentialRead(.found(grant)))
+    session.take(.identified(generation: 7, .sample))
+    session.take(.refreshEnded(generation: 7, .failed(.unavailable(message: "late", retryAfter: nil))))
+    session.take(.refreshEnded(generation: 0, .failed(.unavailable(message: "late", retryAfter: nil))))
+    #expect(session.machine.knowledge == before)
+    #expect(session.deeds.isEmpty)
+  }
+
+  @Test("makes a plan anew at once after the machine slept past it")
+  func sleptPastIt() {
+    var session = SessionScript.holding()
+    session.now = .sample + .seconds(86_400)
+    session.take(.clockChanged)
+    #expect(session.attempts.count == 1)
+    #expect(session.state == .authenticated)
+  }
+
+  @Test("names a next time in the future, or none, in every state")
+  func wakesInTheFuture() {
+    var session = SessionScript.holding()
+    for step in 0..<400 {
+      if let next = session.nextWake {
+        #expect(next > session.now, "step \(step)")
+      } else {
+        #expect(session.snapshot.isRefreshing)
+      }
+      guard session.wakes() else {
+        session.isGranted(.sample(step + 2))
+        session.writes()
+        continue
+      }
+      if session.snapshot.isRefreshing, step % 3 != 0 { session.fails(.unavailable(message: "503", retryAfter: nil)) }
+    }
+  }
+
+  // MARK: - Shutdown
+
+  @Test("lets a refresh land before it rests, and begins none")
+  func landsAtShutdown() {
+    var session = SessionScript.holding()
+    session.comesDue()
+    let waiting = session.asks(.refresh)
+    session.take(.stopping)
+    #expect(!session.machine.isAtRest)
+    #expect(session.answer(asking: .token(minValidity: nil)) == .refused(.stopping))
+    session.isGranted(.sample(2))
+    #expect(!session.machine.isAtRest)
+    session.writes()
+    #expect(session.machine.isAtRest)
+    #expect(session.answer(to: waiting) == .done)
+    session.passes(.seconds(10_000))
+    #expect(session.attempts.count == 1)
+  }
+
+  @Test("answers those who wait for something that will not come any more")
+  func answersAtShutdown() {
+    var session = SessionScript()
+    let hydrating = session.asks(.token(minValidity: nil))
+    session.take(.stopping)
+    #expect(session.answer(to: hydrating) == .refused(.stopping))
+
+    var held = SessionScript.holding()
+    held.refreshes(to: 2)
+    let early = held.asks(.refresh)
+    #expect(held.attempts.count == 1)
+    held.take(.stopping)
+    #expect(held.answer(to: early) == .refused(.stopping))
+    #expect(held.machine.isAtRest)
+  }
+
+  @Test("writes an end down before it rests")
+  func endsBeforeShutdown() {
+    var session = SessionScript.holding()
+    session.comesDue()
+    session.take(.stopping)
+    session.fails(.rejected(.refreshToken, message: "invalid_grant"))
+    #expect(!session.machine.isAtRest)
+    session.reads(.found(grant))
+    #expect(!session.machine.isAtRest)
+    session.writesEnd()
+    #expect(session.machine.isAtRest)
+  }
+}

@@ -1,0 +1,437 @@
+import HearthCore
+import TestSupport
+import Testing
+
+@Suite("A session that refreshes")
+struct RefreshTests {
+  private let other = Subject(issuer: "https://id.example.com", id: "other")
+
+  @Test("asks ahead of expiry, stores the answer, and only then shows it")
+  func refreshesAhead() {
+    var session = SessionScript.holding()
+    session.comesDue()
+    #expect(session.deeds == [.refresh(.sample(1, issuedAt: .sample), generation: 0)])
+    #expect(session.now < .sample + .seconds(3300))
+    #expect(session.snapshot.isRefreshing)
+    session.isGranted(.sample(2))
+    let stored = Credential.sample(2, issuedAt: session.now)
+    #expect(session.deeds == [.write(stored, generation: 0)])
+    #expect(session.token == .sample(1))
+    #expect(!session.actions.contains { if case .announce = $0 { true } else { false } })
+    session.writes()
+    #expect(session.token == .sample(2))
+    #expect(
+      session.actions.contains(
+        .announce(
+          .refreshed(
+            Token.sample(2).fingerprint, previous: Token.sample(1).fingerprint, expiresAt: stored.grant.expiresAt))))
+    #expect(session.snapshot.history.lastOutcome == .success)
+  }
+
+  @Test("keeps what an answer leaves out")
+  func keepsWhatIsLeftOut() {
+    var session = SessionScript.holding()
+    session.asks(.refresh)
+    session.isGranted(TokenResponse(accessToken: .sample(2), lifetime: .seconds(60), origin: .sample))
+    guard case .write(let credential, _)? = session.deeds.first else {
+      Issue.record("nothing was written")
+      return
+    }
+    #expect(credential.grant.refreshToken == .sample(1001))
+    #expect(credential.subject == .sample)
+  }
+
+  @Test("sends one refresh at a time, whatever happens meanwhile")
+  func singleFlight() {
+    var session = SessionScript.holding()
+    session.comesDue()
+    for _ in 0..<10 { session.asks(.refresh) }
+    session.take(.networkReturned)
+    session.take(.clockChanged)
+    session.take(.settingsChanged(RefreshSettings()))
+    session.asks(.reportUnauthorized(Token.sample(1).fingerprint))
+    session.passes(.seconds(20))
+    #expect(session.attempts.count == 1)
+  }
+
+  @Test("does not send a second refresh while the one for a replaced grant is still under way")
+  func singleFlightAcrossGenerations() {
+    var session = SessionScript.holding()
+    session.comesDue()
+    session.isHinted(.found(.sample(7, issuedAt: .sample - .seconds(3600))))
+    session.passes(.seconds(5))
+    #expect(session.attempts.count == 1)
+    session.take(.refreshEnded(generation: 0, .failed(.unavailable(message: "504", retryAfter: nil))))
+    #expect(session.attempts.count == 2)
+    #expect(session.deeds == [.refresh(.sample(7, issuedAt: .sample - .seconds(3600)), generation: 1)])
+  }
+
+  @Test("repeats at once, once, with the same token, what was sent and not answered")
+  func repeatsTheLostReply() {
+    var session = SessionScript.holding()
+    session.comesDue()
+    session.fails(.unanswered(message: "reset"))
+    #expect(session.deeds == [.refresh(.sample(1, issuedAt: .sample), generation: 0)])
+    session.isGranted(.sample(2))
+    session.writes()
+    #expect(session.token == .sample(2))
+    #expect(session.snapshot.history.failures == 0)
+  }
+
+  @Test("waits after a repetition that was lost, too, and repeats once again next time")
+  func repeatsOnlyOnce() {
+    var session = SessionScript.holding()
+    session.comesDue()
+    session.fails(.unanswered(message: "reset"))
+    session.fails(.unanswered(message: "reset"))
+    #expect(session.deeds.isEmpty)
+    #expect(session.snapshot.history.failures == 1)
+    session.comesDue()
+    session.fails(.unanswered(message: "reset"))
+    #expect(session.attempts.count == 4)
+  }
+
+  @Test("believes a refusal after a lost reply, as the provider has then answered")
+  func believesAfterTheLostReply() {
+    var session = SessionScript.holding()
+    session.comesDue()
+    session.fails(.unanswered(message: "reset"))
+    session.fails(.rejected(.refreshToken, message: "invalid_grant"))
+    session.reads(.found(.sample(1, issuedAt: .sample)))
+    session.writesEnd()
+    #expect(session.state == .reauthRequired(.refreshTokenRejected))
+  }
+
+  @Test(
+    "ends when the provider refuses for good: reads once more, writes the end down, tells it, and sends nothing again",
+    arguments: [
+      (RefreshFailure.Rejection.refreshToken, EndReason.refreshTokenRejected), (.accountDisabled, .accountDisabled),
+    ])
+  func isRejected(rejection: RefreshFailure.Rejection, reason: EndReason) {
+    var session = SessionScript.holding()
+    session.comesDue()
+    session.fails(.rejected(rejection, message: "invalid_grant"))
+    #expect(session.deeds == [.read])
+    #expect(session.state == .authenticated)
+    session.reads(.found(.sample(1, issuedAt: .sample)))
+    #expect(
+      session.deeds
+        == [.writeEnd(EndRecord(reason: reason, at: session.now, fingerprint: Token.sample(1001).fingerprint))])
+    #expect(session.state == .authenticated)
+    session.writesEnd()
+    #expect(session.state == .reauthRequired(reason))
+    #expect(session.snapshot.history.lastOutcome == .rejected)
+    session.take(.networkReturned)
+    session.passes(.seconds(1_000_000))
+    #expect(session.attempts.count == 1)
+    #expect(session.nextWake == nil)
+  }
+
+  @Test("lets a newer grant in the file win over a refusal")
+  func newerGrantWins() {
+    var session = SessionScript.holding()
+    session.comesDue()
+    session.fails(.rejected(.refreshToken, message: "invalid_grant"))
+    session.reads(.found(.sample(9, issuedAt: session.now)))
+    #expect(session.state == .authenticated)
+    #expect(session.token == .sample(9))
+    #expect(!session.news.contains { if case .changed(_, .reauthRequired) = $0 { true } else { false } })
+  }
+
+  @Test("believes a refusal only after a reading that began after it")
+  func readsAfresh() {
+    var session = SessionScript.holding()
+    session.comesDue()
+    session.take(.credentialHinted)
+    session.fails(.rejected(.refreshToken, message: "invalid_grant"))
+    session.reads(.found(.sample(1, issuedAt: .sample)))
+    #expect(session.deeds == [.read])
+    session.reads(.found(.sample(9, issuedAt: session.now)))
+    #expect(session.token == .sample(9))
+  }
+
+  @Test("writes the end down at once where the file cannot be read, and takes over a newer grant that appears in it")
+  func rejectedWhileUnreadable() {
+    var session = SessionScript.holding()
+    session.comesDue()
+    session.fails(.rejected(.refreshToken, message: "invalid_grant"))
+    session.reads(.unreadable(.away))
+    session.writesEnd(.away)
+    #expect(session.state == .reauthRequired(.refreshTokenRejected))
+    session.wakes()
+    #expect(session.deeds == [.read])
+    session.reads(.found(.sample(9, issuedAt: session.now)))
+    #expect(session.state == .authenticated)
+  }
+
+  @Test("believes an unclear 400 the second time, ten seconds later")
+  func unclearTwice() {
+    var session = SessionScript.holding()
+    session.comesDue()
+    session.fails(.unclearRefusal(message: "400"))
+    #expect(session.state == .authenticated)
+    #expect(session.deeds.isEmpty)
+    let first = session.now
+    session.take(.networkReturned)
+    session.asks(.refresh)
+    #expect(session.attempts.count == 1)
+    session.comesDue()
+    #expect(session.attempts.count == 2)
+    #expect(session.now - first >= .seconds(10))
+    session.fails(.unclearRefusal(message: "400"))
+    #expect(session.deeds == [.read])
+    session.reads(.found(.sample(1, issuedAt: .sample)))
+    session.writesEnd()
+    #expect(session.state == .reauthRequired(.refreshTokenRejected))
+  }
+
+  @Test("starts counting unclear refusals anew after another answer")
+  func unclearNotInARow() {
+    var session = SessionScript.holding()
+    session.comesDue()
+    session.fails(.unclearRefusal(message: "400"))
+    session.comesDue()
+    session.fails(.unavailable(message: "503", retryAfter: .seconds(20)))
+    session.comesDue()
+    session.fails(.unclearRefusal(message: "400"))
+    #expect(session.state == .authenticated)
+    #expect(session.deeds.isEmpty)
+  }
+
+  @Test("keeps the session when the configuration is refused, waits long, and says what to mend")
+  func misconfigured() {
+    var session = SessionScript.holding()
+    session.comesDue()
+    session.fails(.misconfigured(message: "invalid_client"))
+    #expect(session.state == .authenticated)
+    #expect(session.snapshot.action == .fixConfiguration)
+    #expect(session.snapshot.message.contains("invalid_client"))
+    #expect(session.snapshot.history.lastOutcome == .misconfigured)
+    let failedAt = session.now
+    session.take(.networkReturned)
+    session.comesDue()
+    #expect(session.attempts.count == 2)
+    #expect(session.now - failedAt >= .seconds(150))
+    session.fails(.misconfigured(message: "invalid_client"))
+    session.passes(.seconds(2))
+    session.take(.settingsChanged(RefreshSettings()))
+    #expect(session.attempts.count == 3)
+  }
+
+  @Test("takes Retry-After as a floor that neither the network's return nor a call goes below")
+  func retryAfterIsAFloor() {
+    var session = SessionScript.holding()
+    session.comesDue()
+    let failedAt = session.now
+    session.fails(.unavailable(message: "429", retryAfter: .seconds(40)))
+    session.take(.networkReturned)
+    let id = session.asks(.refresh)
+    #expect(
+      session.answer(to: id) == .refused(.refreshUnavailable(message: "429", retryAfter: .seconds(40))))
+    session.comesDue()
+    #expect(session.now - failedAt >= .seconds(40))
+    #expect(session.attempts.count == 2)
+  }
+
+  @Test("holds to a Retry-After that is shorter than its own wait, too")
+  func shortRetryAfter() {
+    var session = SessionScript.holding()
+    for _ in 0..<8 {
+      session.comesDue()
+      session.fails(.unavailable(message: "503", retryAfter: nil))
+    }
+    session.comesDue()
+    let failedAt = session.now
+    session.fails(.unavailable(message: "503", retryAfter: .seconds(7)))
+    session.passes(.seconds(2))
+    session.take(.networkReturned)
+    #expect(session.attempts.count == 9)
+    session.comesDue()
+    #expect(session.now - failedAt == .seconds(7))
+    #expect(session.attempts.count == 10)
+  }
+
+  @Test("follows a Retry-After for an hour at most")
+  func capsRetryAfter() {
+    var session = SessionScript.holding()
+    session.comesDue()
+    session.fails(.unavailable(message: "503", retryAfter: .seconds(1_000_000)))
+    let next = session.snapshot.nextAttemptAt
+    #expect(next.map { $0 - session.now <= .seconds(3600) } == true)
+  }
+
+  @Test("tries once at once when the network returns, and waits on after that")
+  func networkReturns() {
+    var session = SessionScript.holding()
+    for _ in 0..<8 {
+      session.comesDue()
+      session.fails(.unavailable(message: "no route", retryAfter: nil))
+    }
+    session.passes(.seconds(3))
+    #expect(session.attempts.count == 8)
+    session.take(.networkReturned)
+    #expect(session.attempts.count == 9)
+    session.fails(.unavailable(message: "no route", retryAfter: nil))
+    session.passes(.seconds(20))
+    #expect(session.attempts.count == 9)
+  }
+
+  @Test(
+    "leaves time between two attempts, over a thousand failures, and grows it to half of five minutes at least",
+    arguments: [
+      RefreshFailure.unavailable(message: "503", retryAfter: nil),
+      .unavailable(message: "429", retryAfter: .zero), .unavailable(message: "429", retryAfter: .seconds(90)),
+      .unanswered(message: "timeout"), .misconfigured(message: "404"), .unclearRefusal(message: "400"),
+    ])
+  func neverHot(failure: RefreshFailure) {
+    var session = SessionScript.holding(seed: 42)
+    for count in 1...1000 {
+      session.comesDue()
+      guard session.snapshot.isRefreshing else {
+        Issue.record("stuck after \(count) failures")
+        return
+      }
+      let begun = session.now
+      if case .unclearRefusal = failure {
+        // Twice in a row it would be believed.
+        session.fails(.unavailable(message: "503", retryAfter: nil))
+      } else {
+        session.fails(failure)
+        if case .unanswered = failure { session.fails(failure) }
+      }
+      let next = session.snapshot.nextAttemptAt ?? begun
+      #expect(next - begun >= (count < 10 ? .milliseconds(500) : .seconds(150)), "after \(count) failures")
+      #expect(next - begun <= .seconds(3600))
+    }
+    #expect(session.state == .authenticated)
+  }
+
+  @Test("cannot be made to ask more often than once a second, whoever asks")
+  func leastGap() {
+    var session = SessionScript.holding(.sample(1, issuedAt: .sample, lifetime: .zero))
+    var number = 1
+    for _ in 0..<2000 {
+      session.asks(.token(minValidity: .seconds(60)))
+      session.asks(.refresh)
+      session.take(.networkReturned)
+      if session.snapshot.isRefreshing {
+        number += 1
+        session.isGranted(.sample(number, lifetime: .zero))
+        session.writes()
+      }
+      session.passes(.milliseconds(50))
+    }
+    let gaps = zip(session.attempts, session.attempts.dropFirst()).map { $1 - $0 }
+    #expect(gaps.allSatisfy { $0 >= RefreshSettings.leastGap })
+    #expect(gaps.count > 20)
+  }
+
+  @Test("refuses an answer for another user, revokes what it brought and nothing else, and keeps the session")
+  func anotherUser() {
+    var session = SessionScript.holding()
+    session.asks(.refresh)
+    session.isGranted(TokenResponse(accessToken: .sample(2), lifetime: .seconds(60), subject: other, origin: .sample))
+    guard case .revoke(let credential)? = session.deeds.first else {
+      Issue.record("nothing was revoked")
+      return
+    }
+    #expect(credential.grant.accessToken == .sample(2))
+    #expect(credential.grant.refreshToken == nil)
+    #expect(session.token == .sample(1))
+    #expect(session.snapshot.subject == .sample)
+    #expect(session.snapshot.action == .fixConfiguration)
+  }
+
+  @Test("takes note of whose it is when a refresh tells, and tells it")
+  func learnsWhoseItIs() {
+    var session = SessionScript.holding(.sample(1, subject: nil, issuedAt: .sample))
+    session.refreshes(to: 2)
+    #expect(session.snapshot.subject == .sample)
+    #expect(session.actions.contains(.announce(.statusChanged)))
+  }
+
+  @Test("asks nothing where the answer could not be stored, looks at the disk, and tries again")
+  func asksNothingWithoutRoom() {
+    var session = SessionScript.holding()
+    session.comesDue()
+    session.ends(.notAsked(.full))
+    #expect(session.deeds == [.read])
+    #expect(session.snapshot.history.lastError?.contains("no space left") == true)
+    #expect(session.snapshot.nextAttemptAt != nil)
+    #expect(session.state == .authenticated)
+  }
+
+  @Test("ends when there is nothing to refresh with and the token has run out, not before")
+  func noRefreshToken() {
+    var session = SessionScript.holding(.sample(1, issuedAt: .sample, isRenewable: false))
+    session.passes(.seconds(3599))
+    #expect(session.token == .sample(1))
+    session.wakes()
+    session.writesEnd()
+    #expect(session.state == .reauthRequired(.noRefreshToken))
+    #expect(session.attempts.isEmpty)
+  }
+
+  @Test("ends when the refresh token has run out as well as the access token")
+  func refreshTokenExpired() {
+    var credential = Credential.sample(1, issuedAt: .sample)
+    credential.grant.refreshExpiresAt = .sample + .seconds(1800)
+    var session = SessionScript.holding(credential)
+    session.passes(.seconds(3599))
+    #expect(session.token == .sample(1))
+    #expect(session.attempts.isEmpty)
+    session.wakes()
+    session.writesEnd()
+    #expect(session.state == .reauthRequired(.refreshTokenExpired))
+  }
+
+  @Test("renews without a refresh token where the provider grants so")
+  func renewsWithout() {
+    var session = SessionScript.holding(
+      .sample(1, issuedAt: .sample, isRenewable: false), SessionSettings(renewsWithoutRefreshToken: true))
+    session.comesDue()
+    #expect(session.attempts.count == 1)
+  }
+
+  @Test("plans nothing for a token that never expires")
+  func neverExpires() {
+    var session = SessionScript.holding(.sample(1, issuedAt: .sample, lifetime: nil))
+    #expect(session.nextWake == nil)
+    session.passes(.seconds(1_000_000))
+    #expect(session.token == .sample(1))
+    session.refreshes(to: 2)
+    #expect(session.token == .sample(2))
+  }
+
+  @Test("makes its plan anew when the settings change")
+  func newSettings() {
+    var session = SessionScript.holding()
+    var settings = RefreshSettings()
+    settings.margin = .seconds(60)
+    session.take(.settingsChanged(settings))
+    #expect(session.snapshot.nextAttemptAt.map { $0 >= .sample + .seconds(3600 - 66) } == true)
+  }
+
+  @Test("keeps every wait as long as it was meant, when the clock is set back")
+  func clockSetBack() {
+    var session = SessionScript.holding()
+    for _ in 0..<20 { session.isHinted(.unreadable(.denied)) }
+    session.now = session.now - .seconds(36_000)
+    session.take(.clockChanged)
+    let set = session.now
+    session.wakes()
+    #expect(session.deeds == [.read])
+    #expect(session.now - set <= .seconds(30))
+  }
+
+  @Test("waits what is left of a wait, after the clock was set back")
+  func clockSetBackWhileWaiting() {
+    var session = SessionScript.holding()
+    session.comesDue()
+    session.passes(.seconds(400))
+    session.fails(.unavailable(message: "503", retryAfter: .seconds(60)))
+    session.now = session.now - .seconds(200)
+    session.take(.clockChanged)
+    #expect(session.snapshot.nextAttemptAt.map { $0 - session.now } == .seconds(60))
+  }
+}

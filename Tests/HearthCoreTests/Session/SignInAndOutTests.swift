@@ -1,0 +1,266 @@
+import HearthCore
+import TestSupport
+import Testing
+
+@Suite("A session that is signed in to and out of")
+struct SignInAndOutTests {
+  private let first = Credential.sample(1, issuedAt: .sample)
+  private let other = Credential.sample(5, issuedAt: .sample)
+  private let end = EndRecord(reason: .refreshTokenRejected, at: .sample, fingerprint: Token.sample(1001).fingerprint)
+
+  /// A session in every state there is.
+  private var everywhere: [SessionScript] {
+    var hydrating = SessionScript()
+    var signedOut = SessionScript()
+    signedOut.reads(.neverSignedIn)
+    var ended = SessionScript(remembered: RememberedAccount(end: end))
+    ended.reads(.ended(end))
+    var unreadable = SessionScript()
+    unreadable.reads(.unreadable(.away))
+    let held = SessionScript.holding()
+    var locked = SessionScript.holding()
+    locked.take(.locked(.user))
+    var refreshing = SessionScript.holding()
+    refreshing.comesDue()
+    var storing = refreshing
+    storing.isGranted(.sample(2))
+    var confirming = refreshing
+    confirming.fails(.rejected(.refreshToken, message: "invalid_grant"))
+    var ending = confirming
+    ending.reads(.found(first))
+    var waiting = refreshing
+    waiting.fails(.unavailable(message: "503", retryAfter: nil))
+    var pending = storing
+    pending.writes(.full)
+    var corrupt = SessionScript()
+    corrupt.reads(.corrupt("no JSON"))
+    hydrating.take(.networkReturned)
+    return [
+      hydrating, signedOut, ended, unreadable, held, locked, refreshing, storing, confirming, ending, waiting, pending,
+      corrupt,
+    ]
+  }
+
+  /// Hands in all results that can still be outstanding, late and in an unfortunate order.
+  private func drain(_ session: inout SessionScript) {
+    session.take(.refreshEnded(generation: 0, .granted(.sample(3))))
+    session.take(.identified(generation: 0, .sample))
+  }
+
+  // MARK: - Signing out
+
+  @Test("is signed out of in every state, and tells it when it is done")
+  func signsOutEverywhere() {
+    for var session in everywhere where session.state != .unauthenticated(signedOut: true) {
+      let before = session.state
+      let id = session.asks(.signOut(revoke: true))
+      #expect(session.deeds.contains { if case .remove = $0 { true } else { false } }, "\(before)")
+      #expect(session.answer(to: id) == nil)
+      #expect(session.state == before)
+      drain(&session)
+      session.removes()
+      #expect(session.state == .unauthenticated(signedOut: true), "\(before)")
+      guard case .signedOut? = session.answer(to: id) else {
+        Issue.record("not answered in \(before)")
+        continue
+      }
+      #expect(session.token == nil)
+      #expect(session.news.contains { if case .signedOut = $0 { true } else { false } })
+      #expect(session.attempts.count <= 1)
+    }
+  }
+
+  @Test("hands back the newest grant to be revoked, where that is asked for")
+  func revokes() {
+    var session = SessionScript.holding()
+    let id = session.asks(.signOut(revoke: true))
+    #expect(
+      session.deeds
+        == [
+          .remove(
+            EndRecord(reason: .signedOut, at: session.now, fingerprint: nil), fingerprint: Token.sample(1).fingerprint)
+        ])
+    session.removes()
+    #expect(session.answer(to: id) == .signedOut(revoke: first))
+
+    var storing = SessionScript.holding()
+    storing.asks(.refresh)
+    storing.isGranted(.sample(2))
+    let late = storing.asks(.signOut(revoke: true))
+    storing.writes()
+    storing.removes()
+    #expect(storing.answer(to: late) == .signedOut(revoke: .sample(2, issuedAt: storing.now)))
+
+    var kept = SessionScript.holding()
+    let quiet = kept.asks(.signOut(revoke: false))
+    kept.removes()
+    #expect(kept.answer(to: quiet) == .signedOut(revoke: nil))
+  }
+
+  @Test("says the same when it is signed out of again, and does nothing twice")
+  func signsOutTwice() {
+    var session = SessionScript.holding()
+    let ids = [session.asks(.signOut(revoke: true)), session.asks(.signOut(revoke: true))]
+    #expect(session.deeds.isEmpty)
+    session.removes()
+    #expect(ids.allSatisfy { session.answer(to: $0) != nil })
+    #expect(session.answer(asking: .signOut(revoke: true)) == .signedOut(revoke: nil))
+    #expect(session.deeds.isEmpty)
+    #expect(session.news.filter { $0 == .signedOut(.sample) }.count == 1)
+  }
+
+  @Test("drops and revokes what a refresh brings after a sign-out")
+  func dropsTheRefresh() {
+    var session = SessionScript.holding()
+    session.comesDue()
+    session.asks(.signOut(revoke: true))
+    session.isGranted(.sample(2))
+    #expect(
+      session.deeds.contains { if case .revoke(let it) = $0 { it.grant.accessToken == .sample(2) } else { false } })
+    #expect(!session.deeds.contains { if case .write = $0 { true } else { false } })
+  }
+
+  @Test("goes on looking for a file that was out of reach at sign-out, so that it is removed when it comes back")
+  func looksForTheFile() {
+    var session = SessionScript.holding()
+    session.asks(.signOut(revoke: false))
+    session.removes(.away)
+    #expect(session.state == .unauthenticated(signedOut: true))
+    for _ in 0..<20 {
+      session.wakes()
+      #expect(session.deeds == [.read])
+      session.reads(.unreadable(.away))
+    }
+    session.wakes()
+    session.reads(.ended(EndRecord(reason: .signedOut, at: .sample, fingerprint: nil)))
+    #expect(session.state == .unauthenticated(signedOut: true))
+    #expect(session.nextWake == nil)
+  }
+
+  @Test("takes over a different grant that is found after a sign-out")
+  func adoptsAfterSignOut() {
+    var session = SessionScript.holding()
+    session.asks(.signOut(revoke: false))
+    session.removes()
+    session.isHinted(.found(other))
+    #expect(session.state == .authenticated)
+    #expect(session.token == .sample(5))
+  }
+
+  @Test("is signed out, not ended, when a sign-out comes while an end is being written")
+  func signsOutWhileEnding() {
+    var session = SessionScript.holding()
+    session.isHinted(.missing("work.json is gone"))
+    session.asks(.signOut(revoke: false))
+    session.writesEnd()
+    #expect(session.state == .authenticated)
+    session.removes()
+    #expect(session.state == .unauthenticated(signedOut: true))
+  }
+
+  @Test("lets a sign-out win over a sign-in that is still being written")
+  func signOutBeatsSignIn() {
+    var session = SessionScript.holding()
+    session.asks(.signOut(revoke: false))
+    session.removes()
+    let signIn = session.asks(.adopt(other))
+    let signOut = session.asks(.signOut(revoke: true))
+    session.writes()
+    #expect(session.token == nil)
+    session.removes()
+    #expect(session.state == .unauthenticated(signedOut: true))
+    #expect(session.answer(to: signOut) == .signedOut(revoke: other))
+    session.passes(.seconds(70))
+    #expect(session.answer(to: signIn) != nil)
+  }
+
+  // MARK: - Signing in
+
+  @Test("is signed in to in every state: nobody sees the grant before it is on disk, and older requests are dropped")
+  func signsInEverywhere() {
+    for var session in everywhere {
+      let before = session.state
+      let generation = session.machine.generation
+      let id = session.asks(.adopt(other))
+      #expect(session.deeds == [.write(other, generation: generation + 1)])
+      #expect(session.answer(to: id) == nil)
+      #expect(session.state == before)
+      #expect(session.token != .sample(5))
+      drain(&session)
+      session.writesEnd()
+      session.reads(.unreadable(.denied))
+      session.setsAside(.denied)
+      session.writes()
+      session.take(.credentialWritten(generation: generation, .success(())))
+      #expect(session.answer(to: id) == .done, "\(before)")
+      #expect(session.token == .sample(5), "\(before)")
+      #expect(session.state == .authenticated)
+      #expect(session.news.contains(.signedIn(.sample)))
+    }
+  }
+
+  @Test("keeps a sign-in that could not be written in memory, says so, and writes it when that can be")
+  func signInPending() {
+    var session = SessionScript()
+    session.reads(.neverSignedIn)
+    let id = session.asks(.adopt(first))
+    session.writes(.full)
+    #expect(session.answer(to: id) == .done)
+    #expect(session.snapshot.isWritePending)
+    #expect(session.token == .sample(1))
+    session.isHinted(.neverSignedIn)
+    #expect(session.state == .authenticated)
+    while session.deeds.isEmpty { session.wakes() }
+    #expect(session.deeds == [.write(first, generation: session.machine.generation)])
+    session.writes()
+    #expect(!session.snapshot.isWritePending)
+  }
+
+  @Test("takes the user's lock away with a sign-in, and no other")
+  func signInUnlocks() {
+    var session = SessionScript.holding()
+    session.take(.locked(.user))
+    session.take(.locked(.screen))
+    session.asks(.adopt(other))
+    session.writes()
+    #expect(session.actions.contains(.rememberLockedByUser(false)))
+    #expect(session.state == .locked(.explicit(.screen)))
+    #expect(session.machine.knowledge == .withheld)
+  }
+
+  @Test("begins with a clean sheet after a sign-in")
+  func forgetsFailures() {
+    var session = SessionScript.holding()
+    session.comesDue()
+    session.fails(.misconfigured(message: "invalid_client"))
+    session.asks(.adopt(.sample(5, issuedAt: session.now)))
+    session.writes()
+    #expect(session.snapshot.history.failures == 0)
+    #expect(session.snapshot.action == nil)
+  }
+
+  @Test("asks whose a grant is that does not say")
+  func asksWhose() {
+    var session = SessionScript()
+    session.reads(.neverSignedIn)
+    let nameless = Credential.sample(5, subject: nil, issuedAt: .sample)
+    session.asks(.adopt(nameless))
+    session.writes()
+    #expect(session.deeds == [.identify(nameless, generation: 1)])
+    session.isIdentified(as: .sample)
+    session.writes()
+    #expect(session.snapshot.subject == .sample)
+    #expect(session.machine.isAtRest)
+  }
+
+  @Test("tells each caller honestly when the disk never answers")
+  func hungDisk() {
+    var session = SessionScript.holding()
+    let id = session.asks(.signOut(revoke: true))
+    while session.answer(to: id) == nil, session.wakes() {}
+    guard case .refused(.refreshUnavailable)? = session.answer(to: id) else {
+      Issue.record("a removal that did not happen was told as done")
+      return
+    }
+  }
+}
