@@ -22,6 +22,7 @@ struct Daemon {
   }
 
   private let setup: Setup
+  private let signals: AsyncStream<DaemonSignal>
   private let clock: SystemClock
   private let log: EventLog
   private let logger = Logger(label: "hearthd")
@@ -36,6 +37,8 @@ struct Daemon {
 
   init(_ setup: Setup) async throws {
     self.setup = setup
+    // Before anybody can see the daemon, so that a signal that comes early ends it in order.
+    signals = await DaemonSignals.stream()
     let configuration = setup.configuration
     let clock = try SystemClock()
     let log = EventLog(logger: logger)
@@ -105,58 +108,17 @@ struct Daemon {
     return try ListeningSocket(path: path)
   }
 
-  /// Runs until SIGTERM or SIGINT. Each part stops before those it needs: clients first, then the outbox, then the
-  /// sessions, which let a refresh land.
+  /// Runs until SIGTERM or SIGINT.
   func run() async throws {
-    let signals = await DaemonSignals.stream()
     await reloader.apply(setup.configuration)
-    var parts = [
-      Part(run: sessions.run, stop: sessions.stop),
-      Part(run: outbox.run, stop: { [outbox] in await outbox.shutdown() }),
-      Part(
-        run: { [snapshots, outbox] in
-          for await snapshot in snapshots {
-            await outbox.sessionChanged(
-              snapshot.account, permission: snapshot.outboxPermission, knownSubject: snapshot.subject)
-          }
-        }),
-      Part(
-        run: { [sessions, outbox] in
-          for await _ in NetworkWatch.hints() {
-            await sessions.networkReturned()
-            await outbox.networkReturned()
-          }
-          // Where the kernel tells nothing, the waits are what is left.
-          try? await gracefulShutdown()
-        }),
-      Part(run: server.run, stop: { [server] in server.shutDown() }),
-    ]
-    if let watchdog = Watchdog.asked() {
-      parts.append(
-        Part(
-          run: { [clock, sessions] in
-            await watchdog.run(clock: clock) {
-              _ = await sessions.accounts
-              return true
-            }
-          }))
-    }
+    var parts = [Part(run: serve, stop: finish), Part(run: feedOutbox), Part(run: watchNetwork)]
+    if let watchdog = Watchdog.asked() { parts.append(Part(run: { await reportAlive(to: watchdog) })) }
     var configuration = ServiceGroupConfiguration(services: parts, logger: logger)
     configuration.maximumGracefulShutdownDuration = .milliseconds(4500)
     let group = ServiceGroup(configuration: configuration)
     try await withThrowingTaskGroup(of: Void.self) { tasks in
       tasks.addTask { try await group.run() }
-      tasks.addTask { [reloader, log] in
-        for await signal in signals {
-          switch signal {
-          case .stop:
-            log.stopping(version: hearthVersion)
-            ServiceNotifier().stopping()
-            await group.triggerGracefulShutdown()
-          case .reload: try? await reloader.reload()
-          }
-        }
-      }
+      tasks.addTask { await heedSignals(of: group) }
       log.started(version: hearthVersion)
       status.ready()
       try await tasks.next()
@@ -165,5 +127,57 @@ struct Daemon {
     await senders.token.shutdown()
     await senders.api.shutdown()
     clock.stop()
+  }
+
+  /// The services that clients see: they run together and end together.
+  private func serve() async throws {
+    try await withThrowingTaskGroup(of: Void.self) { services in
+      services.addTask { await sessions.run() }
+      services.addTask { await outbox.run() }
+      services.addTask { try await server.run() }
+      try await services.waitForAll()
+    }
+  }
+
+  /// No new calls and no new deliveries; refreshes under way land, and calls that wait for them are answered.
+  private func finish() async {
+    server.shutDown()
+    await outbox.shutdown()
+    await sessions.stop(patience: .seconds(3))
+  }
+
+  private func feedOutbox() async {
+    for await snapshot in snapshots {
+      await outbox.sessionChanged(
+        snapshot.account, permission: snapshot.outboxPermission, knownSubject: snapshot.subject)
+    }
+  }
+
+  private func watchNetwork() async {
+    for await _ in NetworkWatch.hints() {
+      await sessions.networkReturned()
+      await outbox.networkReturned()
+    }
+    // Where the kernel tells nothing, the waits are what is left.
+    try? await gracefulShutdown()
+  }
+
+  private func reportAlive(to watchdog: Watchdog) async {
+    await watchdog.run(clock: clock) {
+      _ = await sessions.accounts
+      return true
+    }
+  }
+
+  private func heedSignals(of group: ServiceGroup) async {
+    for await signal in signals {
+      switch signal {
+      case .stop:
+        log.stopping(version: hearthVersion)
+        ServiceNotifier().stopping()
+        await group.triggerGracefulShutdown()
+      case .reload: try? await reloader.reload()
+      }
+    }
   }
 }

@@ -34,9 +34,9 @@ package actor SessionDirectory: BearerSource {
     }
   }
 
-  package func stop() async {
+  package func stop(patience: Duration) async {
     await withDiscardingTaskGroup { group in
-      for entry in entries.values { group.addTask { await entry.service.stop() } }
+      for entry in entries.values { group.addTask { await entry.service.stop(patience: patience) } }
     }
     starting.finish()
   }
