@@ -95,11 +95,16 @@ import Testing
       #expect(places.contains { $0.1.contains("session.refreshFailed") })
       for (place, text) in places {
         for token in tokens where text.contains(token) {
-          Issue.record("\(place) holds a token: \(text.prefix(2000))")
+          Issue.record("\(place) holds a token: …\(around(token, in: text))…")
           break
         }
       }
     }
+  }
+
+  private func around(_ token: String, in text: String) -> Substring {
+    guard let range = text.firstRange(of: token) else { return "" }
+    return text[..<range.lowerBound].suffix(300)
   }
 
   private static let unknownToken = "rt_0123456789abcdef_never_issued"
