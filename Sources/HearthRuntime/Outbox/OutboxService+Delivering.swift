@@ -6,6 +6,8 @@ extension OutboxService {
   /// some for tokens that change under way.
   private static let maxExchanges = 5
   private static let shortestStall = Duration.seconds(1)
+  /// Of an answer that is no 2xx, in bytes: more than is shown of it, so that a token at the end is found whole.
+  private static let keptOfRefusal = 16_384
 
   /// Sends its run, then what else is taken, until there is nothing.
   func work(_ worker: Int, _ name: AccountName) async {
@@ -140,7 +142,7 @@ extension OutboxService {
   private func exchange(_ delivery: Delivery, _ bearer: Bearer) async -> Exchange {
     let name = delivery.account
     let origin = delivery.request.url.origin
-    let answer: APIAnswer
+    var answer: APIAnswer
     do {
       answer = try await api.exchange(delivery.request, bearer: bearer.token, timeout: Self.requestTimeout)
     } catch {
@@ -152,6 +154,10 @@ extension OutboxService {
         reached(origin, of: name)
         return .verdict(policy.verdict(unanswered: message, delivery, at: clock.now(), random: random()))
       }
+    }
+    if !(200...299).contains(answer.status) {
+      // It is kept and shown: without the token, which careless servers repeat.
+      answer.body = Redactor([bearer.token.secret]).redacted(Array(answer.body.prefix(Self.keptOfRefusal)))
     }
     if let skew = answer.skew { timeTold(skew: skew) }
     if DeliveryPolicy.meansOffline(answer) {
