@@ -205,7 +205,10 @@ extension SessionMachine {
       guard adoption == nil else { break }
       switch knowledge {
       case .unread, .withheld, .unreadable: actions += end(.credentialCorrupt, at: now)
-      case .held: actions += confirmedRejection(at: now)
+      case .held:
+        actions += confirmedRejection(at: now)
+        // At once, before any look: until it is written, memory holds the only copy.
+        actions += writeWhereDue(at: now)
       case .ending, .ended, .absent: break
       }
     }
@@ -299,7 +302,7 @@ extension SessionMachine {
     var actions: [SessionAction] = []
     if let credential = adoption {
       adoption = nil
-      actions += signedIn(credential, isStored: isStored)
+      actions += signedIn(credential, isStored: isStored, at: now)
     } else if case .held(var held) = knowledge {
       if case .storing(let credential) = held.phase {
         actions += refreshed(credential, isStored: isStored, at: now)
@@ -315,15 +318,22 @@ extension SessionMachine {
     return actions
   }
 
-  private mutating func signedIn(_ credential: Credential, isStored: Bool) -> [SessionAction] {
+  private mutating func signedIn(_ credential: Credential, isStored: Bool, at now: Timestamp) -> [SessionAction] {
     history = RefreshHistory(lastAttemptAt: history.lastAttemptAt)
+    if calls.contains(where: { $0.kind == .adoption(asRefreshed: true) }) {
+      history.lastAt = now
+      history.lastOutcome = .success
+    }
     hold(credential, isStored: isStored)
+    updateHeld { held, _ in held.isTimedHere = true }
     subject = credential.subject ?? settings.configuredSubject
     var actions: [SessionAction] = []
     if locks.remove(.user) != nil { actions.append(.rememberLockedByUser(false)) }
     actions.append(.announce(.signedIn(subject)))
     if subject == nil { actions.append(.identify(credential, generation: generation)) }
-    for index in calls.indices where calls[index].kind == .adoption { calls[index].outcome = .succeeded }
+    for index in calls.indices {
+      if case .adoption = calls[index].kind { calls[index].outcome = .succeeded }
+    }
     return actions
   }
 
