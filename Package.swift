@@ -19,6 +19,7 @@ extension Target.Dependency {
   static let hummingbirdTesting = product(name: "HummingbirdTesting", package: "hummingbird")
   static let logging = product(name: "Logging", package: "swift-log")
   static let nio = product(name: "NIOCore", package: "swift-nio")
+  static let nioEmbedded = product(name: "NIOEmbedded", package: "swift-nio")
   static let nioPosix = product(name: "NIOPosix", package: "swift-nio")
   static let nioHTTP1 = product(name: "NIOHTTP1", package: "swift-nio")
   static let nioFoundationEssentials = product(name: "NIOFoundationEssentialsCompat", package: "swift-nio")
@@ -79,13 +80,14 @@ let package = Package(
       swiftSettings: strict),
     tests("HearthCoreTests", ["HearthCore"]),
     tests("HearthControlTests", ["HearthControl"]),
-    tests("HearthRuntimeTests", ["HearthRuntime", .logging]),
-    tests("HearthLinuxTests", ["HearthLinux"]),
-    tests("HearthOAuthTests", ["HearthOAuth"]),
-    tests("HearthStorageTests", ["HearthStorage", .grdb]),
-    tests("hearthdTests", ["hearthd"]),
+    tests("HearthRuntimeTests", ["HearthRuntime", "HearthStorage", .logging]),
+    tests("HearthLinuxTests", ["HearthCore", "HearthLinux", .logging]),
+    tests("HearthOAuthTests", ["HearthOAuth", .nio, .nioEmbedded, .nioHTTP1, .nioPosix]),
+    tests("HearthStorageTests", ["HearthCore", "HearthStorage", .crypto, .grdb, .logging]),
+    tests("hearthdTests", ["hearthd", .argumentParser, .logging]),
     tests("SandboxTests", ["hearth-sandbox", .argumentParser, .hummingbird, .hummingbirdTesting, .logging, .nio]),
+    tests("hearthctlTests", ["hearthctl"]),
     tests("ArchitectureTests", []),
-    tests("EndToEndTests", ["hearthd", "hearthctl", "hearth-sandbox"]),
+    tests("EndToEndTests", ["HearthControl", "hearthd", "hearthctl", "hearth-sandbox"]),
   ]
 )

@@ -17,6 +17,8 @@ enum ControlPage {
                           "scope", "lifetime", "refreshToken": false, "clientID"
       POST /__revoke      ends the grants of "subject", or all
       POST /__expire      makes all access tokens invalid
+      GET /__tokens       every token that was ever given out, to look for
+                          where none may be
       GET /__stats        what happened so far; DELETE counts anew
       POST /__fault       adds a fault for requests whose path begins with
                           "path"; the first that matches is taken
@@ -31,7 +33,7 @@ enum ControlPage {
       "echo": true        the answer repeats the secrets that were sent
       "hang": true        never answers
       "drop": true        closes the connection without an answer
-      "handle": BOOL      whether the request takes effect; without it, only
-                          with "drop", and where the answer is the true one
+      "handle": BOOL      whether the request takes effect; by itself it does,
+                          unless it hangs or is answered something else
     """
 }

@@ -28,7 +28,7 @@ struct Fault: Codable, Hashable, Sendable {
   /// Whether an answer is made up in place of the true one.
   var hasAnswer: Bool { status != nil || body != nil || echo == true || redirect != nil }
 
-  var takesEffect: Bool { handle ?? (drop == true || !(hasAnswer || hang == true)) }
+  var takesEffect: Bool { handle ?? !(hasAnswer || hang == true) }
 
   func matches(_ call: Call) -> Bool {
     call.path.hasPrefix(path) && (method == nil || method?.uppercased() == call.method.rawValue)

@@ -26,6 +26,8 @@ struct IdentityProvider: Codable, Sendable {
   private var families: [Family] = []
   private var accessTokens: [String: AccessToken] = [:]
   private var refreshTokens: [String: RefreshToken] = [:]
+  /// Every token that was ever given out, in order.
+  private(set) var issued: [String] = []
 
   /// Whose access token, or ID token, this is; nil where it is unknown, expired or revoked.
   func owner(of token: String, at now: Date) -> (family: Family, expiresAt: Date)? {
@@ -103,6 +105,7 @@ struct IdentityProvider: Codable, Sendable {
       accessTokens[token] = AccessToken(family: index, expiresAt: expiresAt)
     }
     if let refreshToken = grant.refreshToken { refreshTokens[refreshToken] = RefreshToken(family: index) }
+    issued += [grant.accessToken, grant.idToken] + [grant.refreshToken].compactMap(\.self)
     return grant
   }
 

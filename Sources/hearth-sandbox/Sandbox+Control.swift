@@ -48,6 +48,8 @@ extension Sandbox {
         return .json(["revoked": state.withLock { $0.provider.revoke(subject: request.subject) }])
       case (.post, "/__expire"):
         return .json(["expired": state.withLock { $0.provider.expireAccessTokens() }])
+      case (.get, "/__tokens"):
+        return .json(["tokens": state.withLock(\.provider.issued)])
       case (.get, "/__stats"):
         return .json(state.withLock { StatisticsReport(statistics: $0.statistics, effects: $0.ledger.effects) })
       case (.delete, "/__stats"):

@@ -1,1 +1,93 @@
-@main enum Main { static func main() {} }
+import ArgumentParser
+import FoundationEssentials
+import Glibc
+import HearthLinux
+import HearthRuntime
+import HearthStorage
+import Logging
+
+/// The daemon's way in: from the command line to a running daemon and back to an exit status.
+@main
+enum Main {
+  /// The configuration cannot be used, and starting again would not help (sysexits.h, EX_CONFIG).
+  static let configurationRefused: Int32 = 78
+
+  static func main() async {
+    do {
+      try Hardening.apply()
+    } catch {
+      fail("The process could not be protected: \(error).")
+    }
+    let options = Options.parseOrExit()
+    if options.version {
+      print("hearthd \(hearthVersion)")
+      return
+    }
+    let places = options.places(
+      environment: ProcessInfo.processInfo.environment,
+      workingDirectory: FileManager.default.currentDirectoryPath)
+    let threshold = LogThreshold(options.logLevel ?? .info)
+    do {
+      if options.checkConfig {
+        let (configuration, path) = try Configuration.load(from: places)
+        print(configuration.summary(path: path))
+        return
+      }
+      let (configuration, path) = try Configuration.load(from: places)
+      threshold.level = options.logLevel ?? configuration.logLevel
+      DaemonLog.bootstrap(threshold: threshold)
+      let state = try places.state()
+      if options.checkOutbox { await check(state) }
+      let socket = try places.socket()
+      await run(
+        Daemon.Setup(
+          places: places, state: state, socketPath: socket, configuration: configuration, configurationPath: path,
+          threshold: threshold, fixedLevel: options.logLevel))
+    } catch {
+      if Journal.isStandardError() {
+        DaemonLog.bootstrap(threshold: threshold)
+        EventLog(logger: Logger(label: "hearthd")).configurationRefused("\(error)")
+      } else {
+        say("\(error)")
+      }
+      exit(configurationRefused)
+    }
+  }
+
+  private static func run(_ setup: Daemon.Setup) async {
+    do {
+      try setup.state.prepare()
+      let lock = try InstanceLock.take(inStateFolder: setup.state.folder)
+      try await Daemon(setup).run()
+      withExtendedLifetime(lock) {}
+    } catch {
+      fail("\(error)")
+    }
+  }
+
+  /// `--check-outbox`: says what is wrong with the outbox, with the daemon stopped.
+  private static func check(_ state: StatePaths) async -> Never {
+    do {
+      let lock = try InstanceLock.take(inStateFolder: state.folder)
+      let flaws = try OutboxCheck.flaws(at: state.outbox)
+      withExtendedLifetime(lock) {}
+      if flaws.isEmpty {
+        print("the outbox \(state.outbox) is sound")
+        exit(0)
+      }
+      flaws.forEach { say($0) }
+      exit(1)
+    } catch {
+      fail("\(error)")
+    }
+  }
+
+  private static func say(_ sentence: String) {
+    PlainLogHandler.writeToStandardError("hearthd: \(sentence)\n")
+  }
+
+  private static func fail(_ sentence: String) -> Never {
+    say(sentence)
+    exit(1)
+  }
+}

@@ -282,6 +282,7 @@ extension SessionMachine {
     if case .ending = knowledge {
       knowledge = .absent(signedOut: true)
       actions.append(.announce(.signedOut(subject)))
+      subject = settings.configuredSubject
     }
     for call in calls {
       guard case .signOut(let credential) = call.kind else { continue }

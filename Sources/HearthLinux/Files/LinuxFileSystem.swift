@@ -199,7 +199,8 @@ extension FileStatus {
       }
     self.init(
       kind: kind, isOwn: status.st_uid == geteuid(), mode: status.st_mode & 0o7777, size: Int(status.st_size),
-      modified: Timestamp(milliseconds: Int64(status.st_mtim.tv_sec) * 1000 + Int64(status.st_mtim.tv_nsec) / 1_000_000),
+      modified: Timestamp(
+        milliseconds: Int64(status.st_mtim.tv_sec) * 1000 + Int64(status.st_mtim.tv_nsec) / 1_000_000),
       inode: UInt64(status.st_ino))
   }
 }

@@ -4,6 +4,8 @@ package enum JournalEvent: String, CaseIterable, Sendable {
   case daemonStopping = "daemon.stopping"
   case daemonReloaded = "daemon.reloaded"
   case daemonConfigurationRefused = "daemon.configurationRefused"
+  /// Whatever else the daemon or one of its libraries has to say.
+  case daemonNotice = "daemon.notice"
   case sessionChanged = "session.changed"
   case sessionRefreshed = "session.refreshed"
   case sessionRefreshFailed = "session.refreshFailed"
@@ -28,6 +30,7 @@ package enum JournalEvent: String, CaseIterable, Sendable {
     case .daemonStopping: "591fb050d91a47c2a615b4bcfe5540ec"
     case .daemonReloaded: "29b9a37f55b243349f347020ceaaa486"
     case .daemonConfigurationRefused: "9a1c6a756eec4f9baef3c46258df2a10"
+    case .daemonNotice: "7eff0952448b4e03bfec1ecf0d2f9d2b"
     case .sessionChanged: "80051098b7494ad583e56feb21ab8b50"
     case .sessionRefreshed: "dd4be69c348a4543baa2115f04a66f21"
     case .sessionRefreshFailed: "1a4827964155418b9365038cb61ef0be"

@@ -30,7 +30,10 @@ package struct JournalLogHandler: LogHandler {
     var fields: [(name: String, value: String)] = [
       ("MESSAGE", record.message), ("PRIORITY", String(record.level.priority)), ("SYSLOG_IDENTIFIER", "hearthd"),
     ]
-    if let event = record["HEARTH_EVENT"].flatMap(JournalEvent.init(rawValue:)) {
+    // Every record names its event, so that none is missed by one who filters for them.
+    let name = record["HEARTH_EVENT"]
+    if name == nil { fields.append(("HEARTH_EVENT", JournalEvent.daemonNotice.rawValue)) }
+    if let event = JournalEvent(rawValue: name ?? JournalEvent.daemonNotice.rawValue) {
       fields.append(("MESSAGE_ID", event.messageID))
     }
     sink(fields + record.fields)

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Glibc
 package import HearthCore
 import NIOCore
 import NIOHTTP1
@@ -133,10 +134,16 @@ package final class HTTPSender: Sendable {
       } else {
         "the name \(error.host) cannot be resolved"
       }
-    case let error as IOError: String(describing: error)
+    case let error as IOError: String(cString: strerror(error.errnoCode))
     case is CancellationError: "cancelled"
-    default: "\(type(of: error)): \(String(describing: error).prefix(200))"
+    default: describe(other: String(describing: error))
     }
+  }
+
+  /// BoringSSL's errors are long, and one word of them says it: `CERTIFICATE_VERIFY_FAILED`.
+  private static func describe(other text: String) -> String {
+    guard let reason = text.firstRange(of: "OPENSSL_internal:") else { return String(text.prefix(200)) }
+    return "TLS failed: " + text[reason.upperBound...].prefix { $0.isLetter || $0.isNumber || $0 == "_" }
   }
 }
 

@@ -44,25 +44,33 @@ final class RequestWatch: Sendable {
   }
 }
 
-/// Lets request heads with a live ticket through, and closes the connection on others.
+/// Lets request heads with a live ticket through; on others it drops everything and closes the connection.
 private final class Gate: ChannelOutboundHandler {
   typealias OutboundIn = HTTPClientRequestPart
   typealias OutboundOut = HTTPClientRequestPart
 
   private let watch: RequestWatch
+  private var isShut = false
 
   init(watch: RequestWatch) {
     self.watch = watch
   }
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    if isShut {
+      promise?.fail(ChannelError.ioOnClosedChannel)
+      return
+    }
     guard case .head(var head) = unwrapOutboundIn(data) else {
       context.write(data, promise: promise)
       return
     }
     guard watch.passes(head) else {
+      isShut = true
       promise?.fail(ChannelError.ioOnClosedChannel)
-      context.close(promise: nil)
+      // Not within the write: the client's own handler is still in the middle of it.
+      let channel = context.channel
+      channel.eventLoop.execute { channel.close(promise: nil) }
       return
     }
     head.headers.remove(name: RequestWatch.ticketHeader)

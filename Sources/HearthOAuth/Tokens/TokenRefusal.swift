@@ -2,7 +2,7 @@ import HearthCore
 
 /// A token endpoint's answer that holds no grant, and what can be done about it.
 struct TokenRefusal: Sendable {
-  /// The error that the answer names, in lower case (RFC 6749, section 5.2).
+  /// The error that the answer names (RFC 6749, section 5.2).
   let code: String?
   /// What the answer says beside it.
   private let detail: String?
@@ -76,9 +76,9 @@ struct TokenRefusal: Sendable {
   /// The answer in a few words, without its secrets.
   private var said: String {
     let code = code.map { redactor.line($0, limit: 64) }
-    // A code may be the short form of the detail.
-    let detail = detail.map { redactor.line($0) }.flatMap { $0.lowercased() == code ? nil : $0 }
-    let words = [code, detail].compactMap { $0 }
+    let detail = detail.map { redactor.line($0) }.flatMap { $0 == code ? nil : $0 }
+    // What a provider says is the end of a sentence that goes on.
+    let words = [code, detail].compactMap { $0 }.map { $0.hasSuffix(".") ? String($0.dropLast()) : $0 }
     if !words.isEmpty { return "HTTP \(answer.status), \(words.joined(separator: ", "))" }
     let text = answer.isPage ? "a web page" : redactor.line(String(decoding: answer.body, as: UTF8.self), limit: 80)
     return text.isEmpty ? "HTTP \(answer.status)" : "HTTP \(answer.status), \(text)"
@@ -86,7 +86,7 @@ struct TokenRefusal: Sendable {
 
   // MARK: - Codes
 
-  /// What an answer may mean as its error's code, the likeliest first, in lower case.
+  /// What an answer may mean as its error's code, the likeliest first.
   private static func codes(in json: JSONValue) -> [String] {
     var candidates: [String?] = []
     if let error = json["error"] {
@@ -96,11 +96,11 @@ struct TokenRefusal: Sendable {
       if case .array(let details) = error["details"] { candidates += details.map { $0["reason"]?.text } }
     }
     candidates += [json["error_code"]?.text, json["code"]?.text]
-    return candidates.compactMap { $0?.lowercased() }
+    return candidates.compactMap { $0 }
   }
 
   private static func meaning(of code: String) -> Meaning? {
-    switch code {
+    switch code.lowercased() {
     case "invalid_grant", "interaction_required", "login_required", "consent_required", "bad_refresh_token",
       "invalid_refresh_token", "token_expired":
       .rejected(.refreshToken)

@@ -121,7 +121,8 @@ extension ControlService {
     let items = try params.optionalChoice("outbox", of: Outbox.self) ?? .keep
     try params.finish()
     let (account, entry) = try await entry(name)
-    let subject = await entry.service.snapshot().subject
+    // Before the session forgets whose the items are.
+    if items == .discard { try await discardOutbox(of: account) }
     var isRevoked = false
     switch await entry.service.call(.signOut(revoke: revoke)) {
     case .signedOut(let credential):
@@ -129,7 +130,6 @@ extension ControlService {
     case .refused(let refusal): throw RPCError(refusal, await entry.service.snapshot())
     case .token, .done: break
     }
-    if items == .discard { try await discard(account, subject) }
     var status = await report(entry).json.object ?? [:]
     status["revoked"] = .bool(isRevoked)
     return .object(status)

@@ -5,7 +5,6 @@ package import HearthCore
 package struct ControlService: ControlHandler {
   let sessions: SessionDirectory
   let outbox: OutboxService
-  let api: any APIEndpoint
   let hub: EventHub
   let clock: any Clock
   let facts: DaemonFacts
@@ -14,13 +13,12 @@ package struct ControlService: ControlHandler {
 
   /// `token`: names a token by its fingerprint. `reload`: reads the configuration again, whole or not at all.
   package init(
-    sessions: SessionDirectory, outbox: OutboxService, api: any APIEndpoint, hub: EventHub, clock: any Clock,
+    sessions: SessionDirectory, outbox: OutboxService, hub: EventHub, clock: any Clock,
     facts: DaemonFacts, token: @escaping @Sendable (Secret) -> Token,
     reload: @escaping @Sendable () async throws(ReloadFailure) -> Void
   ) {
     self.sessions = sessions
     self.outbox = outbox
-    self.api = api
     self.hub = hub
     self.clock = clock
     self.facts = facts
@@ -75,7 +73,7 @@ package struct ControlService: ControlHandler {
     case .outboxResume: try await setPaused(&params, false)
     case .outboxFlush: try await flush(&params)
     case .outboxGetStats: try await getStats(&params)
-    case .httpRequest: try await httpRequest(&params)
+    case .httpRequest: throw .methodNotFound(method.rawValue)
     case .eventsUnsubscribe: try unsubscribe(&params, peer: peer)
     case .eventsSubscribe: throw .internalError("Subscribing is answered on its own.")
     }
@@ -146,8 +144,9 @@ package struct ControlService: ControlHandler {
     var account: AccountName?
     var counts: OutboxStatsReport?
     if let name {
-      account = try await entry(name).0
-      counts = try await stats(of: account)
+      let known = try await entry(name).0
+      account = known
+      counts = try await stats(of: known)
     }
     let (answer, start) = hub.subscribe(topics: topics, account: account, outbox: counts, peer: peer)
     return .subscribed(answer, start: start)

@@ -1,4 +1,4 @@
-package import HearthControl
+import HearthControl
 package import HearthCore
 
 /// What `daemon.getInfo` tells: it stays as it is for one run of the daemon.

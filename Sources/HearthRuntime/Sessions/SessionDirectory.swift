@@ -16,6 +16,9 @@ package actor SessionDirectory: BearerSource {
     }
   }
 
+  /// A token that is sent at once need not last longer than it takes to arrive.
+  private static let validityToSend: Duration = .seconds(2)
+
   private var entries: [AccountName: Entry] = [:]
   private let started: AsyncStream<SessionService>
   private let starting: AsyncStream<SessionService>.Continuation
@@ -31,9 +34,9 @@ package actor SessionDirectory: BearerSource {
     }
   }
 
-  package func stop() async {
+  package func stop(patience: Duration) async {
     await withDiscardingTaskGroup { group in
-      for entry in entries.values { group.addTask { await entry.service.stop() } }
+      for entry in entries.values { group.addTask { await entry.service.stop(patience: patience) } }
     }
     starting.finish()
   }
@@ -46,6 +49,11 @@ package actor SessionDirectory: BearerSource {
     starting.yield(entry.service)
   }
 
+  /// The network may be back: what failed for want of it is tried at once.
+  package func networkReturned() async {
+    for entry in entries.values { await entry.service.networkReturned() }
+  }
+
   package var accounts: [AccountName] { entries.keys.sorted() }
 
   package subscript(account: AccountName) -> Entry? { entries[account] }
@@ -54,7 +62,7 @@ package actor SessionDirectory: BearerSource {
 
   package func bearer(for account: AccountName) async throws(BearerFailure) -> Bearer {
     guard let entry = entries[account] else { throw .noSession }
-    switch await entry.service.call(.token(minValidity: nil)) {
+    switch await entry.service.call(.token(minValidity: Self.validityToSend)) {
     case .token(let credential):
       let subject = await entry.service.snapshot().subject
       return Bearer(token: credential.grant.bearer(entry.bearer), subject: credential.subject ?? subject)

@@ -169,7 +169,9 @@ private struct AccountsDocument: Codable {
       known.fingerprint = entry.fingerprint.flatMap { Fingerprint($0) }
       known.lockedByUser = entry.lockedByUser ?? false
       known.end = try entry.end?.record()
-      known.removal = entry.removal.map { KnownAccount.Removal(fingerprint: $0.fingerprint.flatMap { Fingerprint($0) }) }
+      known.removal = entry.removal.map {
+        KnownAccount.Removal(fingerprint: $0.fingerprint.flatMap { Fingerprint($0) })
+      }
       return known
     }
   }

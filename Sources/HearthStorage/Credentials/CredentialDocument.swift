@@ -116,7 +116,8 @@ struct GrantDocument: Codable {
     return Grant(
       accessToken: token, refreshToken: refresh, idToken: idToken.flatMap(Token.init(nonEmpty:)),
       tokenType: tokenType ?? "Bearer", scope: scope, issuedAt: issuedAt,
-      expiresAt: access == nil ? issuedAt : expiresAt, refreshExpiresAt: try moment(refreshExpiresAt, "refreshExpiresAt"))
+      expiresAt: access == nil ? issuedAt : expiresAt,
+      refreshExpiresAt: try moment(refreshExpiresAt, "refreshExpiresAt"))
   }
 
   private func moment(_ text: String?, _ field: String) throws(CredentialFile.Flaw) -> Timestamp? {

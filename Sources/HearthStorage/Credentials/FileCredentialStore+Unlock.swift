@@ -17,7 +17,9 @@ extension FileCredentialStore {
     case .nothing:
       try await setPassphrase(passphrase)
     case .file(let file):
-      guard case .sealed(let sealed) = file.body, let kdf = sealed.kdf else { return try await setPassphrase(passphrase) }
+      guard case .sealed(let sealed) = file.body, let kdf = sealed.kdf else {
+        return try await setPassphrase(passphrase)
+      }
       let key = try await key(from: passphrase, kdf)
       guard Seal.open(sealed.bytes, with: key, associated: file.header.associatedData(kdf: kdf)) != nil else {
         throw refuse()

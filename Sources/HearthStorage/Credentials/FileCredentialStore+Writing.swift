@@ -123,7 +123,8 @@ extension FileCredentialStore {
   }
 
   private func endedFile(_ record: EndRecord, _ look: Look) -> CredentialFile {
-    var header = CredentialFile.Header(account: account, subject: look.known.subject, origin: nil, protection: protection)
+    var header = CredentialFile.Header(
+      account: account, subject: look.known.subject, origin: nil, protection: protection)
     if case .file(let file) = look.found {
       header.issuer = file.header.issuer
       header.subject = file.header.subject

@@ -1,0 +1,102 @@
+# "make help" lists what can be made.
+
+SWIFT ?= swift
+PREFIX ?= /usr/local
+DESTDIR ?=
+BINDIR ?= $(PREFIX)/bin
+DOCDIR ?= $(PREFIX)/share/doc/hearth
+CATALOGDIR ?= $(PREFIX)/lib/systemd/catalog
+# Below the home folder, systemd looks for units elsewhere.
+in_home := $(filter $(HOME)/%,$(abspath $(PREFIX)))
+UNITDIR ?= $(if $(in_home),$(or $(XDG_CONFIG_HOME),$(HOME)/.config)/systemd/user,$(PREFIX)/lib/systemd/user)
+
+RELEASE := .build/release
+DEBUG := .build/debug
+PROGRAMS := hearthd hearthctl hearth-sandbox
+UNITS := hearthd.service hearthd.socket
+PACKAGES := libsystemd-dev libsqlite3-dev pkg-config
+DEMO_PACKAGES := jq curl
+CHECK_PACKAGES := systemd iproute2 $(DEMO_PACKAGES)
+
+.PHONY: help deps deps-demo deps-check swift build debug demo test run lint check-systemd clean
+.PHONY: install install-units uninstall
+
+help: ## list what can be made
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
+
+deps: ## install what the build needs (Debian)
+	@./etc/install-packages.sh $(PACKAGES)
+
+deps-check: ## install what check-systemd needs (Debian)
+	@./etc/install-packages.sh $(CHECK_PACKAGES)
+
+swift:
+	@command -v $(SWIFT) > /dev/null || { \
+	  echo "Swift 6.2 or later is needed and \"$(SWIFT)\" was not found." >&2; \
+	  echo "Install it as https://www.swift.org/install/linux/ says, then run this again." >&2; \
+	  exit 1; }
+
+build: swift deps ## build the programs for release, in .build/release
+	$(SWIFT) build -c release --static-swift-stdlib -Xlinker -s
+
+debug: swift deps
+	$(SWIFT) build --build-tests
+
+deps-demo:
+	@./etc/install-packages.sh $(DEMO_PACKAGES)
+
+demo: debug deps-demo ## show the main job, against a sandbox, in a throw-away folder
+	@./etc/demo/demo.sh $(DEBUG)
+
+test: debug ## run every test
+	$(SWIFT) test --skip-build
+
+run: debug deps-demo ## run daemon and sandbox in the foreground, until Ctrl-C
+	@./etc/demo/run.sh $(DEBUG)
+
+lint: debug ## check the format; every warning of the build is an error
+	$(SWIFT) format lint --strict --recursive Sources Tests Package.swift
+
+check-systemd: debug deps-check ## try units, notifications and journal in a real user manager
+	@./Tests/Systemd/check.sh $(DEBUG)
+
+$(RELEASE)/hearthd:
+	@$(MAKE) --no-print-directory build
+
+install: $(RELEASE)/hearthd install-units ## install below PREFIX (/usr/local; ~/.local works too)
+	install -d "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(DOCDIR)"
+	for program in $(PROGRAMS); do install -m 755 $(RELEASE)/$$program "$(DESTDIR)$(BINDIR)/" || exit 1; done
+	install -m 644 README.md CHANGELOG.md LICENSE etc/hearth/config.toml systemd/sandbox.conf.example "$(DESTDIR)$(DOCDIR)/"
+	install -d "$(DESTDIR)$(PREFIX)/share/bash-completion/completions" "$(DESTDIR)$(PREFIX)/share/zsh/site-functions" \
+	  "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d"
+	$(RELEASE)/hearthctl --generate-completion-script bash > "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/hearthctl"
+	$(RELEASE)/hearthctl --generate-completion-script zsh > "$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_hearthctl"
+	$(RELEASE)/hearthctl --generate-completion-script fish > "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/hearthctl.fish"
+ifeq ($(in_home),)
+	install -d "$(DESTDIR)$(CATALOGDIR)"
+	install -m 644 systemd/hearth.catalog "$(DESTDIR)$(CATALOGDIR)/"
+	@[ -n "$(DESTDIR)" ] || [ ! -w /var/lib/systemd/catalog ] || journalctl --update-catalog
+else
+	@echo "The journal reads catalogs from the system's folders only; for the explanations of \"journalctl -x\":"
+	@echo "  sudo install -D -m 644 systemd/hearth.catalog /usr/local/lib/systemd/catalog/hearth.catalog"
+	@echo "  sudo journalctl --update-catalog"
+endif
+	@echo "Installed. To have it run from your next login on, and now:"
+	@echo "  systemctl --user daemon-reload && systemctl --user enable --now hearthd.service hearthd.socket"
+
+install-units:
+	install -d "$(DESTDIR)$(UNITDIR)"
+	for unit in $(UNITS); do \
+	  sed 's|@bindir@|$(abspath $(BINDIR))|' systemd/$$unit > "$(DESTDIR)$(UNITDIR)/$$unit" || exit 1; \
+	  chmod 644 "$(DESTDIR)$(UNITDIR)/$$unit"; done
+
+uninstall: ## remove what install has put below PREFIX; keeps state and configuration
+	rm -f $(foreach program,$(PROGRAMS),"$(DESTDIR)$(BINDIR)/$(program)")
+	rm -f $(foreach unit,$(UNITS),"$(DESTDIR)$(UNITDIR)/$(unit)") "$(DESTDIR)$(CATALOGDIR)/hearth.catalog"
+	rm -f "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/hearthctl" \
+	  "$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_hearthctl" \
+	  "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/hearthctl.fish"
+	rm -rf "$(DESTDIR)$(DOCDIR)"
+
+clean: ## remove what was built
+	rm -rf .build

@@ -1,0 +1,110 @@
+/// What an answer, or the lack of one, makes of an item.
+///
+/// A 401 is not decided here: it depends on the token and on what others are answered (see `TokenTrust`).
+package struct DeliveryPolicy: Hashable, Sendable {
+  /// The first request with this key is still running, says 409: believed this often.
+  static let maxConflicts = 5
+  static let maxErrorBytes = 4096
+
+  package let settings: OutboxSettings
+  private let retry: RetryPolicy
+
+  package init(_ settings: OutboxSettings) {
+    self.settings = settings
+    retry = RetryPolicy(initial: settings.retryInitial, max: settings.retryMax)
+  }
+
+  /// Not the API but something before it spoke: a proxy (407), a captive portal (511; RFC 6585, section 6).
+  package static func meansOffline(_ answer: APIAnswer) -> Bool {
+    answer.status == 407 || answer.status == 511
+  }
+
+  package func verdict(
+    on answer: APIAnswer, to delivery: Delivery, at now: Timestamp, random: Double
+  ) -> DeliveryVerdict {
+    let status = answer.status
+    switch status {
+    case 200...299: return .delivered(status: status)
+    case 300...399:
+      return .dead(.redirected, status: status, error: "The server redirects to another place (\(status)).")
+    case 409 where delivery.conflicts >= Self.maxConflicts: return rejected(answer)
+    case 408, 409, 425, 429:
+      return retried(delivery, answer.retryAfter, status: status, at: now, random: random)
+    case 400...499, 501, 505: return rejected(answer)
+    default: return retried(delivery, answer.retryAfter, status: status, at: now, random: random)
+    }
+  }
+
+  /// The request was sent and no answer came.
+  package func verdict(
+    unanswered message: String, _ delivery: Delivery, at now: Timestamp, random: Double
+  ) -> DeliveryVerdict {
+    retried(delivery, nil, status: nil, message: message, at: now, random: random)
+  }
+
+  package func rejected(_ answer: APIAnswer) -> DeliveryVerdict {
+    .dead(.rejected, status: answer.status, error: Self.describe(answer))
+  }
+
+  /// Whether an item whose fate is unknown since `unknownSince` may be sent again unasked.
+  package func mayBeSent(method: String, unknownSince: Timestamp?, at now: Timestamp) -> Bool {
+    guard let unknownSince else { return true }
+    return ["PUT", "DELETE", "GET"].contains(method) || now - unknownSince <= settings.idempotencyHorizon
+  }
+
+  private func retried(
+    _ delivery: Delivery, _ retryAfter: Duration?, status: Int?, message: String? = nil, at now: Timestamp,
+    random: Double
+  ) -> DeliveryVerdict {
+    let attempts = delivery.attempts + 1
+    let error = message ?? "The server answered \(status ?? 0)."
+    guard attempts < settings.maxAttempts else { return .dead(.attemptsExhausted, status: status, error: error) }
+    return .waiting(
+      DeliveryVerdict.Wait(
+        until: now + retry.wait(failures: attempts, retryAfter: retryAfter, random: random),
+        isFateUnknown: status == nil || status == 502 || status == 504, isConflict: status == 409, status: status,
+        error: error))
+  }
+
+  /// The status and the first 4 KiB of the answer.
+  private static func describe(_ answer: APIAnswer) -> String {
+    let text = String(decoding: answer.body.prefix(maxErrorBytes), as: UTF8.self)
+    return text.isEmpty ? "The server answered \(answer.status)." : "\(answer.status): \(text)"
+  }
+}
+
+/// What becomes of an item that was taken to be sent.
+package enum DeliveryVerdict: Hashable, Sendable {
+  case delivered(status: Int)
+  /// Charged; due again at `until`.
+  case waiting(Wait)
+  /// Uncharged: no connection to its origin, which is tried again at `probeAt` with one request.
+  case unreachable(probeAt: Timestamp, status: Int?, error: String)
+  case dead(OutboxItem.Reason, status: Int?, error: String)
+  /// Back to its place, uncharged.
+  case released
+
+  package struct Wait: Hashable, Sendable {
+    package var until: Timestamp
+    package var isFateUnknown: Bool
+    package var isConflict: Bool
+    package var status: Int?
+    package var error: String
+
+    package init(until: Timestamp, isFateUnknown: Bool, isConflict: Bool, status: Int?, error: String) {
+      self.until = until
+      self.isFateUnknown = isFateUnknown
+      self.isConflict = isConflict
+      self.status = status
+      self.error = error
+    }
+  }
+
+  /// Whether the lane goes on with the next item at once.
+  package var leavesLane: Bool {
+    switch self {
+    case .delivered, .dead: true
+    case .waiting, .unreachable, .released: false
+    }
+  }
+}

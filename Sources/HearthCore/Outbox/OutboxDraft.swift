@@ -1,0 +1,117 @@
+/// A request that a caller wants delivered, as it was asked for.
+package struct OutboxDraft: Hashable, Sendable {
+  package var account: AccountName
+  package var method: String
+  package var url: String
+  package var headers: [APIRequest.Header]
+  package var body: [UInt8]
+  package var lane: String
+  package var isUnordered: Bool
+  package var idempotencyKey: String?
+  package var replaceKey: String?
+  package var notBefore: Timestamp?
+  package var expiresAt: Timestamp?
+
+  package init(
+    account: AccountName, method: String, url: String, headers: [APIRequest.Header] = [], body: [UInt8] = [],
+    lane: String = "default", isUnordered: Bool = false, idempotencyKey: String? = nil, replaceKey: String? = nil,
+    notBefore: Timestamp? = nil, expiresAt: Timestamp? = nil
+  ) {
+    self.account = account
+    self.method = method
+    self.url = url
+    self.headers = headers
+    self.body = body
+    self.lane = lane
+    self.isUnordered = isUnordered
+    self.idempotencyKey = idempotencyKey
+    self.replaceKey = replaceKey
+    self.notBefore = notBefore
+    self.expiresAt = expiresAt
+  }
+}
+
+/// Why a draft is refused, in one sentence for people.
+package struct DraftFlaw: Error, Hashable, Sendable, CustomStringConvertible {
+  package let description: String
+
+  init(_ description: String) {
+    self.description = description
+  }
+}
+
+extension OutboxDraft {
+  /// The headers that Hearth sets itself, in lower case.
+  private static let ownHeaders: Set<String> = [
+    "authorization", "idempotency-key", "host", "content-length", "transfer-encoding", "connection",
+  ]
+  private static let maxHeaders = 100
+  private static let maxHeaderBytes = 64 * 1024
+  /// Of a lane's name and of the two keys.
+  private static let maxNameBytes = 255
+
+  /// Makes sure that the draft can be sent as it is, and reads its URL.
+  package func checked(maxBody: Int) throws(DraftFlaw) -> HTTPURL {
+    guard Self.isToken(method) else { throw DraftFlaw("method: it is not an HTTP method") }
+    // CONNECT has no URL of this form; TRACE sends the token back (RFC 9110, section 9.3.8).
+    guard method != "CONNECT", method != "TRACE" else { throw DraftFlaw("method: \(method) cannot be delivered") }
+    try checkHeaders()
+    guard body.count <= maxBody else { throw DraftFlaw("body: it is longer than \(maxBody) bytes") }
+    guard isUnordered || Self.isName(lane) else {
+      throw DraftFlaw("lane: it must have 1 to 255 bytes and no control characters")
+    }
+    if let idempotencyKey {
+      guard Self.isName(idempotencyKey), idempotencyKey.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+        throw DraftFlaw("idempotencyKey: it must be 1 to 255 visible ASCII characters")
+      }
+    }
+    if let replaceKey, !Self.isName(replaceKey) {
+      throw DraftFlaw("replaceKey: it must have 1 to 255 bytes and no control characters")
+    }
+    if let notBefore, let expiresAt, expiresAt <= notBefore {
+      throw DraftFlaw("expiresAt: it is not after notBefore")
+    }
+    do {
+      return try HTTPURL(url)
+    } catch {
+      throw DraftFlaw("url: \(error)")
+    }
+  }
+
+  private func checkHeaders() throws(DraftFlaw) {
+    guard headers.count <= Self.maxHeaders,
+      headers.reduce(0, { $0 + $1.byteCount }) <= Self.maxHeaderBytes
+    else { throw DraftFlaw("headers: more than \(Self.maxHeaders), or longer than \(Self.maxHeaderBytes) bytes") }
+    for header in headers {
+      guard Self.isToken(header.name) else { throw DraftFlaw("headers: a name is not valid") }
+      guard !Self.ownHeaders.contains(header.name.lowercased()) else {
+        throw DraftFlaw("headers: \(header.name) is set by Hearth")
+      }
+      // RFC 9110, section 5.5: no control characters but the tab.
+      guard header.value.utf8.allSatisfy({ $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F }) else {
+        throw DraftFlaw("headers: the value of \(header.name) has a control character")
+      }
+    }
+  }
+
+  /// RFC 9110, section 5.6.2.
+  private static func isToken(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.count <= 64
+      && text.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"):
+          true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+      }
+  }
+
+  private static func isName(_ text: String) -> Bool {
+    (1...maxNameBytes).contains(text.utf8.count) && text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+  }
+}
+
+extension APIRequest.Header {
+  package var byteCount: Int { name.utf8.count + value.utf8.count }
+}

@@ -1,0 +1,320 @@
+import HearthControl
+import NIOCore
+import Synchronization
+
+/// One client's connection: cuts lines, starts calls within the limits, and writes their answers.
+///
+/// `@unchecked Sendable`: all its state is touched on the channel's event loop alone; what other threads call hops
+/// there first.
+final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Sendable {
+  typealias InboundIn = ByteBuffer
+
+  private enum Work: Sendable {
+    case call(Request, Batch?, index: Int)
+    /// Cancel what is running.
+    case cancel
+  }
+
+  /// The calls of one array, answered together. Touched on the event loop alone.
+  private final class Batch: @unchecked Sendable {
+    var responses: [Response?]
+    var unfinished: Int
+    var starts: [@Sendable () -> Void] = []
+
+    init(count: Int) {
+      responses = Array(repeating: nil, count: count)
+      unfinished = count
+    }
+  }
+
+  private struct Waiting {
+    let call: Incoming.Call
+    let batch: Batch?
+    let index: Int
+  }
+
+  let id: ConnectionID
+  private let channel: any Channel
+  private let limits: ControlLimits
+  private let work: AsyncStream<Work>
+  private let feed: AsyncStream<Work>.Continuation
+
+  private var framer: LineFramer
+  /// Bytes came that were not looked at for lines yet.
+  private var hasUnreadLines = false
+  private var waiting: ArraySlice<Waiting> = []
+  private var running = 0
+  /// Bytes written and not yet taken by the socket.
+  private var backlog = 0
+  private var lineTimer: Scheduled<Void>?
+  private var hasSinks = false
+  /// Nothing more is read: the client has said its last, or broke a limit.
+  private var isInputOver = false
+  /// Closes once everything asked is answered, even with subscriptions.
+  private var isEnding = false
+  private var isShuttingDown = false
+  /// The channel is closed.
+  private var isGone = false
+
+  init(id: ConnectionID, channel: any Channel, limits: ControlLimits) {
+    self.id = id
+    self.channel = channel
+    self.limits = limits
+    framer = LineFramer(limit: limits.line)
+    (work, feed) = AsyncStream.makeStream()
+  }
+
+  /// Runs the calls; returns when the connection is closed and the last of them has returned.
+  func run(_ handler: any ControlHandler) async {
+    await withTaskCancellationHandler {
+      await withDiscardingTaskGroup { calls in
+        for await item in work {
+          switch item {
+          case .call(let request, let batch, let index):
+            calls.addTask { [self] in
+              let answer = await handler.handle(request, from: self)
+              finish(request, answer, batch, index)
+            }
+          case .cancel: calls.cancelAll()
+          }
+        }
+      }
+    } onCancel: {
+      abort()
+    }
+  }
+
+  func openSink() -> any NotificationSink {
+    channel.eventLoop.execute { self.hasSinks = true }
+    return ControlSink(connection: self)
+  }
+
+  /// Answers -32000 to what has not begun, lets running calls end for a while, and closes.
+  func shutDown() {
+    channel.eventLoop.execute { [self] in
+      isShuttingDown = true
+      isEnding = true
+      proceed()
+    }
+    channel.eventLoop.scheduleTask(in: TimeAmount(limits.shutdownGrace)) { [weak self] in self?.abort() }
+  }
+
+  /// Closes at once and cancels the running calls.
+  func abort() {
+    feed.yield(.cancel)
+    channel.close(promise: nil)
+  }
+
+  /// From any thread, in order: one line of a subscription.
+  fileprivate func send(_ line: [UInt8], taken: @escaping @Sendable () -> Void) {
+    let buffer = ByteBuffer(bytes: line)
+    channel.eventLoop.execute { self.write(buffer, taken: taken) }
+  }
+}
+
+// MARK: - On the event loop: input
+
+extension ControlConnection {
+  func channelActive(context: ChannelHandlerContext) {
+    proceed()
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    guard !isInputOver else { return }
+    framer.push(unwrapInboundIn(data).readableBytesView)
+    hasUnreadLines = true
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) {
+    proceed()
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    guard case .some(.inputClosed) = event as? ChannelEvent else { return }
+    // Whole lines that came before are still served.
+    isInputOver = true
+    proceed()
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    context.close(promise: nil)
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) {
+    isGone = true
+    isInputOver = true
+    isEnding = true
+    proceed()
+  }
+
+  /// Does what can be done now: begins calls, reads lines, asks for more input, closes. Idempotent.
+  private func proceed() {
+    beginCalls()
+    readLines()
+    updateLineTimer()
+    if running == 0, waiting.isEmpty, !hasUnreadLines, isEnding || (isInputOver && !hasSinks) {
+      close()
+    } else if wantsInput {
+      channel.read()
+    }
+  }
+
+  private func close() {
+    if isGone {
+      feed.finish()
+    } else if backlog == 0 {
+      channel.close(promise: nil)
+    }
+  }
+
+  /// A further call may begin. While shutting down it is refused at once, which needs no room.
+  private var hasRoom: Bool {
+    guard isGone || backlog < limits.easyBacklog else { return false }
+    return isShuttingDown || running < limits.runningCalls
+  }
+
+  private var wantsInput: Bool { !isInputOver && hasRoom && waiting.isEmpty }
+
+  private func readLines() {
+    do throws(LineFramer.LineTooLong) {
+      while hasUnreadLines, hasRoom, waiting.isEmpty {
+        guard let line = try framer.next() else {
+          hasUnreadLines = false
+          return
+        }
+        lineTimer?.cancel()
+        lineTimer = nil
+        receive(Incoming(line: line))
+        beginCalls()
+      }
+    } catch {
+      refuseInput("A line is longer than \(limits.line) bytes.")
+    }
+  }
+
+  /// The time of a line runs while it can be read on.
+  private func updateLineTimer() {
+    guard wantsInput, framer.isInsideLine else {
+      lineTimer?.cancel()
+      lineTimer = nil
+      return
+    }
+    guard lineTimer == nil else { return }
+    lineTimer = channel.eventLoop.scheduleTask(in: TimeAmount(limits.lineTime)) { [weak self] in
+      self?.refuseInput("A line was not finished in time.")
+      self?.proceed()
+    }
+  }
+
+  /// The client broke a limit: it is told so, what it asked before is answered, and the connection ends.
+  private func refuseInput(_ message: String) {
+    framer = LineFramer(limit: limits.line)
+    hasUnreadLines = false
+    isInputOver = true
+    isEnding = true
+    write(ByteBuffer(bytes: Response(id: .null, outcome: .failure(.parseError(message))).line))
+  }
+
+  private func receive(_ incoming: Incoming) {
+    switch incoming {
+    case .single(let call):
+      waiting.append(Waiting(call: call, batch: nil, index: 0))
+    case .batch(let calls):
+      let batch = Batch(count: calls.count)
+      for (index, call) in calls.enumerated() { waiting.append(Waiting(call: call, batch: batch, index: index)) }
+    case .refused(let error):
+      write(ByteBuffer(bytes: Response(id: .null, outcome: .failure(error)).line))
+    }
+  }
+}
+
+// MARK: - On the event loop: calls and output
+
+extension ControlConnection {
+  private func beginCalls() {
+    while hasRoom, let next = waiting.popFirst() {
+      switch next.call {
+      case .invalid(let id, let error):
+        settle(id.map { Response(id: $0, outcome: .failure(error)) }, next.batch, next.index)
+      case .request(let request) where isShuttingDown:
+        settle(request.id.map { Response(id: $0, outcome: .failure(.shuttingDown)) }, next.batch, next.index)
+      case .request(let request):
+        running += 1
+        feed.yield(.call(request, next.batch, index: next.index))
+      }
+    }
+  }
+
+  /// From the call's own task, where its answer is put into bytes too.
+  private func finish(_ request: Request, _ answer: ControlAnswer, _ batch: Batch?, _ index: Int) {
+    let outcome: Result<JSON, RPCError>
+    var start: (@Sendable () -> Void)?
+    switch answer {
+    case .result(let result): outcome = .success(result)
+    case .failure(let error): outcome = .failure(error)
+    case .subscribed(let result, let begin):
+      outcome = .success(result)
+      start = begin
+    }
+    let response = request.id.map { Response(id: $0, outcome: outcome) }
+    let line = batch == nil ? response?.line : nil
+    channel.eventLoop.execute { [self, start] in
+      running -= 1
+      settle(response, line: line, batch, index, start: start)
+      proceed()
+    }
+  }
+
+  /// Writes the answer, or, of a batch, the answers once the last is there; then lets subscriptions begin.
+  private func settle(
+    _ response: Response?, line: [UInt8]? = nil, _ batch: Batch?, _ index: Int, start: (@Sendable () -> Void)? = nil
+  ) {
+    guard let batch else {
+      if let response { write(ByteBuffer(bytes: line ?? response.line)) }
+      start?()
+      return
+    }
+    batch.responses[index] = response
+    if let start { batch.starts.append(start) }
+    batch.unfinished -= 1
+    guard batch.unfinished == 0 else { return }
+    let responses = batch.responses.compactMap { $0 }
+    if !responses.isEmpty { write(ByteBuffer(bytes: Response.line(batch: responses))) }
+    for start in batch.starts { start() }
+  }
+
+  /// `taken` is called when the socket has taken all of it. A client too far behind is left.
+  private func write(_ buffer: ByteBuffer, taken: @escaping @Sendable () -> Void = {}) {
+    guard !isGone else { return }
+    guard backlog < limits.maximumBacklog else {
+      channel.close(promise: nil)
+      return
+    }
+    let count = buffer.readableBytes
+    backlog += count
+    channel.writeAndFlush(buffer).whenComplete { [self] result in
+      let wasFull = backlog >= limits.easyBacklog
+      backlog -= count
+      if case .success = result { taken() }
+      // Not at once: this may be called from inside `write`.
+      if wasFull || isInputOver || isEnding { channel.eventLoop.execute { self.proceed() } }
+    }
+  }
+}
+
+/// One subscription's way to its client.
+private final class ControlSink: NotificationSink {
+  private let connection: ControlConnection
+  private let untaken = Atomic<Int>(0)
+
+  init(connection: ControlConnection) {
+    self.connection = connection
+  }
+
+  var pending: Int { untaken.load(ordering: .relaxed) }
+
+  func send(_ line: [UInt8]) {
+    untaken.add(1, ordering: .relaxed)
+    connection.send(line) { self.untaken.subtract(1, ordering: .relaxed) }
+  }
+}

@@ -1,0 +1,145 @@
+import Glibc
+package import HearthControl
+package import Logging
+package import NIOCore
+import NIOPosix
+import Synchronization
+
+/// Serves the control protocol on a Unix socket: framing, limits, batches and who may speak. What the calls mean is
+/// the handler's.
+package final class ControlServer: Sendable {
+  private struct State {
+    var isShuttingDown = false
+    var listener: (any Channel)?
+    var connections: [ConnectionID: ControlConnection] = [:]
+    var lastNumber: UInt64 = 0
+  }
+
+  private let socket: ListeningSocket
+  private let handler: any ControlHandler
+  private let limits: ControlLimits
+  /// The only user id that is served.
+  private let user: uid_t
+  private let group: any EventLoopGroup
+  private let logger: Logger
+  private let state = Mutex(State())
+  private let arrivals: AsyncStream<ControlConnection>
+  private let arrivalsFeed: AsyncStream<ControlConnection>.Continuation
+
+  package init(
+    socket: ListeningSocket, handler: any ControlHandler, limits: ControlLimits = ControlLimits(),
+    user: UInt32 = getuid(), group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton, logger: Logger
+  ) {
+    self.socket = socket
+    self.handler = handler
+    self.limits = limits
+    self.user = user
+    self.group = group
+    self.logger = logger
+    (arrivals, arrivalsFeed) = AsyncStream.makeStream()
+  }
+
+  /// Serves until `shutDown()`, then until running calls have ended or their grace is over. Cancelled: cancels the
+  /// running calls too. Closes the descriptor and removes the socket's file, if Hearth made it. Runs once.
+  package func run() async throws {
+    defer { socket.removeFile() }
+    let listener = try await ServerBootstrap(group: group)
+      .childChannelOption(.allowRemoteHalfClosure, value: true)
+      .childChannelOption(.autoRead, value: false)
+      .childChannelInitializer { [self] channel in admit(channel) }
+      .withBoundSocket(socket.descriptor).get()
+    let isLate = state.withLock { state in
+      state.listener = listener
+      return state.isShuttingDown
+    }
+    if isLate { listener.close(promise: nil) }
+    await withTaskCancellationHandler {
+      await withDiscardingTaskGroup { calls in
+        for await connection in arrivals {
+          calls.addTask { [self] in
+            await connection.run(handler)
+            await handler.connectionClosed(connection.id)
+            state.withLock { _ = $0.connections.removeValue(forKey: connection.id) }
+          }
+        }
+      }
+    } onCancel: {
+      shutDown()
+    }
+    // Cancelled, there may be some that nobody took up any more.
+    for connection in state.withLock({ Array($0.connections.values) }) { connection.abort() }
+    try? await listener.closeFuture.get()
+  }
+
+  /// Takes no more connections, answers -32000 to calls that have not begun, and lets `run` end.
+  package func shutDown() {
+    let (listener, connections) = state.withLock { state in
+      state.isShuttingDown = true
+      return (state.listener, Array(state.connections.values))
+    }
+    listener?.close(promise: nil)
+    for connection in connections { connection.shutDown() }
+    arrivalsFeed.finish()
+  }
+
+  /// Looks at who has connected, and takes the connection in or closes it.
+  private func admit(_ channel: any Channel) -> EventLoopFuture<Void> {
+    guard let options = channel as? any SocketOptionProvider else {
+      return channel.eventLoop.makeFailedFuture(TurnedAway())
+    }
+    let credentials: EventLoopFuture<PeerCredentials> = options.unsafeGetSocketOption(
+      level: SocketOptionLevel(SOL_SOCKET), name: SocketOptionName(SO_PEERCRED))
+    return credentials.flatMapThrowing { [self] credentials in
+      guard credentials.user == user else {
+        logger.warning("A process of user \(credentials.user) (pid \(credentials.process)) was turned away.")
+        throw TurnedAway()
+      }
+      switch register(channel) {
+      case .success(let connection):
+        try channel.pipeline.syncOperations.addHandler(connection)
+        if case .terminated = arrivalsFeed.yield(connection) { connection.abort() }
+      case .failure(let error):
+        try channel.pipeline.syncOperations.addHandler(Refusal(error))
+      }
+    }
+  }
+
+  private func register(_ channel: any Channel) -> Result<ControlConnection, RPCError> {
+    state.withLock { state in
+      if state.isShuttingDown { return .failure(.shuttingDown) }
+      guard state.connections.count < limits.connections else {
+        return .failure(.overloaded("The daemon serves \(limits.connections) connections and takes no more now."))
+      }
+      state.lastNumber += 1
+      let connection = ControlConnection(id: ConnectionID(state.lastNumber), channel: channel, limits: limits)
+      state.connections[connection.id] = connection
+      return .success(connection)
+    }
+  }
+}
+
+/// The connection of another user, which is closed without a word.
+private struct TurnedAway: Error {}
+
+/// Tells a client that there is no room for it, and closes.
+private final class Refusal: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+
+  private let line: ByteBuffer
+
+  init(_ error: RPCError) {
+    line = ByteBuffer(bytes: Response(id: .null, outcome: .failure(error)).line)
+  }
+
+  func channelActive(context: ChannelHandlerContext) {
+    let channel = context.channel
+    channel.writeAndFlush(line).whenComplete { _ in channel.close(promise: nil) }
+  }
+}
+
+/// `struct ucred` of unix(7), what SO_PEERCRED brings.
+private struct PeerCredentials: Sendable {
+  let process: pid_t
+  let user: uid_t
+  let group: gid_t
+}

@@ -1,0 +1,140 @@
+import Glibc
+import HearthControl
+
+/// A Unix socket that listens, made by Hearth at a path or passed by the service manager.
+package struct ListeningSocket: Sendable {
+  package let descriptor: Int32
+  /// Where Hearth made it; nil for one that was passed.
+  package let path: String?
+  private let inode: Inode?
+
+  private struct Inode: Equatable, Sendable {
+    let device: dev_t
+    let number: ino_t
+  }
+
+  /// Why there is no socket to listen on. One sentence each.
+  package enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
+    case tooLong(path: String)
+    case notASocket(path: String)
+    /// Another process listens there.
+    case taken(path: String)
+    case system(path: String, call: String, code: Int32)
+
+    package var description: String {
+      switch self {
+      case .tooLong(let path): SocketPath.Flaw.tooLong(path).description
+      case .notASocket(let path): "\(path) is no socket: it is left alone, and nothing can listen there."
+      case .taken(let path): "The socket \(path) is taken by a running daemon."
+      case .system(let path, let call, let code):
+        "The socket \(path) cannot be made: \(call): \(String(cString: strerror(code)))."
+      }
+    }
+  }
+
+  /// One that is bound and belongs to the service manager, which keeps its file.
+  package init(passed descriptor: Int32) {
+    self.descriptor = descriptor
+    path = nil
+    inode = nil
+  }
+
+  /// Makes the folder (0700) where it is missing and the socket, which is 0600 from the moment it exists.
+  ///
+  /// A socket file nobody listens on is replaced; a live one's, and a file that is no socket, never.
+  package init(path: String) throws(Failure) {
+    guard path.utf8.count <= SocketPath.maximumBytes else { throw .tooLong(path: path) }
+    let folder = Self.folder(of: path)
+    try Self.makeFolder(folder, for: path)
+    // Held while the socket is looked at, replaced and made to listen, so that of two daemons that start at once
+    // neither takes the other's new socket for a stale one.
+    let lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard lock >= 0 else { throw .system(path: path, call: "open", code: errno) }
+    defer { close(lock) }
+    while flock(lock, LOCK_EX) != 0 {
+      guard errno == EINTR else { throw .system(path: path, call: "flock", code: errno) }
+    }
+    try Self.removeStale(path)
+    descriptor = try Self.listen(at: path)
+    self.path = path
+    inode = Self.inode(of: path)
+  }
+
+  /// Removes the socket's file, if it is still the one that was made. The descriptor is its owner's to close.
+  package func removeFile() {
+    guard let path, let inode, Self.inode(of: path) == inode else { return }
+    unlink(path)
+  }
+
+  private static func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  private static func makeFolder(_ folder: String, for path: String) throws(Failure) {
+    if mkdir(folder, 0o700) == 0 || errno == EEXIST { return }
+    guard errno == ENOENT, folder.contains("/") else { throw .system(path: path, call: "mkdir", code: errno) }
+    try makeFolder(self.folder(of: folder), for: path)
+    guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw .system(path: path, call: "mkdir", code: errno) }
+  }
+
+  private static func inode(of path: String) -> Inode? {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return nil }
+    return Inode(device: status.st_dev, number: status.st_ino)
+  }
+
+  private static func removeStale(_ path: String) throws(Failure) {
+    var status = stat()
+    guard lstat(path, &status) == 0 else {
+      if errno == ENOENT { return }
+      throw .system(path: path, call: "lstat", code: errno)
+    }
+    guard status.st_mode & S_IFMT == S_IFSOCK else { throw .notASocket(path: path) }
+    let probe = try makeSocket(path, SOCK_NONBLOCK)
+    defer { close(probe) }
+    let code = withAddress(path) { connect(probe, $0, $1) } == 0 ? 0 : errno
+    switch code {
+    case ECONNREFUSED:
+      guard unlink(path) == 0 || errno == ENOENT else { throw .system(path: path, call: "unlink", code: errno) }
+    case ENOENT: break
+    // Its queue is full: it is alive.
+    case 0, EAGAIN: throw .taken(path: path)
+    default: throw .system(path: path, call: "connect", code: code)
+    }
+  }
+
+  private static func listen(at path: String) throws(Failure) -> Int32 {
+    let descriptor = try makeSocket(path, SOCK_NONBLOCK)
+    // On Linux bind(2) gives the file the mode of the socket itself: there is no moment at which it is wider.
+    var failed: String?
+    if fchmod(descriptor, 0o600) != 0 {
+      failed = "fchmod"
+    } else if withAddress(path, { bind(descriptor, $0, $1) }) != 0 {
+      failed = "bind"
+    } else if Glibc.listen(descriptor, 256) != 0 {
+      failed = "listen"
+    }
+    guard let failed else { return descriptor }
+    let code = errno
+    close(descriptor)
+    throw .system(path: path, call: failed, code: code)
+  }
+
+  private static func makeSocket(_ path: String, _ flags: __socket_type) throws(Failure) -> Int32 {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | flags.rawValue), 0)
+    guard descriptor >= 0 else { throw .system(path: path, call: "socket", code: errno) }
+    return descriptor
+  }
+
+  private static func withAddress(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix(SocketPath.maximumBytes)) }
+    return withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+  }
+}

@@ -1,0 +1,249 @@
+internal import HearthCore
+
+/// The workers: each sends one request at a time and hears what its answer means.
+extension OutboxService {
+  /// Exchanges for one delivery: the first, one with a token that others brought meanwhile, one after a refresh, and
+  /// some for tokens that change under way.
+  private static let maxExchanges = 5
+  private static let shortestStall = Duration.seconds(1)
+  /// Of an answer that is no 2xx, in bytes: more than is shown of it, so that a token at the end is found whole.
+  private static let keptOfRefusal = 16_384
+
+  /// Sends its run, then what else is taken, until there is nothing.
+  func work(_ worker: Int, _ name: AccountName) async {
+    repeat {
+      while let delivery = next(worker, name) {
+        guard let verdict = await attempt(delivery) else {
+          // Given up with the request on its way: it stays in flight on disk and is sent again after the next start.
+          giveBackTail(worker, name)
+          break
+        }
+        finish(delivery, verdict)
+        if !verdict.leavesLane {
+          giveBackTail(worker, name)
+          break
+        }
+      }
+    } while takesAnother(worker, name)
+    accounts[name]?.tails[worker] = nil
+    // The account may be another one of that name by now, after a reload.
+    let active = accounts[name]?.active ?? 1
+    accounts[name]?.active = max(active - 1, 0)
+    workers -= 1
+    hearSuspects(of: name)
+    bell.ring()
+  }
+
+  private func next(_ worker: Int, _ name: AccountName) -> Delivery? {
+    guard let tail = accounts[name]?.tails[worker], let delivery = tail.deliveries.first else { return nil }
+    accounts[name]?.tails[worker]?.deliveries.removeFirst()
+    accounts[name]?.unsent.remove(delivery.id)
+    return delivery
+  }
+
+  private func takesAnother(_ worker: Int, _ name: AccountName) -> Bool {
+    guard stopsAt == nil, let account = accounts[name], account.isSendable, !account.buffer.isEmpty,
+      account.working <= settings.concurrency
+    else { return false }
+    let run = accounts[name]?.buffer.removeFirst()
+    accounts[name]?.tails[worker] = run
+    return true
+  }
+
+  private func giveBackTail(_ worker: Int, _ name: AccountName) {
+    let rest = accounts[name]?.tails[worker]?.deliveries ?? []
+    accounts[name]?.tails[worker] = DeliveryRun([])
+    for delivery in rest {
+      accounts[name]?.unsent.remove(delivery.id)
+      finished.append(FinishedDelivery(number: delivery.number, verdict: .released))
+    }
+  }
+
+  private func finish(_ delivery: Delivery, _ verdict: DeliveryVerdict) {
+    finished.append(FinishedDelivery(number: delivery.number, verdict: verdict))
+    if case .released = verdict { accounts[delivery.account]?.reach.probeGivenUp(delivery.request.url.origin) }
+    accounts[delivery.account]?.pace.finished(at: clock.now())
+    accounts[delivery.account]?.mayHaveMore = true
+    bell.ring()
+  }
+
+  /// Whether the delivery may go out now, under this subject.
+  private func maySend(_ delivery: Delivery) -> Bool {
+    guard let account = accounts[delivery.account] else { return false }
+    return stopsAt == nil && account.isSendable && account.knownSubject == delivery.subject
+  }
+
+  /// Nil where the request was sent and is given up.
+  private func attempt(_ delivery: Delivery) async -> DeliveryVerdict? {
+    let name = delivery.account
+    let origin = delivery.request.url.origin
+    guard maySend(delivery) else { return .released }
+    guard accounts[name]?.origins.contains(origin) == true else {
+      return .dead(.rejected, status: nil, error: "\(origin) is none of the account's api_origins.")
+    }
+    do {
+      var bearer = try await bearers.bearer(for: name)
+      var hasForced = false
+      for _ in 0..<Self.maxExchanges {
+        guard maySend(delivery) else { return .released }
+        guard isTheirs(bearer, delivery) else {
+          stall(name, retryAfter: nil)
+          return .released
+        }
+        switch await exchange(delivery, bearer) {
+        case .verdict(let verdict): return verdict
+        case .givenUp: return nil
+        case .unauthorized(let answer):
+          let fingerprint = bearer.token.fingerprint
+          let current = try await bearers.bearer(for: name)
+          if current.token.fingerprint != fingerprint {
+            bearer = current
+            continue
+          }
+          if hasForced || accounts[name]?.trust.isOnTrial(fingerprint, at: clock.now()) == true {
+            switch await judgement(on: fingerprint, of: name) {
+            case .itemAlone: return policy.rejected(answer)
+            case .stopped: return .released
+            case .session: break
+            }
+          }
+          bearer = try await bearers.refused(fingerprint, of: name)
+          accounts[name]?.bearerFailures = 0
+          if bearer.token.fingerprint == fingerprint {
+            stall(name, retryAfter: nil)
+            return .released
+          }
+          hasForced = true
+          accounts[name]?.trust.brought(bearer.token.fingerprint, at: clock.now())
+        }
+      }
+      stall(name, retryAfter: nil)
+    } catch {
+      switch error {
+      // The session says when it is there again; should that have come already, a look a little later helps.
+      case .noSession: stall(name, retryAfter: nil)
+      case .unavailable(_, let retryAfter): stall(name, retryAfter: retryAfter)
+      }
+    }
+    return .released
+  }
+
+  /// A provider that tells no subject cannot contradict the one the session goes by.
+  private func isTheirs(_ bearer: Bearer, _ delivery: Delivery) -> Bool {
+    bearer.subject == nil || bearer.subject == delivery.subject
+  }
+
+  private enum Exchange {
+    case verdict(DeliveryVerdict)
+    case unauthorized(APIAnswer)
+    case givenUp
+  }
+
+  private func exchange(_ delivery: Delivery, _ bearer: Bearer) async -> Exchange {
+    let name = delivery.account
+    let origin = delivery.request.url.origin
+    var answer: APIAnswer
+    do {
+      answer = try await api.exchange(delivery.request, bearer: bearer.token, timeout: Self.requestTimeout)
+    } catch {
+      switch error {
+      case .notSent(let message):
+        return stopsAt == nil ? .verdict(unreachable(delivery, nil, message)) : .verdict(.released)
+      case .unanswered(let message):
+        if stopsAt != nil || Task.isCancelled { return .givenUp }
+        reached(origin, of: name)
+        return .verdict(policy.verdict(unanswered: message, delivery, at: clock.now(), random: random()))
+      }
+    }
+    if !(200...299).contains(answer.status) {
+      // It is kept and shown: without the token, which careless servers repeat.
+      answer.body = Redactor([bearer.token.secret]).redacted(Array(answer.body.prefix(Self.keptOfRefusal)))
+    }
+    if let skew = answer.skew { timeTold(skew: skew) }
+    if DeliveryPolicy.meansOffline(answer) {
+      return .verdict(unreachable(delivery, answer.status, "Something before the API asks for a sign-in."))
+    }
+    reached(origin, of: name)
+    if answer.status == 401 { return .unauthorized(answer) }
+    if (200...299).contains(answer.status) {
+      accounts[name]?.trust.accepted(bearer.token.fingerprint)
+      accounts[name]?.bearerFailures = 0
+      hearSuspects(of: name)
+    }
+    return .verdict(policy.verdict(on: answer, to: delivery, at: clock.now(), random: random()))
+  }
+
+  private func unreachable(_ delivery: Delivery, _ status: Int?, _ message: String) -> DeliveryVerdict {
+    let now = clock.now()
+    let origin = delivery.request.url.origin
+    let probeAt = accounts[delivery.account]?.reach.failed(origin, at: now, random: random()) ?? now
+    tellPause(of: delivery.account)
+    return .unreachable(probeAt: probeAt, status: status, error: message)
+  }
+
+  private func reached(_ origin: Origin, of name: AccountName) {
+    guard accounts[name]?.reach.unreachable.contains(origin) == true else { return }
+    accounts[name]?.reach.answered(origin)
+    accounts[name]?.mayHaveMore = true
+    tellPause(of: name)
+  }
+
+  /// No token can be had: the account's items wait, uncharged.
+  private func stall(_ name: AccountName, retryAfter: Duration?) {
+    guard let account = accounts[name], account.stalledUntil == nil else { return }
+    let retry = RetryPolicy(initial: Self.shortestStall, max: .seconds(300))
+    let wait = retry.wait(failures: account.bearerFailures + 1, retryAfter: retryAfter, random: random())
+    accounts[name]?.bearerFailures += 1
+    accounts[name]?.stalledUntil = clock.now() + wait
+    finished += accounts[name]?.withdrawAll() ?? []
+  }
+
+  // MARK: - One item, or the session?
+
+  /// A token that a refresh just brought is refused. Whether that is about this item or about the session, the others
+  /// that are under way with it will tell; where there are none, it is the session.
+  private func judgement(on fingerprint: Fingerprint, of name: AccountName) async -> OutboxAccount.Judgement {
+    if stopsAt != nil || accounts[name] == nil { return .stopped }
+    if accounts[name]?.trust.isAccepted(fingerprint) == true { return .itemAlone }
+    return await withCheckedContinuation { continuation in
+      accounts[name]?.suspects.append(OutboxAccount.Suspect(fingerprint: fingerprint, verdict: continuation))
+      hearSuspects(of: name)
+      bell.ring()
+    }
+  }
+
+  func hearSuspects(of name: AccountName) {
+    guard let account = accounts[name], !account.suspects.isEmpty else { return }
+    let isAlone =
+      account.working == 0 && account.buffer.isEmpty && !settling.contains(name) && !account.mayHaveMore
+    let isCrowded = account.suspects.count >= max(settings.concurrency, 2)
+    var left: [OutboxAccount.Suspect] = []
+    for suspect in account.suspects {
+      if account.trust.isAccepted(suspect.fingerprint) {
+        suspect.verdict.resume(returning: .itemAlone)
+      } else if isAlone || isCrowded || !account.isSendable {
+        suspect.verdict.resume(returning: account.isSendable ? .session : .stopped)
+      } else {
+        left.append(suspect)
+      }
+    }
+    accounts[name]?.suspects = left
+  }
+
+  // MARK: - The time
+
+  /// Asks an API for the time (RFC 9110, section 6.6.1) with a request that changes nothing.
+  func askTime(of name: AccountName, _ origin: Origin) async {
+    guard let url = try? HTTPURL(origin.description + "/"), let bearer = try? await bearers.bearer(for: name) else {
+      return bell.ring()
+    }
+    let request = APIRequest(method: "HEAD", url: url, headers: [], body: [], idempotencyKey: nil)
+    if let answer = try? await api.exchange(request, bearer: bearer.token, timeout: Self.requestTimeout),
+      let skew = answer.skew
+    {
+      timeTold(skew: skew)
+      accounts[name]?.mayHaveMore = true
+    }
+    bell.ring()
+  }
+}

@@ -1,0 +1,291 @@
+internal import HearthCore
+internal import Logging
+
+/// The loop: writes down what became of deliveries, takes the next ones, keeps house, and sleeps until there is more.
+extension OutboxService {
+  /// Items a step of a longer piece of work takes, so that deliveries go on in between.
+  static let batch = 256
+  private static let sweepInterval = Duration.seconds(60)
+  private static let longestUnwritten = Duration.milliseconds(50)
+  private static let timeProbeInterval = Duration.seconds(60)
+
+  /// Sends until `shutdown()`, or until its task is cancelled.
+  package func run() async {
+    let clock = clock
+    await withDiscardingTaskGroup { group in
+      group.addTask { [weak self] in
+        for await shift in clock.steps() { await self?.clockStepped(by: shift) }
+      }
+      while !isDone {
+        let hasMore = await step()
+        startWorkers(&group)
+        endFlushes()
+        if !hasMore { await rest(until: nextDeadline()) }
+      }
+      group.cancelAll()
+    }
+    if !finished.isEmpty { _ = try? await settle(claims: []) }
+  }
+
+  private var isDone: Bool {
+    if Task.isCancelled { return true }
+    return stopsAt.map { workers == 0 || $0 <= clock.now() } ?? false
+  }
+
+  private func rest(until deadline: Timestamp) async {
+    let (clock, bell) = (clock, bell)
+    await withTaskGroup(of: Void.self) { race in
+      race.addTask {
+        await clock.sleep(until: deadline)
+        if !Task.isCancelled { bell.ring() }
+      }
+      await bell.wait()
+      race.cancelAll()
+    }
+  }
+
+  private func nextDeadline() -> Timestamp {
+    let now = clock.now()
+    // While the store is out of order nothing else can be done.
+    if let storeRetryAt, storeRetryAt > now { return min(storeRetryAt, stopsAt ?? storeRetryAt) }
+    var deadlines = [stopsAt]
+    if isClockTrusted { deadlines += [nextExpiryAt, nextSweepAt] }
+    if let firstFinishedAt, !finished.isEmpty { deadlines.append(firstFinishedAt + Self.longestUnwritten) }
+    for account in accounts.values where account.isSendable {
+      deadlines += [account.nextDueAt, account.stalledUntil, account.reach.nextProbeAt]
+      if !isClockTrusted, account.timeNeededFrom != nil {
+        deadlines.append(account.timeAskedAt.map { $0 + Self.timeProbeInterval })
+      }
+    }
+    return deadlines.compactMap(\.self).filter { $0 > now }.min() ?? .distantFuture
+  }
+
+  /// One round; returns whether another one follows at once. While the store is out of order it waits a little and
+  /// loses nothing: what is finished is kept, and nothing new is taken.
+  private func step() async -> Bool {
+    if let storeRetryAt, storeRetryAt > clock.now() { return false }
+    storeRetryAt = nil
+    do {
+      if !isRecovered { try await recover() }
+      var hasMore = try await bindAccounts()
+      let claims = claims()
+      if !claims.isEmpty || isWritingDue { try await settle(claims: claims) }
+      hasMore = try await keepHouse() || hasMore
+      return hasMore || accounts.values.contains { room($0) > 0 }
+    } catch {
+      log.error("The outbox cannot be written: \(error)")
+      storeRetryAt = clock.now() + Self.storeRetry
+      return false
+    }
+  }
+
+  private func recover() async throws(OutboxStoreFailure) {
+    if nextSweepAt == nil {
+      try await store.recover(at: clock.now())
+      nextSweepAt = clock.now()
+    }
+    isRecovered = true
+    let paused: Set<AccountName>
+    do { paused = try await store.paused() } catch {
+      isRecovered = false
+      throw error
+    }
+    for name in accounts.keys {
+      accounts[name]?.isPausedByUser = paused.contains(name)
+      tellPause(of: name)
+    }
+    try await settle(claims: [])
+  }
+
+  /// Tells the store whose items are to go out; what was made while nobody was known becomes theirs.
+  private func bindAccounts() async throws(OutboxStoreFailure) -> Bool {
+    var hasMore = false
+    for (name, account) in accounts {
+      guard !account.isBound, let subject = account.knownSubject else { continue }
+      let adopts = if case .sendable = account.permission { true } else { false }
+      let binding = try await store.bind(name, to: subject, adopts: adopts, limit: Self.batch)
+      if binding.holdsOthers {
+        accounts[name]?.isAnnouncingHeld = true
+        accounts[name]?.heldCursor = nil
+      }
+      guard accounts[name]?.knownSubject == subject, accounts[name]?.permission == account.permission else {
+        hasMore = true
+        continue
+      }
+      accounts[name]?.isBound = binding.isDone
+      hasMore = hasMore || !binding.isDone
+    }
+    return hasMore
+  }
+
+  // MARK: - Taking and writing down
+
+  /// How many more items an account may take from the store now.
+  private func room(_ account: OutboxAccount) -> Int {
+    guard account.isSendable, account.isBound, account.mayHaveMore, account.stalledUntil == nil, stopsAt == nil else {
+      return 0
+    }
+    let ahead = account.pace.lookahead
+    if ahead == 0 { return max(settings.concurrency - account.working - account.unsent.count, 0) }
+    return account.unsent.count <= ahead / 4 ? ahead - account.unsent.count : 0
+  }
+
+  private func claims() -> [OutboxClaim] {
+    let now = clock.now()
+    var claims: [OutboxClaim] = []
+    for name in accounts.keys.sorted() {
+      guard var account = accounts[name] else { continue }
+      if let until = account.stalledUntil, until <= now { account.stalledUntil = nil }
+      let isProbeDue = account.reach.nextProbeAt.map { $0 <= now } ?? false
+      if isProbeDue || account.nextDueAt.map({ $0 <= now }) ?? false {
+        account.mayHaveMore = true
+        account.nextDueAt = nil
+      }
+      let limit = room(account)
+      if limit > 0 {
+        account.mayHaveMore = false
+        var open: Set<Origin> = []
+        var probed: Set<Origin> = []
+        for origin in account.origins {
+          switch account.reach.allowance(for: origin, at: now) {
+          case .open: open.insert(origin)
+          case .probe: probed.insert(origin)
+          case .closed: break
+          }
+        }
+        claims.append(
+          OutboxClaim(
+            account: name, subject: account.knownSubject, limit: limit, takesFollowers: account.pace.lookahead > 0,
+            open: open, probed: probed, configured: account.origins, isClockTrusted: isClockTrusted, policy: policy))
+      }
+      accounts[name] = account
+    }
+    return claims
+  }
+
+  private var isWritingDue: Bool {
+    guard let firstFinishedAt, !finished.isEmpty else { return false }
+    return finished.count >= Self.batch / 4 || workers == 0 || stopsAt != nil
+      || clock.now() - firstFinishedAt >= Self.longestUnwritten
+      || !accounts.values.contains { $0.isSendable && $0.pace.lookahead > 0 }
+  }
+
+  func settle(claims: [OutboxClaim]) async throws(OutboxStoreFailure) {
+    let batch = finished
+    finished = []
+    settling = Set(claims.map(\.account))
+    let settlement: OutboxSettlement
+    do {
+      settlement = try await store.settle(batch, claims: claims, at: clock.now())
+    } catch {
+      finished = batch + finished
+      settling = []
+      for claim in claims { accounts[claim.account]?.mayHaveMore = true }
+      throw error
+    }
+    settling = []
+    nextExpiryAt = settlement.nextExpiryAt
+    for claim in claims {
+      guard let claimed = settlement.claimed[claim.account] else { continue }
+      accept(claimed, of: claim)
+    }
+    tell(settlement.changed, settlement.stats)
+    for claim in claims { hearSuspects(of: claim.account) }
+  }
+
+  private func accept(_ claimed: OutboxSettlement.Claimed, of claim: OutboxClaim) {
+    let name = claim.account
+    let isStale =
+      accounts[name].map { !$0.isSendable || $0.knownSubject != claim.subject || !$0.isBound || stopsAt != nil } ?? true
+    guard !isStale, var account = accounts[name] else {
+      let deliveries = claimed.runs.flatMap(\.deliveries)
+      finished += deliveries.map { FinishedDelivery(number: $0.number, verdict: .released) }
+      accounts[name]?.mayHaveMore = true
+      return
+    }
+    account.buffer += claimed.runs
+    let deliveries = claimed.runs.flatMap(\.deliveries)
+    account.unsent.formUnion(deliveries.map(\.id))
+    account.nextDueAt = claimed.nextDueAt
+    account.timeNeededFrom = claimed.timeNeededFrom
+    if claimed.isCut { account.mayHaveMore = true }
+    let taken = Set(deliveries.map(\.request.url.origin))
+    for origin in claim.probed {
+      if taken.contains(origin) { account.reach.probing(origin) } else { account.reach.nothingToProbe(origin) }
+    }
+    accounts[name] = account
+  }
+
+  // MARK: - Keeping house
+
+  private func keepHouse() async throws(OutboxStoreFailure) -> Bool {
+    var hasMore = false
+    if let shift = owedShift {
+      owedShift = nil
+      do { try await store.replan(shift: shift, at: clock.now()) } catch {
+        owedShift = shift + (owedShift ?? .zero)
+        throw error
+      }
+      for name in accounts.keys { accounts[name]?.mayHaveMore = true }
+      hasMore = true
+    }
+    if isClockTrusted, let nextExpiryAt, nextExpiryAt <= clock.now() {
+      let items = try await store.expire(limit: Self.batch, at: clock.now())
+      for item in items { accounts[item.account]?.mayHaveMore = true }
+      tell(items, try await store.stats(of: nil))
+      try await settle(claims: [])
+      hasMore = true
+    }
+    if isClockTrusted, let nextSweepAt, nextSweepAt <= clock.now() {
+      let retention = OutboxRetention(
+        delivered: settings.keepDelivered, dead: settings.keepDead, maxFinished: settings.maxItems)
+      let isMore = try await store.sweep(retention, limit: Self.batch, at: clock.now())
+      self.nextSweepAt = isMore ? clock.now() : clock.now() + Self.sweepInterval
+      hasMore = hasMore || isMore
+    }
+    for name in accounts.keys where accounts[name]?.isAnnouncingHeld == true {
+      hasMore = try await announceHeld(of: name) || hasMore
+    }
+    return hasMore
+  }
+
+  /// Another user is signed in: tells which items wait for the one before.
+  private func announceHeld(of name: AccountName) async throws(OutboxStoreFailure) -> Bool {
+    let page = try await store.list(
+      OutboxQuery(account: name, state: .held, limit: Self.batch, cursor: accounts[name]?.heldCursor))
+    tell(page.items.filter { $0.reason == .otherUser }, lastStats)
+    accounts[name]?.heldCursor = page.cursor
+    accounts[name]?.isAnnouncingHeld = page.cursor != nil
+    return page.cursor != nil
+  }
+
+  // MARK: - Workers
+
+  private func startWorkers(_ group: inout DiscardingTaskGroup) {
+    guard stopsAt == nil else { return }
+    for name in accounts.keys.sorted() {
+      while let account = accounts[name], account.isSendable, account.working < settings.concurrency,
+        !account.buffer.isEmpty
+      {
+        lastWorker += 1
+        let worker = lastWorker
+        let run = accounts[name]?.buffer.removeFirst()
+        accounts[name]?.tails[worker] = run
+        accounts[name]?.active += 1
+        workers += 1
+        group.addTask { await self.work(worker, name) }
+      }
+      askTime(of: name, &group)
+    }
+  }
+
+  /// Items seem to have expired and no server has told the time yet: one is asked, lest they wait for ever.
+  private func askTime(of name: AccountName, _ group: inout DiscardingTaskGroup) {
+    guard !isClockTrusted, let account = accounts[name], account.isSendable, let origin = account.timeNeededFrom,
+      account.active == 0, account.stalledUntil == nil,
+      account.timeAskedAt.map({ clock.now() - $0 >= Self.timeProbeInterval }) ?? true
+    else { return }
+    accounts[name]?.timeAskedAt = clock.now()
+    group.addTask { await self.askTime(of: name, origin) }
+  }
+}

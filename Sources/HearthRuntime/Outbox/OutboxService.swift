@@ -1,0 +1,227 @@
+package import HearthCore
+package import Logging
+
+/// Carries the outbox out: takes items in, sends them under their session, and tells what becomes of them.
+///
+/// One loop writes and takes; a worker a delivery under way sends. An item that waits costs neither task nor connection.
+package actor OutboxService {
+  let store: any OutboxStore
+  let bearers: any BearerSource
+  let api: any APIEndpoint
+  let clock: any Clock
+  let random: @Sendable () -> Double
+  let makeID: @Sendable (Timestamp) -> String
+  let announce: @Sendable (OutboxAnnouncement, OutboxStats) -> Void
+  let log: Logger
+  let bell = Doorbell()
+
+  var settings: OutboxSettings
+  var policy: DeliveryPolicy
+  var accounts: [AccountName: OutboxAccount]
+
+  /// What became of deliveries, not written down yet.
+  var finished: [FinishedDelivery] = [] {
+    didSet {
+      if finished.isEmpty { firstFinishedAt = nil } else { firstFinishedAt = firstFinishedAt ?? clock.now() }
+    }
+  }
+  var firstFinishedAt: Timestamp?
+  var settling: Set<AccountName> = []
+  var workers = 0
+  var lastWorker = 0
+  var lastStats = OutboxStats()
+  var flushes: [Int: Flush] = [:]
+  var lastFlush = 0
+
+  /// Whether a server's `Date` agreed with the clock since it was last stepped.
+  var isClockTrusted = false
+  var owedShift: Duration?
+  var nextExpiryAt: Timestamp?
+  var nextSweepAt: Timestamp?
+  var storeRetryAt: Timestamp?
+  var stopsAt: Timestamp?
+  var isRecovered = false
+
+  /// Of one request.
+  static let requestTimeout = Duration.seconds(30)
+  static let storeRetry = Duration.milliseconds(500)
+  static let largestSkew = Duration.seconds(60)
+
+  package init(
+    store: any OutboxStore, bearers: any BearerSource, api: any APIEndpoint, clock: any Clock,
+    settings: OutboxSettings, accounts: [AccountName: Set<Origin>], log: Logger,
+    random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
+    makeID: @escaping @Sendable (Timestamp) -> String = {
+      ItemID.make(at: $0, random: (UInt64.random(in: 0...UInt64.max), UInt64.random(in: 0...UInt64.max)))
+    },
+    announce: @escaping @Sendable (OutboxAnnouncement, OutboxStats) -> Void
+  ) {
+    self.store = store
+    self.bearers = bearers
+    self.api = api
+    self.clock = clock
+    self.settings = settings
+    self.random = random
+    self.makeID = makeID
+    self.announce = announce
+    self.log = log
+    policy = DeliveryPolicy(settings)
+    let retry = RetryPolicy(initial: settings.retryInitial, max: settings.retryMax)
+    self.accounts = accounts.mapValues { OutboxAccount(origins: $0, retry: retry) }
+  }
+
+  // MARK: - Events
+
+  /// The session of an account changed. `knownSubject`: whose it is, or was last, as far as is known; the one who is
+  /// sent under counts where there is one.
+  package func sessionChanged(_ name: AccountName, permission: OutboxPermission, knownSubject: Subject?) {
+    guard var account = accounts[name] else { return }
+    let subject: Subject? =
+      if case .sendable(let subject) = permission { subject ?? knownSubject } else { knownSubject }
+    if permission != account.permission || subject != account.knownSubject {
+      account.isBound = subject == nil
+      finished += account.withdrawAll()
+    }
+    account.permission = permission
+    account.knownSubject = subject
+    account.stalledUntil = nil
+    account.bearerFailures = 0
+    account.mayHaveMore = true
+    accounts[name] = account
+    hearSuspects(of: name)
+    tellPause(of: name)
+    bell.ring()
+  }
+
+  /// The network may be back: what could not be reached is tried at once.
+  package func networkReturned() {
+    for name in accounts.keys { hasten(name) }
+    bell.ring()
+  }
+
+  /// A server told the time; `skew` is its clock less this one. Expiry waits for one that agrees.
+  package func timeTold(skew: Duration) {
+    isClockTrusted = skew.magnitude <= Self.largestSkew
+    if isClockTrusted, nextExpiryAt != nil || nextSweepAt == nil { bell.ring() }
+  }
+
+  /// The configuration was read again.
+  package func accountsChanged(_ origins: [AccountName: Set<Origin>], settings: OutboxSettings) {
+    self.settings = settings
+    policy = DeliveryPolicy(settings)
+    let retry = RetryPolicy(initial: settings.retryInitial, max: settings.retryMax)
+    for name in accounts.keys where origins[name] == nil {
+      finished += accounts[name]?.withdrawAll() ?? []
+      accounts[name]?.suspects.forEach { $0.verdict.resume(returning: .stopped) }
+      accounts[name] = nil
+    }
+    for (name, origins) in origins {
+      accounts[name, default: OutboxAccount(origins: origins, retry: retry)].origins = origins
+      accounts[name]?.mayHaveMore = true
+    }
+    isRecovered = false
+    bell.ring()
+  }
+
+  /// Ends `run()`: what is under way may land within `grace`; what does not is sent again at the next start.
+  package func shutdown(grace: Duration = .seconds(2)) {
+    guard stopsAt == nil else { return }
+    stopsAt = clock.now() + grace
+    for name in accounts.keys {
+      finished += accounts[name]?.withdrawAll() ?? []
+      accounts[name]?.suspects.forEach { $0.verdict.resume(returning: .stopped) }
+      accounts[name]?.suspects = []
+    }
+    flushes.values.forEach { $0.done.resume() }
+    flushes = [:]
+    bell.ring()
+  }
+
+  func clockStepped(by shift: Duration) {
+    for name in accounts.keys {
+      accounts[name]?.reach.shift(by: shift)
+      let stalledUntil = accounts[name]?.stalledUntil
+      accounts[name]?.stalledUntil = stalledUntil.map { $0 + shift }
+      accounts[name]?.mayHaveMore = true
+    }
+    storeRetryAt = storeRetryAt.map { $0 + shift }
+    if shift != .zero {
+      isClockTrusted = false
+      owedShift = (owedShift ?? .zero) + shift
+    }
+    bell.ring()
+  }
+
+  func hasten(_ name: AccountName) {
+    accounts[name]?.reach.hasten(at: clock.now())
+    accounts[name]?.stalledUntil = nil
+    accounts[name]?.mayHaveMore = true
+  }
+
+  // MARK: - Telling
+
+  /// Tells that sending stopped, goes on, or stands still for another reason.
+  func tellPause(of name: AccountName) {
+    guard let account = accounts[name], account.pausedReason != account.announcedReason else { return }
+    let previous = account.announcedReason
+    accounts[name]?.announcedReason = account.pausedReason
+    if let reason = account.pausedReason {
+      log.notice(
+        "Account \(name): sending stands still (\(reason)).", metadata: Self.metadata("outbox.paused", name, reason))
+      announce(.paused(name, reason: reason), shown(lastStats))
+    } else if let previous, previous != OutboxAccount.hydrating {
+      log.notice(
+        "Account \(name): sending goes on.", metadata: Self.metadata("outbox.resumed", name, previous))
+      announce(.resumed(name, reason: previous), shown(lastStats))
+    }
+  }
+
+  func tell(_ items: [OutboxItem], _ stats: OutboxStats) {
+    lastStats = stats
+    for item in items {
+      guard let announcement = OutboxAnnouncement(item) else { continue }
+      if item.state == .dead || item.state == .held {
+        var metadata = Self.metadata(
+          item.state == .dead ? "outbox.itemDead" : "outbox.itemHeld", item.account, item.reason?.rawValue ?? "")
+        metadata["HEARTH_ITEM"] = "\(item.id)"
+        metadata["HEARTH_STATUS"] = "\(item.lastStatus.map(String.init) ?? "")"
+        log.warning(
+          "Item \(item.id) is \(item.state.rawValue): \(item.reason?.rawValue ?? "").", metadata: metadata)
+      }
+      announce(announcement, shown(stats))
+    }
+  }
+
+  private static func metadata(_ event: String, _ account: AccountName, _ reason: String) -> Logger.Metadata {
+    ["HEARTH_EVENT": "\(event)", "HEARTH_ACCOUNT": "\(account)", "HEARTH_REASON": "\(reason)"]
+  }
+
+  /// As people see it: what was taken ahead and not sent yet is pending.
+  func shown(_ stats: OutboxStats, of name: AccountName? = nil) -> OutboxStats {
+    var stats = stats
+    let chosen = accounts.filter { name == nil || $0.key == name }.sorted { $0.key < $1.key }.map(\.value)
+    let unsent = min(chosen.reduce(0) { $0 + $1.unsent.count }, stats.inFlight)
+    stats.inFlight -= unsent
+    stats.pending += unsent
+    stats.isPaused = !chosen.isEmpty && chosen.allSatisfy { $0.pausedReason != nil }
+    stats.pausedReason = stats.isPaused ? chosen.first?.pausedReason : nil
+    return stats
+  }
+
+  /// The same for an item; one whose origin is out of reach is tried when its origin is.
+  func shown(_ item: OutboxItem) -> OutboxItem {
+    guard let account = accounts[item.account] else { return item }
+    var item = item
+    if item.state == .inFlight, account.unsent.contains(item.id) { item.state = .pending }
+    if item.state == .waiting, let nextAttemptAt = item.nextAttemptAt, let url = try? HTTPURL(item.url),
+      case .closed(let until) = account.reach.allowance(for: url.origin, at: clock.now()), until < .distantFuture
+    {
+      item.nextAttemptAt = max(nextAttemptAt, until)
+    }
+    return item
+  }
+}
+
+extension Duration {
+  fileprivate var magnitude: Duration { self < .zero ? .zero - self : self }
+}

@@ -1,0 +1,281 @@
+internal import FoundationEssentials
+internal import GRDB
+internal import HearthCore
+
+extension OutboxBooks {
+  /// Bodies that are taken at once, in bytes, so that a claim of large items does not fill the memory.
+  private static let largestClaim = 8 << 20
+
+  func settle(_ finished: [FinishedDelivery], _ claims: [OutboxClaim], at now: Timestamp) throws -> OutboxSettlement {
+    var settlement = OutboxSettlement()
+    var lanes: Set<LaneKey> = []
+    for delivery in finished {
+      guard let item = try finish(delivery, at: now) else { continue }
+      if let lane = item.lane { lanes.insert(LaneKey(owner: item.owner, lane: lane)) }
+      if case .released = delivery.verdict { continue }
+      settlement.changed.append(try item.item(in: ledger))
+    }
+    for lane in lanes { try promote(lane.owner, lane.lane) }
+    for claim in claims {
+      settlement.claimed[claim.account] = try self.claim(claim, at: now, changed: &settlement.changed)
+    }
+    settlement.nextExpiryAt = try number(OutboxQueries.nextExpiry, []).map(Timestamp.init(milliseconds:))
+    settlement.stats = try stats(of: nil)
+    return settlement
+  }
+
+  private struct LaneKey: Hashable {
+    let owner: Int64
+    let lane: String
+  }
+
+  // MARK: - What became of deliveries
+
+  private func finish(_ delivery: FinishedDelivery, at now: Timestamp) throws -> StoredItem? {
+    guard var item = try row(OutboxQueries.byNumber, [delivery.number]), item.state == .inFlight else { return nil }
+    item.isHead = item.lane == nil
+    item.dueAt = 0
+    switch delivery.verdict {
+    case .delivered(let status):
+      try execute(OutboxQueries.deliver, [now.milliseconds, status, item.number])
+      try execute(OutboxQueries.deleteContent, [item.number])
+      ledger.moved(.inFlight, .delivered, bytes: item.bytes, of: item.owner)
+      item.state = .delivered
+      item.attempts += 1
+      item.lastStatus = status
+      item.lastError = nil
+      return item
+    case .waiting(let wait):
+      item.state = .waiting
+      item.dueAt = wait.until.milliseconds
+      item.nextAttemptAt = wait.until
+      item.attempts += 1
+      if wait.isConflict { item.conflicts += 1 }
+      if wait.isFateUnknown, item.unknownSince == nil { item.unknownSince = now }
+      item.lastStatus = wait.status
+      item.lastError = wait.error
+    case .unreachable(let probeAt, let status, let error):
+      // Due at once: whether its origin may be asked again is decided when it is taken.
+      item.state = .waiting
+      item.nextAttemptAt = probeAt
+      item.lastStatus = status
+      item.lastError = error
+    case .dead(let reason, let status, let error):
+      if status != nil || reason == .attemptsExhausted { item.attempts += 1 }
+      item.lastStatus = status
+      item.lastError = error
+      item.die(reason, at: now)
+    case .released:
+      item.state = .pending
+      item.nextAttemptAt = nil
+    }
+    try write(item, was: .inFlight)
+    return item
+  }
+
+  // MARK: - Taking the next
+
+  private func claim(
+    _ claim: OutboxClaim, at now: Timestamp, changed: inout [OutboxItem]
+  ) throws -> OutboxSettlement.Claimed {
+    var claimed = OutboxSettlement.Claimed()
+    guard let owner = ledger.owner(claim.account, claim.subject) else { return claimed }
+    let configured = Dictionary(uniqueKeysWithValues: claim.configured.map { ($0.description, $0) })
+    var heads: [StoredItem] = []
+    for name in try origins(of: owner) {
+      guard let origin = configured[name] else {
+        claimed.isCut = try refuse(owner, name, at: now, changed: &changed) || claimed.isCut
+        continue
+      }
+      let limit = claim.open.contains(origin) ? claim.limit : claim.probed.contains(origin) ? 1 : 0
+      if limit > 0 { heads += try sendable(owner, origin, limit, claim, at: now, &claimed, &changed) }
+    }
+    heads.sort { ($0.readySince, $0.position) < ($1.readySince, $1.position) }
+    if heads.count > claim.limit { claimed.isCut = true }
+    try take(Array(heads.prefix(claim.limit)), claim, at: now, into: &claimed, &changed)
+    for name in try origins(of: owner) {
+      guard let origin = configured[name], claim.open.contains(origin) || claim.probed.contains(origin),
+        let due = try number(OutboxQueries.nextDue, [owner, name, now.milliseconds])
+      else { continue }
+      claimed.nextDueAt = min(claimed.nextDueAt ?? .distantFuture, Timestamp(milliseconds: due))
+    }
+    return claimed
+  }
+
+  /// The origins that an owner has heads for, by a few steps along the index.
+  func origins(of owner: Int64) throws -> [String] {
+    var origins: [String] = []
+    let statement = try db.cachedStatement(sql: OutboxQueries.nextOrigin)
+    while let next = try String.fetchOne(statement, arguments: [owner, origins.last ?? ""]) { origins.append(next) }
+    return origins
+  }
+
+  /// Up to `limit` heads for one origin. What has expired or needs review leaves its lane on the way.
+  private func sendable(
+    _ owner: Int64, _ origin: Origin, _ limit: Int, _ claim: OutboxClaim, at now: Timestamp,
+    _ claimed: inout OutboxSettlement.Claimed, _ changed: inout [OutboxItem]
+  ) throws -> [StoredItem] {
+    var found: [StoredItem] = []
+    // Half for those that are due again, so that neither they nor the new ones wait for the others to end.
+    var dueAfter: Int64 = 0
+    var after: Int64 = 0
+    var isDry = (due: false, fresh: false)
+    var left = 4 * limit
+    let before = changed.count
+    while found.count < limit, left > 0, !isDry.due || !isDry.fresh {
+      let name = origin.description
+      let wanted = limit - found.count
+      var batch: [StoredItem] = []
+      if !isDry.due {
+        let share = isDry.fresh ? wanted : (wanted + 1) / 2
+        batch = try rows(OutboxQueries.due, [owner, name, dueAfter, now.milliseconds, share])
+        isDry.due = batch.count < share
+        dueAfter = batch.last?.dueAt ?? dueAfter
+      }
+      if !isDry.fresh, wanted > batch.count {
+        let fresh = try rows(OutboxQueries.fresh, [owner, name, after, wanted - batch.count])
+        isDry.fresh = fresh.count < wanted - batch.count
+        after = fresh.last?.number ?? after
+        batch += fresh
+      }
+      left -= batch.count
+      for item in batch {
+        switch standing(item, claim, at: now) {
+        case .sendable: found.append(item)
+        case .timeNeeded: claimed.timeNeededFrom = origin
+        case .leaves(let reason): changed.append(try leave(item, reason, at: now).item(in: ledger))
+        }
+      }
+    }
+    // What moved up behind one that left its lane is found next time.
+    if found.count == limit || changed.count > before { claimed.isCut = true }
+    return found
+  }
+
+  private enum Standing {
+    case sendable
+    case timeNeeded
+    case leaves(OutboxItem.Reason)
+  }
+
+  private func standing(_ item: StoredItem, _ claim: OutboxClaim, at now: Timestamp) -> Standing {
+    if let expiresAt = item.expiresAt, expiresAt <= now {
+      return claim.isClockTrusted ? .leaves(.expired) : .timeNeeded
+    }
+    let maySend = claim.policy.mayBeSent(method: item.method, unknownSince: item.unknownSince, at: now)
+    return maySend ? .sendable : .leaves(.needsReview)
+  }
+
+  /// Takes an item out of its lane: dead, or held for review.
+  func leave(_ item: StoredItem, _ reason: OutboxItem.Reason, at now: Timestamp) throws -> StoredItem {
+    var item = item
+    let old = item.state
+    if reason == .needsReview {
+      item.state = .held
+      item.reason = .needsReview
+      item.isHead = false
+      item.nextAttemptAt = nil
+    } else {
+      item.die(reason, at: now)
+    }
+    try write(item, was: old)
+    if let lane = item.lane { try promote(item.owner, lane) }
+    return item
+  }
+
+  /// Items for an origin that the account has no longer; returns whether there are more.
+  private func refuse(
+    _ owner: Int64, _ origin: String, at now: Timestamp, changed: inout [OutboxItem]
+  ) throws -> Bool {
+    let limit = 64
+    let items = try rows(OutboxQueries.fresh, [owner, origin, 0, limit])
+    for var item in items {
+      item.lastError = "\(origin) is none of the account's api_origins."
+      changed.append(try leave(item, .rejected, at: now).item(in: ledger))
+    }
+    return !items.isEmpty
+  }
+
+  private func take(
+    _ heads: [StoredItem], _ claim: OutboxClaim, at now: Timestamp, into claimed: inout OutboxSettlement.Claimed,
+    _ changed: inout [OutboxItem]
+  ) throws {
+    var bytes = 0
+    var room = claim.limit
+    for (index, head) in heads.enumerated() {
+      if bytes > Self.largestClaim {
+        claimed.isCut = true
+        break
+      }
+      var run = DeliveryRun([])
+      guard try take(head, claim, at: now, into: &run) else {
+        var lost = head
+        lost.lastError = "Its content is lost."
+        changed.append(try leave(lost, .rejected, at: now).item(in: ledger))
+        claimed.isCut = true
+        continue
+      }
+      bytes += head.bytes
+      room -= 1
+      // What room the other heads leave is shared among the lanes.
+      let share = max(room - (heads.count - index - 1), 0) / max(heads.count - index, 1)
+      if claim.takesFollowers, share > 0, let lane = head.lane, let origin = run.deliveries.first?.request.url.origin,
+        claim.open.contains(origin)
+      {
+        for follower in try followers(of: head, lane, share) {
+          guard bytes <= Self.largestClaim, case .sendable = standing(follower, claim, at: now),
+            (try? HTTPURL(follower.url))?.origin == origin, try take(follower, claim, at: now, into: &run)
+          else { break }
+          bytes += follower.bytes
+          room -= 1
+        }
+      }
+      claimed.runs.append(run)
+    }
+    if room <= 0 { claimed.isCut = true }
+  }
+
+  /// The pending items right behind a head.
+  private func followers(of head: StoredItem, _ lane: String, _ limit: Int) throws -> [StoredItem] {
+    var end = Int64.max
+    for state in [OutboxItem.State.inFlight, .waiting] {
+      let place = try number(OutboxQueries.placeInLane, [head.owner, lane, state.number, head.position])
+      end = min(end, place ?? .max)
+    }
+    return try rows(OutboxQueries.followers, [head.owner, lane, head.position, end, limit])
+  }
+
+  /// False where the row has no content to send.
+  private func take(
+    _ item: StoredItem, _ claim: OutboxClaim, at now: Timestamp, into run: inout DeliveryRun
+  ) throws -> Bool {
+    let statement = try db.cachedStatement(sql: OutboxQueries.content)
+    guard let content = try Row.fetchOne(statement, arguments: [item.number]), let url = try? HTTPURL(item.url) else {
+      return false
+    }
+    let body: Data? = content[1]
+    try execute(OutboxQueries.take, [now.milliseconds, item.number])
+    ledger.moved(item.state, .inFlight, bytes: item.bytes, of: item.owner)
+    run.deliveries.append(
+      Delivery(
+        number: item.number, id: item.id, account: claim.account, subject: claim.subject, attempts: item.attempts,
+        conflicts: item.conflicts,
+        request: APIRequest(
+          method: item.method, url: url, headers: StoredHeaders.decode(content[0]), body: body.map(Array.init) ?? [],
+          idempotencyKey: item.idempotencyKey)))
+    return true
+  }
+}
+
+extension StoredItem {
+  /// For how long a head could have been sent: what orders the new ones and those that are due again.
+  fileprivate var readySince: Int64 { dueAt == 0 ? createdAt.milliseconds : dueAt }
+
+  mutating func die(_ reason: OutboxItem.Reason, at now: Timestamp) {
+    state = .dead
+    self.reason = reason
+    isHead = false
+    nextAttemptAt = nil
+    finishedAt = now
+  }
+}

@@ -1,0 +1,86 @@
+internal import GRDB
+internal import Glibc
+internal import HearthCore
+
+/// The outbox's files: the database, its log, and the mark that says that the database may be broken.
+struct OutboxFile: Sendable {
+  let path: String
+
+  init(_ path: String) {
+    self.path = path
+  }
+
+  private var suspectMark: String { path + "-suspect" }
+
+  var isSuspect: Bool { access(suspectMark, F_OK) == 0 }
+
+  /// The next start looks at the whole database.
+  func markSuspect() {
+    let descriptor = Glibc.open(suspectMark, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+    if descriptor >= 0 { close(descriptor) }
+  }
+
+  func clear() {
+    unlink(suspectMark)
+  }
+
+  /// Opens the database with what it needs to survive power loss, and makes sure that it has it.
+  func open() throws -> DatabaseQueue {
+    try makePrivate()
+    var configuration = Configuration()
+    configuration.busyMode = .timeout(5)
+    configuration.foreignKeysEnabled = false
+    configuration.label = "hearth.outbox"
+    configuration.prepareDatabase { db in
+      // Has an effect before the first table only.
+      try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
+      try db.execute(sql: "PRAGMA journal_mode = WAL")
+      try db.execute(sql: "PRAGMA synchronous = FULL")
+      try db.execute(sql: "PRAGMA temp_store = MEMORY")
+    }
+    let database = try DatabaseQueue(path: path, configuration: configuration)
+    try database.writeWithoutTransaction { db in
+      if try Int.fetchOne(db, sql: "PRAGMA auto_vacuum") != 2 { try db.execute(sql: "VACUUM") }
+    }
+    let migrator = OutboxSchema.migrator
+    if try database.read(migrator.hasBeenSuperseded) {
+      throw OutboxStoreFailure.unavailable("The outbox \(path) was written by a newer version.")
+    }
+    try migrator.migrate(database)
+    try database.writeWithoutTransaction { db in
+      let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode")
+      let synchronous = try Int.fetchOne(db, sql: "PRAGMA synchronous")
+      let vacuum = try Int.fetchOne(db, sql: "PRAGMA auto_vacuum")
+      guard mode == "wal", synchronous == 2, vacuum == 2 else {
+        throw OutboxStoreFailure.unavailable(
+          "The outbox \(path) cannot be made durable: journal_mode \(mode ?? "?"), synchronous \(synchronous ?? -1), "
+            + "auto_vacuum \(vacuum ?? -1).")
+      }
+    }
+    return database
+  }
+
+  /// SQLite gives its log the same permissions.
+  private func makePrivate() throws(OutboxStoreFailure) {
+    let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else {
+      throw .unavailable("The outbox \(path) cannot be opened: \(String(cString: strerror(errno))).")
+    }
+    defer { close(descriptor) }
+    guard fchmod(descriptor, 0o600) == 0 else {
+      throw .unavailable("The outbox \(path) cannot be made private: \(String(cString: strerror(errno))).")
+    }
+  }
+
+  /// Moves the database and its log to a name beside it; returns the name.
+  func setAside(at now: Timestamp) throws(OutboxStoreFailure) -> String {
+    let place = "\(path).broken-\(now.milliseconds)"
+    for suffix in ["-wal", "-shm", ""] where access(path + suffix, F_OK) == 0 {
+      guard rename(path + suffix, place + suffix) == 0 else {
+        throw .unavailable("The broken outbox \(path) cannot be set aside: \(String(cString: strerror(errno))).")
+      }
+    }
+    clear()
+    return place
+  }
+}

@@ -1,0 +1,97 @@
+/// Every statement the outbox runs on its items. Each finds its rows by an index.
+enum OutboxQueries {
+  private static let columns = """
+    n, id, owner, lane, position, state, reason, is_head, due_at, method, url, attempts, conflicts, created_at, \
+    not_before, expires_at, next_attempt_at, claimed_at, unknown_since, finished_at, last_status, last_error, \
+    idempotency_key, bytes
+    """
+
+  static let byNumber = "SELECT \(columns) FROM items WHERE n = ?"
+  static let byID = "SELECT \(columns) FROM items WHERE id = ?"
+  static let content = "SELECT headers, body FROM contents WHERE item = ?"
+  static let byKey = """
+    SELECT \(columns), digest FROM items WHERE owner = ? AND idempotency_key = ? AND digest IS NOT NULL
+    ORDER BY n DESC LIMIT 1
+    """
+  static let byReplaceKey = """
+    SELECT \(columns) FROM items WHERE owner = ? AND replace_key = ? AND state = ? AND lane IS ? LIMIT 1
+    """
+  static let byState = """
+    SELECT \(columns) FROM items WHERE owner = ? AND state = ? AND position > ? ORDER BY position LIMIT ?
+    """
+  static let byLane = """
+    SELECT \(columns) FROM items WHERE owner = ? AND lane = ? AND state = ? AND position > ? ORDER BY position LIMIT ?
+    """
+  static let firstOfLane = """
+    SELECT n, position, is_head FROM items WHERE owner = ? AND lane = ? AND state = ? ORDER BY position LIMIT 1
+    """
+  static let placeInLane = """
+    SELECT min(position) FROM items WHERE owner = ? AND lane = ? AND state = ? AND position > ?
+    """
+  static let followers = """
+    SELECT \(columns) FROM items WHERE owner = ? AND lane = ? AND state = 0 AND position > ? AND position < ?
+    ORDER BY position LIMIT ?
+    """
+  static let oldest = """
+    SELECT created_at FROM items WHERE owner = ? AND state = ? ORDER BY position LIMIT 1
+    """
+
+  static let nextOrigin = "SELECT min(origin) FROM items WHERE owner = ? AND is_head = 1 AND origin > ?"
+  static let fresh = """
+    SELECT \(columns) FROM items WHERE owner = ? AND origin = ? AND is_head = 1 AND due_at = 0 AND n > ?
+    ORDER BY n LIMIT ?
+    """
+  static let due = """
+    SELECT \(columns) FROM items
+    WHERE owner = ? AND origin = ? AND is_head = 1 AND due_at > ? AND due_at <= ? ORDER BY due_at LIMIT ?
+    """
+  static let nextDue = """
+    SELECT min(due_at) FROM items WHERE owner = ? AND origin = ? AND is_head = 1 AND due_at > ?
+    """
+  static let shift = """
+    UPDATE items SET due_at = max(due_at + ?1, 1), next_attempt_at = max(due_at + ?1, 1)
+    WHERE owner = ?2 AND origin = ?3 AND is_head = 1 AND due_at > ?4 AND (not_before IS NULL OR not_before < due_at)
+    """
+  static let cap = """
+    UPDATE items SET due_at = ?1, next_attempt_at = ?1
+    WHERE owner = ?2 AND origin = ?3 AND is_head = 1 AND due_at > ?1 AND (not_before IS NULL OR not_before < due_at)
+    """
+  static let expired = """
+    SELECT \(columns) FROM items
+    WHERE expires_at IS NOT NULL AND state <> 1 AND state < 3 AND expires_at <= ? ORDER BY expires_at LIMIT ?
+    """
+  static let nextExpiry = """
+    SELECT min(expires_at) FROM items WHERE expires_at IS NOT NULL AND state <> 1 AND state < 3
+    """
+  static let finished = """
+    SELECT \(columns) FROM items
+    WHERE state = ? AND finished_at IS NOT NULL AND finished_at < ? ORDER BY finished_at LIMIT ?
+    """
+
+  static let insert = """
+    INSERT INTO items (id, owner, lane, position, state, is_head, due_at, method, url, origin, attempts, conflicts,
+      created_at, not_before, expires_at, next_attempt_at, idempotency_key, digest, replace_key, bytes)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?)
+    """
+  static let insertContent = "INSERT INTO contents (item, headers, body) VALUES (?, ?, ?)"
+  static let take = "UPDATE items SET state = 1, is_head = 0, claimed_at = ?, next_attempt_at = NULL WHERE n = ?"
+  static let deliver = """
+    UPDATE items SET state = 4, is_head = 0, attempts = attempts + 1, finished_at = ?, last_status = ?,
+      last_error = NULL WHERE n = ?
+    """
+  static let update = """
+    UPDATE items SET owner = ?, position = ?, state = ?, reason = ?, is_head = ?, due_at = ?, attempts = ?,
+      conflicts = ?, not_before = ?, expires_at = ?, next_attempt_at = ?, unknown_since = ?, finished_at = ?,
+      last_status = ?, last_error = ? WHERE n = ?
+    """
+  static let setHead = "UPDATE items SET is_head = ? WHERE n = ?"
+  static let delete = "DELETE FROM items WHERE n = ?"
+  static let deleteContent = "DELETE FROM contents WHERE item = ?"
+
+  /// All of them, for the test that looks at their plans.
+  static let all = [
+    byNumber, byID, content, byKey, byReplaceKey, byState, byLane, firstOfLane, placeInLane, followers, oldest,
+    nextOrigin, fresh, due, nextDue, shift, cap, expired, nextExpiry, finished, insert, insertContent, take, deliver,
+    update, setHead, delete, deleteContent,
+  ]
+}

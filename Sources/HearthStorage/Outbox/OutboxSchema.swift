@@ -1,0 +1,66 @@
+internal import GRDB
+internal import HearthCore
+
+/// The tables of the outbox and how they came to be.
+///
+/// An item that may be sent next is a *head*: the first active one of its lane, or any unordered one. Heads stand in an
+/// index of their own, so that finding what is due costs the same with a thousand items and with a million.
+enum OutboxSchema {
+  static var migrator: DatabaseMigrator {
+    var migrator = DatabaseMigrator()
+    migrator.registerMigration("1") { db in
+      try db.execute(sql: first)
+    }
+    return migrator
+  }
+
+  /// An owner is an account and a subject of it (NULL: nobody was known), with the counts of its items by state.
+  private static let first = """
+    CREATE TABLE owners (
+      id INTEGER PRIMARY KEY, account TEXT NOT NULL, issuer TEXT, subject TEXT, is_current INTEGER NOT NULL,
+      pending INTEGER NOT NULL, in_flight INTEGER NOT NULL, waiting INTEGER NOT NULL, held INTEGER NOT NULL,
+      delivered INTEGER NOT NULL, dead INTEGER NOT NULL, cancelled INTEGER NOT NULL, superseded INTEGER NOT NULL,
+      bytes INTEGER NOT NULL
+    );
+    CREATE TABLE places (id INTEGER PRIMARY KEY CHECK (id = 1), last INTEGER NOT NULL);
+    INSERT INTO places VALUES (1, 0);
+    CREATE TABLE pauses (account TEXT PRIMARY KEY) WITHOUT ROWID;
+    CREATE TABLE items (
+      n INTEGER PRIMARY KEY, id TEXT NOT NULL, owner INTEGER NOT NULL, lane TEXT, position INTEGER NOT NULL,
+      state INTEGER NOT NULL, reason TEXT, is_head INTEGER NOT NULL, due_at INTEGER NOT NULL,
+      method TEXT NOT NULL, url TEXT NOT NULL, origin TEXT NOT NULL,
+      attempts INTEGER NOT NULL, conflicts INTEGER NOT NULL,
+      created_at INTEGER NOT NULL, not_before INTEGER, expires_at INTEGER, next_attempt_at INTEGER,
+      claimed_at INTEGER, unknown_since INTEGER, finished_at INTEGER,
+      last_status INTEGER, last_error TEXT,
+      idempotency_key TEXT NOT NULL, digest BLOB, replace_key TEXT, bytes INTEGER NOT NULL
+    );
+    CREATE TABLE contents (item INTEGER PRIMARY KEY, headers TEXT NOT NULL, body BLOB);
+    CREATE UNIQUE INDEX items_by_id ON items (id);
+    CREATE INDEX items_ready ON items (owner, origin, due_at) WHERE is_head = 1;
+    CREATE INDEX items_by_state ON items (owner, state, position);
+    CREATE INDEX items_by_lane ON items (owner, lane, state, position) WHERE lane IS NOT NULL;
+    CREATE INDEX items_by_key ON items (owner, idempotency_key) WHERE digest IS NOT NULL;
+    CREATE INDEX items_by_replace_key ON items (owner, replace_key, state) WHERE replace_key IS NOT NULL;
+    CREATE INDEX items_by_expiry ON items (expires_at) WHERE expires_at IS NOT NULL AND state <> 1 AND state < 3;
+    CREATE INDEX items_finished ON items (state, finished_at) WHERE finished_at IS NOT NULL;
+    """
+}
+
+extension OutboxItem.State {
+  /// The number that stands for the state in the database. Active ones are below 3.
+  var number: Int {
+    switch self {
+    case .pending: 0
+    case .inFlight: 1
+    case .waiting: 2
+    case .held: 3
+    case .delivered: 4
+    case .dead: 5
+    case .cancelled: 6
+    case .superseded: 7
+    }
+  }
+
+  static let byNumber: [OutboxItem.State] = allCases.sorted { $0.number < $1.number }
+}

@@ -1,0 +1,78 @@
+import HearthControl
+
+/// How hearthctl ends.
+enum ExitStatus: Int32, CaseIterable {
+  case done = 0
+  /// stderr says why.
+  case failed = 1
+  case signInNeeded = 3
+  case locked = 4
+  /// Cannot now, later may work.
+  case later = 5
+  case noDaemon = 6
+  case usage = 64
+
+  /// What a session's state means for one who asked for its status.
+  init(_ session: SessionStatusReport) {
+    switch session.state {
+    case "authenticated": self = session.token.map { $0.health != "expired" } == true ? .done : .later
+    case "locked": self = .locked
+    case "hydrating": self = .later
+    case "unauthenticated", "reauthRequired": self = .signInNeeded
+    default: self = .failed
+    }
+  }
+
+  init(_ error: RPCError) {
+    switch error.kind {
+    case .unauthenticated, .reauthRequired: self = .signInNeeded
+    case .locked, .wrongPassphrase, .passphraseNeeded: self = .locked
+    case .refreshUnavailable, .requestFailed, .outboxFull, .storageUnavailable, .shuttingDown, .overloaded:
+      self = .later
+    case .parseError, .invalidRequest, .methodNotFound, .invalidParams, .internalError, .unknownAccount,
+      .originNotAllowed, .unknownItem, .invalidItemState, .idempotencyConflict, .signInFailed, .signInExpired,
+      .signInDenied, .unknownSignIn, .flowNotSupported:
+      self = .failed
+    case nil: self = error.isRetryable ? .later : .failed
+    }
+  }
+
+  init(_ failure: ControlClient.Failure) {
+    switch failure {
+    case .noDaemon: self = .noDaemon
+    case .timedOut, .disconnected: self = .later
+    case .unreachable, .foreignServer, .notUnderstood: self = .failed
+    case .refused(let error): self = ExitStatus(error)
+    }
+  }
+
+  /// Of several accounts, what most needs somebody.
+  static func worst(_ statuses: some Sequence<ExitStatus>) -> ExitStatus {
+    let order: [ExitStatus] = [.done, .later, .locked, .signInNeeded, .failed, .noDaemon, .usage]
+    return statuses.max { order.firstIndex(of: $0)! < order.firstIndex(of: $1)! } ?? .done
+  }
+}
+
+/// Ends the program; the message goes to stderr.
+struct CommandFailure: Error, Equatable {
+  let status: ExitStatus
+  /// Nil where everything has been said.
+  let message: String?
+
+  init(_ status: ExitStatus, _ message: String?) {
+    self.status = status
+    self.message = message
+  }
+
+  init(_ failure: ControlClient.Failure) {
+    self.init(ExitStatus(failure), failure.description)
+  }
+
+  init(_ error: RPCError) {
+    self.init(ExitStatus(error), error.message)
+  }
+
+  static func notUnderstood(_ method: String) -> CommandFailure {
+    CommandFailure(.failed, "The daemon's answer to \(method) cannot be understood: is its version another one?")
+  }
+}

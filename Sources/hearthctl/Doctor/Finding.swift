@@ -1,0 +1,62 @@
+import HearthControl
+
+/// What one check found.
+struct Finding: Equatable {
+  enum Verdict: Equatable {
+    case good
+    /// Worth a look; nothing fails for it.
+    case doubtful
+    case bad(ExitStatus)
+
+    var status: ExitStatus {
+      switch self {
+      case .good, .doubtful: .done
+      case .bad(let status): status
+      }
+    }
+
+    var word: String {
+      switch self {
+      case .good: "ok"
+      case .doubtful: "warning"
+      case .bad: "problem"
+      }
+    }
+  }
+
+  let verdict: Verdict
+  let check: String
+  let message: String
+
+  init(_ verdict: Verdict, _ check: String, _ message: String) {
+    self.verdict = verdict
+    self.check = check
+    self.message = message
+  }
+
+  init(_ session: SessionStatusReport) {
+    let status = ExitStatus(session)
+    let text = "\(session.account): \(session.message)"
+    if status != .done {
+      self.init(.bad(status), "session", text)
+    } else if session.refresh.failures > 0 || session.action != nil || session.credential.pendingWrite {
+      self.init(.doubtful, "session", [text, session.refresh.lastError].compactMap { $0 }.joined(separator: " "))
+    } else {
+      self.init(.good, "session", text)
+    }
+  }
+
+  var json: JSON {
+    ["check": .string(check), "verdict": .string(verdict.word), "message": .string(message)]
+  }
+
+  func text(_ paint: Paint) -> String {
+    let colour: Paint.Colour =
+      switch verdict {
+      case .good: .green
+      case .doubtful: .yellow
+      case .bad: .red
+      }
+    return paint(colour, verdict.word.padded(to: 9)) + check.padded(to: 15) + message
+  }
+}

@@ -1,0 +1,18 @@
+import ArgumentParser
+import HearthControl
+
+struct Hearthctl: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "hearthctl",
+    abstract: "See and steer the sessions that hearthd keeps.",
+    discussion: """
+      Exit status: 0 done, 1 failed (stderr says why), 3 sign-in needed, 4 locked, 5 cannot now but later may work, \
+      6 no daemon on the socket, 64 wrong usage.
+      """,
+    version: "hearthctl \(HearthVersion.text)",
+    subcommands: [
+      StatusVerb.self, LoginVerb.self, LogoutVerb.self, TokenVerb.self, RefreshVerb.self, LockVerb.self,
+      UnlockVerb.self, OutboxVerb.self, RequestVerb.self, EventsVerb.self, MetricsVerb.self, DoctorVerb.self,
+      RPCVerb.self,
+    ])
+}

@@ -1,0 +1,73 @@
+import Glibc
+import HearthControl
+
+/// What hearthctl prints: text for people, or JSON.
+struct Output {
+  let isJSON: Bool
+
+  static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+
+  func line(_ text: String) {
+    Self.write(text + "\n", to: STDOUT_FILENO)
+  }
+
+  /// One line; on a terminal indented, for people.
+  func json(_ json: JSON) {
+    line(Self.isTerminal ? json.indented() : json.description)
+  }
+
+  /// As JSON if it was asked for, else what `text` makes.
+  func show(_ json: JSON, _ text: () throws -> String) rethrows {
+    if isJSON { self.json(json) } else { line(try text()) }
+  }
+
+  func bytes(_ bytes: [UInt8]) {
+    Self.write(bytes, to: STDOUT_FILENO)
+  }
+
+  static func clearScreen() {
+    write("\u{1B}[H\u{1B}[2J", to: STDOUT_FILENO)
+  }
+
+  static func error(_ message: String) {
+    write("hearthctl: \(message)\n", to: STDERR_FILENO)
+  }
+
+  static func note(_ message: String) {
+    write(message + "\n", to: STDERR_FILENO)
+  }
+
+  static func write(_ text: String, to descriptor: Int32) {
+    write(Array(text.utf8), to: descriptor)
+  }
+
+  /// What cannot be written is dropped: there is nobody to tell.
+  private static func write(_ bytes: [UInt8], to descriptor: Int32) {
+    var written = 0
+    while written < bytes.count {
+      let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress! + written, bytes.count - written) }
+      if count > 0 {
+        written += count
+      } else if errno != EINTR {
+        return
+      }
+    }
+  }
+}
+
+extension JSON {
+  /// Over several lines, two blanks a level.
+  func indented(_ level: Int = 0) -> String {
+    let inner = "\n" + String(repeating: "  ", count: level + 1)
+    let outer = "\n" + String(repeating: "  ", count: level)
+    switch self {
+    case .array(let elements) where !elements.isEmpty:
+      return "[" + elements.map { inner + $0.indented(level + 1) }.joined(separator: ",") + outer + "]"
+    case .object(let object) where !object.isEmpty:
+      let members = object.members.map { inner + JSON.string($0.key).description + ": " + $0.value.indented(level + 1) }
+      return "{" + members.joined(separator: ",") + outer + "}"
+    case .null, .bool, .number, .string, .array, .object:
+      return description
+    }
+  }
+}

@@ -1,0 +1,22 @@
+import Glibc
+
+/// Colours for a terminal; plain text elsewhere and where NO_COLOR is set.
+struct Paint {
+  enum Colour: String {
+    case green = "32"
+    case yellow = "33"
+    case red = "31"
+    case bold = "1"
+    case faint = "2"
+  }
+
+  let isColoured: Bool
+
+  static var standard: Paint {
+    Paint(isColoured: Output.isTerminal && variable("NO_COLOR") == nil && variable("TERM") != "dumb")
+  }
+
+  func callAsFunction(_ colour: Colour, _ text: String) -> String {
+    isColoured ? "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m" : text
+  }
+}

@@ -1,0 +1,57 @@
+import ArgumentParser
+import HearthControl
+
+struct DoctorVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "doctor", abstract: "Check the installation, the daemon and the sessions, and say what is wrong.")
+
+  @OptionGroup var daemonOptions: DaemonOptions
+
+  func run() throws {
+    var findings = [Finding(.good, "version", "hearthctl \(HearthVersion.text)")]
+    findings += Places.configuration(variable)
+    findings += Places.state(variable)
+    let path = try daemonOptions.socketPath
+    findings += Places.socket(path)
+    do {
+      var daemon = try Daemon(path: path)
+      findings += try askDaemon(&daemon)
+    } catch let failure as CommandFailure {
+      findings.append(Finding(.bad(failure.status), "daemon", failure.message ?? "It does not answer."))
+    }
+    daemonOptions.output.show(["checks": .array(findings.map(\.json))]) {
+      findings.map { $0.text(.standard) }.joined(separator: "\n")
+    }
+    let status = ExitStatus.worst(findings.map(\.verdict.status))
+    guard status == .done else { throw CommandFailure(status, nil) }
+  }
+
+  private func askDaemon(_ daemon: inout Daemon) throws -> [Finding] {
+    let info = try daemon.call(.daemonGetInfo)
+    let version = info["version"]?.string ?? "of an unknown version"
+    let process = info["pid"]?.int.map { ", process \($0)" } ?? ""
+    let since = info["startedAt"]?.string.flatMap { Moment($0) }.map { ", started \($0.relative(to: .now))" } ?? ""
+    var findings = [Finding(.good, "daemon", "hearthd \(version)\(process)\(since)")]
+    if info["protocol"]?.int != HearthVersion.protocolNumber {
+      findings.append(
+        Finding(.bad(.failed), "protocol", "The daemon speaks another version of the protocol: update one of the two."))
+    } else if version != HearthVersion.text {
+      findings.append(Finding(.doubtful, "version", "The daemon is \(version), hearthctl \(HearthVersion.text)."))
+    }
+    let sessions = try daemon.sessions()
+    if sessions.isEmpty {
+      findings.append(Finding(.doubtful, "accounts", "There are no accounts in the configuration."))
+    }
+    for session in sessions {
+      findings.append(Finding(session))
+      let stats = try daemon.attempt(.outboxGetStats, ["account": .string(session.account)])
+      guard let stats = (try? stats.get()).flatMap({ OutboxStatsReport(json: $0) }) else { continue }
+      if stats.dead + stats.held > 0 {
+        findings.append(
+          Finding(
+            .doubtful, "outbox", "\(session.account): \(stats.dead) dead, \(stats.held) held: see \"outbox list\"."))
+      }
+    }
+    return findings
+  }
+}

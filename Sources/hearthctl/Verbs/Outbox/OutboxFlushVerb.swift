@@ -1,0 +1,34 @@
+import ArgumentParser
+import HearthControl
+
+struct OutboxFlushVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "flush", abstract: "Try what waits now, and wait until nothing is left that could be sent.",
+    discussion: "Exits 5 where something is left when the time is up.")
+
+  @OptionGroup var daemonOptions: DaemonOptions
+
+  @Argument(help: "One account; all of them without.")
+  var account: String?
+
+  @Option(help: ArgumentHelp("How long to wait at most.", valueName: "seconds"))
+  var timeout = 30
+
+  func validate() throws {
+    guard timeout >= 0 else { throw ValidationError("--timeout is a number of seconds, 0 or more.") }
+  }
+
+  func run() throws {
+    var daemon = try daemonOptions.connect()
+    let json = try daemon.call(
+      .outboxFlush, JSONObject(given: ["account": account.map(JSON.string), "timeoutSeconds": JSON(timeout)]),
+      within: .seconds(timeout + 30))
+    guard let stats = OutboxStatsReport(json: json) else { throw CommandFailure.notUnderstood("outbox.flush") }
+    let left = stats.pending + stats.inFlight + stats.waiting
+    daemonOptions.output.show(json) { left == 0 ? "Nothing is left to send." : OutboxStatsVerb.text(stats) }
+    guard left == 0 else {
+      let reason = stats.paused ? "the outbox is paused\(stats.pausedReason.map { " (\($0))" } ?? "")" : "time is up"
+      throw CommandFailure(.later, "\(left) \(left == 1 ? "item is" : "items are") left to send: \(reason).")
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import HearthCore
+
+/// One `[accounts.NAME]` of the configuration.
+struct AccountConfiguration: Hashable, Sendable {
+  let name: AccountName
+  let provider: Provider
+  /// Where Hearth itself sends this account's token, and nowhere else.
+  var apiOrigins: [Origin] = []
+  /// Nil: the default place in the state folder.
+  var credentialFile: String?
+  var protection: Protection = .none
+  var lockOn: Set<LockTrigger> = []
+  var bearer: BearerKind = .accessToken
+  /// Who the user is, where the provider does not tell.
+  var subject: String?
+  /// Of an access token whose provider tells no lifetime.
+  var defaultLifetime: Duration?
+
+  /// Where grants come from, and what is needed to ask for them.
+  enum Provider: Hashable, Sendable {
+    /// Endpoints by discovery.
+    case oidc(issuer: String, Client)
+    case oauth2(Endpoints, Client)
+    case firebase(apiKey: Secret, tokenEndpoint: HTTPURL?)
+    case json(JSONBackend)
+    case clientCredentials(Authority, Client)
+  }
+
+  enum Authority: Hashable, Sendable {
+    case issuer(String)
+    case endpoints(Endpoints)
+  }
+
+  struct Client: Hashable, Sendable {
+    let id: String
+    var secretFile: String?
+    var scopes: [String] = []
+  }
+
+  struct Endpoints: Hashable, Sendable {
+    let token: HTTPURL
+    var authorization: HTTPURL?
+    var deviceAuthorization: HTTPURL?
+    var revocation: HTTPURL?
+    var userInfo: HTTPURL?
+  }
+
+  /// A backend's own calls, and what it calls its fields; dots in a name are for nesting.
+  struct JSONBackend: Hashable, Sendable {
+    let refreshURL: HTTPURL
+    var loginURL: HTTPURL?
+    var refreshTokenField = "refresh_token"
+    var accessTokenField = "access_token"
+    var expiresInField = "expires_in"
+  }
+
+  /// What the credential file is sealed with.
+  enum Protection: Hashable, Sendable {
+    case none, passphrase, secretService
+    case keyFile(String)
+  }
+
+  enum LockTrigger: String, Hashable, Sendable, CaseIterable {
+    case unreadable, suspend
+    case screenLock = "screen-lock"
+  }
+}

@@ -1,0 +1,24 @@
+import HearthCore
+import Logging
+
+/// What the configuration file says, valid throughout; the defaults where it says nothing.
+struct Configuration: Hashable, Sendable {
+  /// Sorted by name.
+  var accounts: [AccountConfiguration] = []
+  var refresh = RefreshSettings()
+  var outbox = OutboxSettings()
+  var logLevel: Logger.Level = .info
+
+  /// What `--check-config` prints; `path` is nil where there is no file.
+  func summary(path: String?) -> String {
+    let names = accounts.map(\.name.description).joined(separator: ", ")
+    let count =
+      switch accounts.count {
+      case 0: "no accounts"
+      case 1: "1 account (\(names))"
+      case let count: "\(count) accounts (\(names))"
+      }
+    guard let path else { return "there is no configuration, the defaults hold: \(count)" }
+    return "configuration \(path) is fine: \(count)"
+  }
+}

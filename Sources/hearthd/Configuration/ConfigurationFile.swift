@@ -1,0 +1,73 @@
+import Glibc
+import HearthCore
+
+/// The configuration file: the first that exists of the places where it may be.
+struct ConfigurationFile: Hashable, Sendable {
+  let path: String
+  let text: String
+
+  /// Nil where there is none. One that `--config` names must exist.
+  static func find(in places: Places) throws(ConfigurationError) -> ConfigurationFile? {
+    if let path = places.configurationOption {
+      guard let file = try read(path) else { throw ConfigurationError("\(path): there is no such file") }
+      return file
+    }
+    for path in places.configurationFiles {
+      if let file = try read(path) { return file }
+    }
+    return nil
+  }
+
+  private static let maximumSize = 1 << 20
+
+  /// Nil where there is no such file.
+  static func read(_ path: String) throws(ConfigurationError) -> ConfigurationFile? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    guard descriptor >= 0 else {
+      if errno == ENOENT || errno == ENOTDIR { return nil }
+      throw ConfigurationError("\(path): cannot be read: \(systemError())")
+    }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else {
+      throw ConfigurationError("\(path): cannot be read: \(systemError())")
+    }
+    if let refusal = refusal(mode: status.st_mode, owner: status.st_uid, user: geteuid()) {
+      throw ConfigurationError("\(path): \(refusal)")
+    }
+    var bytes: [UInt8] = []
+    while bytes.count <= maximumSize {
+      let chunk = [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
+        count = max(0, Glibc.read(descriptor, buffer.baseAddress, buffer.count))
+      }
+      if chunk.isEmpty { break }
+      bytes += chunk
+    }
+    guard bytes.count <= maximumSize else { throw ConfigurationError("\(path): is larger than 1 MiB") }
+    guard let text = String(validating: bytes, as: UTF8.self) else { throw ConfigurationError("\(path): is not UTF-8") }
+    return ConfigurationFile(path: path, text: text)
+  }
+
+  /// Why a file is not to be trusted; nil where nothing speaks against it.
+  static func refusal(mode: mode_t, owner: uid_t, user: uid_t) -> String? {
+    guard mode & S_IFMT == S_IFREG else { return "is no regular file" }
+    guard owner == user || owner == 0 else {
+      return "is refused, because it belongs to user \(owner); it must be yours or root's"
+    }
+    guard mode & (S_IWGRP | S_IWOTH) == 0 else {
+      return "is refused, because others may write it; run \"chmod go-w\" on it"
+    }
+    return nil
+  }
+}
+
+/// What the last system call that failed has to say.
+func systemError() -> String { String(cString: strerror(errno)) }
+
+extension Configuration {
+  /// The configuration as it is on disk, and its file; the defaults and nil where there is none.
+  static func load(from places: Places) throws(ConfigurationError) -> (configuration: Configuration, path: String?) {
+    guard let file = try ConfigurationFile.find(in: places) else { return (Configuration(), nil) }
+    return (try Configuration(text: file.text, file: file.path, home: places.home), file.path)
+  }
+}

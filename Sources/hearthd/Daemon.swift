@@ -1,0 +1,190 @@
+import Glibc
+import HearthControl
+import HearthCore
+import HearthLinux
+import HearthOAuth
+import HearthRuntime
+import HearthStorage
+import Logging
+import ServiceLifecycle
+
+/// The composition root: puts the parts together, and runs them until a signal ends it.
+struct Daemon {
+  struct Setup {
+    let places: Places
+    let state: StatePaths
+    let socketPath: String
+    let configuration: Configuration
+    let configurationPath: String?
+    let threshold: LogThreshold
+    /// What `--log-level` said: the configuration does not move it.
+    let fixedLevel: Logger.Level?
+  }
+
+  private let setup: Setup
+  private let signals: AsyncStream<DaemonSignal>
+  private let clock: SystemClock
+  private let log: EventLog
+  private let logger = Logger(label: "hearthd")
+  private let status = StatusLine()
+  private let sessions = SessionDirectory()
+  private let outbox: OutboxService
+  private let server: ControlServer
+  private let senders: (token: HTTPSender, api: HTTPSender)
+  private let reloader: Reloader
+  /// Sessions as they change, in order, for the outbox.
+  private let snapshots: AsyncStream<SessionSnapshot>
+
+  init(_ setup: Setup) async throws {
+    self.setup = setup
+    // Before anybody can see the daemon, so that a signal that comes early ends it in order.
+    signals = await DaemonSignals.stream()
+    let configuration = setup.configuration
+    let clock = try SystemClock()
+    let log = EventLog(logger: logger)
+    let hub = EventHub(clock: clock)
+    self.clock = clock
+    self.log = log
+    // The socket first: where it is taken, nothing else is touched.
+    let socket = try Self.listen(at: setup.socketPath)
+    let store: SQLiteOutboxStore
+    do {
+      store = try Self.openOutbox(at: setup.state.outbox, now: clock.now(), logger: logger)
+    } catch {
+      socket.removeFile()
+      throw error
+    }
+    // Nothing may fail from here on: senders must be shut down.
+    let userAgent = "hearth/\(hearthVersion)"
+    senders = (
+      HTTPSender(connections: .fresh, userAgent: userAgent, clock: clock),
+      HTTPSender(connections: .kept, userAgent: userAgent, clock: clock)
+    )
+    outbox = OutboxService(
+      store: store, bearers: sessions, api: HTTPAPIEndpoint(sender: senders.api), clock: clock,
+      settings: configuration.outbox, accounts: [:], log: logger,
+      announce: { [status] announcement, stats in
+        hub.outboxIs(stats.report, news: [announcement.news])
+        status.outboxIs(stats.report)
+      })
+    let (snapshots, snapshotFeed) = AsyncStream<SessionSnapshot>.makeStream()
+    self.snapshots = snapshots
+    let builder = SessionBuilder(
+      state: setup.state, clock: clock, watch: InotifyWatch(logger: logger), logger: logger,
+      sender: senders.token,
+      announce: { [status] news, snapshot, issuer in
+        hub.sessionIs(snapshot, issuer: issuer, news: news)
+        for announcement in news { log.session(announcement, snapshot) }
+        snapshotFeed.yield(snapshot)
+        status.sessionIs(snapshot.account, snapshot.state)
+      })
+    let reloader = Reloader(
+      setup: setup, builder: builder, sessions: sessions, outbox: outbox, hub: hub, log: log, status: status)
+    self.reloader = reloader
+    let facts = DaemonFacts(
+      version: hearthVersion, pid: Int(getpid()), startedAt: clock.now(),
+      paths: [
+        ("configuration", setup.configurationPath), ("state", setup.state.folder),
+        ("credentials", setup.state.credentials), ("outbox", setup.state.outbox),
+        ("socket", socket.path ?? setup.socketPath),
+      ])
+    let control = ControlService(
+      sessions: sessions, outbox: outbox, hub: hub, clock: clock, facts: facts,
+      token: { Token(hashing: $0) },
+      reload: { () async throws(ReloadFailure) in try await reloader.reload() })
+    server = ControlServer(
+      socket: socket, handler: control, limits: ControlLimits(maximumBody: configuration.outbox.maxBody),
+      logger: logger)
+  }
+
+  private static func openOutbox(at path: String, now: Timestamp, logger: Logger) throws -> SQLiteOutboxStore {
+    do {
+      let (store, setAside) = try SQLiteOutboxStore.open(at: path, now: now)
+      if let setAside {
+        logger.error("The outbox was broken. It was moved to \(setAside) whole, and a new one was begun.")
+      }
+      return store
+    } catch {
+      throw ConfigurationError("The outbox \(path) cannot be opened: \(error).")
+    }
+  }
+
+  /// systemd's descriptor where there is one, else a socket of its own.
+  private static func listen(at path: String) throws -> ListeningSocket {
+    if let descriptor = try PassedSocket.take() { return ListeningSocket(passed: descriptor) }
+    return try ListeningSocket(path: path)
+  }
+
+  /// Runs until SIGTERM or SIGINT.
+  func run() async throws {
+    await reloader.apply(setup.configuration)
+    var parts = [Part(run: serve, stop: finish), Part(run: feedOutbox), Part(run: watchNetwork)]
+    if let watchdog = Watchdog.asked() { parts.append(Part(run: { await reportAlive(to: watchdog) })) }
+    var configuration = ServiceGroupConfiguration(services: parts, logger: logger)
+    configuration.maximumGracefulShutdownDuration = .milliseconds(4500)
+    let group = ServiceGroup(configuration: configuration)
+    try await withThrowingTaskGroup(of: Void.self) { tasks in
+      tasks.addTask { try await group.run() }
+      tasks.addTask { await heedSignals(of: group) }
+      log.started(version: hearthVersion)
+      status.ready()
+      try await tasks.next()
+      tasks.cancelAll()
+    }
+    await senders.token.shutdown()
+    await senders.api.shutdown()
+    clock.stop()
+  }
+
+  /// The services that clients see: they run together and end together.
+  private func serve() async throws {
+    try await withThrowingTaskGroup(of: Void.self) { services in
+      services.addTask { await sessions.run() }
+      services.addTask { await outbox.run() }
+      services.addTask { try await server.run() }
+      try await services.waitForAll()
+    }
+  }
+
+  /// No new calls and no new deliveries; refreshes under way land, and calls that wait for them are answered.
+  private func finish() async {
+    server.shutDown()
+    await outbox.shutdown()
+    await sessions.stop(patience: .seconds(3))
+  }
+
+  private func feedOutbox() async {
+    for await snapshot in snapshots {
+      await outbox.sessionChanged(
+        snapshot.account, permission: snapshot.outboxPermission, knownSubject: snapshot.subject)
+    }
+  }
+
+  private func watchNetwork() async {
+    for await _ in NetworkWatch.hints() {
+      await sessions.networkReturned()
+      await outbox.networkReturned()
+    }
+    // Where the kernel tells nothing, the waits are what is left.
+    try? await gracefulShutdown()
+  }
+
+  private func reportAlive(to watchdog: Watchdog) async {
+    await watchdog.run(clock: clock) {
+      _ = await sessions.accounts
+      return true
+    }
+  }
+
+  private func heedSignals(of group: ServiceGroup) async {
+    for await signal in signals {
+      switch signal {
+      case .stop:
+        log.stopping(version: hearthVersion)
+        ServiceNotifier().stopping()
+        await group.triggerGracefulShutdown()
+      case .reload: try? await reloader.reload()
+      }
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import ArgumentParser
+import Logging
+
+/// The command line of the daemon. What it does not say, the configuration or a default does.
+struct Options: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "hearthd",
+    abstract: "Keeps sessions alive and delivers an outbox, for every program of the user.")
+
+  @Option(help: ArgumentHelp("The configuration file.", valueName: "file"))
+  var config: String?
+
+  @Option(help: ArgumentHelp("Where the socket is made, if systemd passes none.", valueName: "path"))
+  var socket: String?
+
+  @Option(help: ArgumentHelp("The folder of credentials and outbox.", valueName: "dir"))
+  var stateDir: String?
+
+  @Option(
+    help: ArgumentHelp("What is logged, whatever the configuration says.", valueName: "level"),
+    transform: Options.logLevel(from:))
+  var logLevel: Logger.Level?
+
+  @Flag(help: "Say whether the configuration can be used, and exit.")
+  var checkConfig = false
+
+  @Flag(help: "Say whether the outbox is sound, and exit.")
+  var checkOutbox = false
+
+  @Flag(help: "Show the version.")
+  var version = false
+
+  init() {}
+
+  func places(environment: [String: String], workingDirectory: String) -> Places {
+    Places(
+      configuration: config, socket: socket, state: stateDir, environment: environment,
+      workingDirectory: workingDirectory)
+  }
+
+  private static func logLevel(from text: String) throws -> Logger.Level {
+    guard let level = Logger.Level(rawValue: text) else {
+      let levels = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
+      throw ValidationError("A log level is one of \(levels).")
+    }
+    return level
+  }
+}

@@ -1,0 +1,71 @@
+import HearthControl
+import HearthCore
+import HearthLinux
+import HearthRuntime
+import Logging
+
+/// Reads the configuration again and carries over what changed, whole or not at all.
+actor Reloader {
+  private let setup: Daemon.Setup
+  private let builder: SessionBuilder
+  private let sessions: SessionDirectory
+  private let outbox: OutboxService
+  private let hub: EventHub
+  private let log: EventLog
+  private let status: StatusLine
+  private var current = Configuration()
+
+  init(
+    setup: Daemon.Setup, builder: SessionBuilder, sessions: SessionDirectory, outbox: OutboxService, hub: EventHub,
+    log: EventLog, status: StatusLine
+  ) {
+    self.setup = setup
+    self.builder = builder
+    self.sessions = sessions
+    self.outbox = outbox
+    self.hub = hub
+    self.log = log
+    self.status = status
+  }
+
+  func reload() async throws(ReloadFailure) {
+    let fresh: Configuration
+    do throws(ConfigurationError) {
+      fresh = try Configuration.load(from: setup.places).configuration
+    } catch {
+      log.configurationRefused(error.description)
+      throw ReloadFailure(message: error.description)
+    }
+    ServiceNotifier().reloading()
+    await apply(fresh)
+    log.reloaded(version: hearthVersion)
+    hub.publish(EventHub.News(.daemonReloaded, topic: .daemon, account: nil, params: [:]))
+    status.ready()
+  }
+
+  /// Makes the daemon serve this configuration; what did not change goes on undisturbed.
+  func apply(_ fresh: Configuration) async {
+    let old = current
+    current = fresh
+    setup.threshold.level = setup.fixedLevel ?? fresh.logLevel
+    await outbox.accountsChanged(
+      Dictionary(uniqueKeysWithValues: fresh.accounts.map { ($0.name, Set($0.apiOrigins)) }), settings: fresh.outbox)
+    for account in old.accounts where !fresh.accounts.contains(where: { $0.name == account.name }) {
+      await sessions.set(nil, for: account.name)
+      hub.sessionIsGone(account.name)
+      status.sessionIs(account.name, nil)
+    }
+    for account in fresh.accounts {
+      let isSame = old.accounts.contains(account) && old.refresh.requestTimeout == fresh.refresh.requestTimeout
+      if isSame, let entry = await sessions[account.name] {
+        await entry.service.settingsChanged(fresh.refresh)
+        continue
+      }
+      do {
+        await sessions.set(try builder.session(for: account, refresh: fresh.refresh), for: account.name)
+      } catch {
+        log.configurationRefused("The account \(account.name) cannot be served: \(error)")
+      }
+    }
+  }
+}

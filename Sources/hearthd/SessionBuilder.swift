@@ -1,0 +1,48 @@
+import HearthCore
+import HearthLinux
+import HearthOAuth
+import HearthRuntime
+import HearthStorage
+import Logging
+
+/// Makes an account's session from its configuration.
+struct SessionBuilder: Sendable {
+  let state: StatePaths
+  let clock: any Clock
+  let watch: any FileWatch
+  let logger: Logger
+  let sender: HTTPSender
+  let accounts: AccountsFile
+  let announce: @Sendable ([SessionAnnouncement], SessionSnapshot, _ issuer: String?) -> Void
+
+  init(
+    state: StatePaths, clock: any Clock, watch: any FileWatch, logger: Logger, sender: HTTPSender,
+    announce: @escaping @Sendable ([SessionAnnouncement], SessionSnapshot, _ issuer: String?) -> Void
+  ) {
+    self.state = state
+    self.clock = clock
+    self.watch = watch
+    self.logger = logger
+    self.sender = sender
+    self.announce = announce
+    accounts = AccountsFile(path: state.accounts, files: LinuxFileSystem(), clock: clock, logger: logger)
+  }
+
+  func session(
+    for account: AccountConfiguration, refresh: RefreshSettings
+  ) throws -> SessionDirectory.Entry {
+    let (protection, keyFile) = account.storedProtection
+    // A file system each: one place that hangs keeps no other account waiting.
+    let files = LinuxFileSystem()
+    let store = FileCredentialStore(
+      account: account.name, path: account.credentialFile ?? state.credentialFile(of: account.name),
+      isConfiguredPath: account.credentialFile != nil, protection: protection, keyFile: keyFile, accounts: accounts,
+      files: files, watch: watch, clock: clock, logger: logger)
+    let endpoint = try account.providerConfiguration.tokenEndpoint(sender: sender, timeout: refresh.requestTimeout)
+    let issuer = account.issuerText
+    let service = SessionService(
+      account: account.name, settings: account.sessionSettings(refresh), store: store, endpoint: endpoint,
+      clock: clock, logger: logger, announce: { [announce] in announce($0, $1, issuer) })
+    return SessionDirectory.Entry(service: service, issuer: issuer, bearer: account.bearer)
+  }
+}

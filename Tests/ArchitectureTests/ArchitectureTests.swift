@@ -1,0 +1,103 @@
+import Testing
+
+@Suite("The house")
+struct ArchitectureTests {
+  @Test("no file imports what its target may not know")
+  func imports() throws {
+    let files = try House.files(in: "Sources")
+    #expect(files.count > 30)
+    #expect(Walls.breaches(in: files) == [])
+  }
+
+  @Test("the manifest gives no target what it may not import")
+  func manifest() throws {
+    let manifest = Manifest(try House.text("Package.swift"))
+    #expect(Walls.breaches(in: manifest) == [])
+    let targets = Set(try House.files(in: "Sources").map(\.target))
+    #expect(Set(manifest.dependencies.keys) == targets)
+    #expect(manifest.dependencies["hearthctl"]?.contains("HearthControl") == true)
+  }
+
+  @Test("no file breaks a rule that can be seen in its text", arguments: HouseRule.all.indices)
+  func houseRules(_ index: Int) throws {
+    let files = try House.files(in: "Sources") + House.files(in: "Tests")
+    #expect(HouseRule.all[index].breaches(in: files.filter { $0.target != "ArchitectureTests" }) == [])
+  }
+}
+
+@Suite("The house's own rules bite")
+struct ArchitectureBiteTests {
+  @Test(
+    "every way to write an import is seen",
+    arguments: [
+      "import NIOCore", "package import NIOCore", "@preconcurrency import NIOCore",
+      "  import struct NIOCore.ByteBuffer",
+      "@_spi(X) @preconcurrency internal import NIOCore",
+    ])
+  func importForms(_ line: String) {
+    let file = SourceFile(
+      path: "Sources/HearthCore/Session/A.swift", text: "// import Glibc\n\(line)\nlet imported = 1")
+    #expect(Walls.breaches(in: [file]) == ["Sources/HearthCore/Session/A.swift:2: HearthCore may not import NIOCore"])
+  }
+
+  @Test(
+    "a broken wall is named",
+    arguments: [
+      ("HearthCore", "Synchronization"), ("HearthCore", "FoundationEssentials"), ("HearthControl", "HearthCore"),
+      ("HearthControl", "Foundation"), ("HearthRuntime", "HearthLinux"), ("HearthRuntime", "GRDB"),
+      ("HearthLinux", "HearthRuntime"), ("HearthLinux", "HearthStorage"), ("HearthOAuth", "HearthLinux"),
+      ("HearthStorage", "HearthOAuth"), ("hearthctl", "GRDB"), ("hearthctl", "AsyncHTTPClient"),
+      ("hearthctl", "HearthCore"), ("hearthctl", "Foundation"), ("hearthd", "Hummingbird"),
+      ("hearth-sandbox", "HearthControl"), ("NewTarget", "Glibc"),
+    ])
+  func walls(_ target: String, _ module: String) {
+    let file = SourceFile(path: "Sources/\(target)/A.swift", text: "import \(module)")
+    #expect(Walls.breaches(in: [file]).count == 1)
+    let manifest = Manifest(#"library("\#(target)", ["\#(module)"]),"#)
+    #expect(Walls.breaches(in: manifest).count == 1)
+  }
+
+  @Test("a manifest's products are known by their modules")
+  func manifestProducts() {
+    let manifest = Manifest(
+      """
+      static let nio = product(name: "NIOCore", package: "swift-nio")
+      library("HearthCore"),
+      program(
+        "hearthctl",
+        [
+          "HearthControl", .nio, .unheardOf,
+        ]),
+      """)
+    #expect(manifest.dependencies == ["HearthCore": [], "hearthctl": ["HearthControl", "NIOCore", ".unheardOf"]])
+    #expect(Walls.breaches(in: manifest).count == 2)
+  }
+
+  @Test(
+    "each rule finds what it forbids",
+    arguments: [
+      ("no bare Task", "    Task { await run() }"), ("no bare Task", "let task = Task<Void, Never>(priority: .high) {"),
+      ("no bare Task", "Task.detached {"), ("no try!", "let x = try! f()"), ("no forced cast", "let x = y as! Int"),
+      ("no fatalError", "default: fatalError(\"\")"), ("only the clock", "try await Task.sleep(for: .seconds(1))"),
+      ("only the clock", "usleep(1000)"), ("Foundation only", "import Foundation"),
+      ("nothing is put off", "// TO" + "DO: later"), ("no Manager", "final class SessionManager {"),
+      ("at most 400 lines", String(repeating: "\n", count: 401)),
+    ])
+  func bites(_ name: String, _ sample: String) throws {
+    let rule = try #require(HouseRule.all.first { $0.name.contains(name) })
+    let file = SourceFile(path: "Sources/HearthRuntime/A.swift", text: sample)
+    #expect(rule.breaches(in: [file]).count == 1)
+  }
+
+  @Test(
+    "no rule finds fault with good code",
+    arguments: [
+      "group.addTask { await run() }", "await clock.sleep(until: deadline)", "// no try! and no Task { here",
+      "import FoundationEssentials", "struct TaskName {", "let secondsAsleep = 3",
+      "withTaskGroup(of: Void.self) { group in",
+    ])
+  func spares(_ sample: String) {
+    let file = SourceFile(path: "Sources/HearthRuntime/A.swift", text: sample)
+    #expect(HouseRule.all.flatMap { $0.breaches(in: [file]) } == [])
+  }
+}

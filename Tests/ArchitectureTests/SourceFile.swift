@@ -1,0 +1,50 @@
+import FoundationEssentials
+
+/// One Swift file of the package, as text.
+struct SourceFile {
+  /// From the package's root: `Sources/HearthCore/Values/Token.swift`.
+  let path: String
+  let lines: [Substring]
+
+  init(path: String, text: String) {
+    self.path = path
+    lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+  }
+
+  /// The folder under `Sources` or `Tests`.
+  var target: String { String(path.split(separator: "/").dropFirst().first ?? "") }
+
+  /// The lines that are no comment, with their numbers.
+  var code: [(number: Int, text: Substring)] {
+    lines.enumerated().compactMap { index, line in
+      line.drop { $0 == " " }.hasPrefix("//") ? nil : (index + 1, line)
+    }
+  }
+
+  var imports: [(number: Int, module: String)] {
+    code.compactMap { number, line in
+      line.prefixMatch(of: SourceFile.importLine).map { (number, String($0.output.module)) }
+    }
+  }
+
+  /// With attributes, an access level and the kind of a single declaration, or without.
+  private nonisolated(unsafe) static let importLine =
+    /\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?import\s+(?:(?:struct|class|enum|protocol|func|var|let|typealias|actor)\s+)?(?<module>\w+)/
+}
+
+/// The package as it lies on disk.
+enum House {
+  static let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+
+  /// Every Swift file under `folder` (`Sources` or `Tests`).
+  static func files(in folder: String) throws -> [SourceFile] {
+    let paths = try FileManager.default.subpathsOfDirectory(atPath: "\(root)/\(folder)")
+    return try paths.filter { $0.hasSuffix(".swift") }.sorted().map { path in
+      SourceFile(path: "\(folder)/\(path)", text: try text("\(folder)/\(path)"))
+    }
+  }
+
+  static func text(_ path: String) throws -> String {
+    try String(contentsOf: URL(filePath: "\(root)/\(path)"), encoding: .utf8)
+  }
+}

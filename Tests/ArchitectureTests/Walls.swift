@@ -1,0 +1,63 @@
+/// Who may import whom. CONTRIBUTING.md shows the same as a picture.
+enum Walls {
+  private static let system: Set = ["Dispatch", "FoundationEssentials", "Glibc", "Synchronization"]
+  private static let nio: Set = ["NIOCore", "NIOPosix"]
+  private static let rim = system.union(["HearthCore", "HearthControl", "Logging"])
+
+  /// The modules that each target may import, and depend on in the manifest.
+  static let allowed: [String: Set<String>] = [
+    "CLinux": [],
+    "HearthCore": [],
+    // Glibc for the client's socket.
+    "HearthControl": ["FoundationEssentials", "Glibc"],
+    "HearthRuntime": ["HearthCore", "HearthControl", "Logging", "Synchronization"],
+    "HearthLinux": rim.union(nio).union(["CLinux", "CSystemd"]),
+    "HearthOAuth": rim.union(nio).union(["AsyncHTTPClient", "Crypto", "NIOHTTP1"]),
+    "HearthStorage": rim.union(["CLinux", "Crypto", "CryptoExtras", "GRDB"]),
+    "hearthd": rim.union([
+      "ArgumentParser", "HearthRuntime", "HearthLinux", "HearthOAuth", "HearthStorage", "ServiceLifecycle", "TOMLKit",
+    ]),
+    "hearthctl": system.union(["ArgumentParser", "HearthControl"]),
+    "hearth-sandbox": system.union(nio).union([
+      "ArgumentParser", "Crypto", "HTTPTypes", "Hummingbird", "Logging", "ServiceLifecycle",
+    ]),
+  ]
+
+  static func breaches(in files: [SourceFile]) -> [String] {
+    files.flatMap { file in
+      file.imports.compactMap { number, module in
+        allowed[file.target]?.contains(module) == true
+          ? nil : "\(file.path):\(number): \(file.target) may not import \(module)"
+      }
+    }
+  }
+
+  static func breaches(in manifest: Manifest) -> [String] {
+    manifest.dependencies.sorted { $0.key < $1.key }.flatMap { target, modules in
+      modules.filter { allowed[target]?.contains($0) != true }.sorted().map {
+        "Package.swift: \(target) may not depend on \($0)"
+      }
+    }
+  }
+}
+
+/// The manifest's products and library and program targets, read as text so that no build is needed for it.
+struct Manifest {
+  /// By target: the modules it depends on.
+  private(set) var dependencies: [String: Set<String>] = [:]
+
+  init(_ text: String) {
+    let product = /static let (?<short>\w+) = product\(name: "(?<module>\w+)"/
+    let modules = Dictionary(
+      text.matches(of: product).map { (String($0.output.short), String($0.output.module)) }
+    ) { first, _ in first }
+    let target = /(?:library|program)\(\s*"(?<name>[\w-]+)"(?:,\s*\[(?<dependencies>[^\]]*)\])?/
+    for match in text.matches(of: target) {
+      let names = (match.output.dependencies ?? "").split { $0 == "," || $0.isWhitespace }
+      dependencies[String(match.output.name)] = Set(
+        names.map { name in
+          name.hasPrefix(".") ? modules[String(name.dropFirst())] ?? String(name) : String(name.filter { $0 != "\"" })
+        })
+    }
+  }
+}

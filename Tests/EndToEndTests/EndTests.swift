@@ -1,0 +1,157 @@
+import HearthControl
+import Testing
+
+@Suite("What ends a session", .serialized, .mayBlock) struct EndTests {
+  @Test("a refresh token that the provider refuses for good ends it, through restarts, and is never sent again")
+  func revoked() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+      try daemon.signIn(at: sandbox)
+      try sandbox.revoke()
+      #expect(try daemon.refusal(of: "session.refresh", ["account": "work"]).code == 1002)
+      let ended = try daemon.status()
+      #expect(ended.state == "reauthRequired" && ended.reason == "refreshTokenRejected")
+      #expect(ended.action == "signIn" && ended.route == "signIn" && ended.token == nil)
+
+      try sandbox.forgetStats()
+      try daemon.restart()
+      try daemon.waitFor("reauthRequired", "refreshTokenRejected")
+      for method in ["session.getToken", "session.refresh"] {
+        #expect(try daemon.refusal(of: method, ["account": "work"]).code == 1002)
+      }
+      try daemon.call("session.rehydrate")
+      #expect(try sandbox.count("tokenCalls") == 0)
+
+      try daemon.signIn(at: sandbox)
+      try daemon.waitFor("authenticated")
+      _ = try daemon.token()
+    }
+  }
+
+  @Test("signing out revokes the grant and removes the credential, and stays so after a restart")
+  func signOut() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+      #expect(try daemon.status().reason == "neverSignedIn")
+      try daemon.signIn(at: sandbox)
+      let refreshToken = try sandbox.tokens.last ?? ""
+      #expect(Files.text(daemon.credential()).contains(refreshToken))
+      let answer = try daemon.call("session.signOut", ["account": "work"])
+      #expect(answer["state"] == "unauthenticated" && answer["reason"] == "signedOut" && answer["revoked"] == true)
+      #expect(try sandbox.count("revocations") >= 1)
+      #expect(!Files.text(daemon.credential()).contains(refreshToken))
+      let again = try daemon.call("session.signOut", ["account": "work"])
+      #expect(again["state"] == "unauthenticated" && again["reason"] == "signedOut")
+      try daemon.restart()
+      try daemon.waitFor("unauthenticated", "signedOut")
+      #expect(try daemon.refusal(of: "session.getToken", ["account": "work"]).code == 1001)
+    }
+  }
+
+  @Test("signing out works offline")
+  func signOutOffline() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+      try daemon.signIn(at: sandbox)
+      try sandbox.stop()
+      let answer = try daemon.call("session.signOut", ["account": "work"])
+      #expect(answer["state"] == "unauthenticated" && answer["revoked"] == false)
+      try sandbox.start()
+    }
+  }
+
+  @Test("a credential that is removed ends it: credentialMissing")
+  func removed() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+      try daemon.signIn(at: sandbox)
+      try Files.remove(daemon.credential())
+      try daemon.waitFor("reauthRequired", "credentialMissing")
+      try daemon.restart()
+      try daemon.waitFor("reauthRequired", "credentialMissing")
+      try daemon.signIn(at: sandbox)
+      try daemon.waitFor("authenticated")
+    }
+  }
+
+  @Test("a credential that is garbage when the daemon starts is set aside, not deleted: credentialCorrupt")
+  func corrupt() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+      try daemon.signIn(at: sandbox)
+      try daemon.stop()
+      try Files.write("this is no JSON", to: daemon.credential())
+      try daemon.start()
+      try daemon.waitFor("reauthRequired", "credentialCorrupt")
+      let kept = Files.tree(daemon.credentials).filter { Files.text($0) == "this is no JSON" }
+      #expect(kept.count == 1 && kept.first != daemon.credential())
+    }
+  }
+
+  @Test("a credential of a newer version is left as it is: credentialTooNew")
+  func tooNew() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+      try daemon.signIn(at: sandbox)
+      try daemon.stop()
+      let newer = #"{"version":2,"account":"work","grants":[]}"#
+      try Files.write(newer, to: daemon.credential())
+      try daemon.start()
+      try daemon.waitFor("reauthRequired", "credentialTooNew")
+      #expect(Files.text(daemon.credential()) == newer)
+    }
+  }
+
+  @Test("signing out while the file is out of reach is done when it comes back")
+  func signOutOutOfReach() async throws {
+    try await Stage.run(unprivileged: true) { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+      try daemon.signIn(at: sandbox)
+      let refreshToken = try sandbox.tokens.last ?? ""
+      try Files.setMode(daemon.credentials, 0)
+      try daemon.waitUntil("the file counts as unreadable") { !$0.credential.readable }
+      #expect(try stage.hearthctl(["logout", "work", "--socket", daemon.socket]).status == 0)
+      try daemon.waitFor("unauthenticated", "signedOut")
+      try daemon.restart()
+      try daemon.waitFor("unauthenticated", "signedOut")
+      try Files.setMode(daemon.credentials, 0o700)
+      try eventually("the grant is gone from the file") { !Files.text(daemon.credential()).contains(refreshToken) }
+      try daemon.waitFor("unauthenticated", "signedOut")
+    }
+  }
+
+  @Test("a configuration that names another place, where nothing is, is told with both: credentialMissing")
+  func otherPlace() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+      try daemon.signIn(at: sandbox)
+      let elsewhere = "\(stage.folder)/elsewhere.json"
+      try daemon.stop()
+      try daemon.configure(Configuration.oidc(sandbox, "credential_file = \"\(elsewhere)\""))
+      try daemon.start()
+      let status = try daemon.waitFor("reauthRequired", "credentialMissing")
+      #expect(status.message.contains(elsewhere) && status.message.contains(daemon.credential()))
+    }
+  }
+
+  @Test("a token that nothing can renew ends it when it has run out: noRefreshToken")
+  func noRefreshToken() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+      let grant = try sandbox.grant(lifetime: 2)
+      try daemon.call(
+        "session.import", ["account": "work", "accessToken": .string(grant.accessToken), "expiresIn": 2])
+      #expect(try daemon.status().state == "authenticated")
+      try daemon.waitFor("reauthRequired", "noRefreshToken")
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import Glibc
+import Synchronization
+
+/// A program that runs, its output in files.
+final class ChildProcess: Sendable {
+  enum End: Equatable, Sendable {
+    case exited(Int32)
+    case killed(by: Int32)
+  }
+
+  let name: String
+  let pid: pid_t
+  let outputPath: String
+  let errorPath: String
+  private let end = Mutex<End?>(nil)
+
+  /// Starts one of the programs that were built beside these tests.
+  ///
+  /// It is run by its descriptor: a user without rights may not be able to reach the folder it lies in.
+  init(
+    _ program: String, _ arguments: [String], environment: [String: String] = [:], user: uid_t = getuid(),
+    input: String? = nil, outputFolder: String
+  ) throws {
+    let binary = open("\(Self.binaries)/\(program)", O_RDONLY | O_CLOEXEC)
+    guard binary >= 0 else { throw CallFailure("open \(Self.binaries)/\(program)") }
+    defer { close(binary) }
+    name = program
+    let prefix = "\(outputFolder)/\(program).\(Self.count.add(1, ordering: .relaxed).newValue)"
+    outputPath = prefix + ".out"
+    errorPath = prefix + ".err"
+    try Files.write(input ?? "", to: prefix + ".in")
+
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, 0, prefix + ".in", O_RDONLY, 0)
+    posix_spawn_file_actions_addopen(&actions, 1, outputPath, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+    posix_spawn_file_actions_addopen(&actions, 2, errorPath, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+    posix_spawn_file_actions_adddup2(&actions, binary, Self.descriptor)
+
+    // The test's own signal mask and handlers are not the program's.
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t()
+    sigemptyset(&none)
+    var all = sigset_t()
+    sigfillset(&all)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setsigdefault(&attributes, &all)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+
+    let own = "/proc/self/fd/\(Self.descriptor)"
+    let line =
+      user == getuid()
+      ? [own] + arguments
+      : ["/usr/bin/setpriv", "--reuid=\(user)", "--regid=\(user)", "--clear-groups", own] + arguments
+    let variables = environment.map { "\($0.key)=\($0.value)" }
+    var pid: pid_t = 0
+    let code = Self.withCStrings(line) { words in
+      Self.withCStrings(variables) { posix_spawn(&pid, line[0], &actions, &attributes, words, $0) }
+    }
+    guard code == 0 else {
+      errno = code
+      throw CallFailure("posix_spawn \(program)")
+    }
+    self.pid = pid
+  }
+
+  deinit { kill() }
+
+  var output: String { Files.text(outputPath) }
+  var errors: String { Files.text(errorPath) }
+
+  /// Nil while it runs.
+  var status: End? {
+    end.withLock { end in
+      if end != nil { return end }
+      var status: Int32 = 0
+      guard waitpid(pid, &status, WNOHANG) == pid else { return nil }
+      end = status & 0x7f == 0 ? .exited(status >> 8 & 0xff) : .killed(by: status & 0x7f)
+      return end
+    }
+  }
+
+  func signal(_ number: Int32) {
+    end.withLock { end in
+      if end == nil { _ = Glibc.kill(pid, number) }
+    }
+  }
+
+  @discardableResult
+  func wait(within limit: Duration = .seconds(20)) throws -> End {
+    try eventually("\(name) ends", within: limit) { status }
+  }
+
+  /// Ends it at once, and takes its status.
+  func kill() {
+    signal(SIGKILL)
+    _ = try? wait(within: .seconds(5))
+  }
+
+  private static let count = Atomic<Int>(0)
+  /// Where the program finds its own binary open.
+  private static let descriptor: Int32 = 3
+
+  private static let binaries: String = {
+    let path = String(unsafeUninitializedCapacity: 4096) { buffer in
+      buffer.withMemoryRebound(to: CChar.self) { max(readlink("/proc/self/exe", $0.baseAddress!, $0.count), 0) }
+    }
+    return path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+  }()
+
+  private static func withCStrings<Result>(
+    _ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
+  ) -> Result {
+    let pointers = texts.map { strdup($0) }
+    defer { pointers.forEach { free($0) } }
+    return body(pointers + [UnsafeMutablePointer<CChar>?.none])
+  }
+}

@@ -1,0 +1,186 @@
+import Glibc
+import HearthControl
+
+/// A `hearthd` with a folder of its own, which can be stopped and started again.
+final class Daemon {
+  private let stage: Stage
+  let folder: String
+  private(set) var process: ChildProcess?
+
+  init(on stage: Stage, name: String, configuration: String) throws {
+    self.stage = stage
+    folder = "\(stage.folder)/\(name)"
+    try Files.makeFolder(folder, owner: stage.user)
+    try configure(configuration)
+  }
+
+  var socket: String { "\(folder)/run/s" }
+  var state: String { "\(folder)/state" }
+  var configurationPath: String { "\(folder)/config.toml" }
+  var accounts: String { "\(state)/accounts.json" }
+  var credentials: String { "\(state)/credentials" }
+  func credential(_ account: String = "work") -> String { "\(credentials)/\(account).json" }
+
+  func configure(_ text: String) throws {
+    try Files.write(text, to: configurationPath, owner: stage.user)
+  }
+
+  /// The command line of a daemon in this folder.
+  var arguments: [String] {
+    ["--config", configurationPath, "--socket", socket, "--state-dir", state, "--log-level", "trace"]
+  }
+
+  /// Starts it and waits until it answers.
+  func start() throws {
+    let process = try stage.spawn("hearthd", arguments, user: stage.user)
+    self.process = process
+    try eventually("the daemon answers") {
+      if let end = process.status { throw NeverHappened(description: "hearthd ended (\(end)): \(process.errors)") }
+      guard Files.exists(socket) else { return false }
+      do {
+        _ = try call("daemon.getInfo")
+        return true
+      } catch ControlClient.Failure.noDaemon {
+        return false
+      }
+    }
+  }
+
+  /// Lets it stop by itself.
+  @discardableResult
+  func stop(_ signal: Int32 = SIGTERM) throws -> ChildProcess.End? {
+    process?.signal(signal)
+    return try process?.wait(within: .seconds(10))
+  }
+
+  /// Ends it as a crash would.
+  func crash() throws {
+    process?.signal(SIGKILL)
+    try process?.wait()
+  }
+
+  func restart() throws {
+    try stop()
+    try start()
+  }
+
+  // MARK: - Calls
+
+  /// The result, or `ControlClient.Failure`, on a connection of its own.
+  @discardableResult
+  func call(_ method: String, _ params: JSONObject = [:], within limit: Duration = .seconds(60)) throws -> JSON {
+    guard stage.user == getuid() else { return try callAsItsUser(method, params) }
+    var client = try ControlClient(path: socket)
+    return try client.call(method, params, within: limit)
+  }
+
+  /// The daemon serves its own user alone: where that is not the test's, the command line is sent.
+  private func callAsItsUser(_ method: String, _ params: JSONObject) throws -> JSON {
+    let run = try stage.hearthctl(["rpc", method, JSON.object(params).description, "--socket", socket])
+    guard run.status != 6 else { throw ControlClient.Failure.noDaemon(path: socket) }
+    guard run.status == 0 else { throw NeverHappened(description: "\(method): \(run.errors)") }
+    return try JSON(parsing: Array(run.output.utf8))
+  }
+
+  /// The error that a call is answered with.
+  func refusal(of method: String, _ params: JSONObject = [:]) throws -> RPCError {
+    do {
+      let result = try call(method, params)
+      throw NeverHappened(description: "\(method) was not refused: \(result)")
+    } catch ControlClient.Failure.refused(let error) {
+      return error
+    }
+  }
+
+  func status(_ account: String = "work") throws -> SessionStatusReport {
+    let json = try call("session.get", ["account": .string(account)])
+    guard let status = SessionStatusReport(json: json) else {
+      throw NeverHappened(description: "This is no SessionStatus: \(json)")
+    }
+    return status
+  }
+
+  /// Waits until the session is in this state, for this reason.
+  @discardableResult
+  func waitFor(
+    _ state: String, _ reason: String? = nil, account: String = "work", within limit: Duration = .seconds(20)
+  ) throws -> SessionStatusReport {
+    var last: SessionStatusReport?
+    do {
+      return try eventually("\(account) is \(state) \(reason ?? "")", within: limit) {
+        let status = try status(account)
+        last = status
+        return status.state == state && status.reason == reason ? status : nil
+      }
+    } catch let error as NeverHappened {
+      throw NeverHappened(description: "\(error) It is: \(last.map { "\($0.json)" } ?? "unknown")")
+    }
+  }
+
+  /// Waits until the status satisfies the condition.
+  @discardableResult
+  func waitUntil(
+    _ what: String, account: String = "work", within limit: Duration = .seconds(20),
+    _ condition: (SessionStatusReport) -> Bool
+  ) throws -> SessionStatusReport {
+    try eventually(what, within: limit) {
+      let status = try status(account)
+      return condition(status) ? status : nil
+    }
+  }
+
+  struct Token {
+    let secret: String
+    let fingerprint: String
+  }
+
+  func token(_ account: String = "work", minValidity: Int? = nil) throws -> Token {
+    var params: JSONObject = ["account": .string(account)]
+    if let minValidity { params["minValiditySeconds"] = JSON(minValidity) }
+    let json = try call("session.getToken", params)
+    return Token(secret: json["accessToken"]?.string ?? "", fingerprint: json["fingerprint"]?.string ?? "")
+  }
+
+  func refresh(_ account: String = "work") throws { try call("session.refresh", ["account": .string(account)]) }
+
+  /// Signs in with the refresh token of a first grant, which is used at once.
+  func signIn(
+    _ account: String = "work", at sandbox: Sandbox, subject: String = "2482", lifetime: Double? = nil,
+    replace: Bool = false
+  ) throws {
+    let grant = try sandbox.grant(subject, lifetime: lifetime)
+    try call(
+      "session.import",
+      ["account": .string(account), "refreshToken": .string(grant.refreshToken), "replace": .bool(replace)])
+  }
+
+  func events(_ topics: String...) throws -> Events { try Events(path: socket, topics: topics) }
+}
+
+/// A subscription to what the daemon tells, from now on.
+struct Events: ~Copyable {
+  private var client: ControlClient
+  let snapshot: JSON
+
+  init(path: String, topics: [String]) throws {
+    var client = try ControlClient(path: path)
+    let params: JSONObject = topics.isEmpty ? [:] : ["topics": .array(topics.map(JSON.string))]
+    snapshot = try client.call("events.subscribe", params)["snapshot"] ?? .null
+    self.client = client
+  }
+
+  /// The next notification of this name; those before it are passed over.
+  mutating func next(_ name: String, within limit: Duration = .seconds(30)) throws -> JSON {
+    while true {
+      let notification = try nextOfAny(within: limit)
+      if notification.method == name { return .object(notification.params) }
+    }
+  }
+
+  mutating func nextOfAny(within limit: Duration = .seconds(30)) throws -> Notification {
+    guard let notification = try client.nextNotification(within: limit) else {
+      throw NeverHappened(description: "The daemon closed the connection instead of telling more.")
+    }
+    return notification
+  }
+}

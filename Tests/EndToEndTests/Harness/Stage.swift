@@ -1,0 +1,92 @@
+import Glibc
+
+/// A throw-away folder and the programs that run in it; all of it is gone after the test.
+final class Stage {
+  /// Short: a socket's path holds 107 bytes.
+  let folder: String
+  /// Who the daemons run as.
+  let user: uid_t
+  private var processes: [ChildProcess] = []
+
+  private init(user: uid_t) throws {
+    var template = Array("/tmp/hearth-e2e-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { throw CallFailure("mkdtemp") }
+    folder = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+    self.user = user
+    try Files.makeFolder(folder, owner: user)
+    try Files.makeFolder(folder + "/output")
+  }
+
+  /// `unprivileged`: daemons run as a user who is not root, who may read everything, even where the test is root.
+  static func run(unprivileged: Bool = false, _ scene: (Stage) async throws -> Void) async throws {
+    let stage = try Stage(user: unprivileged && getuid() == 0 ? 65_534 : getuid())
+    defer { stage.clear() }
+    do {
+      try await scene(stage)
+    } catch {
+      for process in stage.processes where process.name == "hearthd" { print("--- hearthd:\n\(process.errors)---") }
+      throw error
+    }
+  }
+
+  private func clear() {
+    processes.forEach { $0.kill() }
+    Files.removeTree(folder)
+  }
+
+  /// Programs see a home of their own and nothing of the environment of the tests.
+  func spawn(
+    _ program: String, _ arguments: [String], environment: [String: String] = [:], user: uid_t = getuid(),
+    input: String? = nil
+  ) throws -> ChildProcess {
+    var variables = ["HOME": folder, "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"]
+    variables.merge(environment) { $1 }
+    let process = try ChildProcess(
+      program, arguments, environment: variables, user: user, input: input, outputFolder: folder + "/output")
+    processes.append(process)
+    return process
+  }
+
+  /// Everything that any program has said so far, and where.
+  var output: [(path: String, text: String)] {
+    processes.flatMap { process in
+      [(process.outputPath, process.output), (process.errorPath, process.errors)]
+    }
+  }
+
+  /// Runs `hearthctl` to its end.
+  func hearthctl(_ arguments: [String], input: String? = nil, user: uid_t? = nil) throws -> Run {
+    let process = try spawn("hearthctl", arguments, user: user ?? self.user, input: input)
+    guard case .exited(let status) = try process.wait(within: .seconds(60)) else {
+      throw NeverHappened(description: "hearthctl \(arguments) was killed.")
+    }
+    return Run(status: status, output: process.output, errors: process.errors)
+  }
+
+  /// Runs `hearthd` to its end: for what it refuses.
+  func hearthd(_ arguments: [String], environment: [String: String] = [:]) throws -> Run {
+    let process = try spawn("hearthd", arguments, environment: environment, user: user)
+    guard case .exited(let status) = try process.wait() else {
+      throw NeverHappened(description: "hearthd \(arguments) was killed.")
+    }
+    return Run(status: status, output: process.output, errors: process.errors)
+  }
+
+  /// A program that has ended by itself.
+  struct Run {
+    let status: Int32
+    let output: String
+    let errors: String
+  }
+
+  func sandbox(_ name: String = "sandbox", _ options: String...) throws -> Sandbox {
+    try Sandbox(on: self, name: name, options: options)
+  }
+
+  /// A daemon with this configuration, which answers calls.
+  func daemon(_ configuration: String, name: String = "daemon") throws -> Daemon {
+    let daemon = try Daemon(on: self, name: name, configuration: configuration)
+    try daemon.start()
+    return daemon
+  }
+}

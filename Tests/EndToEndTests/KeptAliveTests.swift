@@ -1,0 +1,152 @@
+import Glibc
+import HearthControl
+import Testing
+
+@Suite("A session is kept alive", .serialized, .mayBlock) struct KeptAliveTests {
+  @Test("its token is refreshed ahead of expiry, three times, with nobody asking")
+  func ahead() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox("sandbox", "--token-lifetime", "3")
+      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+      try daemon.signIn(at: sandbox)
+      var events = try daemon.events("session")
+      var expiry = try #require(events.snapshot["sessions"]?[0]?["token"]?["expiresAt"]?.string)
+      for _ in 1...3 {
+        let event = try events.nextOfAny()
+        #expect(event.method == "session.refreshed", "the session's state does not change meanwhile")
+        let time = try #require(event.params["time"]?.string)
+        #expect(time < expiry, "the new token is there before the old one has run out")
+        expiry = try #require(event.params["expiresAt"]?.string)
+      }
+      let status = try daemon.status()
+      #expect(status.state == "authenticated" && status.token?.health != "expired")
+      #expect(try sandbox.refreshes() >= 4 && sandbox.count("reuseDetected") == 0)
+    }
+  }
+
+  @Test("fifty callers with an expired token get the same new one, from one refresh")
+  func fiftyCallers() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try Daemon(on: stage, name: "daemon", configuration: Configuration.oidc(sandbox))
+      try Files.makeFolder(daemon.state)
+      try Files.makeFolder(daemon.credentials)
+      try Files.write(
+        CredentialText.grant(try sandbox.grant(), of: sandbox, lifetime: -10), to: daemon.credential())
+      try sandbox.fault(["path": "/token", "delay": 1, "times": 1])
+      try daemon.start()
+      let socket = daemon.socket
+      let tokens = try await withThrowingTaskGroup(of: String?.self) { group in
+        for _ in 0..<50 {
+          group.addTask {
+            var client = try ControlClient(path: socket)
+            return try client.call(.sessionGetToken, ["account": "work"])["accessToken"]?.string
+          }
+        }
+        return try await group.reduce(into: [String?]()) { $0.append($1) }
+      }
+      #expect(tokens.count == 50 && Set(tokens).count == 1 && tokens[0] != nil)
+      #expect(try sandbox.count("tokenCalls") == 1)
+    }
+  }
+
+  @Test("a rotated grant outlives a crash: the daemon goes on with it, and no rotated token is sent again")
+  func crash() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox("sandbox", "--grace", "0")
+      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+      try daemon.signIn(at: sandbox)
+      for _ in 1...3 {
+        try daemon.refresh()
+        let before = try daemon.token()
+        try daemon.crash()
+        try daemon.start()
+        #expect(try daemon.waitFor("authenticated").token?.fingerprint == before.fingerprint)
+        #expect(try daemon.token().secret == before.secret)
+      }
+      try daemon.refresh()
+      #expect(try sandbox.count("reuseDetected") == 0)
+    }
+  }
+
+  @Test("a crash between rotation and answer costs nothing while the provider's grace window is open")
+  func crashInFlight() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox("sandbox", "--grace", "60")
+      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+      try daemon.signIn(at: sandbox)
+      try sandbox.fault(["path": "/token", "hang": true, "handle": true, "times": 1])
+      let socket = daemon.socket
+      async let refresh: Void = {
+        var client = try ControlClient(path: socket)
+        _ = try? client.call(.sessionRefresh, ["account": "work"])
+      }()
+      try eventually("the provider has rotated") { try sandbox.refreshes() == 2 }
+      try daemon.crash()
+      try await refresh
+      try daemon.start()
+      try daemon.refresh()
+      #expect(try daemon.status().state == "authenticated")
+      #expect(try sandbox.count("graceReuses") == 1 && sandbox.count("reuseDetected") == 0)
+    }
+  }
+
+  @Test("SIGTERM lets a refresh in flight land: what the provider rotated is on disk, and the exit is clean")
+  func stopInFlight() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox("sandbox", "--grace", "0")
+      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+      try daemon.signIn(at: sandbox)
+      try sandbox.fault(["path": "/token", "delay": 1, "times": 1])
+      let socket = daemon.socket
+      async let refresh: Void = {
+        var client = try ControlClient(path: socket)
+        _ = try? client.call(.sessionRefresh, ["account": "work"])
+      }()
+      try eventually("the refresh is in flight") { try sandbox.count("tokenCallsInFlight") == 1 }
+      let start = ContinuousClock.now
+      #expect(try daemon.stop() == .exited(0))
+      #expect(ContinuousClock.now - start < .seconds(5))
+      try await refresh
+      #expect(try sandbox.refreshes() == 2)
+      try daemon.start()
+      try daemon.refresh()
+      #expect(try sandbox.refreshes() == 3 && sandbox.count("reuseDetected") == 0)
+    }
+  }
+
+  @Test("a client's 401 costs one refresh, however often it is reported, and none when the token is an older one")
+  func unauthorized() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+      try daemon.signIn(at: sandbox)
+      let first = try daemon.token()
+      try sandbox.expire()
+      try sandbox.forgetStats()
+      for _ in 1...3 {
+        let status = try daemon.call(
+          "session.reportUnauthorized", ["account": "work", "fingerprint": .string(first.fingerprint)])
+        #expect(status["state"] == "authenticated")
+      }
+      #expect(try daemon.token().secret != first.secret)
+      #expect(try sandbox.count("tokenCalls") == 1)
+    }
+  }
+
+  @Test("a 401 to the token that was just brought by a 401 ends the session: rejectedByServer")
+  func unauthorizedAgain() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+      try daemon.signIn(at: sandbox)
+      for _ in 1...2 {
+        let fingerprint = try daemon.token().fingerprint
+        try daemon.call(
+          "session.reportUnauthorized", ["account": "work", "fingerprint": .string(fingerprint)])
+      }
+      try daemon.waitFor("reauthRequired", "rejectedByServer")
+      #expect(try daemon.refusal(of: "session.getToken", ["account": "work"]).code == 1002)
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import HearthControl
+import Testing
+
+@Suite("A provider in trouble ends nothing", .serialized, .mayBlock) struct ProviderTests {
+  enum Trouble: String, CaseIterable {
+    case error500, busy429, webPage, redirect, nonsense, hang, wrongClient
+
+    func fault(elsewhere: Sandbox) -> JSON {
+      switch self {
+      case .error500: ["path": "/token", "status": 500, "echo": true]
+      case .busy429: ["path": "/token", "status": 429, "headers": ["Retry-After": "1"]]
+      case .webPage: ["path": "/token", "status": 200, "body": "<html>Log in</html>", "contentType": "text/html"]
+      case .redirect: ["path": "/token", "redirect": .string(elsewhere.url + "/token")]
+      case .nonsense: ["path": "/token", "status": 200, "body": #"{"hello":"world"}"#]
+      case .hang: ["path": "/token", "hang": true]
+      case .wrongClient: ["path": "/token", "status": 401, "body": #"{"error":"invalid_client"}"#]
+      }
+    }
+  }
+
+  @Test(
+    "whatever it answers, the session stays, says what is wrong, and goes on by itself", arguments: Trouble.allCases)
+  func trouble(_ trouble: Trouble) async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let elsewhere = try stage.sandbox("elsewhere")
+      let daemon = try stage.daemon(
+        Configuration.oidc(sandbox)
+          + Configuration.impatient.replacing("request_timeout = \"10s\"", with: "request_timeout = \"1s\""))
+      try daemon.signIn(at: sandbox)
+      let token = try daemon.token()
+      try sandbox.fault(trouble.fault(elsewhere: elsewhere))
+      let refusal = try daemon.refusal(of: "session.refresh", ["account": "work"])
+      #expect(refusal.code == 1004 && refusal.isRetryable)
+      let status = try daemon.status()
+      #expect(status.state == "authenticated" && status.refresh.failures > 0 && status.refresh.lastError != nil)
+      #expect(status.action == (trouble == .wrongClient ? "fixConfiguration" : nil))
+      #expect(try daemon.token().secret == token.secret, "the token that is held is still served")
+      #expect(try elsewhere.count("tokenCalls") == 0, "a refresh token goes to no other place")
+      try sandbox.clearFaults()
+      try eventually("the session refreshes again") {
+        (try? daemon.refresh()) != nil
+      }
+      #expect(try daemon.status().refresh.failures == 0)
+      #expect(try sandbox.count("reuseDetected") == 0)
+    }
+  }
+
+  @Test("an answer that was lost after the provider rotated is asked for once more, at once")
+  func lostReply() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+      try daemon.signIn(at: sandbox)
+      try sandbox.fault(["path": "/token", "drop": true, "times": 1])
+      try daemon.refresh()
+      let status = try daemon.status()
+      #expect(status.state == "authenticated" && status.refresh.failures == 0)
+      #expect(try sandbox.count("graceReuses") == 1 && sandbox.count("reuseDetected") == 0)
+    }
+  }
+
+  @Test("while one account's provider hangs, the other's tokens come at once")
+  func twoAccounts() async throws {
+    try await Stage.run { stage in
+      let (hanging, healthy) = (try stage.sandbox("hanging"), try stage.sandbox("healthy"))
+      let daemon = try stage.daemon(
+        Configuration.oidc(hanging, account: "slow") + Configuration.oidc(healthy, account: "quick"))
+      try daemon.signIn("slow", at: hanging)
+      try daemon.signIn("quick", at: healthy)
+      try hanging.fault(["path": "/token", "hang": true])
+      let socket = daemon.socket
+      async let stuck: Void = {
+        var client = try ControlClient(path: socket)
+        _ = try? client.call(.sessionRefresh, ["account": "slow"], within: .seconds(120))
+      }()
+      try eventually("the refresh hangs") { try hanging.count("tokenCallsInFlight") == 1 }
+      let start = ContinuousClock.now
+      for _ in 1...5 {
+        try daemon.refresh("quick")
+        _ = try daemon.token("quick")
+      }
+      #expect(ContinuousClock.now - start < .seconds(5))
+      #expect(try hanging.count("tokenCallsInFlight") == 1)
+      let end = ContinuousClock.now
+      #expect(try daemon.stop() == .exited(0), "a provider that hangs does not keep the daemon from stopping")
+      #expect(ContinuousClock.now - end < .seconds(5.5))
+      try await stuck
+    }
+  }
+
+  @Test("a grant is sent to no other origin than its own when the configuration is pointed elsewhere")
+  func origin() async throws {
+    try await Stage.run { stage in
+      let (own, other) = (try stage.sandbox("own"), try stage.sandbox("other"))
+      let daemon = try stage.daemon(Configuration.oauth2(own))
+      try daemon.signIn(at: own)
+      try daemon.configure(Configuration.oauth2(other))
+      try daemon.call("daemon.reload")
+      try daemon.waitFor("authenticated")
+      #expect(try daemon.refusal(of: "session.refresh", ["account": "work"]).code == 1004)
+      #expect(try daemon.status().action == "fixConfiguration")
+      #expect(try other.count("tokenCalls") == 0)
+      try daemon.configure(Configuration.oauth2(own))
+      try daemon.call("daemon.reload")
+      try daemon.waitFor("authenticated")
+      try daemon.refresh()
+    }
+  }
+}

@@ -1,0 +1,184 @@
+import Glibc
+import HearthControl
+import Testing
+
+@Suite("The daemon starts, reloads and stops", .serialized, .mayBlock) struct StartAndStopTests {
+  @Test("a second daemon on the same state ends with one clear sentence, and touches nothing")
+  func secondDaemon() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+      try daemon.signIn(at: sandbox)
+      let other = "\(stage.folder)/other.sock"
+      let run = try stage.hearthd(
+        ["--config", daemon.configurationPath, "--socket", other, "--state-dir", daemon.state])
+      #expect(run.status == 1)
+      #expect(run.errors.contains("Another hearthd") && run.errors.contains(daemon.state) && run.errors.isOneLine)
+      #expect(!Files.exists(other))
+      #expect(try daemon.status().state == "authenticated")
+    }
+  }
+
+  @Test("a socket that is taken, by a daemon or by a file, is left alone")
+  func takenSocket() async throws {
+    try await Stage.run { stage in
+      let daemon = try stage.daemon("")
+      let state = "\(stage.folder)/second"
+      var run = try stage.hearthd(
+        ["--config", daemon.configurationPath, "--socket", daemon.socket, "--state-dir", state])
+      #expect(run.status == 1 && run.errors.contains(daemon.socket) && run.errors.isOneLine)
+      try daemon.call("daemon.getInfo")
+
+      let file = "\(stage.folder)/file"
+      try Files.write("mine", to: file)
+      run = try stage.hearthd(["--config", daemon.configurationPath, "--socket", file, "--state-dir", state])
+      #expect(run.status == 1 && run.errors.contains(file) && run.errors.isOneLine)
+      #expect(Files.text(file) == "mine")
+    }
+  }
+
+  @Test("the socket of a daemon that crashed is replaced")
+  func staleSocket() async throws {
+    try await Stage.run { stage in
+      let daemon = try stage.daemon("")
+      try daemon.crash()
+      #expect(Files.exists(daemon.socket))
+      try daemon.start()
+    }
+  }
+
+  @Test("a socket path that is too long, and no place for a socket, are said in one sentence")
+  func noSocket() async throws {
+    try await Stage.run { stage in
+      let configuration = "\(stage.folder)/config.toml"
+      try Files.write("", to: configuration)
+      let state = "\(stage.folder)/state"
+      let long = "\(stage.folder)/" + String(repeating: "x", count: 120)
+      var run = try stage.hearthd(["--config", configuration, "--socket", long, "--state-dir", state])
+      #expect(run.status != 0 && run.errors.contains("107") && run.errors.isOneLine)
+      run = try stage.hearthd(["--config", configuration, "--state-dir", state])
+      #expect(run.status != 0 && run.errors.contains("XDG_RUNTIME_DIR") && run.errors.isOneLine)
+      #expect(!Files.exists(state), "nothing was made")
+    }
+  }
+
+  @Test("the socket is found by $HEARTH_SOCKET, else below $XDG_RUNTIME_DIR, and the state by $HEARTH_STATE_DIR")
+  func places() async throws {
+    try await Stage.run { stage in
+      let state = "\(stage.folder)/state"
+      for variables in [
+        ["HEARTH_SOCKET": "\(stage.folder)/a/b.sock", "HEARTH_STATE_DIR": state],
+        ["XDG_RUNTIME_DIR": stage.folder, "XDG_STATE_HOME": state],
+      ] {
+        let process = try stage.spawn("hearthd", [], environment: variables)
+        let socket = variables["HEARTH_SOCKET"] ?? "\(stage.folder)/hearth/rpc.sock"
+        try eventually("the socket is there") { Files.exists(socket) }
+        #expect(Files.mode(socket) == 0o600)
+        #expect(Files.mode(String(socket.prefix(upTo: socket.lastIndex(of: "/")!))) == 0o700)
+        process.signal(SIGTERM)
+        #expect(try process.wait() == .exited(0))
+        #expect(!Files.exists(socket))
+      }
+      #expect(Files.exists("\(state)/lock") && Files.exists("\(state)/hearth/lock"))
+    }
+  }
+
+  @Test(
+    "a configuration that cannot be used is refused with file, line and key, and exit status 78",
+    arguments: [
+      (
+        "[accounts.work]\ntype = \"oidc\"\nissuer = \"https://id.example.com\"\nclient_id = \"h\"\nflavour = 1\n",
+        "flavour"
+      ),
+      ("[accounts.work\n", "1"),
+      ("[refresh]\nmargin = 5\n", "margin"),
+      ("[refresh]\nmargin = \"soon\"\n", "margin"),
+      ("[accounts.\"a b\"]\ntype = \"oidc\"\n", "a b"),
+      (
+        "[accounts.work]\ntype = \"oidc\"\nissuer = \"http://id.example.com\"\nclient_id = \"h\"\n",
+        "issuer"
+      ),
+    ])
+  func brokenConfiguration(_ text: String, _ named: String) async throws {
+    try await Stage.run { stage in
+      let daemon = try Daemon(on: stage, name: "daemon", configuration: text)
+      for arguments in [daemon.arguments, daemon.arguments + ["--check-config"]] {
+        let run = try stage.hearthd(arguments)
+        #expect(run.status == 78)
+        #expect(run.errors.contains(daemon.configurationPath) && run.errors.contains(named) && run.errors.isOneLine)
+      }
+      #expect(!Files.exists(daemon.state) && !Files.exists(daemon.socket))
+    }
+  }
+
+  @Test("a configuration that others may write is refused")
+  func foreignConfiguration() async throws {
+    try await Stage.run { stage in
+      let daemon = try Daemon(on: stage, name: "daemon", configuration: "")
+      try Files.setMode(daemon.configurationPath, 0o620)
+      let run = try stage.hearthd(daemon.arguments)
+      #expect(run.status == 78 && run.errors.contains(daemon.configurationPath) && run.errors.isOneLine)
+    }
+  }
+
+  @Test("an account that is not configured is error 1005")
+  func unknownAccount() async throws {
+    try await Stage.run { stage in
+      let daemon = try stage.daemon("")
+      for method in ["session.get", "session.getToken", "session.refresh", "session.lock", "session.signOut"] {
+        let refusal = try daemon.refusal(of: method, ["account": "nobody"])
+        #expect(refusal.code == 1005 && refusal.data?["kind"] == "unknownAccount" && !refusal.isRetryable)
+      }
+    }
+  }
+
+  @Test("SIGHUP and daemon.reload carry over what changed; a configuration with a flaw is refused whole")
+  func reload() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try stage.daemon(Configuration.oidc(sandbox, account: "one"))
+      try daemon.signIn("one", at: sandbox)
+      let token = try daemon.token("one")
+      func accounts() throws -> [String] {
+        try daemon.call("session.list")["sessions"]?.array?.compactMap { $0["account"]?.string } ?? []
+      }
+      var events = try daemon.events("daemon")
+
+      try daemon.configure(Configuration.oidc(sandbox, account: "one") + Configuration.oidc(sandbox, account: "two"))
+      daemon.process?.signal(SIGHUP)
+      _ = try events.next("daemon.reloaded")
+      #expect(try accounts() == ["one", "two"])
+
+      try daemon.configure(Configuration.oidc(sandbox, account: "three") + "nonsense = true\n")
+      let refusal = try daemon.refusal(of: "daemon.reload")
+      #expect(refusal.message.contains("nonsense") && refusal.message.contains(daemon.configurationPath))
+      #expect(try accounts() == ["one", "two"])
+
+      try daemon.configure(Configuration.oidc(sandbox, account: "one"))
+      #expect(try daemon.call("daemon.reload") == [:])
+      _ = try events.next("daemon.reloaded")
+      #expect(try accounts() == ["one"])
+      #expect(try daemon.token("one").secret == token.secret, "what did not change goes on undisturbed")
+    }
+  }
+
+  @Test(
+    "SIGTERM and SIGINT end it with status 0, under five seconds, and its socket goes", arguments: [SIGTERM, SIGINT])
+  func stop(_ signal: Int32) async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+      try daemon.signIn(at: sandbox)
+      _ = try daemon.events()
+      let start = ContinuousClock.now
+      #expect(try daemon.stop(signal) == .exited(0))
+      #expect(ContinuousClock.now - start < .seconds(5))
+      #expect(!Files.exists(daemon.socket))
+    }
+  }
+}
+
+extension String {
+  /// One sentence on one line, as errors are said.
+  var isOneLine: Bool { hasSuffix("\n") && split(separator: "\n").count == 1 }
+}

@@ -1,0 +1,192 @@
+import HearthCore
+import TestSupport
+import Testing
+
+@Suite struct DeliveryPolicyTests {
+  let now = Sample.start
+  let policy = DeliveryPolicy(OutboxSettings())
+
+  func delivery(attempts: Int = 0, conflicts: Int = 0) throws -> Delivery {
+    let request = APIRequest(
+      method: "POST", url: try #require(Sample.url), headers: [], body: [], idempotencyKey: "k")
+    return Delivery(
+      number: 1, id: "1", account: Sample.work, subject: Sample.alice, attempts: attempts, conflicts: conflicts,
+      request: request)
+  }
+
+  func verdict(_ status: Int, retryAfter: Duration? = nil, attempts: Int = 0, conflicts: Int = 0) throws
+    -> DeliveryVerdict
+  {
+    policy.verdict(
+      on: APIAnswer(status: status, body: Array("no good".utf8), retryAfter: retryAfter),
+      to: try delivery(attempts: attempts, conflicts: conflicts), at: now, random: 0)
+  }
+
+  @Test("Every 2xx delivers", arguments: [200, 201, 202, 204, 206, 299])
+  func delivers(_ status: Int) throws {
+    #expect(try verdict(status) == .delivered(status: status))
+  }
+
+  @Test("A write never follows a redirect", arguments: [300, 301, 302, 303, 304, 307, 308])
+  func redirects(_ status: Int) throws {
+    guard case .dead(.redirected, status, _) = try verdict(status) else {
+      Issue.record("\(status) is not dead, redirected")
+      return
+    }
+  }
+
+  @Test(
+    "What may pass is tried again, and charged",
+    arguments: [408, 409, 425, 429, 500, 502, 503, 504, 506, 507, 508, 520, 599])
+  func waits(_ status: Int) throws {
+    guard case .waiting(let wait) = try verdict(status) else {
+      Issue.record("\(status) does not wait")
+      return
+    }
+    #expect(wait.until == now + .milliseconds(500))
+    #expect(wait.status == status)
+    #expect(wait.isConflict == (status == 409))
+    #expect(wait.isFateUnknown == [502, 504].contains(status))
+  }
+
+  @Test(
+    "What the server will not have is dead, 404 on an update among it",
+    arguments: [400, 402, 403, 404, 405, 406, 410, 411, 412, 413, 415, 422, 428, 431, 451, 501, 505])
+  func rejects(_ status: Int) throws {
+    #expect(try verdict(status) == .dead(.rejected, status: status, error: "\(status): no good"))
+  }
+
+  @Test("Proxies and captive portals are no answer of the API", arguments: [407, 511])
+  func offline(_ status: Int) {
+    #expect(DeliveryPolicy.meansOffline(APIAnswer(status: status)))
+    #expect(!DeliveryPolicy.meansOffline(APIAnswer(status: 503)))
+  }
+
+  @Test("Retry-After is a floor, believed up to 24 hours")
+  func retryAfter() throws {
+    func until(_ retryAfter: Duration) throws -> Timestamp? {
+      if case .waiting(let wait) = try verdict(503, retryAfter: retryAfter, attempts: 4) { wait.until } else { nil }
+    }
+    #expect(try until(.seconds(3)) == now + .seconds(8))
+    #expect(try until(.seconds(120)) == now + .seconds(120))
+    #expect(try until(.seconds(90_000)) == now + .seconds(86_400))
+  }
+
+  @Test("409 is believed five times, then it is the answer")
+  func conflicts() throws {
+    guard case .waiting = try verdict(409, attempts: 4, conflicts: 4) else {
+      Issue.record("The fifth does not wait")
+      return
+    }
+    #expect(try verdict(409, attempts: 5, conflicts: 5) == .dead(.rejected, status: 409, error: "409: no good"))
+  }
+
+  @Test("Attempts run out, whatever the failure is")
+  func exhausted() throws {
+    guard case .waiting = try verdict(503, attempts: 28) else {
+      Issue.record("The 29th does not wait")
+      return
+    }
+    guard case .dead(.attemptsExhausted, 503, _) = try verdict(503, attempts: 29),
+      case .dead(.attemptsExhausted, nil, _) = policy.verdict(
+        unanswered: "reset", try delivery(attempts: 29), at: now, random: 0)
+    else {
+      Issue.record("The 30th is not the last")
+      return
+    }
+  }
+
+  @Test("No answer leaves the item's fate unknown")
+  func unanswered() throws {
+    guard case .waiting(let wait) = policy.verdict(unanswered: "reset", try delivery(), at: now, random: 0) else {
+      Issue.record("It does not wait")
+      return
+    }
+    #expect(wait.isFateUnknown)
+    #expect(wait.error == "reset")
+  }
+
+  @Test("Beyond the horizon only what may be repeated is sent again")
+  func horizon() {
+    let longAgo = now - .seconds(24 * 3600 + 1)
+    for method in ["POST", "PATCH", "post", "MERGE"] {
+      #expect(!policy.mayBeSent(method: method, unknownSince: longAgo, at: now))
+      #expect(policy.mayBeSent(method: method, unknownSince: now - .seconds(24 * 3600), at: now))
+      #expect(policy.mayBeSent(method: method, unknownSince: nil, at: now))
+    }
+    for method in ["PUT", "DELETE", "GET"] {
+      #expect(policy.mayBeSent(method: method, unknownSince: longAgo, at: now))
+    }
+  }
+
+  @Test("Of a long answer the first 4 KiB are kept")
+  func longAnswer() throws {
+    let answer = APIAnswer(status: 422, body: Array(repeating: UInt8(ascii: "x"), count: 10_000))
+    guard case .dead(.rejected, 422, let error) = policy.rejected(answer) else {
+      Issue.record("It is not dead")
+      return
+    }
+    #expect(error.utf8.count == 4096 + 5)
+  }
+}
+
+@Suite struct RetryPolicyTests {
+  let retry = RetryPolicy(initial: .seconds(1), max: .seconds(3600))
+
+  @Test("A step doubles, and the wait is between half and whole of it")
+  func doubles() {
+    #expect(retry.wait(failures: 1, random: 0) == .milliseconds(500))
+    #expect(retry.wait(failures: 1, random: 1) == .seconds(1))
+    #expect(retry.wait(failures: 4, random: 0) == .seconds(4))
+    #expect(retry.wait(failures: 4, random: 0.5) == .seconds(6))
+    #expect(retry.wait(failures: 500, random: 1) == .seconds(3600))
+  }
+}
+
+@Suite struct OriginReachTests {
+  let now = Sample.start
+  let origin = Sample.origin
+
+  @Test("An origin out of reach is tried with one request, later each time")
+  func probes() {
+    var reach = OriginReach(RetryPolicy(initial: .seconds(1), max: .seconds(60)))
+    #expect(reach.allowance(for: origin, at: now) == .open)
+    let first = reach.failed(origin, at: now, random: 1)
+    #expect(first == now + .seconds(1))
+    #expect(reach.failed(origin, at: now, random: 1) == first)
+    #expect(reach.allowance(for: origin, at: now) == .closed(until: first))
+    #expect(reach.allowance(for: origin, at: first) == .probe)
+    reach.probing(origin)
+    #expect(reach.allowance(for: origin, at: first) != .probe)
+    #expect(reach.nextProbeAt == nil)
+    #expect(reach.failed(origin, at: first, random: 1) == first + .seconds(2))
+    reach.answered(origin)
+    #expect(reach.allowance(for: origin, at: now) == .open)
+  }
+
+  @Test("The network's return brings one probe at once")
+  func hastens() {
+    var reach = OriginReach(RetryPolicy(initial: .seconds(60), max: .seconds(60)))
+    _ = reach.failed(origin, at: now, random: 1)
+    reach.hasten(at: now)
+    #expect(reach.allowance(for: origin, at: now) == .probe)
+  }
+
+  @Test("With nothing to probe it with, nothing is due")
+  func idle() {
+    var reach = OriginReach(RetryPolicy(initial: .seconds(1), max: .seconds(60)))
+    let probeAt = reach.failed(origin, at: now, random: 1)
+    reach.nothingToProbe(origin)
+    #expect(reach.nextProbeAt == nil)
+    #expect(reach.allowance(for: origin, at: probeAt) == .probe)
+  }
+}
+
+@Suite struct ItemIDTests {
+  @Test("An identifier is a UUID of version 7 that sorts by time")
+  func uuid() {
+    let early = ItemID.make(at: Timestamp(milliseconds: 0x0123_4567_89AB), random: (.max, .max))
+    #expect(early == "01234567-89ab-7fff-bfff-ffffffffffff")
+    #expect(early < ItemID.make(at: Timestamp(milliseconds: 0x0123_4567_89AC), random: (0, 0)))
+  }
+}

@@ -1,0 +1,86 @@
+import HearthCore
+import TestSupport
+import Testing
+
+@Suite struct OutboxDraftTests {
+  func draft(_ change: (inout OutboxDraft) -> Void) -> OutboxDraft {
+    var draft = Sample.draft()
+    change(&draft)
+    return draft
+  }
+
+  func header(_ name: String, _ value: String) -> OutboxDraft {
+    draft { $0.headers = [APIRequest.Header(name: name, value: value)] }
+  }
+
+  @Test("A draft in form is taken, and its URL read")
+  func accepts() throws {
+    let draft = draft {
+      $0.headers = [APIRequest.Header(name: "Content-Type", value: "text/plain; charset=\u{FC}tf")]
+      $0.idempotencyKey = "a-key"
+      $0.body = [1, 2, 3]
+    }
+    #expect(try draft.checked(maxBody: 3).origin == Sample.origin)
+  }
+
+  @Test(
+    "The headers that Hearth sets are refused, in any case",
+    arguments: [
+      "Authorization", "authorization", "IDEMPOTENCY-KEY", "Host", "Content-Length", "Transfer-Encoding", "Connection",
+    ])
+  func ownHeaders(_ name: String) {
+    #expect(throws: DraftFlaw.self) { try header(name, "x").checked(maxBody: 10) }
+  }
+
+  @Test("CR and LF are refused anywhere", arguments: ["\r", "\n", "\r\n", "\0", "\u{7F}"])
+  func controls(_ text: String) {
+    let drafts = [
+      header("X-A", "a\(text)b"), header("X-A\(text)", "a"), draft { $0.method = "PO\(text)ST" },
+      draft { $0.url += text }, draft { $0.lane = "a\(text)" }, draft { $0.idempotencyKey = "a\(text)" },
+      draft { $0.replaceKey = "a\(text)" },
+    ]
+    for draft in drafts {
+      #expect(throws: DraftFlaw.self) { try draft.checked(maxBody: 10) }
+    }
+  }
+
+  @Test("What cannot be sent is refused")
+  func refuses() {
+    let now = Sample.start
+    let drafts = [
+      draft { $0.method = "" }, draft { $0.method = "GET IT" }, draft { $0.method = "CONNECT" },
+      draft { $0.method = "TRACE" }, draft { $0.body = [0, 0, 0] }, draft { $0.lane = "" },
+      draft { $0.idempotencyKey = "" }, draft { $0.idempotencyKey = "k\u{E9}" },
+      draft { $0.idempotencyKey = String(repeating: "k", count: 256) },
+      draft { $0.url = "https://me@api.example.com/" }, draft { $0.url = "/notes" },
+      draft { ($0.notBefore, $0.expiresAt) = (now, now) },
+      draft { $0.headers = Array(repeating: APIRequest.Header(name: "X", value: "y"), count: 101) },
+      header("X", String(repeating: "y", count: 70_000)),
+    ]
+    for draft in drafts {
+      #expect(throws: DraftFlaw.self, "\(draft)") { try draft.checked(maxBody: 2) }
+    }
+  }
+}
+
+@Suite struct TokenTrustTests {
+  @Test("A token that a refusal brought is on trial for five minutes")
+  func trial() throws {
+    let fingerprint = ScriptedBearerSource.token(2).fingerprint
+    var trust = TokenTrust()
+    #expect(!trust.isOnTrial(fingerprint, at: Sample.start))
+    trust.brought(fingerprint, at: Sample.start)
+    #expect(trust.isOnTrial(fingerprint, at: Sample.start + .seconds(300)))
+    #expect(!trust.isOnTrial(fingerprint, at: Sample.start + .seconds(301)))
+    #expect(!trust.isOnTrial(ScriptedBearerSource.token(3).fingerprint, at: Sample.start))
+  }
+
+  @Test("The last tokens that were let in are remembered, and no more than a few")
+  func remembers() {
+    var trust = TokenTrust()
+    for generation in 1...20 { trust.accepted(ScriptedBearerSource.token(generation).fingerprint) }
+    #expect(trust.isAccepted(ScriptedBearerSource.token(20).fingerprint))
+    #expect(trust.isAccepted(ScriptedBearerSource.token(13).fingerprint))
+    #expect(!trust.isAccepted(ScriptedBearerSource.token(12).fingerprint))
+  }
+}

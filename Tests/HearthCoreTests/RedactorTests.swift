@@ -1,0 +1,77 @@
+import HearthCore
+import Testing
+
+@Suite("Taking secrets out of texts")
+struct RedactorTests {
+  private static let token = "1//0g-Ab+c/d=e\"f\\gHijKlmnOpqRstuv"
+  private let redactor = Redactor([Secret(token)])
+
+  private static let percentEncoded = token.utf8.map { byte in
+    let digits = String(byte, radix: 16)
+    return "%" + (digits.utf8.count == 1 ? "0" : "") + digits
+  }.joined()
+
+  @Test(
+    "a secret is found in every form in which a server may echo it",
+    arguments: [
+      token,
+      percentEncoded,
+      percentEncoded.uppercased(),
+      "1%2F%2F0g-Ab%2Bc%2Fd%3De%22f%5CgHijKlmnOpqRstuv",
+      #"1//0g-Ab+c/d=e\"f\\gHijKlmnOpqRstuv"#,
+      #"1\/\/0g-Ab\u002bc\/d\u003De\u0022f\u005CgHijKlmnOpqRstuv"#,
+      "1//0g-Ab&#43;c&#x2F;d&#61;e&quot;f\\gHijKlmnOpqRstuv",
+    ])
+  func forms(_ echo: String) {
+    #expect(redactor.redacted("bad token '\(echo)' given") == "bad token '[redacted]' given")
+  }
+
+  @Test(
+    "a secret is found in base64, wherever in the encoded text it stands",
+    arguments: [
+      // Of "" , "a", "ab" and "client:" before "sesame-open-now", some with more behind it.
+      ("c2VzYW1lLW9wZW4tbm93", ""),
+      ("YXNlc2FtZS1vcGVuLW5vdw==", "YXN"),
+      ("YWJzZXNhbWUtb3Blbi1ub3c=", "YWJ"),
+      ("Y2xpZW50OnNlc2FtZS1vcGVuLW5vdw==", "Y2xpZW50On"),
+    ])
+  func base64(_ encoded: String, kept: String) {
+    let result = Redactor([Secret("sesame-open-now")]).redacted("Basic \(encoded).")
+    #expect(result.contains(Redactor.replacement))
+    #expect(!result.contains("c2VzYW1l") && !result.contains("zZXNhbWU") && !result.contains("lc2FtZS"))
+    #expect(result.hasPrefix("Basic " + kept.prefix(2)))
+  }
+
+  @Test("the beginning of a secret is taken out where it is 16 bytes or longer")
+  func beginning() {
+    let redactor = Redactor([Secret("abcdefghijklmnopqrstuvwxyz")])
+    #expect(redactor.redacted("token abcdefghijklmnop… is old") == "token [redacted]… is old")
+    #expect(redactor.redacted("token abcdefghij… is old") == "token abcdefghij… is old")
+  }
+
+  @Test("of two secrets that overlap nothing is left")
+  func overlap() {
+    let redactor = Redactor([Secret("abcdefgh"), Secret("efghijkl")])
+    #expect(redactor.redacted("<abcdefghijkl>") == "<[redacted]>")
+  }
+
+  @Test("a very short secret is taken out where it stands alone, and words stay readable")
+  func short() {
+    let redactor = Redactor([Secret("a1"), Secret("")])
+    #expect(redactor.redacted("\"secret\":\"a1\" in a1bc") == "\"secret\":\"[redacted]\" in a1bc")
+  }
+
+  @Test("a text without secrets stays as it is, byte for byte")
+  func untouched() {
+    let bytes: [UInt8] = [0xff, 0x25, 0x5c, 0x26, 0x23, 0x25, 0x32]
+    #expect(redactor.redacted(bytes) == bytes)
+  }
+
+  @Test("a line for people has no control characters, no turning of the writing, and an end")
+  func line() {
+    #expect(redactor.line("a\u{1b}[31m\r\n\tb\u{202e}c") == "a [31m b c")
+    #expect(redactor.line(String(repeating: "x", count: 300), limit: 10) == "xxxxxxxxx…")
+    let long = String(repeating: "x", count: 190) + Self.token
+    #expect(redactor.line(long, limit: 200) == String(repeating: "x", count: 190) + "[redacted]")
+  }
+}

@@ -1,0 +1,96 @@
+import HearthCore
+import TestSupport
+import Testing
+
+@testable import HearthOAuth
+
+@Suite("Discovery")
+struct DiscoveryTests {
+  private static let path = "/.well-known/openid-configuration"
+
+  @Test("the document lies at the issuer's path, without its last slash (OIDC Discovery, section 4.1)")
+  func place() throws {
+    #expect(
+      try Issuer("https://id.example.com/tenant/").discoveryURL.description
+        == "https://id.example.com/tenant/.well-known/openid-configuration")
+    #expect(
+      try Issuer("https://id.example.com").discoveryURL.description
+        == "https://id.example.com/.well-known/openid-configuration")
+    #expect(throws: HTTPURL.Flaw.badCharacter) { try Issuer("https://id.example.com/?tenant=1") }
+    #expect(throws: HTTPURL.Flaw.plainHTTP) { try Issuer("http://id.example.com") }
+  }
+
+  @Test("an issuer that calls itself something else, be it by a slash, is the configuration's", arguments: ["/", "x"])
+  func wrongIssuer(suffix: String) async throws {
+    try await ProviderBench.run { bench in
+      bench.provider.discover(at: bench.server, issuer: bench.base + suffix)
+      bench.provider.grant("/token")
+      let (outcome, message) = await bench.outcome(of: bench.oidc())
+      #expect(outcome == .misconfigured)
+      #expect(message.contains(bench.base + suffix))
+      #expect(bench.requests.isEmpty)
+    }
+  }
+
+  @Test(
+    "a document that cannot be had now is tried again later",
+    arguments: [
+      .answer(503), .answer(200, body: "<html>"), .answer(200, body: #"{"issuer":"#), .answer(302), .close, .reset,
+      .answer(429),
+    ] as [LoopbackServer.Reply])
+  func unavailable(_ reply: LoopbackServer.Reply) async throws {
+    try await ProviderBench.run { bench in
+      bench.provider.answer(Self.path, with: reply)
+      #expect(await bench.outcome(of: bench.oidc()).outcome == .unavailable)
+    }
+  }
+
+  @Test("a document that is not there, or names no usable token endpoint, is the configuration's")
+  func unusable() async throws {
+    try await ProviderBench.run { bench in
+      #expect(await bench.outcome(of: bench.oidc()).outcome == .misconfigured)
+      for endpoint in ["http://id.example.com/token", "/token", "https://a@b/token"] {
+        bench.provider.grant(Self.path, #"{"issuer":"\#(bench.base)","token_endpoint":"\#(endpoint)"}"#)
+        #expect(await bench.outcome(of: bench.oidc()).outcome == .misconfigured)
+      }
+    }
+  }
+
+  @Test("the document is asked for once an hour, and an old one serves while a new one cannot be had")
+  func caching() async throws {
+    try await ProviderBench.run { bench in
+      func asked() -> Int { bench.server.requests.count { $0.target == Self.path } }
+      bench.provider.discover(at: bench.server)
+      bench.provider.grant("/token")
+      let endpoint = bench.oidc()
+      for _ in 0..<3 { _ = try await endpoint.refresh(bench.credential()) }
+      bench.clock.advance(by: .seconds(3599))
+      _ = try await endpoint.refresh(bench.credential())
+      #expect(asked() == 1)
+      bench.clock.advance(by: .seconds(1))
+      bench.provider.answer(Self.path, with: .answer(503))
+      _ = try await endpoint.refresh(bench.credential())
+      #expect(asked() == 2)
+      bench.clock.step(by: .seconds(-7200))
+      bench.provider.discover(at: bench.server)
+      _ = try await endpoint.refresh(bench.credential())
+      #expect(asked() == 3)
+    }
+  }
+
+  @Test("a token endpoint that answers 404 is looked for anew, and asked at its new place at once")
+  func moved() async throws {
+    try await ProviderBench.run { bench in
+      bench.provider.discover(at: bench.server)
+      bench.provider.grant("/token")
+      let endpoint = bench.oidc()
+      _ = try await endpoint.refresh(bench.credential())
+      bench.provider.answer("/token", with: .answer(404))
+      #expect(await bench.outcome(of: endpoint).outcome == .misconfigured)
+      bench.provider.discover(at: bench.server, tokenPath: "/v2/token")
+      bench.provider.grant("/v2/token")
+      _ = try await endpoint.refresh(bench.credential())
+      #expect(bench.requests.map(\.target) == ["/token", "/token", "/token", "/v2/token"])
+    }
+  }
+}

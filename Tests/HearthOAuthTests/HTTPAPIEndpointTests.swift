@@ -1,0 +1,110 @@
+import HearthCore
+import NIOHTTP1
+import TestSupport
+import Testing
+
+@testable import HearthOAuth
+
+@Suite("Requests to APIs")
+struct HTTPAPIEndpointTests {
+  private let clock = ManualClock()
+  private let bearer = Token(hashing: Secret("the-access-token"))
+
+  private func exchange(_ request: APIRequest) async throws -> APIAnswer {
+    try await withSender(.kept, clock: clock) { sender in
+      try await HTTPAPIEndpoint(sender: sender).exchange(request, bearer: bearer, timeout: .seconds(30))
+    }
+  }
+
+  private func request(
+    _ method: String, _ url: HTTPURL, headers: [(String, String)] = [], body: String = "", key: String? = nil
+  ) -> APIRequest {
+    APIRequest(
+      method: method, url: url, headers: headers.map { APIRequest.Header(name: $0.0, value: $0.1) },
+      body: Array(body.utf8), idempotencyKey: key)
+  }
+
+  @Test("a request carries the caller's headers, the bearer token, the idempotency key and the agent's name")
+  func headers() async throws {
+    try await LoopbackServer.with({ _ in .answer(201) }) { server in
+      let headers = [("Content-Type", "text/plain"), ("X-A", "1"), ("X-A", "2")]
+      let answer = try await exchange(request("PATCH", server.url("/n?q=1"), headers: headers, body: "hi", key: "k-1"))
+      #expect(answer.status == 201)
+      let sent = try #require(server.requests.first)
+      #expect(sent.method == "PATCH")
+      #expect(sent.target == "/n?q=1")
+      #expect(sent.body == "hi")
+      #expect(sent.headers["Authorization"] == ["Bearer the-access-token"])
+      #expect(sent.headers["Idempotency-Key"] == ["k-1"])
+      #expect(sent.headers["User-Agent"] == ["hearth/test"])
+      #expect(sent.headers["X-A"] == ["1", "2"])
+      #expect(sent.headers["Content-Length"] == ["2"])
+    }
+  }
+
+  @Test("headers that Hearth sets itself are not the caller's to set")
+  func ownHeaders() async throws {
+    try await LoopbackServer.with({ _ in .answer(200) }) { server in
+      let headers = [
+        ("authorization", "Bearer mine"), ("Host", "elsewhere"), ("Content-Length", "99"),
+        ("Transfer-Encoding", "chunked"), ("connection", "close"), ("Idempotency-Key", "mine"), ("X", "y"),
+      ]
+      _ = try await exchange(request("POST", server.url(), headers: headers, body: "hi"))
+      let sent = try #require(server.requests.first)
+      #expect(sent.headers["Authorization"] == ["Bearer the-access-token"])
+      #expect(sent.headers["Host"] == ["127.0.0.1:\(server.port)"])
+      #expect(!sent.headers.contains(name: "Idempotency-Key"))
+      #expect(!sent.headers.contains(name: "Transfer-Encoding"))
+      #expect(sent.headers["X"] == ["y"])
+      #expect(sent.body == "hi")
+    }
+  }
+
+  @Test("an answer comes with its status, headers, body, Retry-After and skew")
+  func answer() async throws {
+    let headers = [("Retry-After", "7"), ("Date", "Sat, 21 Nov 2026 10:01:00 GMT"), ("X-B", "c")]
+    try await LoopbackServer.with({ _ in .answer(503, headers: headers, body: "later") }) { server in
+      let answer = try await exchange(request("GET", server.url()))
+      #expect(answer.status == 503)
+      #expect(answer.body == Array("later".utf8))
+      #expect(!answer.isTruncated)
+      #expect(answer.retryAfter == .seconds(7))
+      #expect(answer.skew == .seconds(60))
+      #expect(answer.headers.contains(APIRequest.Header(name: "X-B", value: "c")))
+    }
+  }
+
+  @Test("a header that cannot be sent fails without telling the token")
+  func badHeader() async throws {
+    try await LoopbackServer.with({ _ in .answer(200) }) { server in
+      let bearer = Token(hashing: Secret("the-access\u{1}token"))
+      await #expect {
+        try await withSender(.kept, clock: clock) { sender in
+          _ = try await HTTPAPIEndpoint(sender: sender).exchange(
+            request("POST", server.url()), bearer: bearer, timeout: .seconds(30))
+        }
+      } throws: { error in
+        guard let failure = error as? ExchangeFailure, case .notSent(let message) = failure else { return false }
+        return !message.contains("access")
+      }
+      #expect(server.requests.isEmpty)
+    }
+  }
+
+  @Test("many requests at once each get their own answer")
+  func concurrent() async throws {
+    try await LoopbackServer.with({ .answer(200, body: $0.target) }) { server in
+      try await withSender(.kept, clock: clock) { sender in
+        let endpoint = HTTPAPIEndpoint(sender: sender)
+        let bodies = try await withThrowingTaskGroup(of: [UInt8].self) { group in
+          for number in 0..<100 {
+            let request = request("GET", server.url("/\(number)"))
+            group.addTask { try await endpoint.exchange(request, bearer: bearer, timeout: .seconds(30)).body }
+          }
+          return try await group.reduce(into: Set<[UInt8]>()) { $0.insert($1) }
+        }
+        #expect(bodies == Set((0..<100).map { Array("/\($0)".utf8) }))
+      }
+    }
+  }
+}

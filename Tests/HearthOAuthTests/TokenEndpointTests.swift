@@ -1,0 +1,287 @@
+import FoundationEssentials
+import HearthCore
+import NIOHTTP1
+import Testing
+
+@testable import HearthOAuth
+
+@Suite("Asking token endpoints")
+struct TokenEndpointTests {
+  @Test("a public client names itself in the body and sends its scopes")
+  func publicClient() async throws {
+    try await ProviderBench.run { bench in
+      bench.provider.discover(at: bench.server)
+      bench.provider.grant("/token", #"{"access_token":"a","refresh_token":"r","expires_in":"60"}"#)
+      let endpoint = bench.oidc(scopes: ["openid", "offline_access"])
+      let response = try await endpoint.refresh(bench.credential(refreshToken: "old/refresh+1"))
+      #expect(response.refreshToken?.secret == Secret("r"))
+      #expect(response.origin == bench.server.url().origin)
+      let request = try #require(bench.requests.first)
+      #expect(request.method == "POST")
+      #expect(request.headers["Content-Type"] == ["application/x-www-form-urlencoded"])
+      #expect(!request.headers.contains(name: "Authorization"))
+      #expect(
+        request.body
+          == "grant_type=refresh_token&refresh_token=old%2Frefresh%2B1&scope=openid+offline_access&client_id=hearth+app"
+      )
+    }
+  }
+
+  @Test("a client with a secret uses HTTP Basic, both parts form-encoded (RFC 6749, section 2.3.1)")
+  func basic() async throws {
+    try await ProviderBench.run { bench in
+      bench.provider.discover(at: bench.server)
+      bench.provider.grant("/token")
+      _ = try await bench.oidc(secret: "p:ss wörd").refresh(bench.credential())
+      let request = try #require(bench.requests.first)
+      let expected = Data("hearth+app:p%3Ass+w%C3%B6rd".utf8).base64EncodedString()
+      #expect(request.headers["Authorization"] == ["Basic " + expected])
+      #expect(request.body == "grant_type=refresh_token&refresh_token=old-refresh")
+    }
+  }
+
+  @Test("a provider that takes the secret in the body only gets it there")
+  func secretInBody() async throws {
+    try await ProviderBench.run { bench in
+      bench.provider.discover(
+        at: bench.server, more: #","token_endpoint_auth_methods_supported":["client_secret_post"]"#)
+      bench.provider.grant("/token")
+      _ = try await bench.oidc(secret: "s3cret-word").refresh(bench.credential())
+      let request = try #require(bench.requests.first)
+      #expect(!request.headers.contains(name: "Authorization"))
+      #expect(request.body.hasSuffix("&client_id=hearth+app&client_secret=s3cret-word"))
+    }
+  }
+
+  @Test("a client secret is read from its file each time, and one that cannot be read is the configuration's")
+  func secretFile() async throws {
+    let path = "\(FileManager.default.temporaryDirectory.path)/hearth-secret-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try await ProviderBench.run { bench in
+      bench.provider.discover(at: bench.server)
+      bench.provider.grant("/token")
+      let client = OAuthClient(id: "h", secret: ClientSecret(file: path))
+      let endpoint = bench.endpoint(.oidc(try Issuer(bench.base), client))
+      let missing = await bench.outcome(of: endpoint)
+      #expect(missing.outcome == .misconfigured)
+      #expect(missing.message.contains(path))
+      #expect(bench.requests.isEmpty)
+      try Data("first\n".utf8).write(to: URL(filePath: path))
+      _ = try await endpoint.refresh(bench.credential())
+      try Data("second\n".utf8).write(to: URL(filePath: path))
+      _ = try await endpoint.refresh(bench.credential())
+      let sent = bench.requests.compactMap { $0.headers["Authorization"].first }
+      #expect(sent == ["h:first", "h:second"].map { "Basic " + Data($0.utf8).base64EncodedString() })
+    }
+  }
+
+  @Test("a grant of another origin is not sent, and a person is asked to mend it")
+  func originBinding() async throws {
+    try await ProviderBench.run { bench in
+      bench.provider.discover(at: bench.server)
+      bench.provider.grant("/token")
+      bench.provider.grant("/refresh")
+      bench.provider.answer("/revoke", with: .answer(200))
+      bench.provider.grant("/userinfo", #"{"sub":"2482"}"#)
+      let foreign = bench.credential(origin: origin("https://other.example.com/"))
+      let firebase = FirebaseProject(apiKey: Secret("key-0123"), tokenEndpoint: bench.server.url("/token"))
+      let endpoints = [
+        bench.oidc(),
+        bench.endpoint(.oauth2(ProviderEndpoints(token: bench.server.url("/token")), OAuthClient(id: "h"))),
+        bench.endpoint(.json(JSONBackend(refreshURL: bench.server.url("/refresh")))),
+        bench.endpoint(.firebase(firebase)),
+        bench.endpoint(
+          .clientCredentials(.named(ProviderEndpoints(token: bench.server.url("/token"))), OAuthClient(id: "h"))),
+      ]
+      for endpoint in endpoints {
+        let (outcome, message) = await bench.outcome(of: endpoint, foreign)
+        #expect(outcome == .misconfigured)
+        #expect(message.contains("https://other.example.com") && message.contains("sign in again"))
+        #expect(await endpoint.revoke(foreign) == false)
+        _ = await endpoint.identify(foreign)
+      }
+      #expect(bench.requests.isEmpty)
+      for endpoint in endpoints {
+        let own = bench.credential(origin: bench.server.url().origin)
+        #expect(await bench.outcome(of: endpoint, own).outcome == .granted)
+      }
+    }
+  }
+
+  @Test("a redirect takes a refresh token nowhere", arguments: [301, 302, 303, 307, 308])
+  func redirect(status: Int) async throws {
+    try await LoopbackServer.with({ _ in .answer(200, body: #"{"access_token":"stolen"}"#) }) { thief in
+      let location = thief.url("/token").description
+      try await ProviderBench.run { bench in
+        bench.provider.discover(at: bench.server)
+        bench.provider.answer("/token", with: .answer(status, headers: [("Location", location)]))
+        let (outcome, message) = await bench.outcome(of: bench.oidc())
+        #expect(outcome == .unavailable)
+        #expect(message.contains("redirect"))
+      }
+      #expect(thief.requests.isEmpty)
+    }
+  }
+
+  @Test("a reply that is lost after the request was sent is told from one that was never asked for")
+  func lostReply() async throws {
+    try await ProviderBench.run { bench in
+      bench.provider.discover(at: bench.server)
+      for reply in [LoopbackServer.Reply.close, .reset, .raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{")] {
+        bench.provider.answer("/token", with: reply)
+        #expect(await bench.outcome(of: bench.oidc()).outcome == .unanswered)
+      }
+      let nowhere = try HTTPURL("http://127.0.0.1:\(LoopbackServer.refusingPort)/token")
+      let endpoint = bench.endpoint(.oauth2(ProviderEndpoints(token: nowhere), OAuthClient(id: "h")))
+      #expect(await bench.outcome(of: endpoint).outcome == .unavailable)
+    }
+  }
+
+  @Test("what a server echoes of client secret, Basic header and tokens is in no message")
+  func echoes() async throws {
+    let basic = Data("hearth+app:s3cret-word%21".utf8).base64EncodedString()
+    for echo in ["s3cret-word!", "s3cret-word%21", basic, "old-refresh", "old-access"] {
+      try await ProviderBench.run { bench in
+        bench.provider.discover(at: bench.server)
+        bench.provider.answer(
+          "/token", with: .answer(400, body: #"{"error":"invalid_grant","error_description":"\#(echo)"}"#))
+        let (outcome, message) = await bench.outcome(of: bench.oidc(secret: "s3cret-word!"))
+        #expect(outcome == .rejected)
+        #expect(!message.contains(echo) && message.contains(Redactor.replacement))
+      }
+    }
+  }
+
+  @Test("without a refresh token nothing is sent")
+  func noRefreshToken() async throws {
+    try await ProviderBench.run { bench in
+      bench.provider.discover(at: bench.server)
+      let (outcome, _) = await bench.outcome(of: bench.oidc(), bench.credential(refreshToken: nil))
+      #expect(outcome == .misconfigured)
+      #expect(bench.requests.isEmpty)
+    }
+  }
+
+  // MARK: - Who it is
+
+  @Test("the configured subject counts only where the provider has never told one")
+  func configuredSubject() async throws {
+    try await ProviderBench.run { bench in
+      bench.provider.discover(at: bench.server)
+      bench.provider.grant("/token")
+      let endpoint = bench.oidc(subject: "me@example.com")
+      let unknown = try await endpoint.refresh(bench.credential())
+      #expect(unknown.subject == Subject(issuer: bench.base, id: "me@example.com"))
+      let known = Subject(issuer: bench.base, id: "2482")
+      #expect(try await endpoint.refresh(bench.credential(subject: known)).subject == nil)
+    }
+  }
+
+  @Test("whose a grant is comes from its ID token, else from the UserInfo endpoint, else from the configuration")
+  func identify() async throws {
+    try await ProviderBench.run { bench in
+      bench.provider.discover(at: bench.server)
+      let endpoint = bench.oidc(subject: "me@example.com")
+      let idToken = jwt(#"{"iss":"\#(bench.base)","sub":"1"}"#)
+      #expect(await endpoint.identify(bench.credential(idToken: idToken)) == Subject(issuer: bench.base, id: "1"))
+      #expect(bench.requests.isEmpty)
+      #expect(await endpoint.identify(bench.credential()) == Subject(issuer: bench.base, id: "me@example.com"))
+      bench.provider.grant("/userinfo", #"{"sub":"2482","name":"N"}"#)
+      #expect(await endpoint.identify(bench.credential()) == Subject(issuer: bench.base, id: "2482"))
+      #expect(bench.requests.last?.headers["Authorization"] == ["Bearer old-access"])
+    }
+  }
+
+  @Test("a provider that does not tell whose a grant is leaves it unknown")
+  func unidentified() async throws {
+    try await ProviderBench.run { bench in
+      bench.provider.discover(at: bench.server)
+      #expect(await bench.oidc().identify(bench.credential()) == nil)
+    }
+  }
+
+  // MARK: - Revocation
+
+  @Test("revocation takes the refresh token first, then the access token (RFC 7009)")
+  func revoke() async throws {
+    try await ProviderBench.run { bench in
+      bench.provider.discover(at: bench.server)
+      bench.provider.answer("/revoke", with: .answer(200))
+      #expect(await bench.oidc().revoke(bench.credential()))
+      #expect(
+        bench.requests.map(\.body) == [
+          "token=old-refresh&token_type_hint=refresh_token&client_id=hearth+app",
+          "token=old-access&token_type_hint=access_token&client_id=hearth+app",
+        ])
+    }
+  }
+
+  @Test("revocation is not claimed where the provider did not take it")
+  func notRevoked() async throws {
+    try await ProviderBench.run { bench in
+      bench.provider.discover(at: bench.server)
+      bench.provider.answer("/revoke", with: .answer(503))
+      #expect(await bench.oidc().revoke(bench.credential()) == false)
+      bench.provider.answer("/revoke", with: .close)
+      #expect(await bench.oidc().revoke(bench.credential()) == false)
+      let without = bench.endpoint(.oauth2(ProviderEndpoints(token: bench.server.url("/token")), OAuthClient(id: "h")))
+      #expect(await without.revoke(bench.credential()) == false)
+    }
+  }
+
+  // MARK: - Other kinds
+
+  @Test("a json account sends its refresh token under its own name, nested where the name has dots")
+  func json() async throws {
+    try await ProviderBench.run { bench in
+      bench.provider.grant("/auth/refresh", #"{"data":{"accessToken":"a","token":{"refresh":"r"}}}"#)
+      var backend = JSONBackend(refreshURL: bench.server.url("/auth/refresh"))
+      backend.refreshTokenField = "data.token.refresh"
+      backend.accessTokenField = "data.accessToken"
+      let endpoint = bench.endpoint(.json(backend), subject: "me")
+      let response = try await endpoint.refresh(bench.credential(refreshToken: #"a"b"#))
+      #expect(response.accessToken.secret == Secret("a"))
+      #expect(response.refreshToken?.secret == Secret("r"))
+      #expect(response.subject == Subject(issuer: bench.base, id: "me"))
+      let request = try #require(bench.requests.first)
+      #expect(request.headers["Content-Type"] == ["application/json"])
+      #expect(request.body == #"{"data":{"token":{"refresh":"a\"b"}}}"#)
+    }
+  }
+
+  @Test("Firebase is asked with the project's key, which no message tells")
+  func firebase() async throws {
+    try await ProviderBench.run { bench in
+      bench.provider.grant("/v1/token", #"{"id_token":"\#(jwt(#"{"iss":"i","sub":"u"}"#))","expires_in":"3600"}"#)
+      let project = FirebaseProject(apiKey: Secret("AIza+key/1"), tokenEndpoint: bench.server.url("/v1/token"))
+      let endpoint = bench.endpoint(.firebase(project))
+      let response = try await endpoint.refresh(bench.credential())
+      #expect(response.subject == Subject(issuer: "i", id: "u"))
+      #expect(response.lifetime == .seconds(3600))
+      #expect(bench.requests.map(\.target) == ["/v1/token?key=AIza%2Bkey%2F1"])
+      #expect(bench.requests.map(\.body) == ["grant_type=refresh_token&refresh_token=old-refresh"])
+      bench.provider.answer("/v1/token", with: .answer(400, body: "key AIza+key/1 or AIza%2Bkey%2F1?"))
+      #expect(await !bench.outcome(of: endpoint).message.contains("AIza"))
+      bench.provider.answer("/v1/token", with: .close)
+      #expect(await !bench.outcome(of: endpoint).message.contains("AIza"))
+    }
+  }
+
+  @Test("client credentials are asked for anew, and their refusal is the configuration's")
+  func clientCredentials() async throws {
+    try await ProviderBench.run { bench in
+      bench.provider.discover(at: bench.server)
+      bench.provider.grant("/token")
+      let client = OAuthClient(id: "h", secret: ClientSecret { Secret("s3cret-word") }, scopes: ["api"])
+      let endpoint = bench.endpoint(.clientCredentials(.discovered(try Issuer(bench.base)), client))
+      let response = try await endpoint.refresh(bench.credential(refreshToken: nil))
+      #expect(response.accessToken.secret == Secret("new-access"))
+      #expect(bench.requests.map(\.body) == ["grant_type=client_credentials&scope=api"])
+      for body in [#"{"error":"invalid_client"}"#, #"{"error":"invalid_grant"}"#, ""] {
+        bench.provider.answer("/token", with: .answer(400, body: body))
+        #expect(await bench.outcome(of: endpoint).outcome == .misconfigured)
+      }
+      #expect(await endpoint.identify(bench.credential()) == Subject(issuer: bench.base, id: "h"))
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import HearthCore
+import Logging
+import TestSupport
+import Testing
+
+@testable import HearthStorage
+
+@Suite("accounts.json")
+struct AccountsFileTests {
+  let bench = Bench()
+
+  private func accounts() -> AccountsFile {
+    AccountsFile(
+      path: bench.accountsPath, files: bench.files, clock: bench.clock,
+      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+  }
+
+  private func known(_ number: Int) -> KnownAccount {
+    var known = KnownAccount()
+    known.place = KnownAccount.Place(path: "/p/\(number)", marker: "m\(number)")
+    known.subject = Subject(issuer: "https://id.example.com", id: "\(number)")
+    known.fingerprint = Fingerprint("0000000\(number)")
+    known.end = bench.end(.refreshTokenRejected, fingerprint: Fingerprint("9f86d081"))
+    known.lockedByUser = true
+    known.removal = KnownAccount.Removal(fingerprint: Fingerprint("9f86d082"))
+    return known
+  }
+
+  @Test("Everything that is remembered is there after a restart")
+  func roundTrip() async throws {
+    try await accounts().update(bench.account, to: known(1))
+    #expect(try await accounts().known(bench.account) == known(1))
+    #expect(bench.files.mode(at: bench.accountsPath) == 0o600)
+    #expect(bench.files.mode(at: Bench.state) == 0o700)
+  }
+
+  @Test("No token is in it")
+  func noSecrets() async throws {
+    let store = bench.store()
+    try await store.write(bench.credential(1))
+    try await store.writeEnd(bench.end(.refreshTokenRejected, fingerprint: bench.grant(1).refreshToken?.fingerprint))
+    let text = try #require(bench.files.text(at: bench.accountsPath))
+    #expect(!text.contains("access-1") && !text.contains("refresh-1"))
+  }
+
+  @Test("Accounts that are written at the same time do not lose each other")
+  func manyAtOnce() async throws {
+    let accounts = accounts()
+    await withTaskGroup(of: Void.self) { group in
+      for number in 0..<9 {
+        group.addTask { [known = known(number)] in
+          try? await accounts.update(AccountName("a\(number)")!, to: known)
+        }
+      }
+    }
+    let later = self.accounts()
+    for number in 0..<9 { #expect(try await later.known(AccountName("a\(number)")!) == known(number)) }
+  }
+
+  @Test("What could not be written is not believed")
+  func failedWrite() async throws {
+    let accounts = accounts()
+    bench.files.fail(.syncFile, at: Bench.state + "/.accounts.json.new", with: .failed("Input/output error"))
+    await #expect(throws: Obstacle.self) { try await accounts.update(bench.account, to: known(1)) }
+    #expect(try await accounts.known(bench.account) == KnownAccount())
+  }
+
+  @Test("Garbage is set aside, a newer version's file is left alone")
+  func garbage() async throws {
+    bench.files.addFolder(Bench.state)
+    bench.files.put("garbage", at: bench.accountsPath)
+    #expect(try await accounts().known(bench.account) == KnownAccount())
+    #expect(bench.files.text(at: bench.accountsPath + ".corrupt-20261121T100000000Z") == "garbage")
+    bench.files.put(#"{"version":2}"#, at: bench.accountsPath)
+    await #expect(throws: Obstacle.self) { try await accounts().update(bench.account, to: known(1)) }
+    #expect(bench.files.text(at: bench.accountsPath) == #"{"version":2}"#)
+  }
+
+  @Test("A change that is none is not written")
+  func unchanged() async throws {
+    let accounts = accounts()
+    try await accounts.update(bench.account, to: known(1))
+    let changes = bench.files.changesMade
+    try await accounts.update(bench.account, to: known(1))
+    #expect(bench.files.changesMade == changes)
+  }
+}

@@ -1,0 +1,137 @@
+import HearthCore
+import HearthStorage
+import TestSupport
+import Testing
+
+@Suite("The credential file's form")
+struct CredentialFileTests {
+  let bench = Bench()
+
+  private func read(_ text: String) async -> CredentialReading {
+    bench.files.addFolder(Bench.state)
+    bench.files.addFolder(Bench.state + "/credentials")
+    bench.files.put(text, at: bench.defaultPath)
+    bench.clock.advance(by: .seconds(1))
+    return await bench.store().read()
+  }
+
+  @Test("A grant is written as the contract says, absent fields as null")
+  func grantForm() async throws {
+    try await bench.store().write(bench.credential(1))
+    #expect(
+      bench.files.text(at: bench.defaultPath) == """
+        {"account":"work","grant":{"accessToken":"access-1","expiresAt":"2026-11-21T11:00:00.000Z","idToken":null,\
+        "issuedAt":"2026-11-21T10:00:00.000Z","refreshExpiresAt":null,"refreshToken":"refresh-1","scope":"openid",\
+        "tokenType":"Bearer"},"issuer":"https://id.example.com","origin":"https://id.example.com",\
+        "protection":"none","subject":"2482","version":1}
+
+        """)
+    #expect(bench.files.mode(at: bench.defaultPath) == 0o600)
+  }
+
+  @Test("An end is written in place of the grant, without secrets")
+  func endForm() async throws {
+    let store = bench.store()
+    try await store.write(bench.credential(1))
+    try await store.writeEnd(bench.end(.refreshTokenRejected, fingerprint: Fingerprint("9f86d081")))
+    #expect(
+      bench.files.text(at: bench.defaultPath) == """
+        {"account":"work","ended":{"at":"2026-11-21T10:00:00.000Z","fingerprint":"9f86d081",\
+        "reason":"refreshTokenRejected"},"issuer":"https://id.example.com","origin":"https://id.example.com",\
+        "protection":"none","subject":"2482","version":1}
+
+        """)
+  }
+
+  @Test("What is written is read back")
+  func roundTrip() async throws {
+    var credential = bench.credential(1)
+    credential.grant.idToken = Token("id")
+    credential.grant.refreshExpiresAt = Timestamp(rfc3339: "2027-01-01T00:00:00Z")
+    credential.grant.tokenType = "DPoP \"quoted\" é"
+    try await bench.store().write(credential)
+    #expect(await bench.store().read() == .found(credential))
+  }
+
+  @Test("A file of a newer version is told from a corrupt one, whatever else stands in it")
+  func newerVersion() async {
+    #expect(await read(#"{"version":2,"account":7,"treasure":{}}"#) == .tooNew(version: 2))
+  }
+
+  @Test(
+    "What is not in form is corrupt, and the text says why",
+    arguments: [
+      ("", "it is no JSON"),
+      ("\u{0}\u{0}\u{0}", "it is no JSON"),
+      (#"{"version":1,"account":"work","grant":{"accessTok"#, "it is no JSON"),
+      (#"{"account":"work","grant":{"accessToken":"secret"}}"#, #"its field "version" is missing"#),
+      (#"{"version":"1","grant":{"accessToken":"secret"}}"#, #"its field "version" has the wrong type"#),
+      (#"{"version":0,"grant":{"accessToken":"secret"}}"#, "its version is not a known one"),
+      (#"{"version":1,"account":"home","grant":{"accessToken":"secret"}}"#, "it is another account's"),
+      (#"{"version":1,"account":"work"}"#, "it holds no grant"),
+      (#"{"version":1,"grant":{"accessToken":""}}"#, "it holds no token"),
+      (#"{"version":1,"grant":{"accessToken":7}}"#, #"its field "grant.accessToken" has the wrong type"#),
+      (
+        #"{"version":1,"grant":{"accessToken":"secret","expiresAt":"soon"}}"#,
+        #"its field "grant.expiresAt" is no time"#
+      ),
+      (#"{"version":1,"origin":"id.example.com","grant":{"accessToken":"secret"}}"#, "its origin is no URL"),
+      (
+        #"{"version":1,"grant":{"accessToken":"secret"},"ended":{"reason":"signedOut","at":"2026-11-21T10:00:00Z"}}"#,
+        "it holds more than one of grant, sealed and ended"
+      ),
+      (
+        #"{"version":1,"ended":{"reason":"boredom","at":"2026-11-21T10:00:00Z"}}"#, #"its field "ended" is not in form"#
+      ),
+      (#"{"version":1,"sealed":"AAAA"}"#, "it is sealed, and does not say with what"),
+      (#"{"version":1,"protection":"passphrase","sealed":"AAAA"}"#, #"its field "kdf" is missing"#),
+      (
+        #"{"version":1,"protection":"passphrase","sealed":"AAAA","#
+          + #""kdf":{"name":"scrypt","n":1073741824,"r":8,"p":1,"salt":"AAAAAAAAAAAAAAAAAAAAAA=="}}"#,
+        "its kdf is out of bounds"
+      ),
+    ])
+  func corrupt(text: String, flaw: String) async {
+    #expect(await read(text) == .corrupt(flaw))
+  }
+
+  @Test("Fields that are not known are passed over")
+  func unknownFields() async {
+    let text = bench.text(1).replacing(#""version":1"#, with: #""version":1,"note":{"by":"me"}"#)
+    #expect(await read(text) == .found(bench.credential(1)))
+  }
+
+  @Test("An access token alone makes a grant that was issued when the file was written")
+  func accessTokenAlone() async {
+    let grant = Grant(accessToken: Token("a"), issuedAt: bench.clock.now(), expiresAt: nil)
+    #expect(
+      await read(#"{"version":1,"grant":{"accessToken":"a"}}"#)
+        == .found(Credential(grant: grant, subject: nil, origin: nil)))
+  }
+
+  @Test("A refresh token alone makes a grant that has expired, known by the refresh token's fingerprint")
+  func refreshTokenAlone() async throws {
+    let now = bench.clock.now()
+    let reading = await read(#"{"version":1,"grant":{"refreshToken":"r"}}"#)
+    guard case .found(let credential) = reading else { throw UnexpectedReading(reading) }
+    #expect(credential.grant.accessToken.secret.isEmpty)
+    #expect(credential.grant.accessToken.fingerprint == Fingerprint(of: Secret("r")))
+    #expect(credential.grant.refreshToken == Token("r"))
+    #expect(credential.grant.expiresAt == now)
+    try await bench.store().write(credential)
+    #expect(await bench.store().read() == .found(credential))
+  }
+
+  @Test("A fingerprint is the first 8 hex digits of the SHA-256")
+  func fingerprint() {
+    #expect(Fingerprint(of: Secret("test")).description == "9f86d081")
+  }
+}
+
+struct UnexpectedReading: Error {
+  let reading: CredentialReading
+
+  init(_ reading: CredentialReading) {
+    self.reading = reading
+  }
+}

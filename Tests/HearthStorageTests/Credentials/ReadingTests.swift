@@ -1,0 +1,308 @@
+import HearthCore
+import HearthStorage
+import TestSupport
+import Testing
+
+@Suite("Reading the credential")
+struct ReadingTests {
+  let bench = Bench()
+
+  private func signedIn(at path: String? = nil) async throws {
+    try await bench.store(at: path).write(bench.credential(1))
+  }
+
+  private func reason(_ reading: CredentialReading) -> Obstacle.Kind? {
+    if case .unreadable(let obstacle) = reading { obstacle.kind } else { nil }
+  }
+
+  @Test("Where nothing is and nothing is remembered, nobody ever signed in, and nothing is made")
+  func neverSignedIn() async {
+    #expect(await bench.store().read() == .neverSignedIn)
+    #expect(await bench.store(at: bench.configuredPath).read() == .neverSignedIn)
+    #expect(bench.files.fileNames == [])
+  }
+
+  @Test("File gone, marker there: the credential is missing")
+  func missing() async throws {
+    try await signedIn()
+    bench.files.delete(bench.defaultPath)
+    #expect(await bench.store().read() == .missing("\(bench.defaultPath) is gone"))
+  }
+
+  @Test("File gone, marker there: missing, though accounts.json is gone too")
+  func missingWithoutMemory() async throws {
+    try await signedIn()
+    bench.files.delete(bench.defaultPath)
+    bench.files.delete(bench.accountsPath)
+    #expect(await bench.store().read() == .missing("\(bench.defaultPath) is gone"))
+  }
+
+  @Test("File and marker gone, though remembered: the volume is away, and nothing is made there")
+  func volumeAway() async throws {
+    try await signedIn(at: bench.configuredPath)
+    bench.files.unmount(Bench.secure)
+    let before = bench.files.fileNames
+    let store = bench.store(at: bench.configuredPath)
+    #expect(reason(await store.read()) == .volumeUnavailable)
+    await #expect(throws: Obstacle.self) { try await store.prepare() }
+    await #expect(throws: Obstacle.self) { try await store.write(bench.credential(2)) }
+    #expect(bench.files.fileNames == before)
+    bench.files.mountAll()
+    #expect(await store.read() == .found(bench.credential(1)))
+  }
+
+  @Test("The folder gone altogether, though remembered: the volume is away")
+  func folderAway() async throws {
+    try await signedIn(at: bench.configuredPath)
+    bench.files.unmount(Bench.secure)
+    bench.files.delete(Bench.secure)
+    #expect(reason(await bench.store(at: bench.configuredPath).read()) == .volumeUnavailable)
+  }
+
+  @Test("Another place's marker where the credential was: the volume is away")
+  func otherVolume() async throws {
+    try await signedIn(at: bench.configuredPath)
+    bench.files.delete(bench.configuredPath)
+    bench.files.put(String(repeating: "0", count: 32) + "\n", at: bench.configuredMarker)
+    #expect(reason(await bench.store(at: bench.configuredPath).read()) == .volumeUnavailable)
+  }
+
+  @Test("An empty marker, made by hand, says that the place was emptied on purpose")
+  func markerByHand() async throws {
+    try await signedIn(at: bench.configuredPath)
+    bench.files.delete(bench.configuredPath)
+    bench.files.put("", at: bench.configuredMarker)
+    #expect(
+      await bench.store(at: bench.configuredPath).read() == .missing("\(bench.configuredPath) is gone"))
+  }
+
+  @Test("Another place configured than is remembered, and nothing there: missing, naming both")
+  func movedByConfiguration() async throws {
+    try await signedIn()
+    let reading = await bench.store(at: bench.configuredPath).read()
+    guard case .missing(let text) = reading else { throw UnexpectedReading(reading) }
+    #expect(text.contains(bench.defaultPath) && text.contains(bench.configuredPath))
+    #expect(bench.files.text(at: bench.defaultPath) != nil)
+  }
+
+  @Test("Another place configured than is remembered, and a grant there: it is found, and the place remembered")
+  func movedWithTheFile() async throws {
+    try await signedIn()
+    bench.files.put(bench.text(1), at: bench.configuredPath)
+    #expect(await bench.store(at: bench.configuredPath).read() == .found(bench.credential(1)))
+    bench.files.unmount(Bench.secure)
+    #expect(reason(await bench.store(at: bench.configuredPath).read()) == .volumeUnavailable)
+  }
+
+  @Test(
+    "What cannot be read is unreadable, never missing",
+    arguments: [
+      (FileError.permissionDenied, Obstacle.Kind.permissionDenied),
+      (.keyUnavailable("Required key not available"), .keyUnavailable),
+      (.volumeUnavailable("Transport endpoint is not connected"), .volumeUnavailable),
+      (.unanswered(.seconds(10)), .volumeUnavailable),
+      (.failed("Input/output error"), .storageError),
+      (.notRegular, .storageError),
+    ])
+  func unreadable(error: FileError, kind: Obstacle.Kind) async throws {
+    try await signedIn()
+    for path in [bench.defaultPath, Bench.state + "/credentials"] {
+      bench.files.failAll(under: path, with: error)
+      let store = bench.store()
+      #expect(reason(await store.read()) == kind)
+      await #expect(throws: Obstacle.self) { try await store.write(bench.credential(2)) }
+      bench.files.failAll(under: path, with: nil)
+      #expect(await store.read() == .found(bench.credential(1)))
+    }
+  }
+
+  @Test("A mount that hangs says for how long it was waited")
+  func hung() async throws {
+    try await signedIn()
+    bench.files.fail(.read, at: bench.defaultPath, with: .unanswered(.seconds(10)))
+    #expect(
+      await bench.store().read()
+        == .unreadable(Obstacle(.volumeUnavailable, detail: "\(bench.defaultPath) did not answer in 10 s")))
+  }
+
+  @Test("A file that is gone beside a marker that cannot be read is unreadable, not missing")
+  func markerUnreadable() async throws {
+    try await signedIn()
+    bench.files.delete(bench.defaultPath)
+    bench.files.fail(.read, at: bench.defaultMarker, with: .permissionDenied)
+    #expect(reason(await bench.store().read()) == .permissionDenied)
+  }
+
+  @Test("A link at the default path is not followed")
+  func linkAtDefaultPath() async throws {
+    try await signedIn()
+    bench.files.put(bench.text(2), at: "/home/me/elsewhere.json")
+    bench.files.putLink(to: "/home/me/elsewhere.json", at: bench.defaultPath)
+    #expect(reason(await bench.store().read()) == .storageError)
+  }
+
+  @Test("A configured path may be a link; one is followed, and no second one; marker and file aside lie at its end")
+  func linkAtConfiguredPath() async throws {
+    let link = "/home/me/work.json"
+    bench.files.put(bench.text(1), at: bench.configuredPath)
+    bench.files.putLink(to: "secure/work.json", at: link)
+    let store = bench.store(at: link)
+    #expect(await store.read() == .found(bench.credential(1)))
+    #expect(bench.files.text(at: bench.configuredMarker) != nil)
+    try await store.write(bench.credential(2))
+    #expect(bench.files.text(at: bench.configuredPath)?.contains("access-2") == true)
+    #expect(await store.read() == .found(bench.credential(2)))
+    bench.files.unmount(Bench.secure)
+    #expect(reason(await store.read()) == .volumeUnavailable)
+
+    bench.files.mountAll()
+    bench.files.putLink(to: link, at: "/home/me/second.json")
+    #expect(reason(await bench.store(at: "/home/me/second.json").read()) == .storageError)
+  }
+
+  @Test("A file that belongs to another user is not read")
+  func notOwn() async throws {
+    try await signedIn()
+    bench.files.put(bench.text(2), at: bench.defaultPath, isOwn: false)
+    #expect(reason(await bench.store().read()) == .permissionDenied)
+  }
+
+  @Test("A file of more than 1 MiB is corrupt")
+  func tooBig() async throws {
+    try await signedIn()
+    bench.files.put(String(repeating: " ", count: 1 << 20) + bench.text(1), at: bench.defaultPath)
+    #expect(await bench.store().read() == .corrupt("it is larger than 1 MiB"))
+  }
+
+  @Test("Wider permissions are narrowed", arguments: [0o640, 0o604, 0o666, 0o700] as [UInt32])
+  func narrowed(mode: UInt32) async throws {
+    try await signedIn()
+    bench.files.put(bench.text(2), at: bench.defaultPath, mode: mode)
+    #expect(await bench.store().read() == .found(bench.credential(2)))
+    #expect(bench.files.mode(at: bench.defaultPath) == (mode & 0o077 == 0 ? mode : 0o600))
+  }
+
+  @Test("Permissions that cannot be narrowed keep nobody from reading")
+  func cannotBeNarrowed() async throws {
+    try await signedIn()
+    bench.files.put(bench.text(2), at: bench.defaultPath, mode: 0o644)
+    bench.files.fail(.setMode, at: bench.defaultPath, with: .permissionDenied)
+    #expect(await bench.store().read() == .found(bench.credential(2)))
+  }
+
+  @Test("A file that another program put there by rename is taken at once")
+  func replacedByRename() async throws {
+    let store = bench.store()
+    try await store.write(bench.credential(1))
+    bench.files.put(bench.text(2), at: bench.defaultPath)
+    #expect(await store.read() == .found(bench.credential(2)))
+    #expect(bench.clock.slept == .zero)
+  }
+
+  @Test("A file that another program writes in place is taken once it has been still for 500 ms")
+  func writtenInPlace() async throws {
+    let (bench, store) = (bench, bench.store())
+    try await store.write(bench.credential(1))
+    bench.clock.advance(by: .seconds(60))
+    bench.files.putInPlace(bench.text(2), at: bench.defaultPath)
+    bench.clock.duringNextSleep { bench.files.putInPlace(bench.text(3), at: bench.defaultPath) }
+    #expect(await store.read() == .found(bench.credential(3)))
+    #expect(bench.clock.slept == .seconds(1))
+    #expect(await store.read() == .found(bench.credential(3)))
+    #expect(bench.clock.slept == .seconds(1))
+  }
+
+  @Test("A file that is half written is waited for, also where it was never seen before")
+  func halfWritten() async throws {
+    let bench = bench
+    try await signedIn()
+    bench.files.put(String(bench.text(2).prefix(80)), at: bench.defaultPath)
+    bench.clock.duringNextSleep { bench.files.putInPlace(bench.text(2), at: bench.defaultPath) }
+    #expect(await bench.store().read() == .found(bench.credential(2)))
+  }
+
+  @Test("A file that is written all the time is unreadable, after ten seconds")
+  func neverStill() async throws {
+    let bench = bench
+    try await signedIn()
+    bench.files.put("{", at: bench.defaultPath)
+    for number in 0..<30 {
+      bench.clock.duringNextSleep {
+        bench.files.putInPlace(String(repeating: "{", count: number + 2), at: bench.defaultPath)
+      }
+    }
+    #expect(reason(await bench.store().read()) == .storageError)
+    #expect(bench.clock.slept == .seconds(10))
+  }
+
+  @Test("A program that removes the file before it writes it anew loses no session")
+  func removedAndWritten() async throws {
+    let bench = bench
+    try await signedIn()
+    bench.files.delete(bench.defaultPath)
+    bench.clock.duringNextSleep { bench.files.put(bench.text(2), at: bench.defaultPath) }
+    #expect(await bench.store().read() == .found(bench.credential(2)))
+  }
+
+  @Test("A volume that goes away between the looks at file and marker is away, not emptied")
+  func unmountedMeanwhile() async throws {
+    let bench = bench
+    try await signedIn(at: bench.configuredPath)
+    bench.files.delete(bench.configuredPath)
+    bench.clock.duringNextSleep { bench.files.unmount(Bench.secure) }
+    #expect(reason(await bench.store(at: bench.configuredPath).read()) == .volumeUnavailable)
+  }
+
+  @Test("Marker and memory that are missing are made when the file is read")
+  func healed() async throws {
+    try await signedIn()
+    let marker = try #require(bench.files.text(at: bench.defaultMarker))
+    let memory = try #require(bench.files.text(at: bench.accountsPath))
+    bench.files.delete(bench.defaultMarker)
+    #expect(await bench.store().read() == .found(bench.credential(1)))
+    #expect(bench.files.text(at: bench.defaultMarker) == marker)
+    bench.files.delete(bench.accountsPath)
+    #expect(await bench.store().read() == .found(bench.credential(1)))
+    #expect(bench.files.text(at: bench.accountsPath) == memory)
+    bench.files.delete(bench.accountsPath)
+    bench.files.delete(bench.defaultMarker)
+    #expect(await bench.store().read() == .found(bench.credential(1)))
+    bench.files.delete(bench.defaultPath)
+    #expect(await bench.store().read() == .missing("\(bench.defaultPath) is gone"))
+  }
+
+  @Test("A grant is found where neither marker nor memory can be written")
+  func cannotHeal() async throws {
+    bench.files.put(bench.text(1), at: bench.configuredPath)
+    bench.files.failAll(under: bench.configuredMarker, with: .failed("Read-only file system"))
+    bench.files.fail(.createFolder, at: Bench.state, with: .noSpace)
+    #expect(await bench.store(at: bench.configuredPath).read() == .found(bench.credential(1)))
+  }
+
+  @Test("The subject stays known while the credential is away, and is another's when the grant is")
+  func subject() async throws {
+    try await signedIn(at: bench.configuredPath)
+    bench.files.unmount(Bench.secure)
+    #expect(await bench.store(at: bench.configuredPath).remembered().subject == bench.credential(1).subject)
+    bench.files.mountAll()
+    bench.files.put(#"{"version":1,"grant":{"accessToken":"x"}}"#, at: bench.configuredPath)
+    _ = await bench.store(at: bench.configuredPath).read()
+    #expect(await bench.store(at: bench.configuredPath).remembered().subject == nil)
+  }
+
+  @Test("Nothing is taken for true where accounts.json cannot be read")
+  func memoryUnreadable() async throws {
+    try await signedIn()
+    bench.files.fail(.read, at: bench.accountsPath, with: .failed("Input/output error"))
+    #expect(reason(await bench.store().read()) == .storageError)
+  }
+
+  @Test("A change of the file, its marker or its key is what is watched")
+  func watched() async throws {
+    let changes = bench.store(at: bench.configuredPath, protection: .keyFile, keyFile: "/run/key").changes()
+    #expect(bench.watch.paths == [bench.configuredPath, bench.configuredMarker, "/run/key"])
+    bench.watch.hint()
+    var iterator = changes.makeAsyncIterator()
+    #expect(await iterator.next() != nil)
+  }
+}

@@ -1,0 +1,246 @@
+import Crypto
+import Glibc
+import HearthCore
+import TestSupport
+import Testing
+
+@testable import HearthStorage
+
+@Suite("Sealing")
+struct SealingTests {
+  let bench = Bench()
+  let key = "/home/me/key"
+
+  private func sealed() async throws {
+    let store = bench.store(protection: .passphrase)
+    try await store.unlock(passphrase: Secret("open sesame"))
+    try await store.write(bench.credential(1))
+  }
+
+  private func reason(_ reading: CredentialReading) -> Obstacle.Kind? {
+    if case .unreadable(let obstacle) = reading { obstacle.kind } else { nil }
+  }
+
+  @Test("A passphrase seals the grant, opens it in another process, and neither token is in the file")
+  func passphrase() async throws {
+    try await sealed()
+    let text = try #require(bench.files.text(at: bench.defaultPath))
+    for word in ["access-1", "refresh-1", #""grant""#, "sesame"] { #expect(!text.contains(word)) }
+    for word in [#""protection":"passphrase""#, #""name":"scrypt""#, #""subject":"2482""#] {
+      #expect(text.contains(word))
+    }
+    let store = bench.store(protection: .passphrase)
+    #expect(reason(await store.read()) == .passphraseRequired)
+    try await store.unlock(passphrase: Secret("open sesame"))
+    #expect(await store.read() == .found(bench.credential(1)))
+    try await store.write(bench.credential(2))
+    #expect(await store.read() == .found(bench.credential(2)))
+  }
+
+  @Test("New keys are made by scrypt with n 2^17, r 8, p 1 and 16 random bytes of salt")
+  func freshParameters() {
+    let (one, other) = (ScryptParameters.fresh(), ScryptParameters.fresh())
+    #expect((one.n, one.r, one.p, one.salt.count) == (131_072, 8, 1, 16))
+    #expect(one.salt != other.salt)
+  }
+
+  @Test("A key is scrypt's of RFC 7914, section 12")
+  func vector() async throws {
+    let parameters = ScryptParameters(n: 16384, r: 8, p: 1, salt: Array("SodiumChloride".utf8))
+    let key = try #require(await parameters.key(from: Secret("pleaseletmein"))?.symmetricKey)
+    let digits = key.withUnsafeBytes { bytes in bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) } }
+    #expect(digits.joined() == "7023bdcb3afd7348461c06cd81fd38ebfda8fbba904f8e3ea9b543f6545da1f2")
+  }
+
+  @Test("The cost that files are sealed with can be borne")
+  func realCost() async {
+    #expect(await ScryptParameters.fresh().key(from: Secret("open sesame")) != nil)
+  }
+
+  @Test("A wrong passphrase is refused, and each next attempt waits longer, up to a minute")
+  func wrongPassphrase() async throws {
+    try await sealed()
+    let store = bench.store(protection: .passphrase)
+    for seconds in [1, 2, 4, 8, 16, 32, 60, 60] {
+      await #expect(throws: UnlockFailure.wrongPassphrase) { try await store.unlock(passphrase: Secret("open")) }
+      await #expect(throws: UnlockFailure.tooSoon(.seconds(seconds))) {
+        try await store.unlock(passphrase: Secret("open sesame"))
+      }
+      bench.clock.advance(by: .seconds(seconds))
+    }
+    #expect(reason(await store.read()) == .passphraseRequired)
+    try await store.unlock(passphrase: Secret("open sesame"))
+    #expect(await store.read() == .found(bench.credential(1)))
+    await #expect(throws: UnlockFailure.wrongPassphrase) { try await store.unlock(passphrase: Secret("")) }
+    await #expect(throws: UnlockFailure.tooSoon(.seconds(1))) { try await store.unlock(passphrase: Secret("")) }
+  }
+
+  @Test("A lock forgets the key; nothing can be prepared or written then, and the file stays")
+  func lock() async throws {
+    try await sealed()
+    let store = bench.store(protection: .passphrase)
+    try await store.unlock(passphrase: Secret("open sesame"))
+    let text = bench.files.text(at: bench.defaultPath)
+    await store.lock()
+    #expect(reason(await store.read()) == .passphraseRequired)
+    await #expect(throws: Obstacle.self) { try await store.prepare() }
+    await #expect(throws: Obstacle.self) { try await store.write(bench.credential(2)) }
+    #expect(bench.files.text(at: bench.defaultPath) == text)
+  }
+
+  @Test("A wiped key is gone for whoever still holds it")
+  func wiped() async throws {
+    let key = try #require(SealingKey(SymmetricKey(size: .bits256)))
+    #expect(key.symmetricKey != nil)
+    key.wipe()
+    #expect(key.symmetricKey == nil)
+    #expect(Seal.seal([1], with: key, associated: []) == nil)
+  }
+
+  @Test("A key lies in memory that is locked, left out of core dumps and wiped in a fork (proc(5), VmFlags)")
+  func lockedMemory() throws {
+    let key = try #require(SealingKey(SymmetricKey(size: .bits256)))
+    let maps = try #require(fopen("/proc/self/smaps", "r"))
+    defer { fclose(maps) }
+    var isThere = false
+    var buffer = [CChar](repeating: 0, count: 4096)
+    while fgets(&buffer, Int32(buffer.count), maps) != nil {
+      let words = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self).split(
+        separator: " ")
+      if words.first == "VmFlags:", Set(["lo", "dd", "wf"]).isSubset(of: words) { isThere = true }
+    }
+    #expect(isThere)
+    key.wipe()
+  }
+
+  @Test("Before anything is sealed, the passphrase must be set; without one nothing is asked of the provider")
+  func passphraseFirst() async throws {
+    let store = bench.store(protection: .passphrase)
+    #expect(await store.read() == .neverSignedIn)
+    await #expect(throws: Obstacle.self) { try await store.prepare() }
+    await #expect(throws: UnlockFailure.wrongPassphrase) { try await store.unlock(passphrase: Secret("")) }
+    try await store.unlock(passphrase: Secret("open sesame"))
+    try await store.prepare()
+  }
+
+  @Test("A file that lies open is read, and sealed by the next write once there is a key")
+  func plaintextUnderPassphrase() async throws {
+    try await bench.store().write(bench.credential(1))
+    let store = bench.store(protection: .passphrase)
+    #expect(await store.read() == .found(bench.credential(1)))
+    await #expect(throws: Obstacle.self) { try await store.prepare() }
+    try await store.unlock(passphrase: Secret("open sesame"))
+    #expect(await store.read() == .found(bench.credential(1)))
+    try await store.write(bench.credential(2))
+    #expect(bench.files.text(at: bench.defaultPath)?.contains("access-2") == false)
+    #expect(await store.read() == .found(bench.credential(2)))
+  }
+
+  @Test("A sealed file is opened, and lies open from the next write on, where no protection is configured any more")
+  func sealedUnderNone() async throws {
+    try await sealed()
+    let store = bench.store()
+    #expect(reason(await store.read()) == .passphraseRequired)
+    try await store.unlock(passphrase: Secret("open sesame"))
+    #expect(await store.read() == .found(bench.credential(1)))
+    try await store.write(bench.credential(2))
+    #expect(await bench.store().read() == .found(bench.credential(2)))
+  }
+
+  @Test("Without a passphrase in configuration or file there is nothing to unlock")
+  func notSealed() async throws {
+    try await bench.store().write(bench.credential(1))
+    await #expect(throws: UnlockFailure.notSealed) { try await bench.store().unlock(passphrase: Secret("open")) }
+  }
+
+  @Test("A passphrase cannot be set while the place is away")
+  func unlockWhileAway() async throws {
+    let store = bench.store(at: bench.configuredPath, protection: .passphrase)
+    try await store.unlock(passphrase: Secret("open sesame"))
+    try await store.write(bench.credential(1))
+    bench.files.unmount(Bench.secure)
+    do throws(UnlockFailure) {
+      try await bench.store(at: bench.configuredPath, protection: .passphrase).unlock(passphrase: Secret("other"))
+      Issue.record("it was set")
+    } catch {
+      guard case .unavailable(let obstacle) = error else { throw error }
+      #expect(obstacle.kind == .volumeUnavailable)
+    }
+  }
+
+  @Test(
+    "The fields around the seal cannot be changed unnoticed",
+    arguments: [
+      (#""subject":"2482""#, #""subject":"2483""#), (#""origin":"https://id.example.com""#, #""origin":"https://x""#),
+      (#""issuer":"https://id.example.com""#, #""issuer":"https://x""#), (#""account":"work","#, ""),
+    ])
+  func associatedData(old: String, new: String) async throws {
+    let store = bench.store(protection: .passphrase)
+    try await store.unlock(passphrase: Secret("open sesame"))
+    try await store.write(bench.credential(1))
+    let text = try #require(bench.files.text(at: bench.defaultPath))
+    #expect(text.contains(old))
+    bench.files.put(text.replacing(old, with: new), at: bench.defaultPath)
+    #expect(await store.read() == .corrupt("its seal was broken"))
+  }
+
+  @Test("What is associated is told apart field by field")
+  func associatedDataIsFramed() {
+    let one = CredentialFile.Header(account: "a", issuer: "b", origin: nil, subject: "", protection: "key-file")
+    let other = CredentialFile.Header(account: "a", issuer: "b", origin: "", subject: nil, protection: "key-file")
+    #expect(one.associatedData(kdf: nil) != other.associatedData(kdf: nil))
+  }
+
+  @Test("A key file seals and opens, without anybody's help")
+  func keyFile() async throws {
+    bench.files.put(String(repeating: "k", count: 40), at: key)
+    try await bench.store(protection: .keyFile, keyFile: key).write(bench.credential(1))
+    let text = try #require(bench.files.text(at: bench.defaultPath))
+    #expect(!text.contains("access-1") && !text.contains("kdf") && text.contains(#""protection":"key-file""#))
+    #expect(await bench.store(protection: .keyFile, keyFile: key).read() == .found(bench.credential(1)))
+  }
+
+  @Test("A key file that is away, too short, another one or not named is no loss", arguments: [nil, "short", "other"])
+  func keyFileAway(contents: String?) async throws {
+    bench.files.put(String(repeating: "k", count: 32), at: key)
+    let store = bench.store(protection: .keyFile, keyFile: key)
+    try await store.write(bench.credential(1))
+    bench.files.delete(key)
+    if let contents {
+      bench.files.put(contents == "short" ? "k" : String(repeating: "o", count: 32), at: key)
+    }
+    #expect(reason(await store.read()) == .keyUnavailable)
+    #expect(reason(await bench.store(protection: .keyFile).read()) == .keyUnavailable)
+    await #expect(throws: Obstacle.self) { try await store.prepare() }
+    await #expect(throws: Obstacle.self) { try await store.write(bench.credential(2)) }
+    bench.files.put(String(repeating: "k", count: 32), at: key)
+    #expect(await store.read() == .found(bench.credential(1)))
+  }
+
+  @Test("The Secret Service is not there yet, and says so")
+  func secretService() async throws {
+    let store = bench.store(protection: .secretService)
+    await #expect(
+      throws: Obstacle(
+        .keyUnavailable, detail: "protection \"secret-service\" is not available in this version")
+    ) { try await store.prepare() }
+    try await bench.store().write(bench.credential(1))
+    bench.files.put(
+      #"{"version":1,"account":"work","protection":"secret-service","sealed":"AAAA"}"#, at: bench.defaultPath)
+    #expect(reason(await store.read()) == .keyUnavailable)
+  }
+
+  @Test("An end is written without a key where nothing sealed is lost by it, and never over what cannot be opened")
+  func end() async throws {
+    try await sealed()
+    let text = bench.files.text(at: bench.defaultPath)
+    let locked = bench.store(protection: .passphrase)
+    await #expect(throws: Obstacle.self) { try await locked.writeEnd(bench.end(.refreshTokenRejected)) }
+    #expect(bench.files.text(at: bench.defaultPath) == text)
+    #expect(await bench.store(protection: .passphrase).remembered().end == bench.end(.refreshTokenRejected))
+    try await locked.unlock(passphrase: Secret("open sesame"))
+    #expect(await locked.read() == .ended(bench.end(.refreshTokenRejected)))
+    await locked.lock()
+    #expect(await locked.read() == .ended(bench.end(.refreshTokenRejected)))
+  }
+}

@@ -1,0 +1,166 @@
+import HearthCore
+import HearthStorage
+import TestSupport
+import Testing
+
+@Suite("Sign-out")
+struct SignOutTests {
+  let bench = Bench()
+
+  private var fingerprint: Fingerprint { bench.grant(1).accessToken.fingerprint }
+
+  private func isReadable(_ reading: CredentialReading) -> Bool {
+    if case .unreadable = reading { false } else { true }
+  }
+
+  @Test("The file, its marker and what was set aside are removed, and the end is remembered; again: the same")
+  func removed() async throws {
+    let store = bench.store()
+    try await store.write(bench.credential(1))
+    bench.files.put("{", at: bench.defaultPath)
+    _ = try await store.setAside()
+    try await store.write(bench.credential(1))
+    try await store.prepare()
+    for _ in 0..<2 {
+      try await store.remove(bench.end(.signedOut), fingerprint: fingerprint)
+      #expect(bench.files.fileNames == [bench.accountsPath])
+      #expect(await bench.store().read() == .ended(bench.end(.signedOut)))
+      #expect(await bench.store().remembered() == RememberedAccount(end: bench.end(.signedOut)))
+    }
+  }
+
+  @Test("It works where nobody ever signed in")
+  func neverSignedIn() async throws {
+    try await bench.store().remove(bench.end(.signedOut), fingerprint: nil)
+    #expect(await bench.store().read() == .ended(bench.end(.signedOut)))
+    try await bench.store().write(bench.credential(1))
+    #expect(await bench.store().read() == .found(bench.credential(1)))
+  }
+
+  @Test("It works over an ended, a corrupt and a newer version's file", arguments: ["ended", "{", #"{"version":2}"#])
+  func whateverIsThere(text: String) async throws {
+    let store = bench.store()
+    try await store.write(bench.credential(1))
+    if text == "ended" {
+      try await store.writeEnd(bench.end(.rejectedByServer))
+    } else {
+      bench.files.put(text, at: bench.defaultPath)
+    }
+    try await store.remove(bench.end(.signedOut), fingerprint: nil)
+    #expect(await store.read() == .ended(bench.end(.signedOut)))
+    #expect(bench.files.text(at: bench.defaultPath) == nil)
+  }
+
+  @Test("It works under a passphrase that was not entered")
+  func sealed() async throws {
+    let store = bench.store(protection: .passphrase)
+    try await store.unlock(passphrase: Secret("open"))
+    try await store.write(bench.credential(1))
+    try await bench.store(protection: .passphrase).remove(bench.end(.signedOut), fingerprint: nil)
+    #expect(bench.files.text(at: bench.defaultPath) == nil)
+    #expect(await bench.store(protection: .passphrase).read() == .ended(bench.end(.signedOut)))
+  }
+
+  @Test("While the volume is away it is noted, and done when it is back", arguments: [true, false])
+  func away(isFingerprintKnown: Bool) async throws {
+    try await bench.store(at: bench.configuredPath).write(bench.credential(1))
+    bench.files.unmount(Bench.secure)
+    try await bench.store(at: bench.configuredPath)
+      .remove(bench.end(.signedOut), fingerprint: isFingerprintKnown ? fingerprint : nil)
+    let store = bench.store(at: bench.configuredPath)
+    #expect(await store.remembered().end == bench.end(.signedOut))
+    #expect(await !isReadable(store.read()))
+    bench.files.mountAll()
+    #expect(await store.read() == .ended(bench.end(.signedOut)))
+    #expect(bench.files.fileNames == [bench.accountsPath])
+  }
+
+  @Test("While the folder cannot be entered it is noted, and done when it can be")
+  func permissionDenied() async throws {
+    try await bench.store().write(bench.credential(1))
+    bench.files.failAll(under: Bench.state + "/credentials", with: .permissionDenied)
+    let store = bench.store()
+    try await store.remove(bench.end(.signedOut), fingerprint: fingerprint)
+    #expect(await !isReadable(store.read()))
+    bench.files.failAll(under: Bench.state + "/credentials", with: nil)
+    #expect(await store.read() == .ended(bench.end(.signedOut)))
+    #expect(bench.files.fileNames == [bench.accountsPath])
+  }
+
+  @Test("A sealed file that was out of reach is removed without its passphrase")
+  func sealedAndAway() async throws {
+    let store = bench.store(at: bench.configuredPath, protection: .passphrase)
+    try await store.unlock(passphrase: Secret("open"))
+    try await store.write(bench.credential(1))
+    bench.files.unmount(Bench.secure)
+    let later = bench.store(at: bench.configuredPath, protection: .passphrase)
+    try await later.remove(bench.end(.signedOut), fingerprint: nil)
+    bench.files.mountAll()
+    #expect(await later.read() == .ended(bench.end(.signedOut)))
+    #expect(bench.files.fileNames == [bench.accountsPath])
+  }
+
+  @Test("A different grant found when the file is back is adopted")
+  func different() async throws {
+    try await bench.store(at: bench.configuredPath).write(bench.credential(1))
+    bench.files.unmount(Bench.secure)
+    let store = bench.store(at: bench.configuredPath)
+    try await store.remove(bench.end(.signedOut), fingerprint: fingerprint)
+    bench.files.mountAll()
+    bench.files.put(bench.text(2), at: bench.configuredPath)
+    #expect(await store.read() == .found(bench.credential(2)))
+    #expect(await bench.store(at: bench.configuredPath).remembered().end == nil)
+    #expect(await bench.store(at: bench.configuredPath).read() == .found(bench.credential(2)))
+  }
+
+  @Test("The stored grant is removed, too, where the one that was signed out was newer and never stored")
+  func pendingWrite() async throws {
+    try await bench.store(at: bench.configuredPath).write(bench.credential(1))
+    bench.files.unmount(Bench.secure)
+    let store = bench.store(at: bench.configuredPath)
+    try await store.remove(bench.end(.signedOut), fingerprint: bench.grant(2).accessToken.fingerprint)
+    bench.files.mountAll()
+    #expect(await store.read() == .ended(bench.end(.signedOut)))
+    #expect(bench.files.text(at: bench.configuredPath) == nil)
+  }
+
+  @Test("After it nothing is remembered: a sign-in elsewhere is a first one")
+  func forgotten() async throws {
+    try await bench.store().write(bench.credential(1))
+    try await bench.store().remove(bench.end(.signedOut), fingerprint: fingerprint)
+    let store = bench.store(at: bench.configuredPath)
+    #expect(await store.read() == .ended(bench.end(.signedOut)))
+    try await store.write(bench.credential(2))
+    #expect(await store.read() == .found(bench.credential(2)))
+  }
+
+  @Test("A full disk is no obstacle to it")
+  func fullDisk() async throws {
+    try await bench.store().write(bench.credential(1))
+    bench.files.fail(.createFile, at: Bench.state + "/.accounts.json.new", with: .noSpace)
+    let store = bench.store()
+    await #expect(throws: Obstacle.self) { try await store.remove(bench.end(.signedOut), fingerprint: nil) }
+    #expect(bench.files.text(at: bench.defaultPath) == nil)
+  }
+
+  @Test("A sign-out that could neither be noted nor done is reported")
+  func notNoted() async throws {
+    try await bench.store(at: bench.configuredPath).write(bench.credential(1))
+    bench.files.unmount(Bench.secure)
+    bench.files.fail(.createFile, at: Bench.state + "/.accounts.json.new", with: .noSpace)
+    let store = bench.store(at: bench.configuredPath)
+    await #expect(throws: Obstacle.self) { try await store.remove(bench.end(.signedOut), fingerprint: nil) }
+  }
+
+  @Test("A file that cannot be removed stays noted")
+  func cannotBeRemoved() async throws {
+    try await bench.store().write(bench.credential(1))
+    bench.files.fail(.removeFile, at: bench.defaultPath, with: .failed("Input/output error"))
+    let store = bench.store()
+    try await store.remove(bench.end(.signedOut), fingerprint: fingerprint)
+    #expect(await store.read() == .ended(bench.end(.signedOut)))
+    bench.files.fail(.removeFile, at: bench.defaultPath, with: nil)
+    #expect(await store.read() == .ended(bench.end(.signedOut)))
+    #expect(bench.files.fileNames == [bench.accountsPath])
+  }
+}

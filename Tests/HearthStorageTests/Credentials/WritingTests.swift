@@ -1,0 +1,247 @@
+import HearthCore
+import HearthStorage
+import TestSupport
+import Testing
+
+@Suite("Writing the credential")
+struct WritingTests {
+  let bench = Bench()
+
+  @Test("Written aside, fsynced, renamed, folder fsynced; then the marker, then accounts.json")
+  func order() async throws {
+    let store = bench.store()
+    try await store.write(bench.credential(1))
+    bench.files.delete(bench.defaultMarker)
+    bench.files.clearLog()
+    try await store.write(bench.credential(2, subject: "other"))
+    let folder = Bench.state + "/credentials"
+    let changes = bench.files.log.filter { line in
+      !["read ", "status ", "removeFile ", "createFolder "].contains { line.hasPrefix($0) }
+    }
+    #expect(
+      changes == [
+        "createFile \(folder)/.work.json.new", "write \(folder)/.work.json.new", "syncFile \(folder)/.work.json.new",
+        "rename \(folder)/.work.json.new", "syncFolder \(folder)",
+        "createFile \(folder)/..hearth-work.new", "write \(folder)/..hearth-work.new",
+        "syncFile \(folder)/..hearth-work.new", "rename \(folder)/..hearth-work.new", "syncFolder \(folder)",
+        "createFile \(Bench.state)/.accounts.json.new", "write \(Bench.state)/.accounts.json.new",
+        "syncFile \(Bench.state)/.accounts.json.new", "rename \(Bench.state)/.accounts.json.new",
+        "syncFolder \(Bench.state)",
+      ])
+  }
+
+  @Test("The file aside is made and its room allocated beforehand, and used by the write")
+  func prepared() async throws {
+    let store = bench.store()
+    let aside = Bench.state + "/credentials/.work.json.new"
+    try await store.prepare()
+    try await store.prepare()
+    #expect(bench.files.log.filter { $0 == "allocate \(aside)" }.count == 1)
+    #expect(bench.files.text(at: aside)?.utf8.count == 64 << 10)
+    // A disk that is full by now is no obstacle.
+    bench.files.fail(.createFile, at: aside, with: .noSpace)
+    bench.files.fail(.allocate, at: aside, with: .noSpace)
+    try await store.write(bench.credential(1))
+    #expect(bench.files.text(at: aside) == nil)
+    #expect(await store.read() == .found(bench.credential(1)))
+    await #expect(throws: Obstacle(.storageError, detail: "\(aside): no space left")) { try await store.prepare() }
+  }
+
+  @Test("A prepared file that somebody tidied away is made again")
+  func preparedAndGone() async throws {
+    let store = bench.store()
+    try await store.prepare()
+    bench.files.delete(Bench.state + "/credentials/.work.json.new")
+    try await store.write(bench.credential(1))
+    #expect(await store.read() == .found(bench.credential(1)))
+  }
+
+  @Test("A prepared file that was not used goes with the lock, and one that a crash left with the next start")
+  func tidied() async throws {
+    let aside = Bench.state + "/credentials/.work.json.new"
+    let store = bench.store()
+    try await store.write(bench.credential(1))
+    try await store.prepare()
+    await store.lock()
+    #expect(bench.files.text(at: aside) == nil)
+    try await store.prepare()
+    _ = await store.read()
+    #expect(bench.files.text(at: aside) != nil)
+    _ = await bench.store().read()
+    #expect(bench.files.text(at: aside) == nil)
+  }
+
+  @Test(
+    "A write that fails at any step leaves the old credential and nothing aside",
+    arguments: [MemoryFileSystem.Step.createFile, .write, .syncFile, .rename])
+  func failed(step: MemoryFileSystem.Step) async throws {
+    let store = bench.store()
+    try await store.write(bench.credential(1))
+    let aside = Bench.state + "/credentials/.work.json.new"
+    bench.files.fail(step, at: aside, with: .failed("Input/output error"))
+    await #expect(throws: Obstacle.self) { try await store.write(bench.credential(2)) }
+    #expect(await store.read() == .found(bench.credential(1)))
+    #expect(bench.files.text(at: aside) == nil)
+    bench.files.fail(step, at: aside, with: nil)
+    try await store.write(bench.credential(2))
+    #expect(await store.read() == .found(bench.credential(2)))
+  }
+
+  @Test("A write is not called done before the folder is on the disk")
+  func folderNotSynced() async throws {
+    let store = bench.store()
+    try await store.write(bench.credential(1))
+    bench.files.fail(.syncFolder, at: Bench.state + "/credentials", with: .failed("Input/output error"))
+    await #expect(throws: Obstacle.self) { try await store.write(bench.credential(2)) }
+  }
+
+  @Test("The default folder is made, for its owner alone; a configured one is not")
+  func folders() async throws {
+    try await bench.store().write(bench.credential(1))
+    #expect(bench.files.mode(at: Bench.state + "/credentials") == 0o700)
+    let other = Bench()
+    let store = other.store(at: "/home/me/absent/work.json")
+    await #expect(throws: Obstacle(.volumeUnavailable, detail: "/home/me/absent is not there")) {
+      try await store.prepare()
+    }
+    await #expect(throws: Obstacle.self) { try await store.write(other.credential(1)) }
+    #expect(other.files.fileNames == [])
+  }
+
+  @Test("Signing in at another place than is remembered writes there, and leaves the old file")
+  func newPlace() async throws {
+    try await bench.store().write(bench.credential(1))
+    let store = bench.store(at: bench.configuredPath)
+    try await store.write(bench.credential(2))
+    #expect(await store.read() == .found(bench.credential(2)))
+    #expect(bench.files.text(at: bench.defaultPath)?.contains("access-1") == true)
+  }
+
+  @Test(
+    "What cannot be understood is set aside before anything is written in its place",
+    arguments: [
+      ("{", "corrupt"), (#"{"version":2}"#, "newer"),
+    ])
+  func setAsideByWriting(text: String, label: String) async throws {
+    try await bench.store().write(bench.credential(1))
+    bench.files.put(text, at: bench.defaultPath)
+    let store = bench.store()
+    try await store.write(bench.credential(2))
+    #expect(await store.read() == .found(bench.credential(2)))
+    let kept = bench.files.fileNames.filter { $0.hasPrefix("\(bench.defaultPath).\(label)-") }
+    #expect(kept.map { bench.files.text(at: $0) } == [text])
+  }
+
+  @Test("Setting aside moves the file to a name beside it, and never over another one")
+  func setAside() async throws {
+    let store = bench.store()
+    try await store.write(bench.credential(1))
+    bench.files.put("{", at: bench.defaultPath)
+    let first = try await store.setAside()
+    #expect(first == bench.defaultPath + ".corrupt-20261121T100000000Z")
+    bench.files.put("[", at: bench.defaultPath)
+    let second = try await store.setAside()
+    #expect(bench.files.text(at: first) == "{")
+    #expect(bench.files.text(at: second) == "[")
+    #expect(bench.files.text(at: bench.defaultPath) == nil)
+  }
+
+  @Test("An end is on record in both places, and found by the next start", arguments: EndReason.allCases)
+  func ended(reason: EndReason) async throws {
+    try await bench.store().write(bench.credential(1))
+    let end = bench.end(reason, fingerprint: bench.grant(1).refreshToken?.fingerprint)
+    try await bench.store().writeEnd(end)
+    #expect(await bench.store().remembered().end == end)
+    #expect(await bench.store().read() == .ended(end))
+    #expect(bench.files.text(at: bench.defaultPath)?.contains("access-1") == false)
+    bench.files.delete(bench.accountsPath)
+    #expect(await bench.store().read() == .ended(end))
+    #expect(await bench.store().remembered().end == end)
+    bench.files.delete(bench.defaultPath)
+    #expect(await bench.store().read() == .ended(end))
+  }
+
+  @Test("An end is remembered where the file cannot be written, and the refused grant is not taken again")
+  func endWithoutFile() async throws {
+    let store = bench.store()
+    try await store.write(bench.credential(1))
+    let end = bench.end(.refreshTokenRejected)
+    let aside = Bench.state + "/credentials/.work.json.new"
+    bench.files.fail(.createFile, at: aside, with: .noSpace)
+    await #expect(throws: Obstacle.self) { try await store.writeEnd(end) }
+    #expect(await bench.store().remembered().end == end)
+    #expect(await bench.store().read() == .ended(end))
+    bench.files.fail(.createFile, at: aside, with: nil)
+    #expect(await bench.store().read() == .ended(end))
+    #expect(bench.files.text(at: bench.defaultPath)?.contains("refreshTokenRejected") == true)
+  }
+
+  @Test("An end about a grant that was never stored does not revive the one before it")
+  func endOfPendingGrant() async throws {
+    let store = bench.store()
+    try await store.write(bench.credential(1))
+    bench.files.failAll(under: bench.defaultPath, with: .failed("Input/output error"))
+    let end = bench.end(.refreshTokenRejected, fingerprint: Fingerprint(of: Secret("refresh-2")))
+    await #expect(throws: Obstacle.self) { try await store.writeEnd(end) }
+    bench.files.failAll(under: bench.defaultPath, with: nil)
+    #expect(await bench.store().read() == .ended(end))
+  }
+
+  @Test("After an end, a grant that another program puts there is adopted", arguments: EndReason.allCases)
+  func adoptedAfterEnd(reason: EndReason) async throws {
+    let store = bench.store()
+    try await store.write(bench.credential(1))
+    try await store.writeEnd(bench.end(reason))
+    bench.files.put(bench.text(2), at: bench.defaultPath)
+    #expect(await store.read() == .found(bench.credential(2)))
+    #expect(await bench.store().remembered().end == nil)
+  }
+
+  @Test(
+    "A grant that was lost or could not be understood is welcome when it is back",
+    arguments: [EndReason.credentialMissing, .credentialCorrupt, .credentialTooNew])
+  func restored(reason: EndReason) async throws {
+    let store = bench.store()
+    try await store.write(bench.credential(1))
+    try await store.writeEnd(bench.end(reason))
+    bench.files.put(bench.text(1), at: bench.defaultPath)
+    #expect(await store.read() == .found(bench.credential(1)))
+  }
+
+  @Test("A refused grant that is put back is not taken again")
+  func refusedAndRestored() async throws {
+    let store = bench.store()
+    try await store.write(bench.credential(1))
+    try await store.writeEnd(bench.end(.refreshTokenRejected))
+    bench.files.put(bench.text(1), at: bench.defaultPath)
+    #expect(await store.read() == .ended(bench.end(.refreshTokenRejected)))
+  }
+
+  @Test("A newer version's file is left as it is when the session ends over it")
+  func endOverNewerVersion() async throws {
+    let store = bench.store()
+    try await store.write(bench.credential(1))
+    bench.files.put(#"{"version":2}"#, at: bench.defaultPath)
+    try await store.writeEnd(bench.end(.credentialTooNew))
+    #expect(bench.files.text(at: bench.defaultPath) == #"{"version":2}"#)
+    #expect(await bench.store().remembered().end?.reason == .credentialTooNew)
+    #expect(await bench.store().read() == .tooNew(version: 2))
+  }
+
+  @Test("The user's lock is remembered")
+  func lockedByUser() async throws {
+    try await bench.store().write(bench.credential(1))
+    try await bench.store().remember(lockedByUser: true)
+    #expect(await bench.store().remembered().lockedByUser)
+    _ = await bench.store().read()
+    #expect(await bench.store().remembered().lockedByUser)
+    try await bench.store().remember(lockedByUser: false)
+    #expect(await !bench.store().remembered().lockedByUser)
+  }
+
+  @Test("A lock alone is no memory of a credential")
+  func lockedBeforeSignIn() async throws {
+    try await bench.store().remember(lockedByUser: true)
+    #expect(await bench.store().read() == .neverSignedIn)
+  }
+}

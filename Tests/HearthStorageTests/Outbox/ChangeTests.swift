@@ -1,0 +1,153 @@
+import GRDB
+import HearthCore
+import TestSupport
+import Testing
+
+@testable import HearthStorage
+
+@Suite struct ChangeTests {
+  @Test("A cancelled item leaves its lane and its content goes; what is in flight cannot be cancelled")
+  func cancel() async throws {
+    try await withStore { outbox in
+      let ids = try await outbox.add(Sample.draft("/1", body: "x"), Sample.draft("/2"), Sample.draft("/3")).map(
+        \.item.id)
+      #expect(try await outbox.store.change(ids[0], .cancel, at: outbox.now).state == .cancelled)
+      #expect(try await outbox.store.change(ids[2], .cancel, at: outbox.now).state == .cancelled)
+      #expect(try await outbox.settle().deliveries.map(\.path) == ["/2"])
+      for (id, state) in [(ids[0], OutboxItem.State.cancelled), (ids[1], .inFlight)] {
+        await #expect(throws: OutboxStoreFailure.invalidState(state)) {
+          try await outbox.store.change(id, .cancel, at: Sample.start)
+        }
+      }
+      await #expect(throws: OutboxStoreFailure.unknownItem) {
+        try await outbox.store.change("none", .cancel, at: Sample.start)
+      }
+    }
+  }
+
+  @Test("Retry puts a dead item at its lane's end, with a clean slate and its old key")
+  func retry() async throws {
+    try await withStore { outbox in
+      let ids = try await outbox.add(
+        Sample.draft("/1", key: "k", expiresAt: outbox.now + .seconds(9)), Sample.draft("/2")
+      ).map(\.item.id)
+      let first = try await outbox.settle().deliveries[0]
+      _ = try await outbox.finish(first, .dead(.attemptsExhausted, status: 503, error: "no"))
+      outbox.now = outbox.now + .seconds(10)
+      let item = try await outbox.store.change(ids[0], .retry, at: outbox.now)
+      #expect(item.state == .pending)
+      #expect(item.attempts == 0)
+      let paths = try await outbox.settle(follows: true).deliveries
+      #expect(paths.map(\.path) == ["/2", "/1"])
+      #expect(paths.map(\.request.idempotencyKey) == [ids[1], "k"])
+      await #expect(throws: OutboxStoreFailure.invalidState(.inFlight)) {
+        try await outbox.store.change(ids[0], .retry, at: Sample.start)
+      }
+    }
+  }
+
+  @Test("All dead items of an account are retried or cancelled together")
+  func bulk() async throws {
+    try await withStore { outbox in
+      for index in 0..<5 { try await outbox.add(Sample.draft("/\(index)", lane: nil)) }
+      for delivery in try await outbox.settle().deliveries {
+        _ = try await outbox.finish(delivery, .dead(.rejected, status: 400, error: "no"))
+      }
+      let store = outbox.store
+      #expect(try await store.changeAll(of: Sample.work, in: .dead, .cancel, limit: 2, at: outbox.now) == 2)
+      #expect(try await store.changeAll(of: Sample.work, in: .dead, .retry, limit: 9, at: outbox.now) == 3)
+      #expect(try await store.changeAll(of: Sample.other, in: .dead, .retry, limit: 9, at: outbox.now) == 0)
+      #expect(try await outbox.settle().deliveries.count == 3)
+    }
+  }
+
+  @Test("Flushing makes retries due, the nearest and the furthest, and no more of them than asked at a time")
+  func hasten() async throws {
+    try await withStore { outbox in
+      for index in 0..<5 { try await outbox.add(Sample.draft("/\(index)", lane: nil)) }
+      for (index, delivery) in try await outbox.settle().deliveries.enumerated() {
+        _ = try await outbox.finish(delivery, outbox.wait(Int64(index) * 1000 + 10))
+      }
+      #expect(try await outbox.settle().deliveries.isEmpty)
+      #expect(try await outbox.store.hasten(Sample.work, limit: 100, at: outbox.now) == 5)
+      #expect(try await outbox.store.hasten(Sample.work, limit: 100, at: outbox.now) == 0)
+      #expect(try await outbox.settle().deliveries.count == 5)
+    }
+  }
+
+  @Test("A list is paged by a cursor, in order, and an item that moves is not seen twice")
+  func paging() async throws {
+    try await withStore { outbox in
+      for index in 0..<25 {
+        try await outbox.add(Sample.draft("/\(index)", lane: index.isMultiple(of: 2) ? "even" : nil))
+      }
+      var seen: [String] = []
+      var cursor: String?
+      repeat {
+        let page = try await outbox.store.list(OutboxQuery(limit: 10, cursor: cursor))
+        seen += page.items.map(\.url)
+        cursor = page.cursor
+      } while cursor != nil
+      #expect(seen == (0..<25).map { "https://api.example.com/\($0)" })
+      #expect(try await outbox.store.list(OutboxQuery(lane: "even", limit: 100)).items.count == 13)
+      #expect(try await outbox.store.list(OutboxQuery(account: Sample.other)).items.isEmpty)
+      #expect(try await outbox.store.list(OutboxQuery(state: .dead)).items.isEmpty)
+    }
+  }
+
+  @Test("A user's pause is remembered")
+  func pauses() async throws {
+    try await withStore { outbox in
+      try await outbox.store.setPaused([Sample.work, Sample.other], true)
+      try await outbox.store.setPaused([Sample.other], false)
+      let again = try SQLiteOutboxStore.open(at: outbox.path, now: outbox.now)
+      #expect(try await again.store.paused() == [Sample.work])
+    }
+  }
+
+  @Test("Sweeps take what was finished long ago, in small steps, and the file shrinks")
+  func sweep() async throws {
+    try await withStore { outbox in
+      let body = String(repeating: "x", count: 20_000)
+      for index in 0..<200 { try await outbox.add(Sample.draft("/\(index)", body: body, lane: nil)) }
+      for (index, delivery) in try await outbox.settle(limit: 1000).deliveries.enumerated() {
+        let verdict: DeliveryVerdict =
+          index < 150 ? .delivered(status: 200) : .dead(.rejected, status: 400, error: "no")
+        _ = try await outbox.finish(delivery, verdict)
+      }
+      let retention = OutboxRetention(delivered: .seconds(10), dead: .seconds(100), maxFinished: 1000)
+      let before = try await outbox.pages()
+      #expect(try await outbox.store.stats(of: nil).bytes == 50 * 20_000)
+      outbox.now = outbox.now + .seconds(11)
+      #expect(try await outbox.store.sweep(retention, limit: 100, at: outbox.now))
+      #expect(try await outbox.store.stats(of: nil).delivered == 50)
+      while try await outbox.store.sweep(retention, limit: 100, at: outbox.now) {}
+      var stats = try await outbox.store.stats(of: nil)
+      #expect((stats.delivered, stats.dead) == (0, 50))
+      outbox.now = outbox.now + .seconds(100)
+      while try await outbox.store.sweep(retention, limit: 100, at: outbox.now) {}
+      stats = try await outbox.store.stats(of: nil)
+      #expect((stats.dead, stats.bytes) == (0, 0))
+      #expect(try await outbox.pages() < before / 2)
+    }
+  }
+
+  @Test("More finished items than may be kept go before their time")
+  func tooMany() async throws {
+    try await withStore { outbox in
+      for index in 0..<10 { try await outbox.add(Sample.draft("/\(index)", lane: nil)) }
+      for delivery in try await outbox.settle().deliveries {
+        _ = try await outbox.finish(delivery, .delivered(status: 200))
+      }
+      let retention = OutboxRetention(delivered: .seconds(1000), dead: .seconds(1000), maxFinished: 4)
+      _ = try await outbox.store.sweep(retention, limit: 100, at: outbox.now)
+      #expect(try await outbox.store.stats(of: nil).delivered == 4)
+    }
+  }
+}
+
+extension StoreFixture {
+  func pages() async throws -> Int {
+    try await store.withConnection { try Int.fetchOne($0, sql: "PRAGMA page_count") } ?? 0
+  }
+}

@@ -1,0 +1,212 @@
+import GRDB
+import HearthCore
+import TestSupport
+import Testing
+
+@testable import HearthStorage
+
+@Suite struct LaneTests {
+  @Test("A lane is first in, first out, and lanes and unordered items go side by side")
+  func order() async throws {
+    try await withStore { outbox in
+      try await outbox.add(
+        Sample.draft("/a1", lane: "a"), Sample.draft("/a2", lane: "a"), Sample.draft("/b1", lane: "b"),
+        Sample.draft("/u1", lane: nil), Sample.draft("/u2", lane: nil))
+      let first = try await outbox.settle().deliveries
+      #expect(Set(first.map(\.path)) == ["/a1", "/b1", "/u1", "/u2"])
+      #expect(try await outbox.settle().deliveries.isEmpty)
+      let a1 = try #require(first.first { $0.path == "/a1" })
+      let next = try await outbox.settle([FinishedDelivery(number: a1.number, verdict: .delivered(status: 200))])
+      #expect(next.deliveries.map(\.path) == ["/a2"])
+      #expect(next.settlement.changed.map(\.state) == [.delivered])
+    }
+  }
+
+  @Test("Items behind the head go with it, one run a lane, up to the first that must wait")
+  func runs() async throws {
+    try await withStore { outbox in
+      try await outbox.add(
+        Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3", notBefore: outbox.now + .seconds(9)),
+        Sample.draft("/4"), Sample.draft("/b1", lane: "b"))
+      let (deliveries, claimed, _) = try await outbox.settle(follows: true)
+      #expect(claimed.runs.map { $0.deliveries.map(\.path) } == [["/1", "/2"], ["/b1"]])
+      let finished = deliveries.filter { $0.path != "/b1" }.map {
+        FinishedDelivery(number: $0.number, verdict: .delivered(status: 200))
+      }
+      #expect(try await outbox.settle(finished, follows: true).deliveries.isEmpty)
+    }
+  }
+
+  @Test("A waiting head holds its lane, and what was taken behind it goes back to its place")
+  func waitingHead() async throws {
+    try await withStore { outbox in
+      try await outbox.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3"), Sample.draft("/b", lane: "b"))
+      let taken = try await outbox.settle(follows: true).deliveries
+      let verdicts = [
+        "/1": DeliveryVerdict.delivered(status: 200), "/2": outbox.wait(60), "/3": .released, "/b": .released,
+      ]
+      let finished = try taken.map { FinishedDelivery(number: $0.number, verdict: try #require(verdicts[$0.path])) }
+      let next = try await outbox.settle(finished, follows: true)
+      #expect(next.deliveries.map(\.path) == ["/b"])
+      #expect(next.claimed.nextDueAt == outbox.now + .seconds(60))
+      outbox.now = outbox.now + .seconds(60)
+      #expect(try await outbox.settle(follows: true).deliveries.map(\.path) == ["/2", "/3"])
+    }
+  }
+
+  @Test("A dead item leaves its lane to the next")
+  func deadLeaves() async throws {
+    try await withStore { outbox in
+      try await outbox.add(Sample.draft("/1"), Sample.draft("/2"))
+      let first = try #require(try await outbox.settle().deliveries.first)
+      let dead = try await outbox.finish(first, .dead(.rejected, status: 404, error: "404: none"))
+      #expect(dead.map(\.reason) == [.rejected])
+      #expect(dead.map(\.lastStatus) == [404])
+      #expect(dead.map(\.lastError) == ["404: none"])
+      #expect(try await outbox.settle().deliveries.map(\.path) == ["/2"])
+      #expect(try await outbox.settle().deliveries.isEmpty)
+    }
+  }
+
+  @Test("No connection charges nothing, and the item is there as soon as its origin is")
+  func unreachable() async throws {
+    try await withStore { outbox in
+      try await outbox.add(Sample.draft("/1"), Sample.draft("/2", lane: nil))
+      let first = try await outbox.settle(limit: 1).deliveries[0]
+      let probeAt = outbox.now + .seconds(5)
+      let item = try await outbox.finish(first, .unreachable(probeAt: probeAt, status: nil, error: "refused"))[0]
+      #expect(item.state == .waiting)
+      #expect(item.attempts == 0)
+      #expect(item.nextAttemptAt == probeAt)
+      #expect(try await outbox.settle(open: [], configured: [Sample.origin]).deliveries.isEmpty)
+      #expect(try await outbox.settle(open: [], probed: [Sample.origin]).deliveries.count == 1)
+      #expect(try await outbox.settle().deliveries.count == 1)
+    }
+  }
+
+  @Test("Items for an origin that the account has no longer are dead, and hold no lane")
+  func forgottenOrigin() async throws {
+    try await withStore { outbox in
+      try await outbox.add(
+        Sample.draft("/1", origin: "https://second.example.com"), Sample.draft("/2"))
+      let next = try await outbox.settle()
+      #expect(next.settlement.changed.map(\.reason) == [.rejected])
+      #expect(next.claimed.isCut)
+      let paths = next.deliveries.map(\.path) + (try await outbox.settle().deliveries.map(\.path))
+      #expect(paths == ["/2"])
+    }
+  }
+
+  @Test("Items that are due again and new ones take turns")
+  func noStarvation() async throws {
+    try await withStore { outbox in
+      for index in 0..<4 { try await outbox.add(Sample.draft("/old\(index)", lane: nil)) }
+      for delivery in try await outbox.settle().deliveries { _ = try await outbox.finish(delivery, outbox.wait(1)) }
+      for index in 0..<20 { try await outbox.add(Sample.draft("/new\(index)", lane: nil)) }
+      outbox.now = outbox.now + .seconds(2)
+      let paths = try await outbox.settle(limit: 6).deliveries.map(\.path)
+      #expect(paths.count { $0.hasPrefix("/old") } == 3)
+      #expect(paths.count { $0.hasPrefix("/new") } == 3)
+    }
+  }
+
+  @Test("What was in flight at a crash is pending again, under the same key; a lane goes on in its order")
+  func recovery() async throws {
+    try await withStore { outbox in
+      try await outbox.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3"), Sample.draft("/u", lane: nil))
+      let taken = try await outbox.settle(limit: 3, follows: true).deliveries
+      let keys = Dictionary(uniqueKeysWithValues: taken.map { ($0.path, $0.request.idempotencyKey) })
+      outbox.now = outbox.now + .seconds(60)
+      try await outbox.store.recover(at: outbox.now)
+      #expect(try await outbox.store.stats(of: nil).inFlight == 0)
+      try outbox.expectSound()
+      let again = try await outbox.settle(follows: true).deliveries
+      #expect(Set(again.map(\.path)) == ["/1", "/2", "/3", "/u"])
+      #expect(again.map(\.path).filter { $0 != "/u" } == ["/1", "/2", "/3"])
+      for delivery in again where keys[delivery.path] != nil {
+        #expect(delivery.request.idempotencyKey == keys[delivery.path])
+        #expect(delivery.attempts == 0)
+      }
+    }
+  }
+
+  @Test("Beyond the horizon an item of unknown fate is held for review, and only retry releases it; a PUT goes on")
+  func horizon() async throws {
+    try await withStore { outbox in
+      let items = try await outbox.add(
+        Sample.draft("/post", lane: "a"), Sample.draft("/put", method: "PUT", lane: "b"), Sample.draft("/a2", lane: "a")
+      )
+      for delivery in try await outbox.settle().deliveries {
+        _ = try await outbox.finish(delivery, outbox.wait(1, unknown: true, status: nil))
+      }
+      outbox.now = outbox.now + .seconds(24 * 3600 + 1)
+      let next = try await outbox.settle()
+      #expect(next.settlement.changed.map(\.reason) == [.needsReview])
+      #expect(next.settlement.changed.map(\.state) == [.held])
+      let taken = next.deliveries.map(\.path) + (try await outbox.settle().deliveries.map(\.path))
+      #expect(Set(taken) == ["/put", "/a2"])
+      #expect(try await outbox.store.stats(of: nil).held == 1)
+      _ = try await outbox.store.change(items[0].item.id, .retry, at: outbox.now)
+      #expect(try await outbox.state(items[0].item.id) == .pending)
+    }
+  }
+
+  @Test("A crash counts as an unknown fate from when the item was taken")
+  func crashBeyondHorizon() async throws {
+    try await withStore { outbox in
+      try await outbox.add(Sample.draft("/post"))
+      _ = try await outbox.settle()
+      outbox.now = outbox.now + .seconds(24 * 3600 + 1)
+      try await outbox.store.recover(at: outbox.now)
+      #expect(try await outbox.settle().settlement.changed.map(\.reason) == [.needsReview])
+    }
+  }
+
+  @Test("An expired item is dead once the clock is trusted, and until then neither sent nor lost")
+  func expiry() async throws {
+    try await withStore { outbox in
+      let id = try await outbox.add(
+        Sample.draft("/1", expiresAt: outbox.now + .seconds(5)), Sample.draft("/2"))[0].item.id
+      outbox.now = outbox.now + .seconds(5)
+      let doubtful = try await outbox.settle(trusted: false)
+      #expect(doubtful.deliveries.isEmpty)
+      #expect(doubtful.claimed.timeNeededFrom == Sample.origin)
+      #expect(doubtful.settlement.nextExpiryAt == outbox.now)
+      #expect(!doubtful.claimed.isCut)
+      #expect(try await outbox.store.expire(limit: 10, at: outbox.now).map(\.id) == [id])
+      #expect(try await outbox.store.item(id)?.reason == .expired)
+      #expect(try await outbox.settle().deliveries.map(\.path) == ["/2"])
+    }
+  }
+
+  @Test("Retries keep their distance when the clock is stepped, and none is beyond what a server may ask for")
+  func clockStep() async throws {
+    try await withStore { outbox in
+      let notBefore = outbox.now + .seconds(7 * 24 * 3600)
+      try await outbox.add(Sample.draft("/1"), Sample.draft("/later", lane: "b", notBefore: notBefore))
+      let delivery = try await outbox.settle().deliveries[0]
+      _ = try await outbox.finish(delivery, outbox.wait(60))
+      let back = Duration.seconds(-3600)
+      outbox.now = outbox.now + back
+      try await outbox.store.replan(shift: back, at: outbox.now)
+      #expect(try await outbox.settle().claimed.nextDueAt == outbox.now + .seconds(60))
+      outbox.now = outbox.now - .seconds(30 * 24 * 3600)
+      try await outbox.store.replan(shift: .zero, at: outbox.now)
+      #expect(try await outbox.settle().claimed.nextDueAt == outbox.now + .seconds(24 * 3600))
+      let items = try await outbox.store.list(OutboxQuery(lane: "b")).items
+      #expect(items.map(\.nextAttemptAt) == [notBefore])
+    }
+  }
+
+  @Test("A head whose content is gone is dead and poisons no lane")
+  func lostContent() async throws {
+    try await withStore { outbox in
+      let id = try await outbox.add(Sample.draft("/1"), Sample.draft("/2"))[0].item.id
+      try await outbox.store.withConnection { try $0.execute(sql: "DELETE FROM contents WHERE item = 1") }
+      let next = try await outbox.settle()
+      #expect(next.settlement.changed.map(\.id) == [id])
+      #expect(try await outbox.settle().deliveries.map(\.path) == ["/2"])
+      try await outbox.store.withConnection { try $0.execute(sql: "INSERT INTO contents VALUES (1, '', NULL)") }
+    }
+  }
+}

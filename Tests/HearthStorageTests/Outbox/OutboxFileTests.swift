@@ -1,0 +1,198 @@
+import GRDB
+import Glibc
+import HearthCore
+import TestSupport
+import Testing
+
+@testable import HearthStorage
+
+@Suite struct OutboxFileTests {
+  @Test("The database is private, and survives power loss: WAL, FULL, incremental vacuum")
+  func durable() async throws {
+    try await withStore { outbox in
+      let pragmas = try await outbox.store.withConnection { db in
+        try ["journal_mode", "synchronous", "auto_vacuum"].map { name in
+          try String.fetchOne(db, sql: "PRAGMA \(name)") ?? ""
+        }
+      }
+      #expect(pragmas == ["wal", "2", "2"])
+      try await outbox.add(Sample.draft())
+      for name in outbox.folder.names {
+        var status = stat()
+        #expect(stat(outbox.folder.file(name), &status) == 0)
+        #expect(status.st_mode & 0o777 == 0o600, "\(name)")
+      }
+    }
+  }
+
+  @Test("A database that others may read is made private")
+  func narrowed() throws {
+    let folder = ScratchFolder()
+    defer { folder.remove() }
+    close(Glibc.open(folder.file("outbox.sqlite"), O_CREAT | O_WRONLY, 0o644))
+    _ = try SQLiteOutboxStore.open(at: folder.file("outbox.sqlite"), now: Sample.start)
+    var status = stat()
+    #expect(stat(folder.file("outbox.sqlite"), &status) == 0)
+    #expect(status.st_mode & 0o777 == 0o600)
+  }
+
+  @Test("Items are there after the store was closed and opened")
+  func reopens() async throws {
+    let folder = ScratchFolder()
+    defer { folder.remove() }
+    let path = folder.file("outbox.sqlite")
+    let first = try SQLiteOutboxStore.open(at: path, now: Sample.start)
+    #expect(first.setAside == nil)
+    let outbox = StoreFixture(folder: folder, store: first.store)
+    try await outbox.add(Sample.draft("/1", body: "abc"), Sample.draft("/2"))
+    let second = try SQLiteOutboxStore.open(at: path, now: Sample.start)
+    #expect(second.setAside == nil)
+    #expect(try await second.store.list(OutboxQuery()).items.count == 2)
+    #expect(try await second.store.stats(of: nil).bytes == 3)
+  }
+
+  @Test("A file that is no database is set aside whole, and a new one made")
+  func garbage() async throws {
+    let folder = ScratchFolder()
+    defer { folder.remove() }
+    let path = folder.file("outbox.sqlite")
+    let file = try #require(fopen(path, "w"))
+    fputs(String(repeating: "garbage ", count: 2000), file)
+    fclose(file)
+    let opened = try SQLiteOutboxStore.open(at: path, now: Sample.start)
+    let place = try #require(opened.setAside)
+    #expect(folder.bytes(of: String(place.dropFirst(folder.path.count + 1))).count == 16_000)
+    #expect(try await opened.store.list(OutboxQuery()).items.isEmpty)
+  }
+
+  @Test("A database found to be malformed while it runs is looked at whole by the next start")
+  func suspect() async throws {
+    let folder = ScratchFolder()
+    defer { folder.remove() }
+    let path = folder.file("outbox.sqlite")
+    try await {
+      let outbox = StoreFixture(folder: folder, store: try SQLiteOutboxStore.open(at: path, now: Sample.start).store)
+      for index in 0..<300 { try await outbox.add(Sample.draft("/\(index)", lane: nil)) }
+      try await outbox.store.withConnection { db in
+        try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+        try db.execute(sql: "PRAGMA writable_schema = ON")
+        try db.execute(sql: "UPDATE sqlite_schema SET rootpage = 2 WHERE name = 'items_by_id'")
+        try db.execute(sql: "PRAGMA writable_schema = RESET")
+      }
+      await #expect(throws: OutboxStoreFailure.self) { try await outbox.store.item("none") }
+    }()
+    #expect(folder.names.contains("outbox.sqlite-suspect"))
+    let opened = try SQLiteOutboxStore.open(at: path, now: Sample.start)
+    #expect(opened.setAside != nil)
+    #expect(!folder.names.contains("outbox.sqlite-suspect"))
+  }
+
+  @Test("A sound database that was under suspicion is kept")
+  func cleared() async throws {
+    let folder = ScratchFolder()
+    defer { folder.remove() }
+    let path = folder.file("outbox.sqlite")
+    let outbox = StoreFixture(folder: folder, store: try SQLiteOutboxStore.open(at: path, now: Sample.start).store)
+    try await outbox.add(Sample.draft())
+    OutboxFile(path).markSuspect()
+    let opened = try SQLiteOutboxStore.open(at: path, now: Sample.start)
+    #expect(opened.setAside == nil)
+    #expect(try await opened.store.stats(of: nil).pending == 1)
+    #expect(!folder.names.contains("outbox.sqlite-suspect"))
+  }
+
+  @Test("Checking an outbox that is not there finds nothing, and makes none")
+  func checksNothing() throws {
+    let folder = ScratchFolder()
+    defer { folder.remove() }
+    #expect(try OutboxCheck.flaws(at: folder.file("outbox.sqlite")) == [])
+    #expect(folder.names.isEmpty)
+  }
+
+  @Test("The check finds orphan rows, wrong counts and heads that are none")
+  func check() async throws {
+    try await withStore { outbox in
+      let path = outbox.path
+      try await outbox.add(Sample.draft("/1"), Sample.draft("/2"))
+      #expect(try OutboxCheck.flaws(at: path) == [])
+      for (harm, cure) in [
+        ("INSERT INTO contents VALUES (99, '', NULL)", "DELETE FROM contents WHERE item = 99"),
+        ("UPDATE contents SET item = 77 WHERE item = 1", "UPDATE contents SET item = 1 WHERE item = 77"),
+        ("UPDATE owners SET pending = 5", "UPDATE owners SET pending = 2"),
+        ("UPDATE owners SET bytes = 5", "UPDATE owners SET bytes = 0"),
+        ("UPDATE items SET is_head = 1 WHERE n = 2", "UPDATE items SET is_head = 0 WHERE n = 2"),
+        ("UPDATE items SET owner = 9 WHERE n = 2", "UPDATE items SET owner = 1 WHERE n = 2"),
+      ] {
+        try await outbox.store.withConnection { try $0.execute(sql: harm) }
+        #expect(try !OutboxCheck.flaws(at: path).isEmpty, "\(harm)")
+        try await outbox.store.withConnection { try $0.execute(sql: cure) }
+      }
+    }
+  }
+
+  @Test("Counts that contradict the rows are made anew at the start")
+  func recount() async throws {
+    try await withStore { outbox in
+      try await outbox.add(Sample.draft("/1", body: "ab"))
+      try await outbox.store.withConnection { try $0.execute(sql: "UPDATE owners SET pending = 0, dead = 3") }
+      let again = try SQLiteOutboxStore.open(at: outbox.path, now: outbox.now)
+      let stats = try await again.store.stats(of: nil)
+      #expect((stats.pending, stats.dead, stats.bytes) == (1, 0, 2))
+    }
+  }
+
+  @Test("A full disk refuses new items, writes down what was delivered, and takes new ones when there is room")
+  func fullDisk() async throws {
+    try await withStore { outbox in
+      for index in 0..<20 { try await outbox.add(Sample.draft("/\(index)", lane: nil)) }
+      let taken = try await outbox.settle().deliveries
+      try await outbox.store.withConnection { db in
+        let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+        try db.execute(sql: "PRAGMA max_page_count = \(pages)")
+      }
+      let fixture = outbox
+      let body = String(repeating: "x", count: 100_000)
+      await #expect {
+        try await fixture.add(Sample.draft("/big", body: body))
+      } throws: { error in
+        if case OutboxStoreFailure.unavailable = error { true } else { false }
+      }
+      #expect(try await outbox.store.stats(of: nil).inFlight == 20)
+      for delivery in taken { _ = try await outbox.finish(delivery, .delivered(status: 200)) }
+      #expect(try await outbox.store.stats(of: nil).delivered == 20)
+      try await outbox.store.withConnection { try $0.execute(sql: "PRAGMA max_page_count = 1000000") }
+      try await outbox.add(Sample.draft("/big", body: body))
+    }
+  }
+
+  @Test("The reserve is given back for completions alone, and new items wait until it is there again")
+  func reserve() async throws {
+    let folder = ScratchFolder()
+    defer { folder.remove() }
+    let reserve = DiskReserve(folder.file("reserve"))
+    #expect(reserve.hold())
+    #expect(folder.bytes(of: "reserve").count == DiskReserve.size)
+    reserve.release()
+    #expect(!reserve.isHeld)
+    #expect(folder.names.isEmpty)
+    let nowhere = DiskReserve(folder.file("none/reserve"))
+    #expect(!nowhere.hold())
+    #expect(!nowhere.isHeld)
+  }
+
+  @Test("`database is locked`: a lock of somebody else is waited out, and no item is lost to it")
+  func locked() async throws {
+    try await withStore { outbox in
+      let fixture = outbox
+      var configuration = Configuration()
+      configuration.allowsUnsafeTransactions = true
+      let other = try DatabaseQueue(path: outbox.path, configuration: configuration)
+      try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+      async let receipts = fixture.add(Sample.draft("/1"), Sample.draft("/2"))
+      async let more = fixture.add(Sample.draft("/3"))
+      try await other.writeWithoutTransaction { try $0.execute(sql: "COMMIT") }
+      #expect(try await receipts.count == 2)
+      #expect(try await more.count == 1)
+    }
+  }
+}

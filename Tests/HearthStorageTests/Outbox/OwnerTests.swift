@@ -1,0 +1,95 @@
+import HearthCore
+import TestSupport
+import Testing
+
+@testable import HearthStorage
+
+@Suite struct OwnerTests {
+  @Test("What was made while nobody was known takes the first subject that signs in")
+  func adoption() async throws {
+    try await withStore { outbox in
+      try await outbox.add(Sample.draft("/1"), Sample.draft("/2"), subject: nil)
+      #expect(try await outbox.settle().deliveries.isEmpty)
+      #expect(try await outbox.store.bind(Sample.work, to: Sample.alice, adopts: true, limit: 10).isDone)
+      #expect(try await outbox.settle(subject: Sample.bob).deliveries.isEmpty)
+      let delivery = try #require(try await outbox.settle().deliveries.first)
+      #expect(delivery.path == "/1")
+      #expect(delivery.subject == Sample.alice)
+    }
+  }
+
+  @Test("A hint alone takes nobody's items")
+  func hint() async throws {
+    try await withStore { outbox in
+      let id = try await outbox.add(Sample.draft(), subject: nil)[0].item.id
+      #expect(try await outbox.store.bind(Sample.work, to: Sample.alice, adopts: false, limit: 10).isDone)
+      #expect(try await outbox.settle().deliveries.isEmpty)
+      #expect(try await outbox.store.item(id)?.subject == nil)
+      #expect(try await outbox.state(id) == .pending)
+    }
+  }
+
+  @Test("Nobody's items join those of the subject in the order they were made, step by step")
+  func merge() async throws {
+    try await withStore { outbox in
+      try await outbox.add(Sample.draft("/1"))
+      try await outbox.add(Sample.draft("/2"), Sample.draft("/3"), Sample.draft("/u", lane: nil), subject: nil)
+      try await outbox.add(Sample.draft("/4"))
+      #expect(try await !outbox.store.bind(Sample.work, to: Sample.alice, adopts: true, limit: 2).isDone)
+      #expect(try await outbox.store.bind(Sample.work, to: Sample.alice, adopts: true, limit: 2).isDone)
+      try outbox.expectSound()
+      let paths = try await outbox.settle(follows: true).deliveries.map(\.path)
+      #expect(paths.filter { $0 != "/u" } == ["/1", "/2", "/3", "/4"])
+      #expect(paths.contains("/u"))
+    }
+  }
+
+  @Test("Another user's items are held until that user is back, and nothing of the wait is lost")
+  func otherUser() async throws {
+    try await withStore { outbox in
+      let store = outbox.store
+      _ = try await store.bind(Sample.work, to: Sample.alice, adopts: true, limit: 10)
+      let id = try await outbox.add(Sample.draft("/alice"))[0].item.id
+      #expect(try await store.bind(Sample.work, to: Sample.bob, adopts: true, limit: 10).holdsOthers)
+      #expect(try await !store.bind(Sample.work, to: Sample.bob, adopts: true, limit: 10).holdsOthers)
+      try await outbox.add(Sample.draft("/bob"), subject: Sample.bob)
+      let item = try #require(try await store.item(id))
+      #expect(item.state == .held)
+      #expect(item.reason == .otherUser)
+      #expect(try await store.list(OutboxQuery(state: .held)).items.map(\.id) == [id])
+      #expect(try await store.list(OutboxQuery(state: .pending)).items.count == 1)
+      let stats = try await store.stats(of: Sample.work)
+      #expect((stats.held, stats.pending) == (1, 1))
+      #expect(try await outbox.settle(subject: Sample.bob).deliveries.map(\.path) == ["/bob"])
+      await #expect(throws: OutboxStoreFailure.invalidState(.held)) {
+        try await store.change(id, .retry, at: Sample.start)
+      }
+      _ = try await store.bind(Sample.work, to: Sample.alice, adopts: true, limit: 10)
+      #expect(try await outbox.state(id) == .pending)
+      #expect(try await outbox.settle().deliveries.map(\.path) == ["/alice"])
+    }
+  }
+
+  @Test("The same subject name of another issuer is another user")
+  func issuer() async throws {
+    try await withStore { outbox in
+      try await outbox.add(Sample.draft())
+      let namesake = Subject(issuer: "https://elsewhere.example.com", id: Sample.alice.id)
+      #expect(try await outbox.settle(subject: namesake).deliveries.isEmpty)
+    }
+  }
+
+  @Test("Discarding takes back one subject's undelivered items, in steps")
+  func discard() async throws {
+    try await withStore { outbox in
+      for index in 0..<5 { try await outbox.add(Sample.draft("/\(index)")) }
+      let bobs = try await outbox.add(Sample.draft("/bob"), subject: Sample.bob)[0].item.id
+      let store = outbox.store
+      #expect(try await store.discard(Sample.work, of: Sample.alice, limit: 3, at: outbox.now) == 3)
+      #expect(try await store.discard(Sample.work, of: Sample.alice, limit: 3, at: outbox.now) == 2)
+      #expect(try await outbox.settle().deliveries.isEmpty)
+      #expect(try await outbox.state(bobs) == .pending)
+      #expect(try await store.list(OutboxQuery(state: .cancelled)).items.count == 5)
+    }
+  }
+}

@@ -1,0 +1,23 @@
+import GRDB
+import HearthCore
+import TestSupport
+import Testing
+
+@testable import HearthStorage
+
+@Suite struct QueryPlanTests {
+  @Test("Every statement finds its rows by an index and sorts nothing", arguments: OutboxQueries.all)
+  func plans(_ sql: String) async throws {
+    try await withStore { outbox in
+      let details = try await outbox.store.withConnection { db in
+        let statement = try db.makeStatement(sql: "EXPLAIN QUERY PLAN \(sql)")
+        statement.setUncheckedArguments(StatementArguments())
+        return try Row.fetchAll(statement).map { $0["detail"] as String }
+      }
+      for detail in details {
+        #expect(!detail.hasPrefix("SCAN") || detail.contains("USING COVERING INDEX items_by_expiry"), "\(detail)")
+        #expect(!detail.contains("TEMP B-TREE"), "\(detail)")
+      }
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import HearthCore
+import TestSupport
+import Testing
+
+@testable import HearthStorage
+
+/// An outbox on disk, with the words the tests use for what they do to it.
+struct StoreFixture: Sendable {
+  let folder: ScratchFolder
+  let store: SQLiteOutboxStore
+  var now = Sample.start
+  var policy = DeliveryPolicy(OutboxSettings())
+  var limits = OutboxLimits(items: 100_000, bytes: 1 << 30)
+
+  var path: String { folder.file("outbox.sqlite") }
+
+  @discardableResult
+  func add(
+    _ drafts: OutboxDraft..., subject: Subject? = Sample.alice
+  ) async throws -> [OutboxReceipts.Receipt] {
+    try await store.enqueue(drafts.map { try new($0, subject) }, limits: limits, at: now).receipts
+  }
+
+  func new(_ draft: OutboxDraft, _ subject: Subject? = Sample.alice) throws -> NewOutboxItem {
+    let id = ItemID.make(at: now, random: (UInt64.random(in: 0...UInt64.max), UInt64.random(in: 0...UInt64.max)))
+    return NewOutboxItem(id: id, draft: draft, url: try draft.checked(maxBody: 1 << 20), subject: subject)
+  }
+
+  func settle(
+    _ finished: [FinishedDelivery] = [], subject: Subject? = Sample.alice, limit: Int = 100, follows: Bool = false,
+    open: Set<Origin> = [Sample.origin], probed: Set<Origin> = [], configured: Set<Origin>? = nil,
+    trusted: Bool = true, account: AccountName = Sample.work
+  ) async throws -> (deliveries: [Delivery], claimed: OutboxSettlement.Claimed, settlement: OutboxSettlement) {
+    let claim = OutboxClaim(
+      account: account, subject: subject, limit: limit, takesFollowers: follows, open: open, probed: probed,
+      configured: configured ?? open.union(probed), isClockTrusted: trusted, policy: policy)
+    let settlement = try await store.settle(finished, claims: [claim], at: now)
+    let claimed = try #require(settlement.claimed[account])
+    return (claimed.runs.flatMap(\.deliveries), claimed, settlement)
+  }
+
+  func finish(_ delivery: Delivery, _ verdict: DeliveryVerdict) async throws -> [OutboxItem] {
+    try await store.settle([FinishedDelivery(number: delivery.number, verdict: verdict)], claims: [], at: now).changed
+  }
+
+  func wait(_ seconds: Int64, unknown: Bool = false, status: Int? = 503) -> DeliveryVerdict {
+    .waiting(
+      DeliveryVerdict.Wait(
+        until: now + .seconds(seconds), isFateUnknown: unknown, isConflict: false, status: status, error: "no"))
+  }
+
+  func state(_ id: String) async throws -> OutboxItem.State? { try await store.item(id)?.state }
+
+  /// Closes nothing: the check opens the database beside the store, which stands still.
+  func expectSound(_ location: SourceLocation = #_sourceLocation) throws {
+    #expect(try OutboxCheck.flaws(at: path) == [], sourceLocation: location)
+  }
+}
+
+/// Runs a test on an outbox in a folder of its own, and checks the whole outbox afterwards.
+func withStore(_ body: (inout StoreFixture) async throws -> Void) async throws {
+  let folder = ScratchFolder()
+  defer { folder.remove() }
+  let opened = try SQLiteOutboxStore.open(at: folder.file("outbox.sqlite"), now: Sample.start)
+  var fixture = StoreFixture(folder: folder, store: opened.store)
+  try await body(&fixture)
+  try fixture.expectSound()
+}
+
+extension Delivery {
+  var path: String { request.url.target }
+}

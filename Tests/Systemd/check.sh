@@ -1,0 +1,45 @@
+#!/bin/bash
+# check.sh [FOLDER]: checks the units, the notifications and the journal of the programs in FOLDER (.build/debug) in a
+# real systemd user manager. Where that cannot be had it says "skipped:" and why, and succeeds.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+programs=$(cd "${1:-$root/.build/debug}" && pwd -P)
+
+skip() {
+  echo "skipped: $1"
+  exit 0
+}
+
+for program in hearthd hearthctl hearth-sandbox; do
+  [ -x "$programs/$program" ] || { echo "There is no $programs/$program; run \"swift build\" first." >&2; exit 1; }
+done
+for tool in unshare setpriv findmnt ip journalctl systemctl jq curl; do
+  command -v "$tool" > /dev/null || skip "$tool is not installed (make deps-check)"
+done
+[ -x /lib/systemd/systemd ] || skip "systemd is not installed (make deps-check)"
+
+privileged=()
+if [ "$(id -u)" -ne 0 ]; then
+  sudo -n true 2> /dev/null || skip "namespaces with an unprivileged user in them need root"
+  privileged=(sudo -n)
+fi
+
+stage=$(mktemp -d)
+trap 'rm -rf "$stage"' EXIT
+chmod 755 "$stage"
+make --no-print-directory -s -C "$root" install-units BINDIR=/run/hearth/bin UNITDIR="$stage/units"
+cp "$root/systemd/sandbox.conf.example" "$here/checks.sh" "$stage/"
+chmod -R a+rX "$stage"
+
+# The programs of a debug build find Swift's libraries in the toolchain, which may lie where only root can read.
+libraries=$(ldd "$programs/hearthd" | sed -n 's|.* => \(/.*\)/libswiftCore\.so .*|\1|p')
+binds=(--bind "$programs" /run/hearth/bin --bind "$stage" /run/hearth/stage)
+[ -z "$libraries" ] || binds+=(--bind "$libraries" /run/hearth/lib)
+
+status=0
+"${privileged[@]}" "$here/user-manager.sh" "${binds[@]}" --catalog "$root/systemd/hearth.catalog" \
+  bash /run/hearth/stage/checks.sh > "$stage/output" 2>&1 || status=$?
+if [ "$status" -eq 77 ]; then skip "$(tail -n 1 "$stage/output")"; fi
+cat "$stage/output"
+exit "$status"

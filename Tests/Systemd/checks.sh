@@ -1,0 +1,181 @@
+#!/bin/bash
+# The checks themselves, run by check.sh as an unprivileged user inside user-manager.sh.
+set -eu
+export LD_LIBRARY_PATH=/run/hearth/lib PATH=/run/hearth/bin:$PATH
+units=$HOME/.config/systemd/user
+config=$HOME/.config/hearth/config.toml
+socket=$XDG_RUNTIME_DIR/hearth/rpc.sock
+checked=0
+
+check() {
+  checked=$((checked + 1))
+  echo "check: $1"
+}
+
+fail() {
+  echo "failed: $1"
+  echo "--- the service"
+  systemctl --user status --no-pager --lines=0 hearthd.service hearthd.socket || true
+  echo "--- its journal"
+  journalctl --user --no-pager --output=short --lines=60 || true
+  exit 1
+}
+trap 'fail "line $LINENO: $BASH_COMMAND"' ERR
+set -E
+
+# await SECONDS COMMAND...: until COMMAND succeeds
+await() {
+  local deadline=$((SECONDS + $1)) command=("${@:2}")
+  until "${command[@]}" > /dev/null 2>&1; do
+    [ "$SECONDS" -lt "$deadline" ] || fail "not within $1 s: ${command[*]}"
+    sleep 0.05
+  done
+}
+
+of_service() { systemctl --user show --property="$1" --value hearthd.service; }
+records() { journalctl --user --output=json SYSLOG_IDENTIFIER=hearthd "$@"; }
+has_record() { records HEARTH_EVENT="$1" | jq --exit-status --slurp "any(.[]; ${2:-true})"; }
+state_of_work() { hearthctl status work --json | jq --raw-output '.. | .state? // empty' | head -n 1; }
+work_is() { [ "$(state_of_work)" = "$1" ]; }
+main_pid_is_other_than() { [ "$(of_service MainPID)" != "$1" ] && [ "$(of_service ActiveState)" = active ]; }
+
+hearth-sandbox --port 0 > "$HOME/sandbox.log" &
+sandbox=$!
+trap 'kill $sandbox 2> /dev/null' EXIT
+await 20 grep -q "^listening on " "$HOME/sandbox.log"
+issuer=$(sed -n 's/^listening on //p' "$HOME/sandbox.log")
+grant=$(curl -sS -X POST "$issuer/__grant" -d '{"subject":"2482"}' | jq --raw-output .refresh_token)
+
+mkdir -p "$units/hearthd.service.d" "$(dirname "$config")"
+cp /run/hearth/stage/units/* "$units/"
+printf '[Service]\nEnvironment=LD_LIBRARY_PATH=%s\n' "$LD_LIBRARY_PATH" > "$units/hearthd.service.d/libraries.conf"
+cat > "$config" <<TOML
+[accounts.work]
+type = "oidc"
+issuer = "$issuer"
+client_id = "hearth"
+api_origins = ["$issuer"]
+TOML
+chmod 600 "$config"
+systemctl --user daemon-reload
+
+check "the units have no errors"
+systemd-analyze --user verify "$units/hearthd.service" "$units/hearthd.socket" > "$HOME/verify" 2>&1 || true
+[ ! -s "$HOME/verify" ] || fail "systemd-analyze: $(cat "$HOME/verify")"
+
+check "the socket is the user's alone and starts nothing by itself"
+systemctl --user start hearthd.socket
+[ "$(stat -c %a "$socket") $(stat -c %a "$(dirname "$socket")")" = "600 700" ] || fail "modes of $socket"
+[ "$(of_service ActiveState)" = inactive ] || fail "hearthd runs before the first call"
+
+check "the first call starts the daemon and is answered"
+first=$(hearthctl rpc daemon.getInfo)
+pid=$(jq .pid <<< "$first")
+[ "$(of_service ActiveState)" = active ] || fail "hearthd is $(of_service ActiveState) after the first call"
+[ "$(of_service MainPID)" = "$pid" ] || fail "process $pid answered, not the service's"
+
+check "it dumps no core and lets nobody look into it"
+grep -Eq '^Max core file size +0 +0 ' "/proc/$pid/limits" || fail "core dumps are possible"
+[ "$(stat -c %u "/proc/$pid/environ")" = 0 ] || fail "the process is dumpable"
+grep -q '^NoNewPrivs:[[:space:]]*1' "/proc/$pid/status" || fail "it may gain privileges"
+
+check "a session is signed in and an item waits in the outbox"
+printf '%s\n' "$grant" | hearthctl login work --refresh-token-stdin > /dev/null
+await 10 work_is authenticated
+hearthctl outbox pause work > /dev/null
+hearthctl outbox add work POST "$issuer/api/notes" --data one --key systemd-check > /dev/null
+pending() { [ "$(hearthctl outbox stats work --json | jq .pending)" = "$1" ]; }
+await 5 pending 1
+
+check "status shows the line the daemon sent"
+line=$(of_service StatusText)
+[ -n "$line" ] || fail "StatusText is empty"
+systemctl --user status --no-pager hearthd.service | grep -qF "Status: \"$line\"" || fail "no status line"
+
+check "SIGKILL restarts it with session and outbox as they were"
+systemctl --user kill --signal=KILL --kill-whom=main hearthd.service
+await 20 main_pid_is_other_than "$pid"
+[ "$(of_service NRestarts)" = 1 ] || fail "restarted $(of_service NRestarts) times"
+await 10 work_is authenticated
+pending 1 || fail "the outbox has lost its item"
+hearthctl outbox resume work > /dev/null
+hearthctl outbox flush work > /dev/null
+effects=$(curl -sS "$issuer/__stats" | jq '[.effects[] | select(.path == "/api/notes")] | length')
+[ "$effects" = 1 ] || fail "the item took effect $effects times"
+
+check "the journal has events with their fields"
+await 10 has_record daemon.started '.HEARTH_VERSION != null and .MESSAGE_ID != null and .PRIORITY == "6"'
+await 10 has_record session.changed '.HEARTH_ACCOUNT == "work" and .HEARTH_STATE == "authenticated" and .PRIORITY == "5"'
+await 10 has_record session.signedIn '.HEARTH_ACCOUNT == "work" and .HEARTH_SUBJECT != null'
+await 10 has_record outbox.paused '.HEARTH_ACCOUNT == "work" and .HEARTH_REASON != null and .PRIORITY == "5"'
+bare=$(records | jq --slurp '[.[] | select(.HEARTH_EVENT == null or .MESSAGE_ID == null)] | length')
+[ "$bare" = 0 ] || fail "$bare records have no event: $(records | jq -r 'select(.HEARTH_EVENT == null).MESSAGE')"
+
+check "each event of the journal is explained by the catalog"
+explained=$(journalctl --user --no-pager --catalog HEARTH_EVENT=daemon.started)
+grep -q "Subject: Hearth has started" <<< "$explained" || fail "no catalog entry is shown"
+grep -q "Defined-By: Hearth" <<< "$explained" || fail "the entry is not Hearth's"
+
+check "SIGHUP reads the configuration again"
+systemctl --user reload hearthd.service
+await 10 has_record daemon.reloaded
+
+check "the watchdog ends and restarts a daemon that hangs"
+[ "$(of_service WatchdogUSec)" = 30s ] || fail "WatchdogUSec=$(of_service WatchdogUSec)"
+printf '[Service]\nWatchdogSec=2\n' > "$units/hearthd.service.d/watchdog.conf"
+systemctl --user daemon-reload
+systemctl --user restart hearthd.service
+sleep 3
+pid=$(of_service MainPID)
+[ "$(of_service NRestarts)" = 0 ] || fail "the watchdog ended a daemon that was well"
+kill -STOP "$pid"
+await 20 main_pid_is_other_than "$pid"
+await 5 work_is authenticated
+rm "$units/hearthd.service.d/watchdog.conf"
+systemctl --user daemon-reload
+
+check "SIGTERM ends it cleanly, and the next call starts it again"
+started=$(date +%s%N)
+systemctl --user stop hearthd.service
+[ $((($(date +%s%N) - started) / 1000000)) -lt 5000 ] || fail "stopping took 5 s or more"
+[ "$(of_service Result) $(of_service ExecMainStatus)" = "success 0" ] || fail "ended with $(of_service Result)"
+await 10 has_record daemon.stopping
+systemctl --user start hearthd.socket
+await 10 work_is authenticated
+
+check "a configuration it cannot use is refused with status 78 and not tried again"
+systemctl --user stop hearthd.socket hearthd.service
+cp "$config" "$HOME/config.toml.good"
+echo 'type = ' >> "$config"
+if systemctl --user start hearthd.service 2> /dev/null; then fail "it started with a broken configuration"; fi
+[ "$(of_service ExecMainStatus)" = 78 ] || fail "status $(of_service ExecMainStatus)"
+sleep 2
+[ "$(of_service ActiveState) $(of_service NRestarts)" = "failed 0" ] || fail "it was started again"
+await 10 has_record daemon.configurationRefused '.PRIORITY == "3"'
+cp "$HOME/config.toml.good" "$config"
+systemctl --user reset-failed
+systemctl --user start hearthd.service
+await 10 work_is authenticated
+
+check "the sandbox drop-in leaves it at work"
+if unshare --user --map-root-user --mount true 2> /dev/null; then
+  cp /run/hearth/stage/sandbox.conf.example "$units/hearthd.service.d/sandbox.conf"
+  systemctl --user daemon-reload
+  systemctl --user restart hearthd.service
+  await 10 work_is authenticated
+  hearthctl refresh work > /dev/null
+  rm "$units/hearthd.service.d/sandbox.conf"
+  systemctl --user daemon-reload
+else
+  echo "skipped: users may make no user namespaces here"
+fi
+
+check "no token is in the journal"
+token=$(hearthctl token work)
+journalctl --user --output=json --all > "$HOME/journal"
+for secret in "$grant" "$token"; do
+  if grep -qF "$secret" "$HOME/journal"; then fail "a token is in the journal"; fi
+done
+
+systemctl --user stop hearthd.socket hearthd.service
+echo "All $checked checks passed."

@@ -1,0 +1,329 @@
+package import HearthCore
+import Synchronization
+
+/// Files in memory that know what a power loss would leave of them, fail on demand and go away like a volume.
+package final class MemoryFileSystem: FileSystem {
+  package enum Step: String, Sendable {
+    case read, status, target, names
+    case createFile, allocate, write, syncFile, rename, syncFolder, removeFile, createFolder, setMode
+
+    var changesSomething: Bool {
+      switch self {
+      case .read, .status, .target, .names: false
+      case .createFile, .allocate, .write, .syncFile, .rename, .syncFolder, .removeFile, .createFolder, .setMode: true
+      }
+    }
+  }
+
+  /// What is left when the process or the machine stops.
+  package enum Loss: Sendable, CaseIterable {
+    /// The process was killed: all that was done is there.
+    case none
+    /// The names reached the disk, contents that were not fsynced did not.
+    case contents
+    /// Nothing that was not fsynced reached the disk.
+    case contentsAndNames
+  }
+
+  fileprivate struct Node {
+    var kind: FileStatus.Kind
+    var bytes: [UInt8] = []
+    var durable: [UInt8] = []
+    var mode: UInt32
+    var isOwn = true
+    var modified: Timestamp
+    var target = ""
+  }
+
+  fileprivate struct State {
+    var nodes: [UInt64: Node] = [:]
+    var names: [String: UInt64] = [:]
+    var durableNames: [String: UInt64] = [:]
+    var away: [String: UInt64] = [:]
+    var nextInode: UInt64 = 1
+    var log: [String] = []
+    var failures: [String: FileError] = [:]
+    var failuresUnder: [String: FileError] = [:]
+    var changesLeft: Int?
+    var changesMade = 0
+  }
+
+  private let state = Mutex(State())
+  private let now: @Sendable () -> Timestamp
+
+  /// `now`: when a file that is written was written.
+  package init(folders: [String], now: @escaping @Sendable () -> Timestamp) {
+    self.now = now
+    for folder in folders { addFolder(folder) }
+  }
+
+  // MARK: What the test does
+
+  package func addFolder(_ path: String) {
+    state.withLock { state in
+      let inode = state.add(Node(kind: .folder, mode: 0o700, modified: now()))
+      state.names[path] = inode
+      state.durableNames[path] = inode
+    }
+  }
+
+  /// Another program puts a file there by rename, durably.
+  package func put(_ text: String, at path: String, mode: UInt32 = 0o600, isOwn: Bool = true) {
+    state.withLock { state in
+      let bytes = Array(text.utf8)
+      let inode = state.add(
+        Node(kind: .file, bytes: bytes, durable: bytes, mode: mode, isOwn: isOwn, modified: now()))
+      state.names[path] = inode
+      state.durableNames[path] = inode
+    }
+  }
+
+  /// Another program writes into the file that is there.
+  package func putInPlace(_ text: String, at path: String) {
+    state.withLock { state in
+      guard let inode = state.names[path] else { return }
+      state.nodes[inode]?.bytes = Array(text.utf8)
+      state.nodes[inode]?.modified = now()
+    }
+  }
+
+  package func putLink(to target: String, at path: String) {
+    state.withLock { state in
+      state.names[path] = state.add(Node(kind: .link, mode: 0o777, modified: now(), target: target))
+    }
+  }
+
+  package func delete(_ path: String) {
+    state.withLock { state in
+      state.names[path] = nil
+      state.durableNames[path] = nil
+    }
+  }
+
+  package func text(at path: String) -> String? {
+    state.withLock { state in
+      state.names[path].flatMap { state.nodes[$0] }.map { String(decoding: $0.bytes, as: UTF8.self) }
+    }
+  }
+
+  package func mode(at path: String) -> UInt32? {
+    state.withLock { state in state.names[path].flatMap { state.nodes[$0] }?.mode }
+  }
+
+  /// All names but folders'.
+  package var fileNames: [String] {
+    state.withLock { state in state.names.filter { state.nodes[$0.value]?.kind != .folder }.keys.sorted() }
+  }
+
+  /// Takes all names below a folder away, as an unmount or the lock of an encrypted folder does.
+  package func unmount(_ folder: String) {
+    state.withLock { state in
+      let below = state.names.filter { $0.key.hasPrefix(folder + "/") }
+      state.away.merge(below) { $1 }
+      for name in below.keys {
+        state.names[name] = nil
+        state.durableNames[name] = nil
+      }
+    }
+  }
+
+  /// Brings everything back that `unmount` took away.
+  package func mountAll() {
+    state.withLock { state in
+      state.names.merge(state.away) { $1 }
+      state.durableNames.merge(state.away) { $1 }
+      state.away = [:]
+    }
+  }
+
+  /// Lets a step fail wherever it touches this path; nil lets it succeed again.
+  package func fail(_ step: Step, at path: String, with error: FileError?) {
+    state.withLock { $0.failures["\(step.rawValue) \(path)"] = error }
+  }
+
+  /// Lets every step fail below a folder; nil lets them succeed again.
+  package func failAll(under folder: String, with error: FileError?) {
+    state.withLock { $0.failuresUnder[folder] = error }
+  }
+
+  /// Lets this many more changes happen, and no further one.
+  package func stop(afterChanges count: Int) {
+    state.withLock { $0.changesLeft = count }
+  }
+
+  /// Starts again with what is left.
+  package func restart(after loss: Loss) {
+    state.withLock { state in
+      state.changesLeft = nil
+      guard loss != .none else { return }
+      if loss == .contentsAndNames { state.names = state.durableNames }
+      state.names = state.names.filter { name, _ in state.hasFolder(of: name) }
+      state.durableNames = state.names
+      for (inode, node) in state.nodes where node.kind == .file { state.nodes[inode]?.bytes = node.durable }
+    }
+  }
+
+  package var changesMade: Int { state.withLock(\.changesMade) }
+
+  /// The steps so far, as "step path".
+  package var log: [String] { state.withLock(\.log) }
+
+  package func clearLog() { state.withLock { $0.log = [] } }
+
+  // MARK: FileSystem
+
+  package func read(_ path: String, limit: Int, followsLink: Bool) async throws(FileError) -> FileContents {
+    try perform(.read, path) { state throws(FileError) in
+      var inode = try state.inode(path)
+      if let node = state.nodes[inode], node.kind == .link {
+        guard followsLink else { throw .symbolicLink }
+        inode = try state.inode(node.target)
+      }
+      let status = try state.status(of: inode)
+      guard status.kind == .file, let node = state.nodes[inode] else { throw .notRegular }
+      guard status.size <= limit else { throw .tooBig }
+      return FileContents(bytes: node.bytes, status: status)
+    }
+  }
+
+  package func status(_ path: String) async throws(FileError) -> FileStatus {
+    try perform(.status, path) { state throws(FileError) in try state.status(of: state.inode(path)) }
+  }
+
+  package func target(ofLink path: String) async throws(FileError) -> String {
+    try perform(.target, path) { state throws(FileError) in state.nodes[try state.inode(path)]?.target ?? "" }
+  }
+
+  package func names(in folder: String) async throws(FileError) -> [String] {
+    try perform(.names, folder) { state throws(FileError) in
+      _ = try state.inode(folder)
+      return state.names.keys.filter { $0.hasPrefix(folder + "/") }.map { String($0.dropFirst(folder.count + 1)) }
+        .filter { !$0.contains("/") }.sorted()
+    }
+  }
+
+  package func createFile(_ path: String) async throws(FileError) {
+    try perform(.createFile, path) { state throws(FileError) in
+      guard state.names[path] == nil else { throw .exists }
+      guard state.hasFolder(of: path) else { throw .absent }
+      state.names[path] = state.add(Node(kind: .file, mode: 0o600, modified: now()))
+    }
+  }
+
+  package func allocate(_ path: String, bytes: Int) async throws(FileError) {
+    try perform(.allocate, path) { state throws(FileError) in
+      let inode = try state.inode(path)
+      let count = state.nodes[inode]?.bytes.count ?? 0
+      state.nodes[inode]?.bytes += Array(repeating: 0, count: max(0, bytes - count))
+    }
+  }
+
+  package func write(_ bytes: [UInt8], to path: String) async throws(FileError) {
+    try perform(.write, path) { state throws(FileError) in
+      let inode = try state.inode(path)
+      state.nodes[inode]?.bytes = bytes
+      state.nodes[inode]?.modified = now()
+    }
+  }
+
+  package func syncFile(_ path: String) async throws(FileError) {
+    // A disk takes its time, and others come meanwhile.
+    await Task.yield()
+    try perform(.syncFile, path) { state throws(FileError) in
+      let inode = try state.inode(path)
+      let bytes = state.nodes[inode]?.bytes ?? []
+      state.nodes[inode]?.durable = bytes
+    }
+  }
+
+  package func rename(_ path: String, to newPath: String) async throws(FileError) {
+    try perform(.rename, path) { state throws(FileError) in
+      state.names[newPath] = try state.inode(path)
+      state.names[path] = nil
+    }
+  }
+
+  package func syncFolder(_ path: String) async throws(FileError) {
+    try perform(.syncFolder, path) { state throws(FileError) in
+      if !path.isEmpty { _ = try state.inode(path) }
+      func isIn(_ name: String) -> Bool { State.folder(of: name) == path }
+      state.durableNames = state.durableNames.filter { !isIn($0.key) }
+      state.durableNames.merge(state.names.filter { isIn($0.key) }) { $1 }
+    }
+  }
+
+  package func removeFile(_ path: String) async throws(FileError) {
+    try perform(.removeFile, path) { state throws(FileError) in
+      _ = try state.inode(path)
+      state.names[path] = nil
+    }
+  }
+
+  package func createFolder(_ path: String) async throws(FileError) {
+    try perform(.createFolder, path) { state throws(FileError) in
+      guard state.names[path] == nil else { throw .exists }
+      guard state.hasFolder(of: path) else { throw .absent }
+      state.names[path] = state.add(Node(kind: .folder, mode: 0o700, modified: now()))
+    }
+  }
+
+  package func setMode(_ path: String, to mode: UInt32) async throws(FileError) {
+    try perform(.setMode, path) { state throws(FileError) in
+      let inode = try state.inode(path)
+      state.nodes[inode]?.mode = mode
+    }
+  }
+
+  private func perform<Value: Sendable>(
+    _ step: Step, _ path: String, _ body: (inout State) throws(FileError) -> Value
+  ) throws(FileError) -> Value {
+    let result: Result<Value, FileError> = state.withLock { state in
+      state.log.append("\(step.rawValue) \(path)")
+      if step.changesSomething {
+        if state.changesLeft == 0 { return .failure(.failed("the power is gone")) }
+        state.changesLeft = state.changesLeft.map { $0 - 1 }
+        state.changesMade += 1
+      }
+      if let error = state.failures["\(step.rawValue) \(path)"] { return .failure(error) }
+      if let error = state.failuresUnder.first(where: { path == $0.key || path.hasPrefix($0.key + "/") })?.value {
+        return .failure(error)
+      }
+      do throws(FileError) {
+        return .success(try body(&state))
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+}
+
+extension MemoryFileSystem.State {
+  fileprivate mutating func add(_ node: MemoryFileSystem.Node) -> UInt64 {
+    defer { nextInode += 1 }
+    nodes[nextInode] = node
+    return nextInode
+  }
+
+  fileprivate func inode(_ path: String) throws(FileError) -> UInt64 {
+    guard let inode = names[path] else { throw .absent }
+    return inode
+  }
+
+  fileprivate func status(of inode: UInt64) throws(FileError) -> FileStatus {
+    guard let node = nodes[inode] else { throw .absent }
+    return FileStatus(
+      kind: node.kind, isOwn: node.isOwn, mode: node.mode, size: node.bytes.count, modified: node.modified, inode: inode
+    )
+  }
+
+  fileprivate static func folder(of path: String) -> String {
+    String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+  }
+
+  /// Whether all folders above are there.
+  fileprivate func hasFolder(of path: String) -> Bool {
+    let folder = Self.folder(of: path)
+    return folder.isEmpty || names[folder] != nil && hasFolder(of: folder)
+  }
+}

@@ -1,0 +1,19 @@
+import HearthCore
+import Synchronization
+
+/// A watch that sees nothing until the test lets it.
+package final class SilentWatch: FileWatch {
+  private let state = Mutex<(paths: [String], hints: AsyncStream<Void>.Continuation?)>(([], nil))
+
+  package init() {}
+
+  package func hints(for paths: [String]) -> AsyncStream<Void> {
+    let (stream, continuation) = AsyncStream<Void>.makeStream()
+    state.withLock { $0 = (paths, continuation) }
+    return stream
+  }
+
+  package var paths: [String] { state.withLock(\.paths) }
+
+  package func hint() { _ = state.withLock { $0.hints?.yield() } }
+}

@@ -1,0 +1,107 @@
+package import HearthCore
+import Synchronization
+
+/// Another store that, while it is told to, fails as a full disk does.
+package final class FaultyOutboxStore: OutboxStore {
+  private let store: any OutboxStore
+  private let isFailing = Mutex(false)
+
+  package init(_ store: any OutboxStore) {
+    self.store = store
+  }
+
+  package func setFailing(_ failing: Bool) { isFailing.withLock { $0 = failing } }
+
+  private func pass() throws(OutboxStoreFailure) {
+    if isFailing.withLock({ $0 }) { throw .unavailable("The disk is full.") }
+  }
+
+  package func recover(at now: Timestamp) async throws(OutboxStoreFailure) {
+    try pass()
+    try await store.recover(at: now)
+  }
+
+  package func enqueue(
+    _ items: [NewOutboxItem], limits: OutboxLimits, at now: Timestamp
+  ) async throws(OutboxStoreFailure) -> OutboxReceipts {
+    try pass()
+    return try await store.enqueue(items, limits: limits, at: now)
+  }
+
+  package func settle(
+    _ finished: [FinishedDelivery], claims: [OutboxClaim], at now: Timestamp
+  ) async throws(OutboxStoreFailure) -> OutboxSettlement {
+    try pass()
+    return try await store.settle(finished, claims: claims, at: now)
+  }
+
+  package func item(_ id: String) async throws(OutboxStoreFailure) -> OutboxItem? { try await store.item(id) }
+
+  package func list(_ query: OutboxQuery) async throws(OutboxStoreFailure) -> OutboxPage {
+    try await store.list(query)
+  }
+
+  package func stats(of account: AccountName?) async throws(OutboxStoreFailure) -> OutboxStats {
+    try await store.stats(of: account)
+  }
+
+  package func change(
+    _ id: String, _ change: OutboxChange, at now: Timestamp
+  ) async throws(OutboxStoreFailure) -> OutboxItem {
+    try pass()
+    return try await store.change(id, change, at: now)
+  }
+
+  package func changeAll(
+    of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, limit: Int, at now: Timestamp
+  ) async throws(OutboxStoreFailure) -> Int {
+    try pass()
+    return try await store.changeAll(of: account, in: state, change, limit: limit, at: now)
+  }
+
+  package func bind(
+    _ account: AccountName, to subject: Subject, adopts: Bool, limit: Int
+  ) async throws(OutboxStoreFailure) -> OutboxBinding {
+    try pass()
+    return try await store.bind(account, to: subject, adopts: adopts, limit: limit)
+  }
+
+  package func discard(
+    _ account: AccountName, of subject: Subject?, limit: Int, at now: Timestamp
+  ) async throws(OutboxStoreFailure) -> Int {
+    try pass()
+    return try await store.discard(account, of: subject, limit: limit, at: now)
+  }
+
+  package func hasten(_ account: AccountName, limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> Int {
+    try pass()
+    return try await store.hasten(account, limit: limit, at: now)
+  }
+
+  package func replan(shift: Duration, at now: Timestamp) async throws(OutboxStoreFailure) {
+    try pass()
+    try await store.replan(shift: shift, at: now)
+  }
+
+  package func expire(limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> [OutboxItem] {
+    try pass()
+    return try await store.expire(limit: limit, at: now)
+  }
+
+  package func sweep(
+    _ retention: OutboxRetention, limit: Int, at now: Timestamp
+  ) async throws(OutboxStoreFailure) -> Bool {
+    try pass()
+    return try await store.sweep(retention, limit: limit, at: now)
+  }
+
+  package func setPaused(_ accounts: Set<AccountName>, _ isPaused: Bool) async throws(OutboxStoreFailure) {
+    try pass()
+    try await store.setPaused(accounts, isPaused)
+  }
+
+  package func paused() async throws(OutboxStoreFailure) -> Set<AccountName> {
+    try pass()
+    return try await store.paused()
+  }
+}

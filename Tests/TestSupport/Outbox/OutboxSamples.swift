@@ -1,0 +1,24 @@
+package import HearthCore
+
+/// What the tests of the outbox are about.
+package enum Sample {
+  package static let work = AccountName("work")!
+  package static let other = AccountName("other")!
+  package static let alice = Subject(issuer: "https://id.example.com", id: "alice")
+  package static let bob = Subject(issuer: "https://id.example.com", id: "bob")
+  package static let url = try? HTTPURL("https://api.example.com/notes")
+  package static let origin = url!.origin
+  package static let secondOrigin = (try? HTTPURL("https://second.example.com/"))!.origin
+  package static let start = Timestamp(rfc3339: "2026-11-21T10:00:00Z")!
+
+  package static func draft(
+    _ path: String = "/notes", account: AccountName = work, method: String = "POST", body: String = "",
+    lane: String? = "default", key: String? = nil, replaceKey: String? = nil, notBefore: Timestamp? = nil,
+    expiresAt: Timestamp? = nil, origin: String = "https://api.example.com"
+  ) -> OutboxDraft {
+    OutboxDraft(
+      account: account, method: method, url: origin + path, body: Array(body.utf8), lane: lane ?? "default",
+      isUnordered: lane == nil, idempotencyKey: key, replaceKey: replaceKey, notBefore: notBefore,
+      expiresAt: expiresAt)
+  }
+}

@@ -1,0 +1,254 @@
+import Testing
+
+@testable import hearthd
+
+/// A configuration that is refused, and the sentence that says why.
+struct BadConfiguration: Sendable, CustomTestStringConvertible {
+  let text: String
+  let sentence: String
+
+  init(_ text: String, _ sentence: String) {
+    self.text = text
+    self.sentence = sentence
+  }
+
+  /// One about an account, whose table begins in line 1 and whose `type` is in line 2.
+  init(_ type: String, _ text: String, _ sentence: String) {
+    self.init("[accounts.a]\ntype = \"\(type)\"\n" + text, sentence)
+  }
+
+  var testDescription: String { sentence }
+
+  static let syntax = [
+    BadConfiguration(
+      "[log]\nlevel = info\n",
+      "/c.toml:2: not valid TOML: Error while parsing floating-point: expected value-terminator, saw 'o'"),
+    BadConfiguration(
+      "[log]\n\nlevel = \"info\"\nlevel = \"debug\"\n",
+      "/c.toml:4: not valid TOML: Error while parsing key-value pair: cannot redefine existing string 'level'"),
+    BadConfiguration("[log]\nlevel = \"info\"\u{0}", "/c.toml: there is a NUL byte in it"),
+  ]
+
+  static let keys = [
+    BadConfiguration("[logg]\nlevel = \"info\"", "/c.toml:1: unknown key \"logg\" in the file"),
+    BadConfiguration("\nlevel = \"info\"", "/c.toml:2: unknown key \"level\" in the file"),
+    BadConfiguration("[log]\nlevle = \"info\"", "/c.toml:2: unknown key \"levle\" in [log]"),
+    BadConfiguration("[log]\nlevel.x = 1", "/c.toml:2: \"level\" in [log] must be a string, not a table"),
+    BadConfiguration("refresh.marginn = 1", "/c.toml:1: unknown key \"marginn\" in [refresh]"),
+    BadConfiguration("log = 3", "/c.toml:1: [log] must be a table, not an integer"),
+    BadConfiguration(
+      "oidc", "client_id = \"c\"\nissuerr = \"https://x.example\"", "/c.toml:4: unknown key \"issuerr\" in [accounts.a]"
+    ),
+    BadConfiguration(
+      "oidc", "issuer = \"https://x.example\"\nclient_id = \"c\"\nsilly = 1\nfoolish = 2",
+      "/c.toml:5: unknown key \"silly\" in [accounts.a]"),
+    BadConfiguration(
+      "oidc", "refresh_url = \"https://x.example\"",
+      "/c.toml:3: \"refresh_url\" in [accounts.a] means nothing for an account of type \"oidc\""),
+    BadConfiguration(
+      "oidc", "token_endpoint = \"https://x.example\"",
+      "/c.toml:3: \"token_endpoint\" in [accounts.a] means nothing for an account of type \"oidc\""),
+    BadConfiguration(
+      "firebase", "api_key = \"k\"\nlogin_url = \"https://x.example\"",
+      "/c.toml:4: \"login_url\" in [accounts.a] means nothing for an account of type \"firebase\""),
+    BadConfiguration("accounts = 1", "/c.toml:1: \"accounts\" must be tables like [accounts.work]"),
+    BadConfiguration("[accounts]\nwork = \"x\"", "/c.toml:2: [accounts.work] must be a table, not a string"),
+    BadConfiguration(
+      "[[accounts.work]]\ntype = \"oidc\"", "/c.toml:1: [accounts.work] must be a table, not an array"),
+    BadConfiguration(
+      "[accounts.\"a b\"]",
+      "/c.toml:1: \"a b\" cannot name an account: a name has up to 64 letters, digits, _ and -, the first a letter or digit"
+    ),
+  ]
+
+  static let missing = [
+    BadConfiguration("\n[accounts.a]", "/c.toml:2: [accounts.a] lacks \"type\""),
+    BadConfiguration(
+      "oidc", "client_id = \"c\"", "/c.toml:1: [accounts.a] lacks \"issuer\", which type \"oidc\" needs"),
+    BadConfiguration(
+      "oidc", "issuer = \"https://x.example\"",
+      "/c.toml:1: [accounts.a] lacks \"client_id\", which type \"oidc\" needs"),
+    BadConfiguration(
+      "oauth2", "client_id = \"c\"", "/c.toml:1: [accounts.a] lacks \"token_endpoint\", which type \"oauth2\" needs"),
+    BadConfiguration(
+      "oauth2", "token_endpoint = \"https://x.example\"",
+      "/c.toml:1: [accounts.a] lacks \"client_id\", which type \"oauth2\" needs"),
+    BadConfiguration("json", "", "/c.toml:1: [accounts.a] lacks \"refresh_url\", which type \"json\" needs"),
+    BadConfiguration("firebase", "", "/c.toml:1: [accounts.a] lacks \"api_key\", which type \"firebase\" needs"),
+    BadConfiguration(
+      "client-credentials", "client_id = \"c\"",
+      "/c.toml:1: [accounts.a] lacks \"token_endpoint\" or \"issuer\", one of which type \"client-credentials\" needs"),
+    BadConfiguration(
+      "client-credentials", "client_id = \"c\"\nissuer = \"https://x.example\"\ntoken_endpoint = \"https://x.example\"",
+      "/c.toml:1: [accounts.a] has both \"issuer\" and \"token_endpoint\"; one of them is enough"),
+    BadConfiguration(
+      "client-credentials",
+      "client_id = \"c\"\nissuer = \"https://x.example\"\nrevocation_endpoint = \"https://x.example\"",
+      "/c.toml:5: \"revocation_endpoint\" in [accounts.a] means nothing beside \"issuer\", which tells the endpoints"),
+    BadConfiguration(
+      "firebase", "api_key = \"k\"\nprotection = \"key-file\"",
+      "/c.toml:1: [accounts.a] lacks \"key_file\", which protection \"key-file\" needs"),
+    BadConfiguration(
+      "firebase", "api_key = \"k\"\nkey_file = \"/k\"",
+      "/c.toml:4: \"key_file\" in [accounts.a] means nothing without protection = \"key-file\""),
+  ]
+
+  static let types = [
+    BadConfiguration(
+      "firebase", "api_key = 5", "/c.toml:3: \"api_key\" in [accounts.a] must be a string, not an integer"),
+    BadConfiguration("firebase", "api_key = \"\"", "/c.toml:3: \"api_key\" in [accounts.a] must not be empty"),
+    BadConfiguration(
+      "firebase", "api_key = true", "/c.toml:3: \"api_key\" in [accounts.a] must be a string, not a boolean"),
+    BadConfiguration(
+      "firebase", "api_key = 1979-05-27", "/c.toml:3: \"api_key\" in [accounts.a] must be a string, not a date"),
+    BadConfiguration(
+      "firebase", "scopes = \"openid\"",
+      "/c.toml:3: \"scopes\" in [accounts.a] must be an array of strings, not a string"),
+    BadConfiguration(
+      "firebase", "scopes = [\n  \"openid\",\n  3\n]",
+      "/c.toml:3: \"scopes\" in [accounts.a] must be an array of strings, and one element is an integer"),
+    BadConfiguration("firebase", "scopes = [\"\"]", "/c.toml:3: \"scopes\" in [accounts.a] has an empty element"),
+    BadConfiguration(
+      "firebase", "scopes = [\"openid email\"]",
+      "/c.toml:3: \"scopes\" in [accounts.a] cannot have \"openid email\": each scope is an element of its own, without spaces and quotes"
+    ),
+    BadConfiguration(
+      "[refresh]\nmargin = 300",
+      "/c.toml:2: \"margin\" in [refresh] must be a string, not an integer"),
+    BadConfiguration(
+      "[refresh]\nmargin_fraction = \"0.2\"",
+      "/c.toml:2: \"margin_fraction\" in [refresh] must be a number, not a string"),
+    BadConfiguration(
+      "[outbox]\nmax_items = 1.5", "/c.toml:2: \"max_items\" in [outbox] must be an integer, not a number"),
+  ]
+
+  static let choices = [
+    BadConfiguration(
+      "saml", "",
+      "/c.toml:2: \"type\" in [accounts.a] cannot be \"saml\": it is \"oidc\", \"oauth2\", \"firebase\", \"json\" or \"client-credentials\""
+    ),
+    BadConfiguration(
+      "firebase", "api_key = \"k\"\nprotection = \"keyring\"",
+      "/c.toml:4: \"protection\" in [accounts.a] cannot be \"keyring\": it is \"none\", \"passphrase\", \"key-file\" or \"secret-service\""
+    ),
+    BadConfiguration(
+      "firebase", "api_key = \"k\"\nlock_on = [\"lid\"]",
+      "/c.toml:4: \"lock_on\" in [accounts.a] cannot be \"lid\": it is \"unreadable\", \"suspend\" or \"screen-lock\""),
+    BadConfiguration(
+      "firebase", "api_key = \"k\"\nbearer = \"refresh_token\"",
+      "/c.toml:4: \"bearer\" in [accounts.a] cannot be \"refresh_token\": it is \"access_token\" or \"id_token\""),
+    BadConfiguration(
+      "[log]\nlevel = \"loud\"",
+      "/c.toml:2: \"level\" in [log] cannot be \"loud\": it is \"trace\", \"debug\", \"info\", \"notice\", \"warning\", \"error\" or \"critical\""
+    ),
+  ]
+
+  static let places = [
+    BadConfiguration(
+      "oidc", "client_id = \"c\"\nissuer = \"http://id.example.com\"",
+      "/c.toml:4: \"issuer\" in [accounts.a] cannot be \"http://id.example.com\": http is accepted for loopback addresses only; use https"
+    ),
+    BadConfiguration(
+      "oidc", "client_id = \"c\"\nissuer = \"id.example.com\"",
+      "/c.toml:4: \"issuer\" in [accounts.a] cannot be \"id.example.com\": it is not an absolute URL"),
+    BadConfiguration(
+      "oidc", "client_id = \"c\"\nissuer = \"https://id.example.com?x\"",
+      "/c.toml:4: \"issuer\" in [accounts.a] cannot be \"https://id.example.com?x\": it has a query"),
+    BadConfiguration(
+      "json", "refresh_url = \"https://me@x.example\"",
+      "/c.toml:3: \"refresh_url\" in [accounts.a] cannot be \"https://me@x.example\": it has user information before the host"
+    ),
+    BadConfiguration(
+      "firebase", "api_key = \"k\"\napi_origins = [\"https://api.example.com/v1\"]",
+      "/c.toml:4: \"api_origins\" in [accounts.a] cannot have \"https://api.example.com/v1\": an origin is scheme://host or scheme://host:port, without a path"
+    ),
+    BadConfiguration(
+      "firebase", "api_key = \"k\"\napi_origins = [\"https://api.example.com/\"]",
+      "/c.toml:4: \"api_origins\" in [accounts.a] cannot have \"https://api.example.com/\": an origin is scheme://host or scheme://host:port, without a path"
+    ),
+    BadConfiguration(
+      "firebase", "api_key = \"k\"\napi_origins = [\"http://api.example.com\"]",
+      "/c.toml:4: \"api_origins\" in [accounts.a] cannot have \"http://api.example.com\": http is accepted for loopback addresses only; use https"
+    ),
+    BadConfiguration(
+      "firebase", "api_key = \"k\"\ncredential_file = \"work.json\"",
+      "/c.toml:4: \"credential_file\" in [accounts.a] must be a path that begins with / or ~/, not \"work.json\""),
+    BadConfiguration(
+      "firebase", "api_key = \"k\"\ncredential_file = \"~you/work.json\"",
+      "/c.toml:4: \"credential_file\" in [accounts.a] must be a path that begins with / or ~/, not \"~you/work.json\""),
+    BadConfiguration(
+      "json", "refresh_url = \"https://x.example\"\naccess_token_field = \"data..token\"",
+      "/c.toml:4: \"access_token_field\" in [accounts.a] cannot be \"data..token\": there is nothing between two dots, or before or after one"
+    ),
+    BadConfiguration(
+      """
+      [accounts.a]
+      type = "firebase"
+      api_key = "k"
+      credential_file = "/same"
+      [accounts.b]
+      type = "firebase"
+      api_key = "k"
+      credential_file = "/same"
+      """, "/c.toml:8: [accounts.a] and [accounts.b] cannot share the credential_file /same"),
+  ]
+
+  static let ranges = [
+    BadConfiguration(
+      "[refresh]\nmargin = \"5 min\"",
+      "/c.toml:2: \"margin\" in [refresh] must be a duration like \"500ms\", \"30s\", \"5m\", \"6h\" or \"7d\", not \"5 min\""
+    ),
+    BadConfiguration(
+      "[refresh]\nbackoff_initial = \"0s\"", "/c.toml:2: \"backoff_initial\" in [refresh] must be longer than zero"),
+    BadConfiguration(
+      "[refresh]\nrequest_timeout = \"0s\"", "/c.toml:2: \"request_timeout\" in [refresh] must be longer than zero"),
+    BadConfiguration(
+      "[refresh]\nmargin_fraction = 1",
+      "/c.toml:2: \"margin_fraction\" in [refresh] must be at least 0 and less than 1, not 1.0"),
+    BadConfiguration(
+      "[refresh]\njitter = -0.1", "/c.toml:2: \"jitter\" in [refresh] must be at least 0 and less than 1, not -0.1"),
+    BadConfiguration(
+      "[refresh]\njitter = nan", "/c.toml:2: \"jitter\" in [refresh] must be at least 0 and less than 1, not nan"),
+    BadConfiguration(
+      "[refresh]\nbackoff_max = \"500ms\"",
+      "/c.toml:2: \"backoff_max\" in [refresh] makes backoff_initial longer than backoff_max"),
+    BadConfiguration(
+      "[outbox]\nmax_bytes = \"1GB\"",
+      "/c.toml:2: \"max_bytes\" in [outbox] must be a size like \"64KiB\", \"1MiB\" or \"1GiB\", not \"1GB\""),
+    BadConfiguration("[outbox]\nmax_body = \"0KiB\"", "/c.toml:2: \"max_body\" in [outbox] must be more than zero"),
+    BadConfiguration(
+      "[outbox]\nmax_bytes = \"64KiB\"", "/c.toml:2: \"max_bytes\" in [outbox] makes max_body larger than max_bytes"),
+    BadConfiguration(
+      "[outbox]\nconcurrency = 0", "/c.toml:2: \"concurrency\" in [outbox] must be between 1 and 1024, not 0"),
+    BadConfiguration(
+      "[outbox]\nmax_attempts = -1", "/c.toml:2: \"max_attempts\" in [outbox] must be between 1 and 1000000, not -1"),
+    BadConfiguration(
+      "[outbox]\nretry_initial = \"7h\"",
+      "/c.toml:2: \"retry_initial\" in [outbox] makes retry_initial longer than retry_max"),
+    BadConfiguration(
+      "firebase", "api_key = \"k\"\ndefault_lifetime = \"0s\"",
+      "/c.toml:4: \"default_lifetime\" in [accounts.a] must be longer than zero"),
+  ]
+}
+
+@Suite struct BadConfigurationTests {
+  @Test(
+    "a bad configuration is refused with one sentence that names file, line and key",
+    arguments: [
+      BadConfiguration.syntax, BadConfiguration.keys, BadConfiguration.missing, BadConfiguration.types,
+      BadConfiguration.choices, BadConfiguration.places, BadConfiguration.ranges,
+    ].flatMap(\.self))
+  func refusal(_ bad: BadConfiguration) {
+    let error = #expect(throws: ConfigurationError.self) { try ConfigurationTests.read(bad.text) }
+    #expect(error?.description == bad.sentence)
+  }
+
+  @Test("a path with ~ needs a home")
+  func noHome() {
+    let error = #expect(throws: ConfigurationError.self) {
+      try ConfigurationTests.read("[accounts.a]\ntype = 'firebase'\napi_key = 'k'\ncredential_file = '~/x'", home: nil)
+    }
+    #expect(
+      error?.description == "/c.toml:4: \"credential_file\" in [accounts.a] begins with ~, and $HOME is not set")
+  }
+}

@@ -1,0 +1,107 @@
+import FoundationEssentials
+import Glibc
+import HearthCore
+import Logging
+import Testing
+
+@testable import hearthd
+
+@Suite struct ConfigurationFileTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func places(_ environment: [String: String] = [:], option: String? = nil) -> Places {
+    Places(configuration: option, environment: environment, workingDirectory: folder.path)
+  }
+
+  @Test("--config comes before the environment, and $HEARTH_CONFIG before the XDG folder")
+  func order() throws {
+    let option = try folder.write("[log]\nlevel = 'trace'", to: "option.toml")
+    let variable = try folder.write("[log]\nlevel = 'debug'", to: "variable.toml")
+    let xdg = try folder.write("[log]\nlevel = 'error'", to: "xdg/hearth/config.toml")
+    let environment = ["HEARTH_CONFIG": variable, "XDG_CONFIG_HOME": folder.path + "/xdg"]
+    let first = try Configuration.load(from: places(environment, option: option))
+    #expect(first.path == option && first.configuration.logLevel == .trace)
+    let second = try Configuration.load(from: places(environment))
+    #expect(second.path == variable && second.configuration.logLevel == .debug)
+    let third = try Configuration.load(from: places(["XDG_CONFIG_HOME": folder.path + "/xdg"]))
+    #expect(third.path == xdg && third.configuration.logLevel == .error)
+  }
+
+  @Test("a file that is not there gives way to the next one")
+  func next() throws {
+    let home = try folder.write("", to: "home/.config/hearth/config.toml")
+    let environment = [
+      "HEARTH_CONFIG": folder.path + "/none.toml", "XDG_CONFIG_HOME": "", "HOME": folder.path + "/home",
+    ]
+    #expect(try Configuration.load(from: places(environment)).path == home)
+    #expect(
+      places(environment).configurationFiles == [
+        folder.path + "/none.toml", home, "/etc/hearth/config.toml",
+      ])
+  }
+
+  @Test("a file that --config names must exist")
+  func missingOption() {
+    let error = #expect(throws: ConfigurationError.self) {
+      try Configuration.load(from: places(option: "none.toml"))
+    }
+    #expect(error?.description == "\(folder.path)/none.toml: there is no such file")
+  }
+
+  @Test("a file that group or world may write is refused by name", arguments: [0o620, 0o602, 0o666])
+  func writable(mode: Int) throws {
+    let path = try folder.write("", to: "c.toml", mode: mode)
+    let error = #expect(throws: ConfigurationError.self) { try Configuration.load(from: places(option: path)) }
+    #expect(error?.description == "\(path): is refused, because others may write it; run \"chmod go-w\" on it")
+  }
+
+  @Test("a file that others may only read is taken", arguments: [0o600, 0o644, 0o400])
+  func readable(mode: Int) throws {
+    let path = try folder.write("", to: "c.toml", mode: mode)
+    #expect(try Configuration.load(from: places(option: path)).path == path)
+  }
+
+  @Test("a file must be the user's own or root's, and a regular one")
+  func owner() {
+    let regular = S_IFREG | 0o600
+    #expect(ConfigurationFile.refusal(mode: regular, owner: 1000, user: 1000) == nil)
+    #expect(ConfigurationFile.refusal(mode: regular, owner: 0, user: 1000) == nil)
+    #expect(
+      ConfigurationFile.refusal(mode: regular, owner: 1001, user: 1000)
+        == "is refused, because it belongs to user 1001; it must be yours or root's")
+    #expect(ConfigurationFile.refusal(mode: S_IFDIR | 0o700, owner: 1000, user: 1000) == "is no regular file")
+  }
+
+  @Test("a folder in its place, bytes that are no text and too much text are refused")
+  func content() throws {
+    func refusal(_ path: String) -> String? {
+      let error = #expect(throws: ConfigurationError.self) { try Configuration.load(from: places(option: path)) }
+      return error?.description
+    }
+    #expect(refusal(folder.path) == "\(folder.path): is no regular file")
+    let large = try folder.write(String(repeating: "#", count: 1 << 20 | 1), to: "large.toml")
+    #expect(refusal(large) == "\(large): is larger than 1 MiB")
+    let binary = try folder.write("", to: "binary.toml")
+    try Data([0x23, 0xff]).write(to: URL(filePath: binary))
+    #expect(refusal(binary) == "\(binary): is not UTF-8")
+  }
+
+  @Test("the example that is installed is fine, and so is every setting that it shows")
+  func example() throws {
+    let path = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent().appending(path: "etc/hearth/config.toml")
+    let text = String(decoding: try Data(contentsOf: path), as: UTF8.self)
+    #expect(try Configuration(text: text, file: "config.toml", home: "/home/me") == Configuration())
+
+    let shown = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      line.hasPrefix("#") && line.dropFirst().first.map { $0.isLetter || $0 == "[" } == true ? line.dropFirst() : line
+    }
+    let all = try Configuration(text: shown.joined(separator: "\n"), file: "config.toml", home: "/home/me")
+    #expect(all.accounts.map(\.name.description) == ["app", "mobile", "other", "robot", "work"])
+    var defaults = Configuration()
+    defaults.accounts = all.accounts
+    #expect(all == defaults)
+  }
+}

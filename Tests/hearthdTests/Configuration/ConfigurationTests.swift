@@ -1,0 +1,226 @@
+import HearthCore
+import Logging
+import Testing
+
+@testable import hearthd
+
+@Suite struct ConfigurationTests {
+  static func read(_ text: String, home: String? = "/home/me") throws -> Configuration {
+    try Configuration(text: text, file: "/c.toml", home: home)
+  }
+
+  static func account(_ text: String) throws -> AccountConfiguration {
+    try #require(try read("[accounts.a]\n" + text).accounts.first)
+  }
+
+  @Test("an empty file means the defaults and no accounts")
+  func empty() throws {
+    #expect(try Self.read("") == Configuration())
+    #expect(try Self.read("# nothing\n") == Configuration())
+    #expect(Configuration().logLevel == .info)
+  }
+
+  @Test("every setting of an oidc account is read")
+  func oidc() throws {
+    let account = try Self.account(
+      """
+      type            = "oidc"
+      issuer          = "https://id.example.com/"
+      client_id       = "hearth"
+      client_secret_file = "/path"
+      scopes          = ["openid", "offline_access"]
+      api_origins     = ["https://api.example.com", "https://API.example.com:8443"]
+      credential_file = "~/secure/work.json"
+      protection      = "passphrase"
+      lock_on         = ["unreadable", "screen-lock", "suspend"]
+      bearer          = "id_token"
+      subject         = "me@example.com"
+      default_lifetime = "1h"
+      """)
+    #expect(account.name == AccountName("a"))
+    #expect(
+      account.provider
+        == .oidc(
+          issuer: "https://id.example.com/",
+          .init(id: "hearth", secretFile: "/path", scopes: ["openid", "offline_access"])))
+    #expect(account.apiOrigins.map(\.description) == ["https://api.example.com", "https://api.example.com:8443"])
+    #expect(account.credentialFile == "/home/me/secure/work.json")
+    #expect(account.protection == .passphrase)
+    #expect(account.lockOn == [.unreadable, .screenLock, .suspend])
+    #expect(account.bearer == .idToken)
+    #expect(account.subject == "me@example.com")
+    #expect(account.defaultLifetime == .seconds(3600))
+  }
+
+  @Test("what an account leaves out has its default")
+  func accountDefaults() throws {
+    let account = try Self.account("type = 'oidc'\nissuer = 'https://id.example.com'\nclient_id = 'c'")
+    #expect(account.provider == .oidc(issuer: "https://id.example.com", .init(id: "c")))
+    #expect(account.apiOrigins.isEmpty && account.lockOn.isEmpty)
+    #expect(account.protection == .none && account.bearer == .accessToken)
+    #expect(account.credentialFile == nil && account.subject == nil && account.defaultLifetime == nil)
+  }
+
+  @Test("an oauth2 account names its endpoints")
+  func oauth2() throws {
+    let account = try Self.account(
+      """
+      type = "oauth2"
+      client_id = "c"
+      token_endpoint = "https://x.example/token"
+      authorization_endpoint = "https://x.example/authorize"
+      device_authorization_endpoint = "https://x.example/device"
+      revocation_endpoint = "https://x.example/revoke"
+      userinfo_endpoint = "https://x.example/userinfo"
+      """)
+    let endpoints = AccountConfiguration.Endpoints(
+      token: try HTTPURL("https://x.example/token"), authorization: try HTTPURL("https://x.example/authorize"),
+      deviceAuthorization: try HTTPURL("https://x.example/device"),
+      revocation: try HTTPURL("https://x.example/revoke"), userInfo: try HTTPURL("https://x.example/userinfo"))
+    #expect(account.provider == .oauth2(endpoints, .init(id: "c")))
+  }
+
+  @Test("a json account has a backend and its own names of fields, or the usual ones")
+  func json() throws {
+    let plain = AccountConfiguration.JSONBackend(refreshURL: try HTTPURL("http://127.0.0.1:8080/refresh"))
+    #expect(
+      try Self.account("type = 'json'\nrefresh_url = 'http://127.0.0.1:8080/refresh'").provider == .json(plain))
+    #expect(plain.refreshTokenField == "refresh_token" && plain.accessTokenField == "access_token")
+    #expect(plain.expiresInField == "expires_in")
+    let account = try Self.account(
+      """
+      type = "json"
+      refresh_url = "https://b.example/refresh"
+      login_url = "https://b.example/login"
+      refresh_token_field = "rt"
+      access_token_field = "data.access_token"
+      expires_in_field = "data.ttl"
+      """)
+    let backend = AccountConfiguration.JSONBackend(
+      refreshURL: try HTTPURL("https://b.example/refresh"), loginURL: try HTTPURL("https://b.example/login"),
+      refreshTokenField: "rt", accessTokenField: "data.access_token", expiresInField: "data.ttl")
+    #expect(account.provider == .json(backend))
+  }
+
+  @Test("a firebase account has a key that does not print, and shows APIs its ID token")
+  func firebase() throws {
+    let account = try Self.account("type = 'firebase'\napi_key = 'AIza'\ntoken_endpoint = 'http://localhost:9/t'")
+    #expect(account.provider == .firebase(apiKey: Secret("AIza"), tokenEndpoint: try HTTPURL("http://localhost:9/t")))
+    #expect(account.bearer == .idToken)
+    #expect(!"\(account)".contains("AIza"))
+    #expect(try Self.account("type = 'firebase'\napi_key = 'k'\nbearer = 'access_token'").bearer == .accessToken)
+  }
+
+  @Test("a client-credentials account has an issuer or names its endpoints")
+  func clientCredentials() throws {
+    let named = try Self.account("type = 'client-credentials'\nclient_id = 'c'\ntoken_endpoint = 'https://x.example/t'")
+    #expect(
+      named.provider == .clientCredentials(.endpoints(.init(token: try HTTPURL("https://x.example/t"))), .init(id: "c"))
+    )
+    let discovered = try Self.account("type = 'client-credentials'\nclient_id = 'c'\nissuer = 'https://x.example'")
+    #expect(discovered.provider == .clientCredentials(.issuer("https://x.example"), .init(id: "c")))
+  }
+
+  @Test("protection key-file has its file, and every other protection is read")
+  func protection() throws {
+    let base = "type = 'firebase'\napi_key = 'k'\n"
+    #expect(try Self.account(base + "protection = 'key-file'\nkey_file = '~/k'").protection == .keyFile("/home/me/k"))
+    #expect(try Self.account(base + "protection = 'secret-service'").protection == .secretService)
+    #expect(try Self.account(base + "protection = 'none'").protection == .none)
+  }
+
+  @Test("accounts are sorted by name, however they are written")
+  func sorted() throws {
+    let text = """
+      accounts.work = { type = "firebase", api_key = "k" }
+      [accounts.home]
+      type = "firebase"
+      api_key = "k"
+      [accounts."2nd"]
+      type = "firebase"
+      api_key = "k"
+      """
+    #expect(try Self.read(text).accounts.map(\.name.description) == ["2nd", "home", "work"])
+  }
+
+  @Test("refresh, outbox and log are read")
+  func sections() throws {
+    let configuration = try Self.read(
+      """
+      [refresh]
+      margin = "0s"
+      margin_fraction = 0
+      jitter = 0.5
+      backoff_initial = "500ms"
+      backoff_max = "2m"
+      request_timeout = "7s"
+      [outbox]
+      max_items = 1
+      max_bytes = "64KiB"
+      max_body = "1KiB"
+      concurrency = 3
+      retry_initial = "2s"
+      retry_max = "1d"
+      max_attempts = 4
+      idempotency_horizon = "5h"
+      keep_delivered = "0s"
+      keep_dead = "7d"
+      [log]
+      level = "debug"
+      """)
+    var refresh = RefreshSettings()
+    refresh.margin = .zero
+    refresh.marginFraction = 0
+    refresh.jitter = 0.5
+    refresh.backoffInitial = .milliseconds(500)
+    refresh.backoffMax = .seconds(120)
+    refresh.requestTimeout = .seconds(7)
+    #expect(configuration.refresh == refresh)
+    var outbox = OutboxSettings()
+    outbox.maxItems = 1
+    outbox.maxBytes = 65_536
+    outbox.maxBody = 1024
+    outbox.concurrency = 3
+    outbox.retryInitial = .seconds(2)
+    outbox.retryMax = .seconds(86_400)
+    outbox.maxAttempts = 4
+    outbox.idempotencyHorizon = .seconds(18_000)
+    outbox.keepDelivered = .zero
+    outbox.keepDead = .seconds(604_800)
+    #expect(configuration.outbox == outbox)
+    #expect(configuration.logLevel == .debug)
+  }
+
+  @Test("a configuration that is fine is summed up in one line")
+  func summary() throws {
+    var configuration = Configuration()
+    #expect(configuration.summary(path: "/c.toml") == "configuration /c.toml is fine: no accounts")
+    #expect(configuration.summary(path: nil) == "there is no configuration, the defaults hold: no accounts")
+    let text = "[accounts.NAME]\ntype = 'firebase'\napi_key = 'k'\n"
+    let work = text.replacing("NAME", with: "work")
+    configuration = try Self.read(work)
+    #expect(configuration.summary(path: "/c.toml") == "configuration /c.toml is fine: 1 account (work)")
+    configuration = try Self.read(work + text.replacing("NAME", with: "home"))
+    #expect(configuration.summary(path: "/c.toml") == "configuration /c.toml is fine: 2 accounts (home, work)")
+  }
+
+  @Test(
+    "durations and sizes are numbers with a unit",
+    arguments: [("500ms", 500), ("30s", 30_000), ("5m", 300_000), ("6h", 21_600_000), ("7d", 604_800_000)])
+  func durations(text: String, milliseconds: Int64) {
+    #expect(duration(from: text) == .milliseconds(milliseconds))
+  }
+
+  @Test("nothing else is a duration or a size")
+  func noQuantities() {
+    for text in ["", "5", "m", "5 m", "-5m", "1.5h", "5M", "5w", "٣s", "36526d", "99999999999999999999s"] {
+      #expect(duration(from: text) == nil, "\(text)")
+    }
+    #expect(byteCount(from: "64KiB") == 65_536)
+    #expect(byteCount(from: "1MiB") == 1_048_576)
+    #expect(byteCount(from: "1GiB") == 1_073_741_824)
+    for text in ["", "1", "1MB", "1mib", "KiB", "1.5MiB", "99999999999GiB"] {
+      #expect(byteCount(from: text) == nil, "\(text)")
+    }
+  }
+}

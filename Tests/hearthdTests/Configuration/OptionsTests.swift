@@ -1,0 +1,35 @@
+import ArgumentParser
+import Logging
+import Testing
+
+@testable import hearthd
+
+@Suite struct OptionsTests {
+  @Test("without options there is nothing said")
+  func none() throws {
+    let options = try Options.parse([])
+    #expect(options.config == nil && options.socket == nil && options.stateDir == nil && options.logLevel == nil)
+    #expect(!options.checkConfig && !options.checkOutbox && !options.version)
+  }
+
+  @Test("every option of the daemon is read")
+  func all() throws {
+    let options = try Options.parse([
+      "--config", "c.toml", "--socket", "/s", "--state-dir", "/d", "--log-level", "warning", "--check-config",
+      "--check-outbox", "--version",
+    ])
+    #expect(options.logLevel == .warning)
+    #expect(options.checkConfig && options.checkOutbox && options.version)
+    let places = options.places(environment: [:], workingDirectory: "/cwd")
+    #expect(places.configurationOption == "/cwd/c.toml")
+    #expect(try places.socket() == "/s")
+    #expect(try places.state().folder == "/d")
+  }
+
+  @Test("a log level that is none is refused with those that are")
+  func logLevel() {
+    let error = #expect(throws: (any Error).self) { try Options.parse(["--log-level", "loud"]) }
+    let message = error.map { Options.message(for: $0) } ?? ""
+    #expect(message.contains("A log level is one of trace, debug, info, notice, warning, error, critical."))
+  }
+}

@@ -1,0 +1,23 @@
+#!/bin/bash
+# run.sh FOLDER: the daemon and the sandbox of FOLDER in the foreground, until Ctrl-C.
+set -eu
+programs=$(cd "$1" && pwd)
+lifetime=60
+. "$(dirname "$0")/stage.sh"
+
+start_sandbox
+write_configuration
+start_daemon
+cat << TEXT
+The daemon answers on $HEARTH_SOCKET, the sandbox on $issuer
+(see $programs/hearth-sandbox --help). In another terminal:
+
+  export HEARTH_SOCKET=$HEARTH_SOCKET PATH=$programs:\$PATH
+  curl -sd '{"subject":"ada"}' $issuer/__grant | jq -r .refresh_token |
+    hearthctl login demo --refresh-token-stdin
+  hearthctl status
+
+Ctrl-C ends both and removes $stage.
+
+TEXT
+tail -n +1 -f --pid="$daemon" "$stage/daemon.log"

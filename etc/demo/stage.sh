@@ -1,0 +1,76 @@
+# shellcheck shell=bash
+# Sourced by demo.sh and run.sh: a sandbox and a daemon in a throw-away folder, gone when the script ends.
+# Wants $programs, the folder with the programs, and $lifetime, that of access tokens in seconds.
+
+# Not below $TMPDIR: the path of a socket has room for 107 bytes.
+stage=$(mktemp -d /tmp/hearth-demo.XXXXXX)
+sandbox=
+daemon=
+issuer=
+port=
+export HEARTH_SOCKET=$stage/rpc.sock
+
+clean_up() {
+  local process
+  for process in $daemon $sandbox; do kill -TERM "$process" 2> /dev/null || true; done
+  for process in $daemon $sandbox; do wait "$process" 2> /dev/null || true; done
+  rm -rf "$stage"
+}
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# At the same address as before, where there was one, and with what it knew.
+start_sandbox() {
+  "$programs/hearth-sandbox" --port "${port:-0}" --state "$stage/sandbox.json" --token-lifetime "$lifetime" \
+    > "$stage/sandbox.log" 2>&1 &
+  sandbox=$!
+  local _
+  for _ in $(seq 200); do
+    issuer=$(sed -n 's/^listening on //p' "$stage/sandbox.log")
+    if [ -n "$issuer" ]; then port=${issuer##*:}; return 0; fi
+    sleep 0.05
+  done
+  echo "The sandbox did not start:" >&2
+  cat "$stage/sandbox.log" >&2
+  return 1
+}
+
+write_configuration() {
+  cat > "$stage/config.toml" << TOML
+[accounts.demo]
+type        = "oidc"
+issuer      = "$issuer"
+client_id   = "hearth"
+scopes      = ["openid", "offline_access"]
+api_origins = ["$issuer"]
+
+[refresh]
+backoff_initial = "500ms"
+backoff_max     = "2s"
+
+[outbox]
+retry_initial = "500ms"
+retry_max     = "2s"
+TOML
+  chmod 600 "$stage/config.toml"
+}
+
+start_daemon() {
+  "$programs/hearthd" --config "$stage/config.toml" --socket "$HEARTH_SOCKET" --state-dir "$stage/state" \
+    2> "$stage/daemon.log" &
+  daemon=$!
+  local _
+  for _ in $(seq 200); do
+    if hearthctl rpc daemon.getInfo > /dev/null 2>&1; then return 0; fi
+    sleep 0.05
+  done
+  echo "The daemon did not start:" >&2
+  cat "$stage/daemon.log" >&2
+  return 1
+}
+
+hearthctl() { "$programs/hearthctl" "$@"; }
+
+# A refresh token, as a person would get one by signing in.
+grant() { curl --silent --show-error -d '{"subject":"ada"}' "$issuer/__grant" | jq --raw-output .refresh_token; }
