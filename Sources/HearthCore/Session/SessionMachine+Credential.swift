@@ -79,11 +79,18 @@ extension SessionMachine {
     case .ended(let record, _):
       // The end reached accounts.json and not the file: the refused token is never sent again.
       if marks.contains(record.fingerprint) {
+        onDisk = marks
         writing.underWay += 1
         return [.writeEnd(record)]
       }
       return adopt(credential, at: now)
-    case .absent:
+    case .absent(let signedOut):
+      if signedOut, marks == onDisk {
+        // What was signed out could neither be removed nor its removal be noted.
+        writing.underWay += 1
+        let record = EndRecord(reason: .signedOut, at: now, fingerprint: nil)
+        return [.remove(record, fingerprint: marks.accessToken)]
+      }
       return adopt(credential, at: now)
     case .ending:
       looking.isWanted = true
@@ -235,7 +242,6 @@ extension SessionMachine {
     let record = EndRecord(reason: reason, at: now, fingerprint: mark(of: reason))
     generation += 1
     refusedToken = nil
-    onDisk = nil
     knowledge = .ending(record, detail: detail, shownAs: state(at: now))
     writing.underWay += 1
     return [.writeEnd(record)]
@@ -264,7 +270,9 @@ extension SessionMachine {
   private mutating func settled(_ result: Result<Void, Obstacle>, at now: Timestamp) {
     writing.underWay -= 1
     switch result {
-    case .success: writing.succeeded()
+    case .success:
+      writing.succeeded()
+      onDisk = nil
     case .failure(let obstacle):
       writing.lastObstacle = obstacle
       looking.wasFruitless(at: now)
@@ -273,10 +281,12 @@ extension SessionMachine {
 
   mutating func removed(_ result: Result<Void, Obstacle>, at now: Timestamp) -> [SessionAction] {
     settled(result, at: now)
-    if case .ending = knowledge { knowledge = .absent(signedOut: true) }
-    onDisk = nil
-    var actions: [SessionAction] = [.announce(.signedOut(subject))]
-    subject = settings.configuredSubject
+    var actions: [SessionAction] = []
+    if case .ending = knowledge {
+      knowledge = .absent(signedOut: true)
+      actions.append(.announce(.signedOut(subject)))
+      subject = settings.configuredSubject
+    }
     for call in calls {
       guard case .signOut(let credential) = call.kind else { continue }
       actions.append(.answer(call.id, .signedOut(revoke: credential)))
