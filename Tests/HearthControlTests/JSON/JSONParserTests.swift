@@ -87,7 +87,7 @@ import Testing
 
   @Test("never fails otherwise than by its error, whatever the bytes")
   func survivesRandomBytes() {
-    var random = SeededGenerator(seed: 1)
+    var random = TestNumbers(seed: 1)
     let alphabet = Array(#"{}[]",:\u0123eE+-.truefalsnl "#.utf8) + [0xC3, 0xA9, 0xFF, 0x00, 0x0A]
     for _ in 0..<20_000 {
       let bytes = (0..<Int.random(in: 0..<24, using: &random)).map { _ in alphabet.randomElement(using: &random)! }
@@ -98,7 +98,7 @@ import Testing
 
   @Test("reads back whatever it writes")
   func roundTrips() throws {
-    var random = SeededGenerator(seed: 2)
+    var random = TestNumbers(seed: 2)
     for _ in 0..<2_000 {
       let value = randomValue(depth: 4, &random)
       #expect(try JSON(parsing: value.bytes) == value)
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  private func randomValue(depth: Int, _ random: inout SeededGenerator) -> JSON {
+  private func randomValue(depth: Int, _ random: inout TestNumbers) -> JSON {
     switch Int.random(in: 0..<(depth > 0 ? 7 : 5), using: &random) {
     case 0: return .null
     case 1: return .bool(.random(using: &random))
@@ -131,7 +131,7 @@ import Testing
     }
   }
 
-  private func randomText(_ random: inout SeededGenerator) -> String {
+  private func randomText(_ random: inout TestNumbers) -> String {
     var text = String.UnicodeScalarView()
     for _ in 0..<Int.random(in: 0..<12, using: &random) {
       let value = UInt32.random(in: 0..<(Bool.random(using: &random) ? 0x80 : 0x11_0000), using: &random)

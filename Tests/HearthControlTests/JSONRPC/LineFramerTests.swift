@@ -23,7 +23,7 @@ import Testing
 
   @Test("gives the same lines however the bytes come in")
   func cutsAnywhere() throws {
-    var random = SeededGenerator(seed: 4)
+    var random = TestNumbers(seed: 4)
     let expected = (0..<300).map { String(repeating: "x", count: $0 % 40) }
     var bytes = ArraySlice(expected.joined(separator: "\n").utf8 + [UInt8(ascii: "\n")])
     var framer = LineFramer(limit: 40)

@@ -1,5 +1,5 @@
 /// Random numbers that are the same in every run (SplitMix64).
-package struct SeededGenerator: RandomNumberGenerator {
+package struct TestNumbers: RandomNumberGenerator {
   private var state: UInt64
 
   package init(seed: UInt64) {
