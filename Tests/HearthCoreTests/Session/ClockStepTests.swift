@@ -1,0 +1,29 @@
+import HearthCore
+import TestSupport
+import Testing
+
+@Suite("A session whose clock is set")
+struct ClockStepTests {
+  @Test("keeps every wait as long as it was meant, when the clock is set back")
+  func clockSetBack() {
+    var session = SessionScript.holding()
+    for _ in 0..<20 { session.isHinted(.unreadable(.denied)) }
+    session.now = session.now - .seconds(36_000)
+    session.take(.clockChanged(by: Duration.zero - .seconds(36_000)))
+    let set = session.now
+    session.wakes()
+    #expect(session.deeds == [.read])
+    #expect(session.now - set <= .seconds(30))
+  }
+
+  @Test("waits what is left of a wait, after the clock was set back")
+  func clockSetBackWhileWaiting() {
+    var session = SessionScript.holding()
+    session.comesDue()
+    session.passes(.seconds(400))
+    session.fails(.unavailable(message: "503", retryAfter: .seconds(60)))
+    session.now = session.now - .seconds(200)
+    session.take(.clockChanged(by: Duration.zero - .seconds(200)))
+    #expect(session.snapshot.nextAttemptAt.map { $0 - session.now } == .seconds(60))
+  }
+}
