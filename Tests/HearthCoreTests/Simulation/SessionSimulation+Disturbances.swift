@@ -57,7 +57,7 @@ extension SessionSimulation {
 
   private mutating func signIn() throws(Violation) {
     let credential = provider.signIn(at: elapsed, now)
-    ledger.adopting = credential
+    ledger.adopting.insert(credential)
     try call(.adopt(credential))
   }
 
@@ -142,8 +142,12 @@ extension SessionSimulation {
       guard let back = movedAway else { return }
       disk.file = back
       movedAway = nil
-      // An old grant may come back with it.
-      if let token = disk.grant?.grant.refreshToken { ledger.excused.insert(token.fingerprint) }
+      // An old grant may come back with it; only the last end is remembered.
+      if let token = disk.grant?.grant.refreshToken?.fingerprint {
+        ledger.excused.insert(token)
+        ledger.refused.remove(token)
+        ledger.refusedOnRecord.remove(token)
+      }
     }
     note("somebody else: \(disk.file)")
     ledger.isTampered = true

@@ -5,8 +5,10 @@ import TestSupport
 struct Ledger {
   /// Access tokens that have lain on the disk.
   var durable: Set<Fingerprint> = []
-  /// Refresh tokens that were spent in an answer that never arrived: the provider may count the next use as reuse.
-  var excused: Set<Fingerprint?> = []
+  /// Refresh tokens whose answer a crash took with it: the provider may count the next use as reuse.
+  var excused: Set<Fingerprint> = []
+  /// Families of tokens in which an answer was lost since the newest was last known here.
+  var excusedFamilies: Set<Int> = []
   /// Refresh tokens whose answer has arrived.
   var spent: Set<Fingerprint> = []
   /// Why a session may end now.
@@ -16,7 +18,7 @@ struct Ledger {
   /// Refresh tokens that were refused for good in this run of the process, and those whose end is on record.
   var refused: Set<Fingerprint> = []
   var refusedOnRecord: Set<Fingerprint> = []
-  var adopting: Credential?
+  var adopting: Set<Credential> = []
   var signOutAsked = false
   /// The last store work of its kind failed, so that what it should have noted may be missing.
   var endFailed = false
@@ -79,6 +81,11 @@ extension SessionSimulation {
     switch outcome {
     case .granted(let response):
       if let token = refreshToken(held.credential) { ledger.spent.insert(token) }
+      if let token = response.refreshToken, provider.isCurrent(token),
+        let family = provider.family(of: token.fingerprint)
+      {
+        ledger.excusedFamilies.remove(family)
+      }
       ledger.newest = response.refreshToken?.fingerprint ?? refreshToken(held.credential)
       ledger.tokenBefore[response.accessToken.fingerprint] = held.grant.accessToken.fingerprint
       ledger.unclearCount = 0
@@ -103,11 +110,11 @@ extension SessionSimulation {
         ledger.isTampered = false
       }
     case .credentialWritten(let generation, _):
-      if let credential = ledger.adopting, generation == before.generation,
-        tokensInMemory.contains(refreshToken(credential))
+      if generation == before.generation,
+        let credential = ledger.adopting.first(where: { tokensInMemory.contains(refreshToken($0)) })
       {
         ledger.newest = refreshToken(credential)
-        ledger.adopting = nil
+        ledger.adopting = []
         ledger.grounds = []
       }
     case .started, .woke, .clockChanged, .networkReturned, .settingsChanged, .stopping, .credentialHinted,
@@ -132,7 +139,7 @@ extension SessionSimulation {
       if let token = refreshToken(flight.credential) { ledger.excused.insert(token) }
     }
     ledger.newest = disk.grant.flatMap(refreshToken)
-    ledger.adopting = nil
+    ledger.adopting = []
     ledger.refused = []
     ledger.inFlight = 0
     ledger.lastAttemptAt = nil
@@ -142,7 +149,8 @@ extension SessionSimulation {
 
   /// A provider that detects reuse ends the family: only an answer that was lost excuses that.
   mutating func noteReuse(of token: Token) throws(Violation) {
-    guard ledger.excused.contains(token.fingerprint) else {
+    let isExcused = provider.family(of: token.fingerprint).map { ledger.excusedFamilies.contains($0) } ?? false
+    guard isExcused || ledger.excused.contains(token.fingerprint) else {
       throw Violation("a refresh token was spent twice, though its answer had arrived: \(token.fingerprint)")
     }
     tally.lostInFlight += 1
@@ -312,10 +320,13 @@ extension SessionSimulation {
         throw Violation("a living session lies on the disk and is not used: \(machine.state(at: now))")
       }
     case .authenticated:
-      guard case .held(let held) = machine.knowledge else { throw Violation("authenticated, and nothing is held") }
-      if !held.isStored, !machine.snapshot(at: now).isRefreshing { throw Violation("the grant is still not on disk") }
+      // An end may be on its way to the disk.
+      guard case .held(let held) = machine.knowledge else { return }
+      if !held.isStored, disk.file != .tooNew, !machine.snapshot(at: now).isRefreshing {
+        throw Violation("the grant is still not on disk")
+      }
       if held.grant.isExpired(at: now), let token = held.grant.refreshToken, provider.isCurrent(token),
-        held.phase == .idle, provider.lifetime > .seconds(10)
+        held.phase == .idle, machine.snapshot(at: now).nextAttemptAt == nil
       {
         throw Violation("the token has run out and is not refreshed")
       }

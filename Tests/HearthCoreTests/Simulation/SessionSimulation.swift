@@ -200,7 +200,8 @@ struct SessionSimulation {
     if case .write(let credential, let generation) = job, jobStep == 0, disk.grant == credential {
       ledger.durable.insert(credential.grant.accessToken.fingerprint)
       ledger.isTampered = false
-      if credential == ledger.adopting, generation == machine.generation {
+      // A sign-in replaces what was there, also where another sign-in is already waiting behind it.
+      if ledger.adopting.contains(credential), ledger.newest != nil || generation == machine.generation {
         ledger.newest = credential.grant.refreshToken?.fingerprint
       }
     }
@@ -299,7 +300,7 @@ struct SessionSimulation {
       flights[index].outcome = outcome
     } else if case .granted = outcome {
       // The provider has moved on, and nobody here knows.
-      ledger.excused.formUnion([token.fingerprint, ledger.newest, disk.grant?.grant.refreshToken?.fingerprint])
+      if let family = provider.family(of: token.fingerprint) { ledger.excusedFamilies.insert(family) }
     }
     if flight.process != process { flights.remove(at: index) }
   }

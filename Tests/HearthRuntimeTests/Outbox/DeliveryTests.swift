@@ -5,7 +5,7 @@ import Testing
 
 @testable import HearthRuntime
 
-@Suite struct DeliveryTests {
+@Suite(.timeLimit(.minutes(2))) struct DeliveryTests {
   @Test("Up to `concurrency` go at once for an account, and another account does not wait for them")
   func concurrency() async throws {
     var settings = OutboxSettings()
@@ -184,7 +184,7 @@ import Testing
     }
   }
 
-  @Test("What was taken ahead and not sent is back in its place when sending stops", .timeLimit(.minutes(1)))
+  @Test("What was taken ahead and not sent is back in its place when sending stops")
   func givenBack() async throws {
     try await withService({ request, _ in
       request.url.target == "/100" ? nil : .success(APIAnswer(status: 200))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HearthRuntime
 
-@Suite struct UnauthorizedTests {
+@Suite(.timeLimit(.minutes(2))) struct UnauthorizedTests {
   private func print(_ generation: Int) -> Fingerprint { ScriptedBearerSource.token(generation).fingerprint }
 
   @Test("401 to an old token: sent again with the current one, and nothing is refreshed")
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test("Where others are let in with that same token, the item alone is dead", .timeLimit(.minutes(1)))
+  @Test("Where others are let in with that same token, the item alone is dead")
   func itemAlone() async throws {
     try await withService(
       { request, _ in

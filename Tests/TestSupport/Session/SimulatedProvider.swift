@@ -76,6 +76,8 @@ package struct SimulatedProvider: Sendable {
     if let family = familyOf[token.fingerprint] { families[family].isAlive = false }
   }
 
+  package func family(of token: Fingerprint) -> Int? { familyOf[token] }
+
   package func isAlive(_ token: Token) -> Bool {
     familyOf[token.fingerprint].map { families[$0].isAlive } ?? false
   }
