@@ -79,7 +79,7 @@ let package = Package(
       name: "TestSupport", dependencies: ["HearthCore", "HearthControl"], path: "Tests/TestSupport",
       swiftSettings: strict),
     tests("HearthCoreTests", ["HearthCore"]),
-    tests("HearthControlTests", ["HearthControl"]),
+    tests("HearthControlTests", ["HearthControl", "HearthCore"]),
     tests("HearthRuntimeTests", ["HearthRuntime", "HearthStorage", .logging]),
     tests("HearthLinuxTests", ["HearthCore", "HearthLinux", .logging]),
     tests("HearthOAuthTests", ["HearthOAuth", .nio, .nioEmbedded, .nioHTTP1, .nioPosix]),
