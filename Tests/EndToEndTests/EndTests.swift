@@ -34,7 +34,7 @@ import Testing
     try await Stage.run { stage in
       let sandbox = try stage.sandbox()
       let daemon = try stage.daemon(Configuration.oidc(sandbox))
-      #expect(try daemon.status().reason == "neverSignedIn")
+      try daemon.waitFor("unauthenticated", "neverSignedIn")
       try daemon.signIn(at: sandbox)
       let refreshToken = try sandbox.tokens.last ?? ""
       #expect(Files.text(daemon.credential()).contains(refreshToken))
