@@ -54,27 +54,19 @@ struct OutboxLoad: Sendable {
   }
 
   private func enqueue(_ orders: LoadClock.Call, _ account: AccountName) async -> Bool {
-    var items: [NewOutboxItem] = []
-    for (id, order) in orders.orders {
-      let draft = OutboxDraft(
-        account: account, method: "POST", url: "https://api.example.com/\(order)",
-        headers: [APIRequest.Header(name: "X-Order", value: "\(order)")], body: order.body, lane: order.lane,
-        isUnordered: !order.isInLane, idempotencyKey: order.isKeyed ? "\(order)" : nil)
-      guard let url = try? draft.checked(maxBody: 1 << 20) else {
-        witness.note("\(order) cannot be asked for")
-        return false
-      }
-      items.append(NewOutboxItem(id: id, draft: draft, url: url, subject: Sample.alice))
-    }
     witness.asks(orders.orders)
     do {
+      let items = try orders.items(of: account)
       let limits = OutboxLimits(items: 100_000, bytes: 1 << 30)
       let receipts = try await store.enqueue(items, limits: limits, at: clock.now()).receipts
       witness.kept(call: orders.number, receipts)
       clock.answered(orders)
       return true
+    } catch let failure as OutboxStoreFailure {
+      return note(failure)
     } catch {
-      return note(error)
+      witness.note("an order cannot be asked for: \(error)")
+      return false
     }
   }
 
@@ -211,4 +203,17 @@ final class LoadClock: Sendable {
 
 extension Witness.Order {
   var isKeyed: Bool { lane.contains("keyed") }
+}
+
+extension LoadClock.Call {
+  /// The requests as the store takes them.
+  func items(of account: AccountName) throws -> [NewOutboxItem] {
+    try orders.map { id, order in
+      let draft = OutboxDraft(
+        account: account, method: "POST", url: "https://api.example.com/\(order)",
+        headers: [APIRequest.Header(name: "X-Order", value: "\(order)")], body: order.body, lane: order.lane,
+        isUnordered: !order.isInLane, idempotencyKey: order.isKeyed ? "\(order)" : nil)
+      return NewOutboxItem(id: id, draft: draft, url: try draft.checked(maxBody: 1 << 20), subject: Sample.alice)
+    }
+  }
 }

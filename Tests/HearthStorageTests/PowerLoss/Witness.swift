@@ -29,6 +29,8 @@ final class Witness: Sendable {
     /// The store said that their delivery is written down.
     var done: Set<String> = []
     var unanswered: [Int: [String]] = [:]
+    /// The store said that it has not taken them.
+    var refused: Set<String> = []
     var effects: [String: String] = [:]
     var lastEffect: [String: Int] = [:]
     var flaws: [String] = []
@@ -54,6 +56,7 @@ final class Witness: Sendable {
     state.withLock { state in
       for (id, order) in orders {
         state.orders[id] = order
+        state.refused.remove(id)
         state.unanswered[order.call, default: []].append(id)
       }
     }
@@ -67,6 +70,12 @@ final class Witness: Sendable {
         if !state.done.contains(receipt.item.id) { state.fates[receipt.item.id] = .kept }
       }
       state.count += receipts.count
+    }
+  }
+
+  func refused(call: Int) {
+    state.withLock { state in
+      for id in state.unanswered.removeValue(forKey: call) ?? [] { state.refused.insert(id) }
     }
   }
 
@@ -117,6 +126,15 @@ final class Witness: Sendable {
 
   // MARK: - After the power came back
 
+  /// The store was opened again while its disk is at fault: what was taken is in its place again. A commit whose fsync
+  /// failed is in the log all the same and counts now, if none came after it.
+  func reopened() {
+    state.withLock { state in
+      for id in state.fates.keys { state.fates[id] = .kept }
+      state.refused = []
+    }
+  }
+
   /// Compares what the store has with what it said.
   func inspect(_ items: [String: OutboxItem]) {
     state.withLock { state in
@@ -141,6 +159,9 @@ final class Witness: Sendable {
       }
       for (id, item) in items where item.state != .delivered && state.done.contains(id) {
         state.flaws.append("\(id) was done and is \(item.state)")
+      }
+      for id in items.keys where state.refused.contains(id) {
+        state.flaws.append("\(state.orders[id]?.description ?? id) was refused and is there")
       }
       for ids in state.unanswered.values {
         let present = ids.filter { items[$0] != nil || state.effects[state.orders[$0]?.description ?? ""] != nil }
@@ -177,7 +198,7 @@ extension Witness.Order {
   /// A content of its own for each order, from nothing to some pages.
   var body: [UInt8] {
     let count = number % 17 == 0 ? 20_000 : number % 7 * 300
-    return (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ number) }
+    return Array(repeating: UInt8(truncatingIfNeeded: number &* 31), count: count)
   }
 }
 
