@@ -87,6 +87,7 @@ let package = Package(
     tests("HearthStorageTests", ["HearthCore", "HearthStorage", "CDiskFaults", .crypto, .grdb, .logging]),
     tests("hearthdTests", ["hearthd", .argumentParser, .logging]),
     tests("SandboxTests", ["hearth-sandbox", .argumentParser, .hummingbird, .hummingbirdTesting, .logging, .nio]),
+    tests("hearthctlTests", ["hearthctl"]),
     tests("ArchitectureTests", []),
     tests("EndToEndTests", ["HearthControl", "hearthd", "hearthctl", "hearth-sandbox"]),
   ]

@@ -47,12 +47,19 @@ struct Daemon {
     self.log = log
     // The socket first: where it is taken, nothing else is touched.
     let socket = try Self.listen(at: setup.socketPath)
+    let store: SQLiteOutboxStore
+    do {
+      store = try Self.openOutbox(at: setup.state.outbox, now: clock.now(), logger: logger)
+    } catch {
+      socket.removeFile()
+      throw error
+    }
+    // Nothing may fail from here on: senders must be shut down.
     let userAgent = "hearth/\(hearthVersion)"
     senders = (
       HTTPSender(connections: .fresh, userAgent: userAgent, clock: clock),
       HTTPSender(connections: .kept, userAgent: userAgent, clock: clock)
     )
-    let store = try Self.openOutbox(at: setup.state.outbox, now: clock.now(), logger: logger)
     outbox = OutboxService(
       store: store, bearers: sessions, api: HTTPAPIEndpoint(sender: senders.api), clock: clock,
       settings: configuration.outbox, accounts: [:], log: logger,

@@ -107,4 +107,51 @@ import Testing
       #expect(Files.text(daemon.credential()) == newer)
     }
   }
+
+  @Test("signing out while the file is out of reach is done when it comes back")
+  func signOutOutOfReach() async throws {
+    try await Stage.run(unprivileged: true) { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+      try daemon.signIn(at: sandbox)
+      let refreshToken = try sandbox.tokens.last ?? ""
+      try Files.setMode(daemon.credentials, 0)
+      try daemon.waitUntil("the file counts as unreadable") { !$0.credential.readable }
+      #expect(try stage.hearthctl(["logout", "work", "--socket", daemon.socket]).status == 0)
+      try daemon.waitFor("unauthenticated", "signedOut")
+      try daemon.restart()
+      try daemon.waitFor("unauthenticated", "signedOut")
+      try Files.setMode(daemon.credentials, 0o700)
+      try eventually("the grant is gone from the file") { !Files.text(daemon.credential()).contains(refreshToken) }
+      try daemon.waitFor("unauthenticated", "signedOut")
+    }
+  }
+
+  @Test("a configuration that names another place, where nothing is, is told with both: credentialMissing")
+  func otherPlace() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+      try daemon.signIn(at: sandbox)
+      let elsewhere = "\(stage.folder)/elsewhere.json"
+      try daemon.stop()
+      try daemon.configure(Configuration.oidc(sandbox, "credential_file = \"\(elsewhere)\""))
+      try daemon.start()
+      let status = try daemon.waitFor("reauthRequired", "credentialMissing")
+      #expect(status.message.contains(elsewhere) && status.message.contains(daemon.credential()))
+    }
+  }
+
+  @Test("a token that nothing can renew ends it when it has run out: noRefreshToken")
+  func noRefreshToken() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+      let grant = try sandbox.grant(lifetime: 2)
+      try daemon.call(
+        "session.import", ["account": "work", "accessToken": .string(grant.accessToken), "expiresIn": 2])
+      #expect(try daemon.status().state == "authenticated")
+      try daemon.waitFor("reauthRequired", "noRefreshToken")
+    }
+  }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import HearthControl
 import Testing
 
@@ -7,8 +8,7 @@ import Testing
     arguments: ["file", "folder"])
   func unreadable(place: String) async throws {
     try await Stage.run(unprivileged: true) { stage in
-      let sandbox = try stage.sandbox("sandbox", "--token-lifetime", "5")
-      // Nothing is due before it runs out, so that what is not sent is not sent for being unreadable.
+      let sandbox = try stage.sandbox("sandbox", "--token-lifetime", "6")
       let daemon = try stage.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
       let held = try daemon.token().fingerprint
@@ -79,6 +79,73 @@ import Testing
       #expect(try daemon.token().secret == token.secret)
       try daemon.restart()
       try daemon.waitFor("authenticated")
+    }
+  }
+
+  @Test("a refresh in flight lands before the lock wipes the grant from memory")
+  func refreshInFlight() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox("sandbox", "--grace", "0")
+      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+      try daemon.signIn(at: sandbox)
+      try sandbox.fault(["path": "/token", "delay": 1, "times": 1])
+      let socket = daemon.socket
+      async let refresh: Void = {
+        var client = try ControlClient(path: socket)
+        _ = try? client.call(.sessionRefresh, ["account": "work"])
+      }()
+      try eventually("the refresh is in flight") { try sandbox.count("tokenCallsInFlight") == 1 }
+      let answer = try daemon.call("session.lock", ["account": "work"])
+      #expect(answer["sessions"]?[0]?["state"] == "locked", "locked at once")
+      try eventually("the refresh has landed") { try sandbox.refreshes() == 2 }
+      try await refresh
+      try daemon.call("session.unlock", ["account": "work"])
+      // What landed is what is held: a token that was rotated away would cost the session here.
+      for _ in 1...2 { try daemon.refresh() }
+      #expect(try daemon.status().state == "authenticated" && sandbox.count("reuseDetected") == 0)
+    }
+  }
+
+  @Test("signing in while locked needs to be meant: replace")
+  func signInWhileLocked() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+      try daemon.signIn(at: sandbox)
+      try daemon.call("session.lock")
+      let grant = try sandbox.grant()
+      let refusal = try daemon.refusal(
+        of: "session.import", ["account": "work", "refreshToken": .string(grant.refreshToken)])
+      #expect(refusal.code == 1003)
+      try daemon.signIn(at: sandbox, replace: true)
+      try daemon.waitFor("authenticated")
+    }
+  }
+
+  @Test("a volume that is away is a lock, nothing is made in its place, and the session is back with it")
+  func volumeAway() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let volume = "\(stage.folder)/volume"
+      try Files.makeFolder(volume)
+      let daemon = try stage.daemon(Configuration.oidc(sandbox, "credential_file = \"\(volume)/work.json\""))
+      try daemon.signIn(at: sandbox)
+      let token = try daemon.token()
+      try daemon.stop()
+      try Files.move(volume, to: volume + ".away")
+      try daemon.start()
+      let status = try daemon.waitFor("locked", "volumeUnavailable")
+      #expect(status.subject == "2482")
+      #expect(!Files.exists(volume))
+      // An empty mount point is no sign-out either.
+      try Files.makeFolder(volume)
+      try daemon.call("session.rehydrate")
+      #expect(try daemon.status().reason == "volumeUnavailable")
+      #expect(Files.names(in: volume).isEmpty)
+      #expect(rmdir(volume) == 0)
+      try Files.move(volume + ".away", to: volume)
+      try daemon.waitFor("authenticated")
+      #expect(try daemon.token().secret == token.secret)
     }
   }
 }

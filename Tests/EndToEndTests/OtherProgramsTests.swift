@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test("a credential that others may read is narrowed, and one that is a link is not followed")
+  @Test("a credential that others may read is narrowed")
   func permissions() async throws {
     try await Stage.run { stage in
       let sandbox = try stage.sandbox()
@@ -64,6 +64,25 @@ import Testing
       try daemon.start()
       try daemon.waitFor("authenticated")
       try eventually("it is narrowed") { Files.mode(daemon.credential()) == 0o600 }
+    }
+  }
+
+  @Test("a link in the credential's place is not followed")
+  func link() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try Daemon(on: stage, name: "daemon", configuration: Configuration.oidc(sandbox))
+      try Files.makeFolder(daemon.state)
+      try Files.makeFolder(daemon.credentials)
+      let target = "\(stage.folder)/target.json"
+      let text = CredentialText.grant(try sandbox.grant(), of: sandbox)
+      try Files.write(text, to: target)
+      try Files.link(daemon.credential(), to: target)
+      try daemon.start()
+      try daemon.waitUntil("it was looked at") { $0.state != "hydrating" }
+      #expect(try daemon.status().state != "authenticated")
+      #expect(Files.text(target) == text)
+      #expect(try sandbox.count("tokenCalls") == 0)
     }
   }
 }

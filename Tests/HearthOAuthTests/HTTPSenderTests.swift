@@ -36,7 +36,7 @@ struct HTTPSenderTests {
 
   @Test("a refused connection is surely not sent, and says where and why")
   func refused() async throws {
-    let port = try await LoopbackServer.unusedPort()
+    let port = LoopbackServer.refusingPort
     let request = HTTPSender.Request(url: try HTTPURL("http://127.0.0.1:\(port)/token"))
     let failure = try await withSender(clock: clock) { try await self.failure(of: $0, request) }
     guard case .notSent(let message) = failure else {

@@ -131,7 +131,7 @@ struct TokenEndpointTests {
         bench.provider.answer("/token", with: reply)
         #expect(await bench.outcome(of: bench.oidc()).outcome == .unanswered)
       }
-      let nowhere = try HTTPURL("http://127.0.0.1:\(try await LoopbackServer.unusedPort())/token")
+      let nowhere = try HTTPURL("http://127.0.0.1:\(LoopbackServer.refusingPort)/token")
       let endpoint = bench.endpoint(.oauth2(ProviderEndpoints(token: nowhere), OAuthClient(id: "h")))
       #expect(await bench.outcome(of: endpoint).outcome == .unavailable)
     }

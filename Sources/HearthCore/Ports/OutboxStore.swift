@@ -34,10 +34,10 @@ package protocol OutboxStore: Sendable {
   ) async throws(OutboxStoreFailure) -> Int
 
   /// Makes `subject` the one whose items are not another user's. With `adopts`, up to `limit` items that were made
-  /// while nobody was known become theirs; returns whether all are.
+  /// while nobody was known become theirs.
   func bind(
     _ account: AccountName, to subject: Subject, adopts: Bool, limit: Int
-  ) async throws(OutboxStoreFailure) -> Bool
+  ) async throws(OutboxStoreFailure) -> OutboxBinding
 
   /// Cancels up to `limit` undelivered items of this subject; returns how many there were.
   func discard(
@@ -78,6 +78,18 @@ package enum OutboxStoreFailure: Error, Hashable, Sendable {
 
 package enum OutboxChange: Hashable, Sendable {
   case cancel, retry
+}
+
+package struct OutboxBinding: Hashable, Sendable {
+  /// Whether all of nobody's items are theirs now.
+  package var isDone: Bool
+  /// Whether items of another user are held since this call.
+  package var holdsOthers: Bool
+
+  package init(isDone: Bool, holdsOthers: Bool) {
+    self.isDone = isDone
+    self.holdsOthers = holdsOthers
+  }
 }
 
 package struct OutboxLimits: Hashable, Sendable {

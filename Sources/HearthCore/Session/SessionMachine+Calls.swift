@@ -72,7 +72,7 @@ extension SessionMachine {
     generation += 1
     adoption = nil
     refusedToken = nil
-    history = RefreshHistory()
+    history = RefreshHistory(lastAttemptAt: history.lastAttemptAt)
     writing.succeeded()
     knowledge = .ending(record, detail: nil, shownAs: state(at: now))
     writing.underWay += 1

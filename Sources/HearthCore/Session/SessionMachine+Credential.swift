@@ -50,6 +50,7 @@ extension SessionMachine {
 
   private mutating func unreadable(_ obstacle: Obstacle, at now: Timestamp) -> [SessionAction] {
     looking.wasFruitless(at: now)
+    if obstacle.kind == .passphraseRequired { mayHoldKey = false }
     let isNews: Bool
     switch knowledge {
     case .unread, .withheld, .unreadable:

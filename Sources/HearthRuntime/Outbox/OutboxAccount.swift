@@ -19,8 +19,6 @@ struct OutboxAccount {
   var origins: Set<Origin>
   var permission = OutboxPermission.blocked(reason: OutboxAccount.hydrating)
   var knownSubject: Subject?
-  /// Whose items were sent last in this run of the daemon.
-  var lastSubject: Subject?
   var isBound = true
   var isPausedByUser = false
   var announcedReason: String? = OutboxAccount.hydrating

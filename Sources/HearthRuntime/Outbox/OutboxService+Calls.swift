@@ -120,7 +120,6 @@ extension OutboxService {
       hearSuspects(of: name)
       tellPause(of: name)
     }
-    if !finished.isEmpty { firstFinishedAt = firstFinishedAt ?? clock.now() }
     bell.ring()
   }
 
@@ -195,7 +194,6 @@ extension OutboxService {
     accounts[name]?.mayHaveMore = true
     do { _ = try await store.settle(released, claims: [], at: clock.now()) } catch {
       finished += released
-      firstFinishedAt = firstFinishedAt ?? clock.now()
       bell.ring()
       throw OutboxError(error)
     }

@@ -6,6 +6,8 @@ extension OutboxService {
   /// some for tokens that change under way.
   private static let maxExchanges = 5
   private static let shortestStall = Duration.seconds(1)
+  /// Of an answer that is no 2xx, in bytes: more than is shown of it, so that a token at the end is found whole.
+  private static let keptOfRefusal = 16_384
 
   /// Sends its run, then what else is taken, until there is nothing.
   func work(_ worker: Int, _ name: AccountName) async {
@@ -24,7 +26,9 @@ extension OutboxService {
       }
     } while takesAnother(worker, name)
     accounts[name]?.tails[worker] = nil
-    accounts[name]?.active -= 1
+    // The account may be another one of that name by now, after a reload.
+    let active = accounts[name]?.active ?? 1
+    accounts[name]?.active = max(active - 1, 0)
     workers -= 1
     hearSuspects(of: name)
     bell.ring()
@@ -57,7 +61,6 @@ extension OutboxService {
 
   private func finish(_ delivery: Delivery, _ verdict: DeliveryVerdict) {
     finished.append(FinishedDelivery(number: delivery.number, verdict: verdict))
-    firstFinishedAt = firstFinishedAt ?? clock.now()
     if case .released = verdict { accounts[delivery.account]?.reach.probeGivenUp(delivery.request.url.origin) }
     accounts[delivery.account]?.pace.finished(at: clock.now())
     accounts[delivery.account]?.mayHaveMore = true
@@ -139,7 +142,7 @@ extension OutboxService {
   private func exchange(_ delivery: Delivery, _ bearer: Bearer) async -> Exchange {
     let name = delivery.account
     let origin = delivery.request.url.origin
-    let answer: APIAnswer
+    var answer: APIAnswer
     do {
       answer = try await api.exchange(delivery.request, bearer: bearer.token, timeout: Self.requestTimeout)
     } catch {
@@ -151,6 +154,10 @@ extension OutboxService {
         reached(origin, of: name)
         return .verdict(policy.verdict(unanswered: message, delivery, at: clock.now(), random: random()))
       }
+    }
+    if !(200...299).contains(answer.status) {
+      // It is kept and shown: without the token, which careless servers repeat.
+      answer.body = Redactor([bearer.token.secret]).redacted(Array(answer.body.prefix(Self.keptOfRefusal)))
     }
     if let skew = answer.skew { timeTold(skew: skew) }
     if DeliveryPolicy.meansOffline(answer) {
@@ -183,14 +190,12 @@ extension OutboxService {
 
   /// No token can be had: the account's items wait, uncharged.
   private func stall(_ name: AccountName, retryAfter: Duration?) {
-    guard let account = accounts[name] else { return }
+    guard let account = accounts[name], account.stalledUntil == nil else { return }
     let retry = RetryPolicy(initial: Self.shortestStall, max: .seconds(300))
     let wait = retry.wait(failures: account.bearerFailures + 1, retryAfter: retryAfter, random: random())
-    let until = clock.now() + wait
-    if account.stalledUntil == nil { accounts[name]?.bearerFailures += 1 }
-    accounts[name]?.stalledUntil = max(account.stalledUntil ?? until, until)
+    accounts[name]?.bearerFailures += 1
+    accounts[name]?.stalledUntil = clock.now() + wait
     finished += accounts[name]?.withdrawAll() ?? []
-    if !finished.isEmpty { firstFinishedAt = firstFinishedAt ?? clock.now() }
   }
 
   // MARK: - One item, or the session?
@@ -209,7 +214,8 @@ extension OutboxService {
 
   func hearSuspects(of name: AccountName) {
     guard let account = accounts[name], !account.suspects.isEmpty else { return }
-    let isAlone = account.working == 0 && account.buffer.isEmpty && !settling.contains(name)
+    let isAlone =
+      account.working == 0 && account.buffer.isEmpty && !settling.contains(name) && !account.mayHaveMore
     let isCrowded = account.suspects.count >= max(settings.concurrency, 2)
     var left: [OutboxAccount.Suspect] = []
     for suspect in account.suspects {

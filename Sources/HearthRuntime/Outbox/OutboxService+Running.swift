@@ -46,7 +46,9 @@ extension OutboxService {
 
   private func nextDeadline() -> Timestamp {
     let now = clock.now()
-    var deadlines = [storeRetryAt, stopsAt]
+    // While the store is out of order nothing else can be done.
+    if let storeRetryAt, storeRetryAt > now { return min(storeRetryAt, stopsAt ?? storeRetryAt) }
+    var deadlines = [stopsAt]
     if isClockTrusted { deadlines += [nextExpiryAt, nextSweepAt] }
     if let firstFinishedAt, !finished.isEmpty { deadlines.append(firstFinishedAt + Self.longestUnwritten) }
     for account in accounts.values where account.isSendable {
@@ -101,18 +103,17 @@ extension OutboxService {
     for (name, account) in accounts {
       guard !account.isBound, let subject = account.knownSubject else { continue }
       let adopts = if case .sendable = account.permission { true } else { false }
-      let isDone = try await store.bind(name, to: subject, adopts: adopts, limit: Self.batch)
+      let binding = try await store.bind(name, to: subject, adopts: adopts, limit: Self.batch)
+      if binding.holdsOthers {
+        accounts[name]?.isAnnouncingHeld = true
+        accounts[name]?.heldCursor = nil
+      }
       guard accounts[name]?.knownSubject == subject, accounts[name]?.permission == account.permission else {
         hasMore = true
         continue
       }
-      accounts[name]?.isBound = isDone
-      hasMore = hasMore || !isDone
-      if isDone, let last = account.lastSubject, last != subject {
-        accounts[name]?.isAnnouncingHeld = true
-        accounts[name]?.heldCursor = nil
-      }
-      accounts[name]?.lastSubject = subject
+      accounts[name]?.isBound = binding.isDone
+      hasMore = hasMore || !binding.isDone
     }
     return hasMore
   }
@@ -166,20 +167,18 @@ extension OutboxService {
     guard let firstFinishedAt, !finished.isEmpty else { return false }
     return finished.count >= Self.batch / 4 || workers == 0 || stopsAt != nil
       || clock.now() - firstFinishedAt >= Self.longestUnwritten
-      || !accounts.values.contains { $0.pace.lookahead > 0 }
+      || !accounts.values.contains { $0.isSendable && $0.pace.lookahead > 0 }
   }
 
   func settle(claims: [OutboxClaim]) async throws(OutboxStoreFailure) {
     let batch = finished
     finished = []
-    firstFinishedAt = nil
     settling = Set(claims.map(\.account))
     let settlement: OutboxSettlement
     do {
       settlement = try await store.settle(batch, claims: claims, at: clock.now())
     } catch {
       finished = batch + finished
-      firstFinishedAt = clock.now()
       settling = []
       for claim in claims { accounts[claim.account]?.mayHaveMore = true }
       throw error
@@ -201,7 +200,6 @@ extension OutboxService {
     guard !isStale, var account = accounts[name] else {
       let deliveries = claimed.runs.flatMap(\.deliveries)
       finished += deliveries.map { FinishedDelivery(number: $0.number, verdict: .released) }
-      if !deliveries.isEmpty { firstFinishedAt = firstFinishedAt ?? clock.now() }
       accounts[name]?.mayHaveMore = true
       return
     }

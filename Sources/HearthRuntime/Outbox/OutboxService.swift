@@ -20,7 +20,11 @@ package actor OutboxService {
   var accounts: [AccountName: OutboxAccount]
 
   /// What became of deliveries, not written down yet.
-  var finished: [FinishedDelivery] = []
+  var finished: [FinishedDelivery] = [] {
+    didSet {
+      if finished.isEmpty { firstFinishedAt = nil } else { firstFinishedAt = firstFinishedAt ?? clock.now() }
+    }
+  }
   var firstFinishedAt: Timestamp?
   var settling: Set<AccountName> = []
   var workers = 0
@@ -84,6 +88,7 @@ package actor OutboxService {
     account.bearerFailures = 0
     account.mayHaveMore = true
     accounts[name] = account
+    hearSuspects(of: name)
     tellPause(of: name)
     bell.ring()
   }
@@ -135,7 +140,8 @@ package actor OutboxService {
   func clockStepped(by shift: Duration) {
     for name in accounts.keys {
       accounts[name]?.reach.shift(by: shift)
-      accounts[name]?.stalledUntil = accounts[name]?.stalledUntil.map { $0 + shift }
+      let stalledUntil = accounts[name]?.stalledUntil
+      accounts[name]?.stalledUntil = stalledUntil.map { $0 + shift }
       accounts[name]?.mayHaveMore = true
     }
     storeRetryAt = storeRetryAt.map { $0 + shift }
@@ -202,10 +208,16 @@ package actor OutboxService {
     return stats
   }
 
+  /// The same for an item; one whose origin is out of reach is tried when its origin is.
   func shown(_ item: OutboxItem) -> OutboxItem {
-    guard item.state == .inFlight, accounts[item.account]?.unsent.contains(item.id) == true else { return item }
+    guard let account = accounts[item.account] else { return item }
     var item = item
-    item.state = .pending
+    if item.state == .inFlight, account.unsent.contains(item.id) { item.state = .pending }
+    if item.state == .waiting, let nextAttemptAt = item.nextAttemptAt, let url = try? HTTPURL(item.url),
+      case .closed(let until) = account.reach.allowance(for: url.origin, at: clock.now()), until < .distantFuture
+    {
+      item.nextAttemptAt = max(nextAttemptAt, until)
+    }
     return item
   }
 }

@@ -117,19 +117,18 @@ extension OutboxBooks {
 
   // MARK: - Whose they are
 
-  func bind(_ account: AccountName, to subject: Subject, adopts: Bool, limit: Int) throws -> Bool {
+  func bind(_ account: AccountName, to subject: Subject, adopts: Bool, limit: Int) throws -> OutboxBinding {
     let nobody = adopts ? ledger.owner(account, nil) : nil
     guard let nobody else {
-      ledger.makeCurrent(try ledger.madeOwner(account, subject, in: db))
-      return true
+      let owner = try ledger.madeOwner(account, subject, in: db)
+      return OutboxBinding(isDone: true, holdsOthers: ledger.makeCurrent(owner))
     }
     guard let owner = ledger.owner(account, subject) else {
       try ledger.name(nobody, subject, in: db)
-      ledger.makeCurrent(nobody)
-      return true
+      return OutboxBinding(isDone: true, holdsOthers: ledger.makeCurrent(nobody))
     }
-    ledger.makeCurrent(owner)
-    return try merge(nobody, into: owner, limit: limit)
+    let holdsOthers = ledger.makeCurrent(owner)
+    return OutboxBinding(isDone: try merge(nobody, into: owner, limit: limit), holdsOthers: holdsOthers)
   }
 
   /// Moves items that were made while nobody was known to their new owner, keeping their places.
@@ -146,7 +145,10 @@ extension OutboxBooks {
         try write(item, was: state)
         ledger.removed(state, bytes: item.bytes, of: nobody)
         ledger.added(state, bytes: item.bytes, createdAt: item.createdAt, to: owner)
-        if state.isActive, let lane = item.lane { try promote(owner, lane) }
+        if state.isActive, let lane = item.lane {
+          try promote(owner, lane)
+          try promote(nobody, lane)
+        }
       }
     }
     return left > 0

@@ -1,10 +1,13 @@
 internal import GRDB
+internal import Glibc
 package import HearthCore
 
 /// Looks whether an outbox is sound: for `hearthd --check-outbox` in full, at each start the cheap part.
 package enum OutboxCheck {
   /// Everything that is wrong with the outbox, one sentence each. The daemon must not run.
   package static func flaws(at path: String) throws(OutboxStoreFailure) -> [String] {
+    // SQLite would make one.
+    guard access(path, F_OK) == 0 else { return [] }
     do {
       var configuration = Configuration()
       configuration.busyMode = .timeout(5)

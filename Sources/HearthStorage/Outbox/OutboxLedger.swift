@@ -114,9 +114,10 @@ struct OutboxLedger: Sendable {
     keptBytes += difference * bytes
   }
 
-  /// Makes an owner the one whose items are sent; the account's others are other users then.
-  mutating func makeCurrent(_ owner: Int64) {
-    guard let account = owners[owner]?.account, current[account] != owner else { return }
+  /// Makes an owner the one whose items are sent; the account's others are other users then. Returns whether items of
+  /// theirs wait.
+  mutating func makeCurrent(_ owner: Int64) -> Bool {
+    guard let account = owners[owner]?.account, current[account] != owner else { return false }
     if let previous = current[account] {
       owners[previous]?.isCurrent = false
       changed.insert(previous)
@@ -124,6 +125,10 @@ struct OutboxLedger: Sendable {
     owners[owner]?.isCurrent = true
     current[account] = owner
     changed.insert(owner)
+    return owners.values.contains { other in
+      other.account == account && isOtherUser(other)
+        && other.counts[OutboxItem.State.pending.number] + other.counts[OutboxItem.State.waiting.number] > 0
+    }
   }
 
   /// Gives the items of nobody a name, all at once.

@@ -1,4 +1,4 @@
-package import GRDB
+internal import GRDB
 package import HearthCore
 
 /// The outbox in an SQLite database: write-ahead log, an fsync for every commit.
@@ -49,8 +49,8 @@ package final class SQLiteOutboxStore: OutboxStore {
   /// Transactions so far: with many callers at once fewer than their calls.
   package var commits: Int { group.commits }
 
-  /// For tests and drivers: the connection itself.
-  package func withConnection<T: Sendable>(
+  /// For tests: the connection itself.
+  func withConnection<T: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
     try await database.writeWithoutTransaction(body)
@@ -98,7 +98,7 @@ package final class SQLiteOutboxStore: OutboxStore {
 
   package func bind(
     _ account: AccountName, to subject: Subject, adopts: Bool, limit: Int
-  ) async throws(OutboxStoreFailure) -> Bool {
+  ) async throws(OutboxStoreFailure) -> OutboxBinding {
     try await group.run(.settling) { try $0.bind(account, to: subject, adopts: adopts, limit: limit) }
   }
 

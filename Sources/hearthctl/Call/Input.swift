@@ -33,7 +33,6 @@ enum Input {
 
   /// Asks on the terminal; the caller has made sure that there is one.
   static func ask(_ prompt: String, echo: Bool = true) throws -> String {
-    Output.write(prompt, to: STDERR_FILENO)
     var saved = termios()
     let isSilent = !echo && tcgetattr(STDIN_FILENO, &saved) == 0
     if isSilent {
@@ -47,6 +46,8 @@ enum Input {
         Output.write("\n", to: STDERR_FILENO)
       }
     }
+    // Only now: whoever answers a prompt must not be seen.
+    Output.write(prompt, to: STDERR_FILENO)
     guard let line = readLine(strippingNewline: true), !line.isEmpty else {
       throw CommandFailure(.failed, "Nothing was typed.")
     }

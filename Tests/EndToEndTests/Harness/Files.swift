@@ -55,6 +55,14 @@ enum Files {
     guard chmod(path, mode) == 0 else { throw CallFailure("chmod \(path)") }
   }
 
+  static func link(_ path: String, to target: String) throws {
+    guard symlink(target, path) == 0 else { throw CallFailure("symlink \(path)") }
+  }
+
+  static func move(_ path: String, to other: String) throws {
+    guard rename(path, other) == 0 else { throw CallFailure("rename \(path)") }
+  }
+
   static func remove(_ path: String) throws {
     guard unlink(path) == 0 else { throw CallFailure("unlink \(path)") }
   }

@@ -11,17 +11,19 @@ final class Sandbox {
   private let stage: Stage
   private let folder: String
   private let options: [String]
+  private let reserved: ReservedPort
   private var process: ChildProcess?
-  private(set) var port = 0
 
   init(on stage: Stage, name: String, options: [String]) throws {
     self.stage = stage
     self.options = options
+    reserved = try ReservedPort()
     folder = "\(stage.folder)/\(name)"
     try Files.makeFolder(folder)
     try start()
   }
 
+  var port: Int { reserved.number }
   var url: String { "http://127.0.0.1:\(port)" }
 
   func start() throws {
@@ -29,8 +31,9 @@ final class Sandbox {
     unlink(portFile)
     process = try stage.spawn(
       "hearth-sandbox", ["--port", "\(port)", "--port-file", portFile, "--state", "\(folder)/state.json"] + options)
-    port = try eventually("the sandbox listens") {
-      Int(Files.text(portFile).filter { $0.isNumber })
+    try eventually("the sandbox listens") {
+      if let end = process?.status { throw NeverHappened(description: "The sandbox ended: \(end)") }
+      return !Files.text(portFile).isEmpty
     }
   }
 

@@ -147,6 +147,19 @@ struct SignInAndOutTests {
     #expect(session.token == .sample(5))
   }
 
+  @Test("asks no sooner for having been signed out of")
+  func signOutKeepsTheGap() {
+    var session = SessionScript.holding()
+    session.asks(.refresh)
+    session.asks(.signOut(revoke: false))
+    session.removes()
+    session.fails(.unavailable(message: "503", retryAfter: nil))
+    session.isHinted(.found(.sample(5, issuedAt: .sample - .seconds(3600))))
+    #expect(session.attempts.count == 1)
+    session.passes(RefreshSettings.leastGap)
+    #expect(session.attempts.count == 2)
+  }
+
   @Test("is signed out, not ended, when a sign-out comes while an end is being written")
   func signsOutWhileEnding() {
     var session = SessionScript.holding()

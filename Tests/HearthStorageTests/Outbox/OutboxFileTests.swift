@@ -101,6 +101,14 @@ import Testing
     #expect(!folder.names.contains("outbox.sqlite-suspect"))
   }
 
+  @Test("Checking an outbox that is not there finds nothing, and makes none")
+  func checksNothing() throws {
+    let folder = ScratchFolder()
+    defer { folder.remove() }
+    #expect(try OutboxCheck.flaws(at: folder.file("outbox.sqlite")) == [])
+    #expect(folder.names.isEmpty)
+  }
+
   @Test("The check finds orphan rows, wrong counts and heads that are none")
   func check() async throws {
     try await withStore { outbox in

@@ -10,7 +10,7 @@ import Testing
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/1"), Sample.draft("/2"), subject: nil)
       #expect(try await outbox.settle().deliveries.isEmpty)
-      #expect(try await outbox.store.bind(Sample.work, to: Sample.alice, adopts: true, limit: 10))
+      #expect(try await outbox.store.bind(Sample.work, to: Sample.alice, adopts: true, limit: 10).isDone)
       #expect(try await outbox.settle(subject: Sample.bob).deliveries.isEmpty)
       let delivery = try #require(try await outbox.settle().deliveries.first)
       #expect(delivery.path == "/1")
@@ -22,7 +22,7 @@ import Testing
   func hint() async throws {
     try await withStore { outbox in
       let id = try await outbox.add(Sample.draft(), subject: nil)[0].item.id
-      #expect(try await outbox.store.bind(Sample.work, to: Sample.alice, adopts: false, limit: 10))
+      #expect(try await outbox.store.bind(Sample.work, to: Sample.alice, adopts: false, limit: 10).isDone)
       #expect(try await outbox.settle().deliveries.isEmpty)
       #expect(try await outbox.store.item(id)?.subject == nil)
       #expect(try await outbox.state(id) == .pending)
@@ -35,8 +35,8 @@ import Testing
       try await outbox.add(Sample.draft("/1"))
       try await outbox.add(Sample.draft("/2"), Sample.draft("/3"), Sample.draft("/u", lane: nil), subject: nil)
       try await outbox.add(Sample.draft("/4"))
-      #expect(try await !outbox.store.bind(Sample.work, to: Sample.alice, adopts: true, limit: 2))
-      #expect(try await outbox.store.bind(Sample.work, to: Sample.alice, adopts: true, limit: 2))
+      #expect(try await !outbox.store.bind(Sample.work, to: Sample.alice, adopts: true, limit: 2).isDone)
+      #expect(try await outbox.store.bind(Sample.work, to: Sample.alice, adopts: true, limit: 2).isDone)
       try outbox.expectSound()
       let paths = try await outbox.settle(follows: true).deliveries.map(\.path)
       #expect(paths.filter { $0 != "/u" } == ["/1", "/2", "/3", "/4"])
@@ -50,7 +50,8 @@ import Testing
       let store = outbox.store
       _ = try await store.bind(Sample.work, to: Sample.alice, adopts: true, limit: 10)
       let id = try await outbox.add(Sample.draft("/alice"))[0].item.id
-      _ = try await store.bind(Sample.work, to: Sample.bob, adopts: true, limit: 10)
+      #expect(try await store.bind(Sample.work, to: Sample.bob, adopts: true, limit: 10).holdsOthers)
+      #expect(try await !store.bind(Sample.work, to: Sample.bob, adopts: true, limit: 10).holdsOthers)
       try await outbox.add(Sample.draft("/bob"), subject: Sample.bob)
       let item = try #require(try await store.item(id))
       #expect(item.state == .held)

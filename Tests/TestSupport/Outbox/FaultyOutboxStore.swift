@@ -61,7 +61,7 @@ package final class FaultyOutboxStore: OutboxStore {
 
   package func bind(
     _ account: AccountName, to subject: Subject, adopts: Bool, limit: Int
-  ) async throws(OutboxStoreFailure) -> Bool {
+  ) async throws(OutboxStoreFailure) -> OutboxBinding {
     try pass()
     return try await store.bind(account, to: subject, adopts: adopts, limit: limit)
   }

@@ -1,0 +1,129 @@
+import HearthControl
+import Testing
+
+@Suite("hearthctl", .serialized, .mayBlock) struct CommandLineTests {
+  @Test("says how the session is, with its exit status, through all of its states")
+  func states() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try stage.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
+      func run(_ arguments: String..., input: String? = nil) throws -> Stage.Run {
+        try stage.hearthctl(arguments + ["--socket", daemon.socket], input: input)
+      }
+      func expect(_ status: Int32, _ words: String, _ run: Stage.Run) {
+        #expect(run.status == status, "\(run)")
+        #expect((run.output + run.errors).contains(words), "\(run)")
+        #expect(!run.output.contains("\u{1b}"), "no colours but on a terminal")
+      }
+      expect(3, "neverSignedIn", try run("status", "work"))
+      expect(3, "hearthctl login work", try run("token", "work"))
+
+      let grant = try sandbox.grant()
+      expect(0, "Signed in.", try run("login", "work", "--refresh-token-stdin", input: grant.refreshToken + "\n"))
+      expect(0, "authenticated", try run("status"))
+      let status = try JSON(parsing: Array(try run("status", "work", "--json").output.utf8))
+      #expect(SessionStatusReport(json: status)?.state == "authenticated")
+
+      let token = try daemon.token().secret
+      #expect(try run("token", "work").output == token + "\n")
+      #expect(try run("token", "work", "--header").output == "Authorization: Bearer \(token)\n")
+      expect(0, "Refreshed", try run("refresh", "work"))
+      #expect(try run("token", "work").output != token + "\n")
+
+      expect(0, "Locked", try run("lock", "work"))
+      let locked = try run("token", "work")
+      expect(4, "hearthctl unlock work", locked)
+      #expect(locked.output.isEmpty)
+      expect(4, "lockedByUser", try run("status"))
+      expect(0, "Signed in", try run("unlock", "work"))
+
+      try sandbox.revoke()
+      expect(3, "hearthctl login work", try run("refresh", "work"))
+      expect(3, "refreshTokenRejected", try run("status", "work"))
+      expect(3, "hearthctl login work", try run("token", "work"))
+
+      expect(0, "signed out", try run("logout", "work"))
+      expect(3, "signedOut", try run("status", "work"))
+    }
+  }
+
+  @Test("a token that has expired and cannot be refreshed is exit status 5")
+  func expired() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox("sandbox", "--token-lifetime", "2")
+      let daemon = try stage.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
+      try daemon.signIn(at: sandbox)
+      try sandbox.stop()
+      try daemon.waitUntil("the token has expired") { $0.token?.health == "expired" && $0.refresh.failures > 0 }
+      #expect(try stage.hearthctl(["status", "work", "--socket", daemon.socket]).status == 5)
+      #expect(try stage.hearthctl(["token", "work", "--socket", daemon.socket]).status == 5)
+      try sandbox.start()
+      try daemon.waitUntil("it is refreshed") { $0.token?.health == "fresh" }
+      #expect(try stage.hearthctl(["status", "work", "--socket", daemon.socket]).status == 0)
+    }
+  }
+
+  @Test("works the outbox")
+  func outbox() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try stage.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
+      try daemon.signIn(at: sandbox)
+      func run(_ arguments: String..., input: String? = nil) throws -> String {
+        let run = try stage.hearthctl(arguments + ["--socket", daemon.socket], input: input)
+        #expect(run.status == 0, "\(arguments): \(run)")
+        return run.output
+      }
+      _ = try run("outbox", "pause")
+      let id = try run("outbox", "add", "work", "POST", sandbox.notes, "--data", "a note", "-H", "X-Kind: note")
+        .filter { !$0.isWhitespace }
+      let other = try run(
+        "outbox", "add", "work", "PUT", sandbox.notes, "--data", "-", "--key", "k", input: "from input"
+      )
+      .filter { !$0.isWhitespace }
+      #expect(try run("outbox", "list").contains(id))
+      #expect(try run("outbox", "show", id).contains("pending"))
+      _ = try run("outbox", "cancel", other)
+      _ = try run("outbox", "resume")
+      _ = try run("outbox", "flush")
+      #expect(try sandbox.written == ["a note"])
+      #expect(try run("outbox", "stats").contains("delivered"))
+      #expect(try JSON(parsing: Array(run("outbox", "stats", "--json").utf8))["delivered"] == 1)
+    }
+  }
+
+  @Test("says where there is no daemon (6), what is wrong usage (64), and what the daemon refuses (1)")
+  func failures() async throws {
+    try await Stage.run { stage in
+      let daemon = try stage.daemon("")
+      func status(_ arguments: String...) throws -> Int32 { try stage.hearthctl(arguments).status }
+      #expect(try status("status", "--socket", stage.folder + "/nothing") == 6)
+      #expect(try status("status", "--flavour") == 64)
+      #expect(try status("dance") == 64)
+      #expect(try status("status", "nobody", "--socket", daemon.socket) == 1)
+      #expect(try status("token", "nobody", "--socket", daemon.socket) == 1)
+      #expect(try status("rpc", "no.such", "--socket", daemon.socket) == 1)
+      #expect(try status("rpc", "daemon.getInfo", "--socket", daemon.socket) == 0)
+      try daemon.crash()
+      #expect(try status("status", "--socket", daemon.socket) == 6)
+    }
+  }
+
+  @Test("events are printed as they come, as JSON one a line")
+  func events() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+      let watching = try stage.spawn("hearthctl", ["events", "--json", "--socket", daemon.socket])
+      try daemon.signIn(at: sandbox)
+      try eventually("the sign-in is printed") {
+        // It may have subscribed after the sign-in.
+        if watching.output.isEmpty { try daemon.refresh() }
+        return watching.output.contains("session.")
+      }
+      for line in watching.output.split(separator: "\n") {
+        #expect(throws: Never.self) { try JSON(parsing: Array(line.utf8)) }
+      }
+    }
+  }
+}

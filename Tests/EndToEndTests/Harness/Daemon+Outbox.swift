@@ -1,0 +1,68 @@
+import HearthControl
+
+extension Daemon {
+  /// Puts a request into the outbox; answers its id. `further` are more parameters of `outbox.enqueue`.
+  @discardableResult
+  func enqueue(
+    _ body: String, to url: String, account: String = "work", _ further: JSONObject = [:]
+  ) throws -> String {
+    let answer = try call("outbox.enqueue", draft(body, to: url, account: account, further))
+    guard let id = answer["id"]?.string else { throw NeverHappened(description: "There is no id: \(answer)") }
+    return id
+  }
+
+  func draft(_ body: String, to url: String, account: String = "work", _ further: JSONObject = [:]) -> JSONObject {
+    var params: JSONObject = [
+      "account": .string(account), "method": "POST", "url": .string(url), "body": .string(body),
+    ]
+    for member in further.members { params[member.key] = member.value }
+    return params
+  }
+
+  func item(_ id: String) throws -> OutboxItemReport {
+    let json = try call("outbox.get", ["id": .string(id)])
+    guard let item = OutboxItemReport(json: json) else { throw NeverHappened(description: "This is no item: \(json)") }
+    return item
+  }
+
+  /// Waits until the item is in this state, for this reason.
+  @discardableResult
+  func waitForItem(_ id: String, _ state: String, _ reason: String? = nil) throws -> OutboxItemReport {
+    var last: OutboxItemReport?
+    do {
+      return try eventually("the item is \(state) \(reason ?? "")") {
+        let item = try item(id)
+        last = item
+        return item.state == state && item.reason == reason ? item : nil
+      }
+    } catch let error as NeverHappened {
+      throw NeverHappened(description: "\(error) It is: \(last.map { "\($0.json)" } ?? "unknown")")
+    }
+  }
+
+  func outboxStats(_ account: String = "work") throws -> OutboxStatsReport {
+    let json = try call("outbox.getStats", ["account": .string(account)])
+    guard let stats = OutboxStatsReport(json: json) else { throw NeverHappened(description: "No stats: \(json)") }
+    return stats
+  }
+}
+
+extension Sandbox {
+  /// Where the API takes notes.
+  var notes: String { url + "/api/notes" }
+
+  /// The bodies of what the API did, in order.
+  var written: [String] { get throws { try effects.compactMap { $0["body"]?.string } } }
+
+  func waitUntilWritten(_ bodies: [String]) throws {
+    var last: [String] = []
+    do {
+      try eventually("the API has done it") {
+        last = try written
+        return last == bodies
+      }
+    } catch let error as NeverHappened {
+      throw NeverHappened(description: "\(error) It did: \(last), and not: \(bodies)")
+    }
+  }
+}

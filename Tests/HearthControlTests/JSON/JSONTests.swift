@@ -1,0 +1,39 @@
+import HearthControl
+import Testing
+
+@Suite struct JSONTests {
+  @Test("writes compactly and escapes only what must be")
+  func writes() {
+    let json: JSON = ["a": [1, -2.5, nil, true], "é\"\\": "\u{0}\u{1F}\n\u{7F}/😀"]
+    #expect(json.description == #"{"a":[1,-2.5,null,true],"é\"\\":"\u0000\u001f\n"# + "\u{7F}" + #"/😀"}"#)
+  }
+
+  @Test("what JSON cannot write becomes null")
+  func writesNoInfinity() {
+    #expect(JSON(Double.infinity) == .null)
+    #expect(JSON(Double.nan) == .null)
+    #expect(JSON(nil as String?) == .null)
+    #expect(JSON(nil as Int?) == .null)
+  }
+
+  @Test("gives members and elements by key and index, and nil for what is not there")
+  func accessors() {
+    let json: JSON = ["list": ["x"], "flag": false, "text": "t"]
+    #expect(json["list"]?[0]?.string == "x")
+    #expect(json["list"]?[1] == nil)
+    #expect(json["flag"]?.bool == false)
+    #expect(json["text"]?.int == nil)
+    #expect(json["none"] == nil)
+    #expect(JSON.null["a"] == nil)
+    #expect(JSON.null.isNull)
+  }
+
+  @Test("members are set in place, added at the end, and taken away by nil")
+  func setsMembers() {
+    var object: JSONObject = ["a": 1, "b": 2]
+    object["a"] = 3
+    object["c"] = 4
+    object["b"] = nil
+    #expect(JSON.object(object).description == #"{"a":3,"c":4}"#)
+  }
+}

@@ -1,0 +1,188 @@
+import HearthCore
+import TestSupport
+
+/// What users, other programs, the system and time do to a session.
+extension SessionSimulation {
+  mutating func disturb() throws(Violation) {
+    switch Int.random(in: 0..<22, using: &chance) {
+    case 0...4: try ask()
+    case 5: try setLock()
+    case 6, 7: try takeLockAway()
+    case 8: try suspend()
+    case 9: try stepClock()
+    case 10: try deliver(.networkReturned)
+    case 11: weather = Weather.allCases.randomElement(using: &chance) ?? .fine
+    case 12: weather = .fine
+    case 13, 14: try changeDisk()
+    case 15: try interfere()
+    case 16, 17: try crash()
+    case 18: try stopAndStart()
+    case 19:
+      // Woken late.
+      elapsed += .seconds(Int.random(in: 0...7200, using: &chance))
+      try deliver(.woke)
+    case 20: try deliver(.settingsChanged(settings.refresh))
+    default: try revokeOrHint()
+    }
+  }
+
+  private mutating func ask() throws(Violation) {
+    switch Int.random(in: 0..<16, using: &chance) {
+    case 0...3: try call(.token(minValidity: nil))
+    case 4, 5: try call(.token(minValidity: .seconds(Int.random(in: 0...100_000, using: &chance))))
+    case 6, 7: try call(.refresh)
+    case 8, 9: try reportUnauthorized()
+    case 10: try call(.rehydrate)
+    case 11: try call(.settle)
+    case 12:
+      ledger.signOutAsked = true
+      ledger.newest = nil
+      try call(.signOut(revoke: chances(1, in: 2)))
+    case 13, 14: try signIn()
+    default:
+      for _ in 0..<5 { try call(.token(minValidity: .seconds(60))) }
+    }
+  }
+
+  mutating func call(_ call: SessionCall) throws(Violation) {
+    callCount += 1
+    let isShort: Bool
+    switch call {
+    case .rehydrate, .settle: isShort = true
+    case .token, .refresh, .reportUnauthorized, .signOut, .adopt: isShort = false
+    }
+    calls[CallID(callCount)] = Call(askedAt: elapsed, isShort: isShort)
+    try deliver(.called(CallID(callCount), call))
+  }
+
+  private mutating func signIn() throws(Violation) {
+    let credential = provider.signIn(at: elapsed, now)
+    ledger.adopting.insert(credential)
+    try call(.adopt(credential))
+  }
+
+  private mutating func reportUnauthorized() throws(Violation) {
+    guard case .held(let held) = machine.knowledge else { return }
+    let token = chances(3, in: 4) ? held.grant.accessToken : Token.sample(2)
+    ledger.noteReport(of: token.fingerprint, current: held.grant.accessToken.fingerprint)
+    try call(.reportUnauthorized(token.fingerprint))
+  }
+
+  private mutating func setLock() throws(Violation) {
+    let lock = Lock.allCases.randomElement(using: &chance) ?? .user
+    locks.insert(lock)
+    try deliver(.locked(lock))
+  }
+
+  private mutating func takeLockAway() throws(Violation) {
+    guard let lock = Lock.allCases.filter(locks.contains).randomElement(using: &chance) else {
+      if disk.isSealed { enterPassphrase() }
+      return
+    }
+    if lock == .user, disk.isSealed { return enterPassphrase() }
+    locks.remove(lock)
+    try deliver(.unlocked(lock))
+  }
+
+  /// Tried in the order of the store's work, as the service does; the lock is taken away after it.
+  private mutating func enterPassphrase() { enqueue(.unlock) }
+
+  private mutating func suspend() throws(Violation) {
+    let isLocked = chances(1, in: 2)
+    if isLocked {
+      locks.insert(.suspend)
+      try deliver(.locked(.suspend))
+    }
+    elapsed += .seconds(Int.random(in: 1...200_000, using: &chance))
+    try deliver(.clockChanged)
+    if isLocked {
+      locks.remove(.suspend)
+      try deliver(.unlocked(.suspend))
+    }
+  }
+
+  private mutating func stepClock() throws(Violation) {
+    let step = Duration.seconds(Int.random(in: -100_000...100_000, using: &chance) / (chances(1, in: 2) ? 1 : 1000))
+    offset += step
+    note("the clock steps by \(step)")
+    ledger.lastAttemptAt = nil
+    if step < .zero {
+      for id in calls.keys { calls[id]?.extra += elapsed - lastEventAt }
+    }
+    try deliver(.clockChanged)
+  }
+
+  private mutating func changeDisk() throws(Violation) {
+    switch Int.random(in: 0..<6, using: &chance) {
+    case 0: disk.isDenied = true
+    case 1: disk.isAway = true
+    case 2: disk.isFull = true
+    case 3, 4: (disk.isDenied, disk.isAway, disk.isFull) = (false, false, false)
+    default: disk.isDenied.toggle()
+    }
+    note("denied \(disk.isDenied), away \(disk.isAway), full \(disk.isFull)")
+    if chances(1, in: 2) { try deliver(.credentialHinted) }
+  }
+
+  /// Another program, or a person, at the file itself.
+  private mutating func interfere() throws(Violation) {
+    guard !disk.isDenied, !disk.isAway else { return }
+    switch Int.random(in: 0..<8, using: &chance) {
+    case 0...2:
+      let credential = provider.signIn(at: elapsed, now)
+      disk.file = .grant(credential)
+      ledger.durable.insert(credential.grant.accessToken.fingerprint)
+    case 3: disk.file = .nothing
+    case 4: disk.file = .garbage
+    case 5: disk.file = .tooNew
+    case 6:
+      movedAway = disk.file
+      disk.file = .nothing
+    default:
+      guard let back = movedAway else { return }
+      disk.file = back
+      movedAway = nil
+      // An old grant may come back with it; only the last end is remembered.
+      if let token = disk.grant?.grant.refreshToken?.fingerprint {
+        ledger.excused.insert(token)
+        ledger.refused.remove(token)
+        ledger.refusedOnRecord.remove(token)
+      }
+    }
+    note("somebody else: \(disk.file)")
+    ledger.isTampered = true
+    if chances(2, in: 3) { try deliver(.credentialHinted) }
+  }
+
+  private mutating func revokeOrHint() throws(Violation) {
+    if chances(1, in: 3), let grant = disk.grant?.grant {
+      provider.revoke(grant.accessToken)
+    } else {
+      try deliver(.credentialHinted)
+    }
+  }
+
+  // MARK: - The end of a run
+
+  /// Everything is well again: now the session has to find its way back by itself.
+  mutating func heal() throws(Violation) {
+    note("all is well again")
+    weather = .fine
+    (disk.isDenied, disk.isAway, disk.isFull) = (false, false, false)
+    for lock in Lock.allCases where locks.contains(lock) {
+      locks.remove(lock)
+      try deliver(.unlocked(lock))
+    }
+    if disk.isSealed { enterPassphrase() }
+    try deliver(.credentialHinted)
+    // An hour's Retry-After, a refresh, and whatever looks are still to be made.
+    let limit = elapsed + .seconds(7200) + Swift.min(provider.lifetime, .seconds(7200))
+    var steps = 0
+    while elapsed < limit, steps < 250 {
+      try advance(until: limit)
+      try checkRules()
+      steps += 1
+    }
+    try checkHealed()
+  }
+}

@@ -1,0 +1,335 @@
+import HearthCore
+import TestSupport
+
+/// What the world knows that the machine must not contradict.
+struct Ledger {
+  /// Access tokens that have lain on the disk.
+  var durable: Set<Fingerprint> = []
+  /// Refresh tokens whose answer a crash took with it: the provider may count the next use as reuse.
+  var excused: Set<Fingerprint> = []
+  /// Families of tokens in which an answer was lost since the newest was last known here.
+  var excusedFamilies: Set<Int> = []
+  /// Refresh tokens whose answer has arrived.
+  var spent: Set<Fingerprint> = []
+  /// Why a session may end now.
+  var grounds: Set<EndReason> = []
+  /// The newest refresh token that reached this machine; nil where there is none to be kept.
+  var newest: Fingerprint?
+  /// Refresh tokens that were refused for good in this run of the process, and those whose end is on record.
+  var refused: Set<Fingerprint> = []
+  var refusedOnRecord: Set<Fingerprint> = []
+  var adopting: Set<Credential> = []
+  var signOutAsked = false
+  /// The last store work of its kind failed, so that what it should have noted may be missing.
+  var endFailed = false
+  var removalFailed = false
+  /// Somebody else changed the file since this machine last wrote it.
+  var isTampered = false
+  var inFlight = 0
+  var lastAttemptAt: Duration?
+  var unclearCount = 0
+  var lastReading: CredentialReading?
+  private var reported: Set<Fingerprint> = []
+  var tokenBefore: [Fingerprint: Fingerprint] = [:]
+
+  mutating func noteReport(of token: Fingerprint, current: Fingerprint) {
+    guard token == current else { return }
+    if let before = tokenBefore[token], reported.contains(before) { grounds.insert(.rejectedByServer) }
+    reported.insert(token)
+  }
+}
+
+extension SessionSimulation {
+  private func refreshToken(_ credential: Credential) -> Fingerprint? { credential.grant.refreshToken?.fingerprint }
+
+  private var tokensInMemory: [Fingerprint?] {
+    guard case .held(let held) = machine.knowledge else { return [] }
+    if case .storing(let credential) = held.phase { return [refreshToken(held.credential), refreshToken(credential)] }
+    return [refreshToken(held.credential)]
+  }
+
+  // MARK: - What the world learns
+
+  mutating func noteEvent(_ event: SessionEvent, _ before: SessionMachine) throws(Violation) {
+    switch event {
+    case .credentialRead(let reading):
+      ledger.lastReading = reading
+      switch reading {
+      case .missing: ledger.grounds.insert(.credentialMissing)
+      case .corrupt: ledger.grounds.insert(.credentialCorrupt)
+      case .tooNew: ledger.grounds.insert(.credentialTooNew)
+      case .ended(let record):
+        ledger.grounds.insert(record.reason)
+        if let newest = ledger.newest, !tokensInMemory.contains(newest) { ledger.newest = nil }
+      case .found, .neverSignedIn, .unreadable: break
+      }
+    case .refreshEnded(let generation, let outcome):
+      noteRefresh(outcome, isOurs: generation == before.generation, before)
+    case .endWritten(let result):
+      if case .failure = result { ledger.endFailed = true } else { ledger.endFailed = false }
+      if let mark = disk.known.end?.fingerprint { ledger.refusedOnRecord.insert(mark) }
+    case .removed(let result):
+      if case .failure = result { ledger.removalFailed = true } else { ledger.removalFailed = false }
+    case .started, .woke, .clockChanged, .networkReturned, .settingsChanged, .stopping, .credentialHinted,
+      .credentialWritten, .credentialSetAside, .identified, .locked, .unlocked, .called:
+      break
+    }
+  }
+
+  private mutating func noteRefresh(_ outcome: RefreshOutcome, isOurs: Bool, _ before: SessionMachine) {
+    guard isOurs, case .held(let held) = before.knowledge else { return }
+    switch outcome {
+    case .granted(let response):
+      if let token = refreshToken(held.credential) { ledger.spent.insert(token) }
+      if let token = response.refreshToken, provider.isCurrent(token),
+        let family = provider.family(of: token.fingerprint)
+      {
+        ledger.excusedFamilies.remove(family)
+      }
+      ledger.newest = response.refreshToken?.fingerprint ?? refreshToken(held.credential)
+      ledger.tokenBefore[response.accessToken.fingerprint] = held.grant.accessToken.fingerprint
+      ledger.unclearCount = 0
+      tally.refreshed += 1
+    case .failed(.rejected):
+      ledger.grounds.insert(.refreshTokenRejected)
+      if let token = refreshToken(held.credential) { ledger.refused.insert(token) }
+    case .failed(.unclearRefusal):
+      ledger.unclearCount += 1
+      if ledger.unclearCount > 1 { ledger.grounds.insert(.refreshTokenRejected) }
+    case .failed(.unanswered): break
+    case .failed, .notAsked: ledger.unclearCount = 0
+    }
+  }
+
+  mutating func noteOutcome(_ event: SessionEvent, _ before: SessionMachine) throws(Violation) {
+    switch event {
+    case .credentialRead(.found(let credential)):
+      let isHeld = tokensInMemory == [refreshToken(credential)]
+      if isHeld || machine.knowledge == .withheld {
+        ledger.newest = refreshToken(credential)
+        ledger.isTampered = false
+      }
+    case .credentialWritten(let generation, _):
+      if generation == before.generation,
+        let credential = ledger.adopting.first(where: { tokensInMemory.contains(refreshToken($0)) })
+      {
+        ledger.newest = refreshToken(credential)
+        ledger.adopting = []
+        ledger.grounds = []
+      }
+    case .started, .woke, .clockChanged, .networkReturned, .settingsChanged, .stopping, .credentialHinted,
+      .credentialRead, .credentialSetAside, .endWritten, .removed, .refreshEnded, .identified, .locked, .unlocked,
+      .called:
+      break
+    }
+  }
+
+  /// At a crash: what was acknowledged must be on the disk, but where that could not be written.
+  mutating func ledgerCrash() throws(Violation) {
+    let isUnwritten = machine.snapshot(at: now).isWritePending || !machine.isAtRest
+    if let newest = ledger.newest, disk.grant.flatMap(refreshToken) != newest {
+      guard isUnwritten || ledger.isTampered else {
+        throw Violation("a crash lost an acknowledged refresh token that was told to be stored")
+      }
+      if isUnwritten { tally.lostUnwritten += 1 }
+    }
+    if let token = disk.grant.flatMap(refreshToken), ledger.spent.contains(token) { ledger.excused.insert(token) }
+    for flight in flights {
+      // Sent, and nobody waits for the answer any more.
+      if let token = refreshToken(flight.credential) { ledger.excused.insert(token) }
+    }
+    ledger.newest = disk.grant.flatMap(refreshToken)
+    ledger.adopting = []
+    ledger.refused = []
+    ledger.inFlight = 0
+    ledger.lastAttemptAt = nil
+    ledger.unclearCount = 0
+    ledger.isTampered = false
+  }
+
+  /// A provider that detects reuse ends the family: only an answer that was lost excuses that.
+  mutating func noteReuse(of token: Token) throws(Violation) {
+    let isExcused = provider.family(of: token.fingerprint).map { ledger.excusedFamilies.contains($0) } ?? false
+    guard isExcused || ledger.excused.contains(token.fingerprint) else {
+      throw Violation("a refresh token was spent twice, though its answer had arrived: \(token.fingerprint)")
+    }
+    tally.lostInFlight += 1
+  }
+
+  // MARK: - What the machine does
+
+  mutating func checkSending(_ credential: Credential) throws(Violation) {
+    guard let token = refreshToken(credential) else { return }
+    if ledger.refused.contains(token) { throw Violation("a refused token was sent again") }
+    if ledger.refusedOnRecord.contains(token) { throw Violation("a refused token was sent again after its end") }
+    ledger.inFlight += 1
+    if ledger.inFlight > 1 { throw Violation("two refreshes overlap") }
+  }
+
+  mutating func checkAction(
+    _ action: SessionAction, of event: SessionEvent, _ before: SessionMachine
+  ) throws(Violation) {
+    switch action {
+    case .refresh(let credential, _): try checkRefresh(credential, of: event)
+    case .writeEnd(let record): try checkEnd(record, before)
+    case .remove:
+      guard ledger.signOutAsked else { throw Violation("a credential is removed, though nobody signed out") }
+    case .setAside:
+      guard case .corrupt = ledger.lastReading else { throw Violation("a file is set aside that was not corrupt") }
+    case .write:
+      if case .held(let held) = machine.knowledge, held.obstacle != nil, case .woke = event {
+        throw Violation("a file that cannot be read is replaced")
+      }
+    case .lockStore:
+      if case .held(let held) = machine.knowledge, !held.isStored {
+        throw Violation("the key is wiped while the only copy of a grant is in memory")
+      }
+    case .answer(let id, let answer): try checkAnswer(id, answer, event)
+    case .announce(let news): try checkNews(news)
+    case .read, .identify, .rememberLockedByUser, .revoke: break
+    }
+  }
+
+  private mutating func checkRefresh(_ credential: Credential, of event: SessionEvent) throws(Violation) {
+    let isRepetition = if case .refreshEnded(_, .failed(.unanswered)) = event { true } else { false }
+    if !locks.isEmpty, !isRepetition { throw Violation("a refresh is sent while locked") }
+    if isStopping, !isRepetition { throw Violation("a refresh is sent while stopping") }
+    if !ledger.durable.contains(credential.grant.accessToken.fingerprint) {
+      throw Violation("a refresh is sent with a grant that is not on disk")
+    }
+    if !isRepetition, let last = ledger.lastAttemptAt, elapsed - last < .milliseconds(500) {
+      throw Violation("attempts \(elapsed - last) apart")
+    }
+    ledger.lastAttemptAt = elapsed
+  }
+
+  private mutating func checkEnd(_ record: EndRecord, _ before: SessionMachine) throws(Violation) {
+    var grounds = ledger.grounds
+    if case .held(let held) = before.knowledge, held.grant.isExpired(at: now) {
+      if held.grant.refreshToken == nil { grounds.insert(.noRefreshToken) }
+      if held.grant.refreshExpiresAt.map({ $0 <= now }) ?? false { grounds.insert(.refreshTokenExpired) }
+    }
+    guard grounds.contains(record.reason) else { throw Violation("a session ends without grounds: \(record.reason)") }
+    ledger.newest = nil
+    tally.ends[record.reason, default: 0] += 1
+  }
+
+  private mutating func checkAnswer(_ id: CallID, _ answer: SessionAnswer, _ event: SessionEvent) throws(Violation) {
+    guard calls[id] != nil else { throw Violation("a call is answered twice, or was never asked") }
+    switch answer {
+    case .token(let credential):
+      if !locks.isEmpty { throw Violation("a token is given out while locked") }
+      // What a refresh has just brought is the best there is.
+      let isFresh = if case .credentialWritten = event { true } else { false }
+      if !isFresh, credential.grant.isExpired(at: now) { throw Violation("a token is given out that has run out") }
+      try checkDurable(credential.grant.accessToken.fingerprint)
+    case .signedOut:
+      guard disk.known.end?.reason == .signedOut || ledger.removalFailed || disk.file == .nothing else {
+        throw Violation("a sign-out is told before it is on record")
+      }
+    case .done, .refused: break
+    }
+  }
+
+  private func checkDurable(_ token: Fingerprint) throws(Violation) {
+    guard ledger.durable.contains(token) || machine.snapshot(at: now).isWritePending else {
+      throw Violation("a token is seen before it is on disk")
+    }
+  }
+
+  private mutating func checkNews(_ news: SessionAnnouncement) throws(Violation) {
+    switch news {
+    case .refreshed(let token, _, _):
+      ledger.grounds = []
+      try checkDurable(token)
+    case .changed(_, .reauthRequired(let reason)):
+      guard disk.known.end?.reason == reason || ledger.endFailed || reason == .credentialTooNew else {
+        throw Violation("the end is told before it is on record: \(reason)")
+      }
+    case .changed(_, .unauthenticated(signedOut: true)):
+      guard disk.known.end?.reason == .signedOut || ledger.removalFailed else {
+        throw Violation("a sign-out is told before it is on record")
+      }
+    case .changed(_, .unauthenticated(signedOut: false)):
+      guard ledger.lastReading == .neverSignedIn else { throw Violation("a session is gone without a reading") }
+    case .signedIn, .statusChanged: ledger.grounds = []
+    case .changed, .refreshFailed, .expiring, .signedOut, .unauthorized, .credentialUnreadable,
+      .credentialReadable, .credentialSetAside, .credentialPendingWrite:
+      break
+    }
+  }
+
+  // MARK: - What must hold at any time
+
+  mutating func checkRules() throws(Violation) {
+    let wake = machine.nextWake(after: now)
+    if let wake, wake <= now { throw Violation("nextWake is not in the future") }
+    if let newest = ledger.newest, !ledger.isTampered, disk.grant.flatMap(refreshToken) != newest,
+      !tokensInMemory.contains(newest)
+    {
+      throw Violation("the newest refresh token is neither on disk nor in memory: \(newest)")
+    }
+    for (id, call) in calls {
+      let limit = call.isShort ? SessionMachine.hydrationPatience : settings.refresh.requestTimeout * 2 + .seconds(10)
+      if lastEventAt - call.askedAt > limit + call.extra { throw Violation("call \(id.number) waits for too long") }
+    }
+    if machine.locks != locks { throw Violation("the machine's locks are not those that were set") }
+    let isQuiet = jobs.isEmpty && ledger.inFlight == 0
+    if isQuiet { try checkPlan(wake) }
+    let snapshot = machine.snapshot(at: now)
+    if snapshot.history.failures > 0, snapshot.history.lastError == nil { throw Violation("a failure is not told") }
+  }
+
+  /// Nothing is under way: then something is planned, or nothing is owed.
+  private func checkPlan(_ wake: Timestamp?) throws(Violation) {
+    let wait = wake.map { $0 - now }
+    func need(_ limit: Duration, _ what: String) throws(Violation) {
+      guard let wait, wait <= limit else {
+        throw Violation("\(what), and the next wake is in \(wait.map { "\($0)" } ?? "no time at all")")
+      }
+    }
+    if !calls.isEmpty { try need(settings.refresh.requestTimeout * 2 + .seconds(10), "calls wait") }
+    switch machine.knowledge {
+    case .unread: throw Violation("nothing is read, and nobody reads")
+    case .ending: throw Violation("an end is not written, and nobody writes")
+    case .unreadable: try need(.seconds(30), "the credential is unreadable")
+    case .withheld:
+      if locks.isEmpty { throw Violation("a grant is withheld without a lock") }
+    case .ended, .absent: break
+    case .held(let held):
+      if held.phase != .idle { throw Violation("a refresh has neither landed nor failed: \(held.phase)") }
+      if !locks.isEmpty, held.isStored { throw Violation("a grant is in memory under a lock") }
+      if held.obstacle != nil || !held.isStored { try need(.seconds(30), "the credential is to be read or written") }
+      guard locks.isEmpty, !isStopping, held.obstacle == nil, held.isStored, let expiresAt = held.grant.expiresAt else {
+        return
+      }
+      try need(Swift.max(expiresAt - now, .seconds(3600)), "a token runs out")
+    }
+  }
+
+  // MARK: - What must be true in the end
+
+  mutating func checkHealed() throws(Violation) {
+    switch machine.state(at: now) {
+    case .hydrating, .locked:
+      // What a newer version wrote stays unreadable until somebody updates.
+      if disk.file == .tooNew { return }
+      throw Violation("the session has not come back: \(machine.state(at: now))")
+    case .unauthenticated, .reauthRequired:
+      if let token = disk.grant?.grant.refreshToken, provider.isCurrent(token) {
+        throw Violation("a living session lies on the disk and is not used: \(machine.state(at: now))")
+      }
+    case .authenticated:
+      // An end may be on its way to the disk.
+      guard case .held(let held) = machine.knowledge else { return }
+      if !held.isStored, disk.file != .tooNew, !machine.snapshot(at: now).isRefreshing {
+        throw Violation("the grant is still not on disk")
+      }
+      if held.grant.isExpired(at: now), let token = held.grant.refreshToken, provider.isCurrent(token),
+        held.phase == .idle, machine.snapshot(at: now).nextAttemptAt == nil
+      {
+        throw Violation("the token has run out and is not refreshed")
+      }
+    }
+  }
+}

@@ -1,0 +1,389 @@
+import HearthCore
+import TestSupport
+
+/// One session in a world where everything goes wrong, in virtual time, decided by a seed.
+///
+/// The machine is the real one; disk and provider are honest models; what would carry the actions out is here. After
+/// every step the rules are checked (`+Rules`).
+struct SessionSimulation {
+  struct Flight {
+    let credential: Credential
+    let generation: Int
+    let process: Int
+    let sentAt: Duration
+    /// When the provider handles it; nil: it does not, or has.
+    var handledAt: Duration?
+    var answeredAt: Duration
+    var outcome: RefreshOutcome
+  }
+
+  struct Call {
+    let askedAt: Duration
+    let isShort: Bool
+    /// What the clock's going back may have added to its deadline.
+    var extra: Duration = .zero
+  }
+
+  let seed: UInt64
+  var chance: SeededGenerator
+  let settings: SessionSettings
+  var machine: SessionMachine
+  var disk = SimulatedDisk()
+  var provider: SimulatedProvider
+  var weather = Weather.fine
+
+  /// The time that always goes on, and what the wall clock is ahead of it.
+  var elapsed = Duration.zero
+  var offset = Duration.zero
+  var now: Timestamp { Timestamp.sample + elapsed + offset }
+  var lastEventAt = Duration.zero
+
+  var jobs: [SimulatedDisk.Job] = []
+  var jobStep = 0
+  var jobReadyAt = Duration.zero
+  var flights: [Flight] = []
+  var calls: [CallID: Call] = [:]
+  var callCount = 0
+  var process = 0
+  var isStopping = false
+  var locks: Set<Lock> = []
+  /// A file that somebody moved away, and may move back.
+  var movedAway: SimulatedDisk.File?
+
+  var ledger = Ledger()
+  var tally = Tally()
+  let trace: Trace?
+
+  init(seed: UInt64, isTraced: Bool = false) {
+    self.seed = seed
+    var chance = SeededGenerator(seed: seed)
+    settings = SessionSettings(
+      locksWhenUnreadable: Int.random(in: 0..<4, using: &chance) == 0)
+    let lifetimes: [Duration] = [.seconds(2), .seconds(60), .seconds(3600), .seconds(86_400)]
+    let graces: [Duration?] = [nil, .seconds(60), .seconds(600)]
+    provider = SimulatedProvider(
+      grace: graces[Int.random(in: 0..<3, using: &chance)], lifetime: lifetimes[Int.random(in: 0..<4, using: &chance)])
+    machine = SessionMachine(account: .sample, settings: settings, seed: seed, at: .sample)
+    disk.isSealed = Int.random(in: 0..<4, using: &chance) == 0
+    self.chance = chance
+    trace = isTraced ? Trace() : nil
+  }
+
+  mutating func run(steps: Int = 130) throws(Violation) {
+    if chances(3, in: 4) {
+      let credential = provider.signIn(at: elapsed, now)
+      for index in 0..<3 { _ = disk.step(.write(credential, generation: 0), index) }
+      ledger.durable.insert(credential.grant.accessToken.fingerprint)
+    }
+    try boot()
+    for _ in 0..<steps {
+      if chances(1, in: 3) { try disturb() } else { try advance() }
+      try checkRules()
+    }
+    try heal()
+  }
+
+  // MARK: - The process
+
+  mutating func boot() throws(Violation) {
+    note("boots; disk: \(disk)")
+    machine = SessionMachine(account: .sample, settings: settings, seed: chance.next(), at: now)
+    disk.hasKey = !disk.isSealed || chances(1, in: 2)
+    // Screen and suspend are told anew by the system; the user's lock is remembered.
+    locks = disk.known.lockedByUser ? [.user] : []
+    if let end = disk.known.end { ledger.grounds.insert(end.reason) }
+    try deliver(.started(disk.remembered))
+  }
+
+  /// The process is gone; what was sent stays sent.
+  mutating func crash() throws(Violation) {
+    note("crashes")
+    tally.crashes += 1
+    try ledgerCrash()
+    jobs = []
+    jobStep = 0
+    calls = [:]
+    process += 1
+    isStopping = false
+    for index in flights.indices { flights[index].answeredAt = .seconds(1 << 40) }
+    flights.removeAll { $0.handledAt == nil }
+    try boot()
+  }
+
+  mutating func stopAndStart() throws(Violation) {
+    try deliver(.stopping)
+    isStopping = true
+    let patience = elapsed + .seconds(40)
+    while !machine.isAtRest, elapsed < patience {
+      try advance(until: patience)
+      try checkRules()
+    }
+    try crash()
+  }
+
+  mutating func deliver(_ event: SessionEvent) throws(Violation) {
+    note("→ \(event)")
+    let before = machine
+    try noteEvent(event, before)
+    let actions = machine.handle(event, at: now)
+    lastEventAt = elapsed
+    try noteOutcome(event, before)
+    for action in actions {
+      note("   \(action)")
+      try checkAction(action, of: event, before)
+      perform(action)
+    }
+  }
+
+  private mutating func perform(_ action: SessionAction) {
+    switch action {
+    case .read: enqueue(.read)
+    case .write(let credential, let generation): enqueue(.write(credential, generation: generation))
+    case .writeEnd(let record): enqueue(.writeEnd(record))
+    case .remove(let record, let mark): enqueue(.remove(record, mark))
+    case .setAside: enqueue(.setAside)
+    case .refresh(let credential, let generation): enqueue(.prepare(credential, generation: generation))
+    case .rememberLockedByUser(let isLocked):
+      // A sign-in takes the user's lock away.
+      if !isLocked { locks.remove(.user) }
+      enqueue(.remember(lockedByUser: isLocked))
+    case .lockStore: enqueue(.lock)
+    case .revoke(let credential):
+      provider.revoke(credential.grant.refreshToken ?? credential.grant.accessToken)
+    case .answer(let id, _): calls[id] = nil
+    case .identify, .announce: break
+    }
+  }
+
+  mutating func enqueue(_ job: SimulatedDisk.Job) {
+    if jobs.isEmpty { jobReadyAt = elapsed + diskTime }
+    jobs.append(job)
+  }
+
+  // MARK: - Time
+
+  /// Does what comes next, in the order of time.
+  mutating func advance(until limit: Duration = .seconds(1 << 39)) throws(Violation) {
+    var next = limit
+    var step: (inout SessionSimulation) throws(Violation) -> Void = { (_) throws(Violation) in }
+    if !jobs.isEmpty, jobReadyAt < next {
+      next = jobReadyAt
+      step = { (world) throws(Violation) in try world.stepDisk() }
+    }
+    for index in flights.indices {
+      let flight = flights[index]
+      if let handledAt = flight.handledAt, handledAt < next {
+        next = handledAt
+        step = { (world) throws(Violation) in try world.handle(index) }
+      }
+      if flight.process == process, flight.answeredAt < next {
+        next = flight.answeredAt
+        step = { (world) throws(Violation) in try world.answer(index) }
+      }
+    }
+    if let wake = machine.nextWake(after: now) {
+      guard wake > now else { throw Violation("nextWake is not in the future") }
+      if elapsed + (wake - now) < next {
+        next = elapsed + (wake - now)
+        step = { (world) throws(Violation) in try world.deliver(.woke) }
+      }
+    }
+    if next >= .seconds(1 << 38) { next = elapsed + .seconds(Int.random(in: 1...7200, using: &chance)) }
+    elapsed = Swift.max(elapsed, next)
+    try step(&self)
+  }
+
+  private mutating func stepDisk() throws(Violation) {
+    let job = jobs[0]
+    let progress = disk.step(job, jobStep)
+    note("disk: \(job) step \(jobStep)")
+    if case .write(let credential, let generation) = job, jobStep == 0, disk.grant == credential {
+      ledger.durable.insert(credential.grant.accessToken.fingerprint)
+      ledger.isTampered = false
+      // A sign-in replaces what was there, also where another sign-in is already waiting behind it.
+      if ledger.adopting.contains(credential), ledger.newest != nil || generation == machine.generation {
+        ledger.newest = credential.grant.refreshToken?.fingerprint
+      }
+    }
+    jobStep += 1
+    jobReadyAt = elapsed + diskTime
+    switch progress {
+    case .goesOn: return
+    case .read(let reading):
+      finishJob()
+      try deliver(.credentialRead(reading))
+    case .done(let result):
+      finishJob()
+      try deliver(job, result)
+    }
+  }
+
+  private mutating func finishJob() {
+    jobs.removeFirst()
+    jobStep = 0
+  }
+
+  private mutating func deliver(_ job: SimulatedDisk.Job, _ result: Result<Void, Obstacle>) throws(Violation) {
+    switch job {
+    case .read, .remember, .lock: break
+    case .unlock:
+      locks.remove(.user)
+      try deliver(.credentialHinted)
+      try deliver(.unlocked(.user))
+    case .write(_, let generation): try deliver(.credentialWritten(generation: generation, result))
+    case .writeEnd: try deliver(.endWritten(result))
+    case .remove: try deliver(.removed(result))
+    case .setAside: try deliver(.credentialSetAside(result.map { "work.json.corrupt-1" }))
+    case .prepare(let credential, let generation):
+      switch result {
+      case .failure(let obstacle): try deliver(.refreshEnded(generation: generation, .notAsked(obstacle)))
+      case .success: try send(credential, generation)
+      }
+    }
+  }
+
+  private var diskTime: Duration {
+    mutating get { .milliseconds(chances(1, in: 12) ? Int.random(in: 0...4000, using: &chance) : 3) }
+  }
+
+  // MARK: - Requests
+
+  private mutating func send(_ credential: Credential, _ generation: Int) throws(Violation) {
+    try checkSending(credential)
+    tally.requests += 1
+    let latency = Duration.milliseconds(chances(1, in: 6) ? Int.random(in: 0...40_000, using: &chance) : 120)
+    let timeout = elapsed + settings.refresh.requestTimeout
+    var flight = Flight(
+      credential: credential, generation: generation, process: process, sentAt: elapsed,
+      handledAt: elapsed + latency / 2, answeredAt: Swift.min(elapsed + latency, timeout),
+      outcome: .failed(.unanswered(message: "timeout")))
+    switch weather.draw(&chance) {
+    case .answer: break
+    case .loseReply:
+      flight.answeredAt = Swift.min(elapsed + latency, timeout)
+      flight.outcome = .failed(.unanswered(message: "reset"))
+      tally.lostReplies += 1
+    case .loseRequest:
+      flight.handledAt = nil
+      flight.outcome = .failed(.unanswered(message: "reset"))
+    case .fail(let failure):
+      flight.handledAt = nil
+      flight.outcome = .failed(failure)
+    }
+    if flight.handledAt != nil, elapsed + latency >= timeout { tally.lostReplies += 1 }
+    if case .failed(.unanswered("timeout")) = flight.outcome, elapsed + latency < timeout {
+      flight.outcome = .notAsked(.full)  // Replaced when the provider has handled it.
+    }
+    note("sends \(credential.grant.refreshToken?.fingerprint.description ?? "-"), \(flight.outcome)")
+    flights.append(flight)
+  }
+
+  private mutating func handle(_ index: Int) throws(Violation) {
+    flights[index].handledAt = nil
+    let flight = flights[index]
+    guard let token = flight.credential.grant.refreshToken else { return }
+    let outcome: RefreshOutcome
+    do throws(SimulatedProvider.Refusal) {
+      outcome = .granted(try provider.refresh(token, at: elapsed))
+    } catch {
+      if case .reuse = error { try noteReuse(of: token) }
+      outcome = .failed(.rejected(.refreshToken, message: "invalid_grant"))
+    }
+    note("provider: \(outcome)")
+    let isHeard: Bool
+    if case .notAsked = flight.outcome {
+      isHeard = flight.process == process && elapsed <= flight.answeredAt
+    } else {
+      isHeard = false
+    }
+    if isHeard {
+      flights[index].outcome = outcome
+    } else if case .granted = outcome {
+      // The provider has moved on, and nobody here knows.
+      if let family = provider.family(of: token.fingerprint) { ledger.excusedFamilies.insert(family) }
+    }
+    if flight.process != process { flights.remove(at: index) }
+  }
+
+  private mutating func answer(_ index: Int) throws(Violation) {
+    var flight = flights[index]
+    if flight.handledAt != nil {
+      // Handled after the client has given up.
+      flights[index].answeredAt = .seconds(1 << 40)
+    } else {
+      flights.remove(at: index)
+    }
+    if case .notAsked = flight.outcome { flight.outcome = .failed(.unanswered(message: "timeout")) }
+    ledger.inFlight -= 1
+    try deliver(.refreshEnded(generation: flight.generation, flight.outcome))
+  }
+
+  // MARK: - Chance
+
+  mutating func chances(_ part: Int, in whole: Int) -> Bool { Int.random(in: 0..<whole, using: &chance) < part }
+
+  func note(_ text: @autoclosure () -> String) {
+    trace?.lines.append("\(elapsed) \(now) \(text())")
+  }
+}
+
+/// How the provider and the way to it are disposed.
+enum Weather: CaseIterable {
+  case fine, lossy, down, strange, misconfigured
+
+  enum Fate {
+    case answer, loseReply, loseRequest
+    case fail(RefreshFailure)
+  }
+
+  func draw(_ chance: inout SeededGenerator) -> Fate {
+    let number = Int.random(in: 0..<12, using: &chance)
+    switch self {
+    case .fine: return number == 0 ? .fail(.unavailable(message: "503", retryAfter: nil)) : .answer
+    case .lossy: return number < 4 ? .loseReply : number < 7 ? .loseRequest : .answer
+    case .down:
+      return number < 8
+        ? .fail(.unavailable(message: "no route", retryAfter: nil))
+        : .fail(.unavailable(message: "429", retryAfter: .seconds(number * 40)))
+    case .strange: return number < 5 ? .fail(.unclearRefusal(message: "400")) : .answer
+    case .misconfigured: return number < 8 ? .fail(.misconfigured(message: "invalid_client")) : .answer
+    }
+  }
+}
+
+/// What happened, line by line, for one who replays a seed.
+final class Trace {
+  var lines: [String] = []
+}
+
+/// A rule that was broken.
+struct Violation: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) {
+    self.description = description
+  }
+}
+
+/// What happened in how many runs, for people.
+struct Tally {
+  var requests = 0
+  var crashes = 0
+  var lostReplies = 0
+  /// Sessions that a lost answer cost, with a provider that has no grace window, or after it.
+  var lostInFlight = 0
+  /// Crashes while a grant could not be written, or was on its way to the disk.
+  var lostUnwritten = 0
+  var refreshed = 0
+  var ends: [EndReason: Int] = [:]
+
+  static func += (sum: inout Tally, one: Tally) {
+    sum.requests += one.requests
+    sum.crashes += one.crashes
+    sum.lostReplies += one.lostReplies
+    sum.lostInFlight += one.lostInFlight
+    sum.lostUnwritten += one.lostUnwritten
+    sum.refreshed += one.refreshed
+    sum.ends.merge(one.ends) { $0 + $1 }
+  }
+}

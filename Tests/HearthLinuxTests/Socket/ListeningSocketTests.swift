@@ -1,0 +1,87 @@
+import FoundationEssentials
+import Glibc
+import HearthLinux
+import TestSupport
+import Testing
+
+@Suite struct ListeningSocketTests {
+  private let folder = TemporaryFolder()
+
+  private func mode(_ path: String) -> mode_t? {
+    var status = stat()
+    return stat(path, &status) == 0 ? status.st_mode & 0o7777 : nil
+  }
+
+  @Test("makes folders 0700 where they are missing and the socket 0600, whatever the umask")
+  func modes() throws {
+    let path = folder.file("a/b/rpc.sock")
+    let socket = try ListeningSocket(path: path)
+    defer { close(socket.descriptor) }
+    #expect(mode(folder.file("a")) == 0o700)
+    #expect(mode(folder.file("a/b")) == 0o700)
+    #expect(mode(path) == 0o600)
+  }
+
+  @Test("leaves a folder that is there as it is")
+  func existingFolder() throws {
+    mkdir(folder.file("open"), 0o755)
+    chmod(folder.file("open"), 0o755)
+    let socket = try ListeningSocket(path: folder.file("open/rpc.sock"))
+    defer { close(socket.descriptor) }
+    #expect(mode(folder.file("open")) == 0o755)
+  }
+
+  @Test("replaces a socket that nobody listens on")
+  func stale() throws {
+    let path = folder.file("rpc.sock")
+    close(try ListeningSocket(path: path).descriptor)
+    #expect(access(path, F_OK) == 0)
+    let socket = try ListeningSocket(path: path)
+    defer { close(socket.descriptor) }
+    #expect(throws: Never.self) { try RawClient(path: path) }
+  }
+
+  @Test("never takes a live one's place, also when its queue is full")
+  func live() throws {
+    let path = folder.file("rpc.sock")
+    let socket = try ListeningSocket(path: path)
+    defer { close(socket.descriptor) }
+    #expect(throws: ListeningSocket.Failure.taken(path: path)) { try ListeningSocket(path: path) }
+    // The attempt above waits in the queue, which is now full.
+    listen(socket.descriptor, 0)
+    #expect(throws: ListeningSocket.Failure.taken(path: path)) { try ListeningSocket(path: path) }
+  }
+
+  @Test("never touches a file that is no socket, nor a link")
+  func noSocket() throws {
+    let path = folder.file("rpc.sock")
+    try "precious".write(toFile: path, atomically: false, encoding: .utf8)
+    #expect(throws: ListeningSocket.Failure.notASocket(path: path)) { try ListeningSocket(path: path) }
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == "precious")
+    let link = folder.file("link")
+    symlink(path, link)
+    #expect(throws: ListeningSocket.Failure.notASocket(path: link)) { try ListeningSocket(path: link) }
+  }
+
+  @Test("says when the path is too long for a socket")
+  func tooLong() {
+    let path = folder.file(String(repeating: "a", count: 107))
+    #expect(throws: ListeningSocket.Failure.tooLong(path: path)) { try ListeningSocket(path: path) }
+  }
+
+  @Test("removes its own file and not another's that has taken its place")
+  func removes() throws {
+    let path = folder.file("rpc.sock")
+    let first = try ListeningSocket(path: path)
+    first.removeFile()
+    #expect(access(path, F_OK) != 0)
+    // The old one lives on, so that its inode number is not given to the new one.
+    let second = try ListeningSocket(path: path)
+    defer {
+      close(first.descriptor)
+      close(second.descriptor)
+    }
+    first.removeFile()
+    #expect(access(path, F_OK) == 0)
+  }
+}

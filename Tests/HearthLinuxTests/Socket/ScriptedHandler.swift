@@ -1,0 +1,95 @@
+import HearthControl
+import Synchronization
+
+/// Answers a few methods made for tests, and tells what is going on in it.
+///
+/// `echo` gives its parameters back · `wait` awaits `release()` · `stuck` awaits cancellation · `big {size}` a long
+/// text · `subscribe {count, size}` sends notifications from `start` on.
+final class ScriptedHandler: ControlHandler {
+  private struct State {
+    var begun: [String] = []
+    var running = 0
+    var mostRunning = 0
+    var cancelled = 0
+    var closed: [ConnectionID] = []
+    var waiting: [AsyncStream<Void>.Continuation] = []
+    var started = 0
+    var sinks: [any NotificationSink] = []
+    var watchers: [AsyncStream<Void>.Continuation] = []
+  }
+
+  private let state = Mutex(State())
+
+  var begun: [String] { state.withLock(\.begun) }
+  var mostRunning: Int { state.withLock(\.mostRunning) }
+  var cancelled: Int { state.withLock(\.cancelled) }
+  var closed: [ConnectionID] { state.withLock(\.closed) }
+  var waiting: Int { state.withLock(\.waiting.count) }
+  var started: Int { state.withLock(\.started) }
+  var sinks: [any NotificationSink] { state.withLock(\.sinks) }
+
+  /// Lets one `wait` return.
+  func release() {
+    change { $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }?.finish()
+  }
+
+  /// Returns once `condition` holds.
+  func until(_ condition: (ScriptedHandler) -> Bool) async {
+    let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    state.withLock { $0.watchers.append(continuation) }
+    continuation.yield()
+    for await _ in stream {
+      if condition(self) { return }
+    }
+  }
+
+  @discardableResult
+  private func change<Value: Sendable>(_ body: (inout sending State) -> Value) -> Value {
+    let (value, watchers) = state.withLock { state in (body(&state), state.watchers) }
+    watchers.forEach { $0.yield() }
+    return value
+  }
+
+  func handle(_ request: Request, from peer: any ControlPeer) async -> ControlAnswer {
+    change { state in
+      state.begun.append(request.method)
+      state.running += 1
+      state.mostRunning = max(state.mostRunning, state.running)
+    }
+    defer { change { $0.running -= 1 } }
+    switch request.method {
+    case "echo": return .result(.object(request.params))
+    case "wait":
+      let (stream, continuation) = AsyncStream<Void>.makeStream()
+      change { $0.waiting.append(continuation) }
+      for await _ in stream {}
+      return .result("released")
+    case "stuck":
+      let (stream, _) = AsyncStream<Void>.makeStream()
+      for await _ in stream {}
+      change { $0.cancelled += 1 }
+      return .failure(.shuttingDown)
+    case "big":
+      return .result(.string(String(repeating: "x", count: request.params["size"]?.int ?? 0)))
+    case "subscribe":
+      let sink = peer.openSink()
+      change { $0.sinks.append(sink) }
+      let count = request.params["count"]?.int ?? 0
+      let filling = String(repeating: "x", count: request.params["size"]?.int ?? 0)
+      return .subscribed(
+        "subscribed",
+        start: {
+          for number in 0..<count {
+            let notification = Notification(method: "told", params: ["number": JSON(number), "x": .string(filling)])
+            sink.send(notification.line)
+          }
+          self.change { $0.started += 1 }
+        })
+    default: return .failure(.methodNotFound(request.method))
+    }
+  }
+
+  func connectionClosed(_ connection: ConnectionID) async {
+    change { $0.closed.append(connection) }
+  }
+}

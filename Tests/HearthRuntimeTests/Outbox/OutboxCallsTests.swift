@@ -1,0 +1,163 @@
+import HearthCore
+import TestSupport
+import Testing
+
+@testable import HearthRuntime
+
+@Suite(.timeLimit(.minutes(2))) struct OutboxCallsTests {
+  @Test("What is asked for wrongly is refused with a reason of its own")
+  func refusals() async throws {
+    try await withService { outbox in
+      let service = outbox.service
+      let stranger = try #require(AccountName("stranger"))
+      await #expect(throws: OutboxError.unknownAccount(stranger)) {
+        try await service.enqueue(Sample.draft(account: stranger))
+      }
+      await #expect(throws: OutboxError.originNotAllowed(Sample.secondOrigin)) {
+        try await service.enqueue(Sample.draft(account: Sample.other, origin: "https://second.example.com"))
+      }
+      await #expect(throws: OutboxError.invalidRequest("method: it is not an HTTP method")) {
+        try await service.enqueue(Sample.draft(method: "a b"))
+      }
+      await #expect(throws: OutboxError.unknownItem) { try await service.get("none") }
+      await #expect(throws: OutboxError.unknownItem) { try await service.cancel("none") }
+      await #expect(throws: OutboxError.unknownAccount(stranger)) { try await service.pause(stranger) }
+      await #expect(throws: OutboxError.unknownAccount(stranger)) { try await service.getStats(stranger) }
+      await #expect(throws: OutboxError.self) { try await service.list(OutboxQuery(cursor: "x")) }
+      _ = try await service.enqueue(Sample.draft(body: "a", key: "k"))
+      await #expect(throws: OutboxError.keyConflict) { try await service.enqueue(Sample.draft(body: "b", key: "k")) }
+      #expect(try await service.enqueue(Sample.draft(body: "a", key: "k")).isDuplicate)
+    }
+  }
+
+  @Test("A full outbox says so, and takes items again when there is room")
+  func full() async throws {
+    var settings = OutboxSettings()
+    settings.maxItems = 2
+    try await withService(answers200, settings: settings) { outbox in
+      let ids = try await outbox.add(Sample.draft("/1"), Sample.draft("/2"))
+      await #expect(throws: OutboxError.full) { try await outbox.add(Sample.draft("/3")) }
+      await outbox.signIn()
+      await outbox.delivered(ids[1])
+      try await outbox.add(Sample.draft("/3"))
+    }
+  }
+
+  @Test("An item is taken in every session state, and told once it is there")
+  func everyState() async throws {
+    try await withService { outbox in
+      for reason in ["hydrating", "locked", "signedOut", "reauthRequired"] {
+        await outbox.block(reason, knownSubject: reason == "signedOut" ? nil : Sample.alice)
+        let receipt = try await outbox.service.enqueue(Sample.draft())
+        #expect(receipt.item.state == .pending)
+        await outbox.told.first { $0 == .enqueued(receipt.item) }
+      }
+    }
+  }
+
+  @Test("Flush tries waiting items now and returns when nothing is left that could be sent")
+  func flush() async throws {
+    try await withService({ _, _ in .success(APIAnswer(status: 503, retryAfter: .seconds(3600))) }) { outbox in
+      await outbox.signIn()
+      let ids = try await outbox.add(Sample.draft("/1", lane: "a"), Sample.draft("/2", lane: "b"))
+      for id in ids { await outbox.retrying(id) }
+      outbox.api.setRule { request, _ in
+        .success(APIAnswer(status: request.url.target == "/1" ? 200 : 503, retryAfter: .seconds(3600)))
+      }
+      let stats = try await outbox.service.flush(nil, timeout: .seconds(30))
+      #expect((stats.delivered, stats.waiting, stats.pending, stats.inFlight) == (1, 1, 0, 0))
+      #expect(outbox.api.log.count == 4)
+    }
+  }
+
+  @Test("Flush returns when its time is up, with what is still on its way")
+  func flushTimeout() async throws {
+    try await withService { outbox in
+      await outbox.signIn()
+      try await outbox.add(Sample.draft("/1"))
+      let call = await outbox.api.nextCall()
+      async let stats = outbox.service.flush(Sample.work, timeout: .seconds(5))
+      await outbox.idle(until: outbox.clock.now() + .seconds(5))
+      outbox.clock.advance(by: .seconds(5))
+      #expect(try await stats.inFlight == 1)
+      call.answer(200)
+    }
+  }
+
+  @Test("What is on its way cannot be cancelled; what waits behind it can")
+  func cancel() async throws {
+    try await withService { outbox in
+      await outbox.signIn()
+      let ids = try await outbox.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3"))
+      let call = await outbox.api.nextCall()
+      await #expect(throws: OutboxError.invalidState(.inFlight)) { try await outbox.service.cancel(ids[0]) }
+      #expect(try await outbox.service.cancel(ids[1]) == 1)
+      #expect(try await outbox.stats().pending == 1)
+      call.answer(200)
+      let next = await outbox.api.nextCall()
+      #expect(next.request.url.target == "/3")
+      next.answer(200)
+      await outbox.delivered(ids[2])
+    }
+  }
+
+  @Test("Dead items are retried one by one or all together")
+  func retry() async throws {
+    try await withService({ _, _ in .success(APIAnswer(status: 400)) }) { outbox in
+      await outbox.signIn()
+      let ids = try await outbox.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3"))
+      for id in ids { await outbox.dead(id) }
+      outbox.api.setRule(answers200)
+      #expect(try await outbox.service.retry(ids[2]) == 1)
+      await outbox.delivered(ids[2])
+      #expect(try await outbox.service.retryAll(Sample.work, in: .dead) == 2)
+      for id in ids { await outbox.delivered(id) }
+      await #expect(throws: OutboxError.invalidState(.delivered)) { try await outbox.service.retry(ids[0]) }
+    }
+  }
+
+  @Test("Discarding at sign-out takes back what was not sent, and only this user's")
+  func discard() async throws {
+    try await withService { outbox in
+      await outbox.block("locked", knownSubject: Sample.bob)
+      let bobs = try await outbox.add(Sample.draft("/bob"))[0]
+      await outbox.signIn(Sample.alice)
+      let ids = try await outbox.add(Sample.draft("/1"), Sample.draft("/2"))
+      let call = await outbox.api.nextCall()
+      #expect(try await outbox.service.discard(Sample.work) == 1)
+      await outbox.block("signedOut", knownSubject: nil)
+      call.answer(200)
+      await outbox.delivered(ids[0])
+      #expect(try await outbox.service.get(ids[1]).state == .cancelled)
+      #expect(try await outbox.service.get(bobs).state == .held)
+    }
+  }
+
+  @Test("When another user signs in, the items that wait for the one before are told as held")
+  func toldHeld() async throws {
+    try await withService { outbox in
+      await outbox.block("locked", knownSubject: Sample.alice)
+      let id = try await outbox.add(Sample.draft())[0]
+      await outbox.signIn(Sample.bob)
+      let held = await outbox.told.first { if case .held = $0 { true } else { false } }
+      guard case .held(let item) = held else { return }
+      #expect(item.id == id)
+      #expect(item.reason == .otherUser)
+    }
+  }
+
+  @Test("A reload that takes an origin away sends nothing there")
+  func reload() async throws {
+    try await withService(answers200) { outbox in
+      await outbox.block("locked")
+      let id = try await outbox.add(Sample.draft(origin: "https://second.example.com"))[0]
+      await outbox.service.accountsChanged([Sample.work: [Sample.origin]], settings: OutboxSettings())
+      await outbox.signIn()
+      #expect(await outbox.dead(id)?.reason == .rejected)
+      #expect(outbox.api.log.isEmpty)
+      await #expect(throws: OutboxError.unknownAccount(Sample.other)) {
+        try await outbox.add(Sample.draft(account: Sample.other))
+      }
+    }
+  }
+}

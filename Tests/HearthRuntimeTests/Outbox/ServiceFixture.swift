@@ -1,0 +1,103 @@
+import HearthCore
+import HearthStorage
+import Logging
+import TestSupport
+import Testing
+
+@testable import HearthRuntime
+
+/// An outbox service on a real store, with an API, sessions and a clock that the test moves.
+struct ServiceFixture: Sendable {
+  let folder: ScratchFolder
+  let store: FaultyOutboxStore
+  let api: ScriptedAPIEndpoint
+  let bearers: ScriptedBearerSource
+  let clock: ManualClock
+  let told: AnnouncementLog<OutboxAnnouncement>
+  let service: OutboxService
+
+  func signIn(_ subject: Subject? = Sample.alice, account: AccountName = Sample.work) async {
+    bearers.set(subject: subject)
+    await service.sessionChanged(account, permission: .sendable(under: subject), knownSubject: subject)
+  }
+
+  func block(_ reason: String, knownSubject: Subject? = Sample.alice, account: AccountName = Sample.work) async {
+    await service.sessionChanged(account, permission: .blocked(reason: reason), knownSubject: knownSubject)
+  }
+
+  @discardableResult
+  func add(_ drafts: OutboxDraft...) async throws -> [String] {
+    try await service.enqueueMany(drafts).map(\.item.id)
+  }
+
+  func delivered(_ id: String) async {
+    await told.first { if case .delivered(let item) = $0 { item.id == id } else { false } }
+  }
+
+  @discardableResult
+  func dead(_ id: String) async -> OutboxItem? {
+    item(await told.first { if case .dead(let item) = $0 { item.id == id } else { false } })
+  }
+
+  @discardableResult
+  func retrying(_ id: String, attempts: Int? = nil) async -> OutboxItem? {
+    item(
+      await told.first {
+        if case .retrying(let item) = $0 {
+          item.id == id && (attempts ?? item.attempts) == item.attempts
+        } else {
+          false
+        }
+      })
+  }
+
+  private func item(_ announcement: OutboxAnnouncement) -> OutboxItem? {
+    switch announcement {
+    case .enqueued(let item), .delivered(let item), .retrying(let item), .dead(let item), .held(let item): item
+    case .paused, .resumed: nil
+    }
+  }
+
+  /// Waits until the service has nothing to do before `deadline`.
+  func idle(until deadline: Timestamp) async { await clock.waitForSleeper(until: deadline) }
+
+  func paths() -> [String] { api.log.map(\.request.url.target) }
+
+  func stats() async throws -> OutboxStats { try await service.getStats(nil) }
+}
+
+let answers200: ScriptedAPIEndpoint.Rule = { _, _ in .success(APIAnswer(status: 200)) }
+
+/// Runs a test with a service that is running, on a folder that may be there already, and checks the outbox after it.
+func withService(
+  _ rule: @escaping ScriptedAPIEndpoint.Rule = { _, _ in nil }, settings: OutboxSettings = OutboxSettings(),
+  refusals: Int = .max, in given: ScratchFolder? = nil, clock: ManualClock = ManualClock(),
+  _ body: (ServiceFixture) async throws -> Void
+) async throws {
+  let folder = given ?? ScratchFolder()
+  defer { if given == nil { folder.remove() } }
+  let store = FaultyOutboxStore(
+    try SQLiteOutboxStore.open(at: folder.file("outbox.sqlite"), now: clock.now()).store)
+  let api = ScriptedAPIEndpoint(rule)
+  let bearers = ScriptedBearerSource(subject: Sample.alice, refusals: refusals)
+  let told = AnnouncementLog<OutboxAnnouncement>()
+  let service = OutboxService(
+    store: store, bearers: bearers, api: api, clock: clock, settings: settings,
+    accounts: [Sample.work: [Sample.origin, Sample.secondOrigin], Sample.other: [Sample.origin]],
+    log: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), random: { 0 },
+    announce: { announcement, _ in told.add(announcement) })
+  let fixture = ServiceFixture(
+    folder: folder, store: store, api: api, bearers: bearers, clock: clock, told: told, service: service)
+  try await withThrowingTaskGroup(of: Void.self) { group in
+    group.addTask { await service.run() }
+    do {
+      try await body(fixture)
+      await service.shutdown(grace: .zero)
+    } catch {
+      await service.shutdown(grace: .zero)
+      throw error
+    }
+    try await group.waitForAll()
+  }
+  #expect(try OutboxCheck.flaws(at: folder.file("outbox.sqlite")) == [])
+}

@@ -1,0 +1,83 @@
+import Glibc
+package import HearthControl
+
+/// A client that says exactly what a test wants said, and that blocks: for use on a thread of its own.
+package final class RawClient: @unchecked Sendable {
+  package struct Failure: Error {
+    let what: String
+  }
+
+  private var descriptor: Int32
+  private var framer = LineFramer(limit: 1 << 26)
+
+  package init(path: String) throws {
+    descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    // A test that would wait for ever fails instead.
+    var patience = timeval(tv_sec: 20, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    let result = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    guard result == 0 else { throw Failure(what: "connect: \(String(cString: strerror(errno)))") }
+  }
+
+  deinit { close() }
+
+  package func close() {
+    if descriptor >= 0 { Glibc.close(descriptor) }
+    descriptor = -1
+  }
+
+  /// Nothing more will be sent.
+  package func endInput() {
+    shutdown(descriptor, Int32(SHUT_WR))
+  }
+
+  /// As it stands, without a line's end; false where the other end is closed.
+  @discardableResult
+  package func send(raw text: String) -> Bool {
+    let bytes = Array(text.utf8)
+    var sent = 0
+    while sent < bytes.count {
+      let count = bytes.withUnsafeBytes {
+        Glibc.send(descriptor, $0.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL))
+      }
+      if count <= 0 { return false }
+      sent += count
+    }
+    return true
+  }
+
+  package func send(_ line: String) {
+    send(raw: line + "\n")
+  }
+
+  package func call(_ id: Int, _ method: String, _ params: JSONObject = [:]) {
+    send(raw: String(decoding: Request(id: JSON(id), method: method, params: params).line, as: UTF8.self))
+  }
+
+  /// The next line as JSON; nil at the end of the stream.
+  package func receive() throws -> JSON? {
+    while true {
+      if let line = try framer.next() { return try JSON(parsing: line) }
+      var chunk = [UInt8](repeating: 0, count: 65_536)
+      let count = recv(descriptor, &chunk, chunk.count, 0)
+      if count == 0 || count < 0 && errno == ECONNRESET { return nil }
+      guard count > 0 else { throw Failure(what: "recv: \(String(cString: strerror(errno)))") }
+      framer.push(chunk[..<count])
+    }
+  }
+
+  /// Lines until the other end closes.
+  package func receiveAll() throws -> [JSON] {
+    var lines: [JSON] = []
+    while let line = try receive() { lines.append(line) }
+    return lines
+  }
+}

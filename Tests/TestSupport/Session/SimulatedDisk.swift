@@ -1,0 +1,209 @@
+package import HearthCore
+
+/// A credential file, its marker and accounts.json, and what a store does to them one write at a time, so that a crash
+/// can come between any two.
+package struct SimulatedDisk: Sendable {
+  package enum File: Hashable, Sendable {
+    case nothing, garbage, tooNew
+    case grant(Credential)
+    case ended(EndRecord)
+  }
+
+  /// What accounts.json knows.
+  package struct Known: Hashable, Sendable {
+    package var end: EndRecord?
+    package var subject: Subject?
+    package var fingerprint: Fingerprint?
+    package var lockedByUser = false
+    package var isToBeRemoved = false
+    package var removalMark: Fingerprint?
+    package var isPlaced = false
+  }
+
+  package enum Job: Hashable, Sendable {
+    case read
+    case write(Credential, generation: Int)
+    case writeEnd(EndRecord)
+    case remove(EndRecord, Fingerprint?)
+    case setAside
+    case prepare(Credential, generation: Int)
+    case remember(lockedByUser: Bool)
+    case lock, unlock
+  }
+
+  package enum Progress {
+    case goesOn
+    case done(Result<Void, Obstacle>)
+    case read(CredentialReading)
+  }
+
+  package var file = File.nothing
+  package var marker = false
+  package var known = Known()
+  package var isDenied = false
+  package var isAway = false
+  package var isFull = false
+  /// The credential is sealed with a passphrase, which has to be entered after each lock.
+  package var isSealed = false
+  package var hasKey = true
+
+  package init() {}
+
+  package var remembered: RememberedAccount {
+    RememberedAccount(subject: known.subject, lockedByUser: known.lockedByUser, end: known.end)
+  }
+
+  package var grant: Credential? {
+    if case .grant(let credential) = file { credential } else { nil }
+  }
+
+  private var blocked: Obstacle? { isAway ? .away : isDenied ? .denied : nil }
+  private var cannotWrite: Obstacle? { blocked ?? (isSealed && !hasKey ? .sealed : nil) ?? (isFull ? .full : nil) }
+
+  /// Takes one step of a job; `index` counts from 0.
+  package mutating func step(_ job: Job, _ index: Int) -> Progress {
+    switch job {
+    case .read: return .read(read())
+    case .prepare: return .done(cannotWrite.map { .failure($0) } ?? .success(()))
+    case .write(let credential, _): return write(credential, index)
+    case .writeEnd(let record): return writeEnd(record, index)
+    case .remove(let record, let mark): return remove(record, mark, index)
+    case .setAside:
+      if let blocked { return .done(.failure(blocked)) }
+      if file == .garbage { file = .nothing }
+      return .done(.success(()))
+    case .remember(let lockedByUser):
+      known.lockedByUser = lockedByUser
+      return .done(.success(()))
+    case .lock:
+      hasKey = false
+      return .done(.success(()))
+    case .unlock:
+      hasKey = true
+      return .done(.success(()))
+    }
+  }
+
+  private mutating func write(_ credential: Credential, _ index: Int) -> Progress {
+    switch index {
+    case 0:
+      if let obstacle = cannotWrite { return .done(.failure(obstacle)) }
+      file = .grant(credential)
+      return .goesOn
+    case 1:
+      marker = true
+      return .goesOn
+    default:
+      remember(credential)
+      return .done(.success(()))
+    }
+  }
+
+  private mutating func remember(_ credential: Credential) {
+    known.isPlaced = true
+    known.end = nil
+    known.isToBeRemoved = false
+    known.subject = credential.subject
+    known.fingerprint = credential.grant.accessToken.fingerprint
+  }
+
+  private mutating func writeEnd(_ record: EndRecord, _ index: Int) -> Progress {
+    switch index {
+    case 0:
+      if isFull { return .done(.failure(.full)) }
+      known.end = record
+      return .goesOn
+    case 1:
+      if let obstacle = blocked ?? (isFull ? .full : nil) { return .done(.failure(obstacle)) }
+      if file == .tooNew { return .done(.success(())) }
+      file = .ended(record)
+      return .goesOn
+    default:
+      marker = true
+      known.isPlaced = true
+      return .done(.success(()))
+    }
+  }
+
+  private mutating func remove(_ record: EndRecord, _ mark: Fingerprint?, _ index: Int) -> Progress {
+    switch index {
+    case 0:
+      if isFull, blocked != nil { return .done(.failure(.full)) }
+      known.end = record
+      known.isToBeRemoved = true
+      known.removalMark = mark
+      known.subject = nil
+      return .goesOn
+    case 1:
+      if let blocked { return .done(.failure(blocked)) }
+      file = .nothing
+      return .goesOn
+    case 2:
+      marker = false
+      return .goesOn
+    default:
+      known.isToBeRemoved = false
+      known.isPlaced = false
+      known.fingerprint = nil
+      return .done(.success(()))
+    }
+  }
+
+  private mutating func read() -> CredentialReading {
+    if isAway { return known.isPlaced || known.isToBeRemoved ? .unreadable(.away) : .neverSignedIn }
+    if isDenied { return .unreadable(.denied) }
+    switch file {
+    case .nothing:
+      if let end = finishRemoval() { return .ended(end) }
+      if let end = known.end { return .ended(end) }
+      if marker { return .missing("work.json is gone") }
+      return known.isPlaced ? .unreadable(.away) : .neverSignedIn
+    case .garbage:
+      return finishRemoval().map { .ended($0) } ?? .corrupt("no JSON")
+    case .tooNew:
+      return finishRemoval().map { .ended($0) } ?? .tooNew(version: 9)
+    case .ended(let record):
+      if let end = finishRemoval() { return .ended(end) }
+      let end = known.end.flatMap { $0.at > record.at ? $0 : nil } ?? record
+      known.end = end
+      return .ended(end)
+    case .grant(let credential):
+      return read(credential)
+    }
+  }
+
+  private mutating func read(_ credential: Credential) -> CredentialReading {
+    if isSealed, !hasKey { return finishRemoval().map { .ended($0) } ?? .unreadable(.sealed) }
+    let marks = [known.removalMark, known.fingerprint].compactMap { $0 }
+    if marks.isEmpty || marks.contains(credential.grant.accessToken.fingerprint), let end = finishRemoval() {
+      return .ended(end)
+    }
+    if !known.isToBeRemoved, let end = known.end, isOver(credential.grant, end) {
+      file = .ended(end)
+      return .ended(end)
+    }
+    marker = true
+    remember(credential)
+    return .found(credential)
+  }
+
+  private func isOver(_ grant: Grant, _ end: EndRecord) -> Bool {
+    switch end.reason {
+    case .credentialMissing, .credentialCorrupt, .credentialTooNew: false
+    case .signedOut, .refreshTokenRejected, .refreshTokenExpired, .noRefreshToken, .rejectedByServer, .accountDisabled:
+      known.fingerprint == grant.accessToken.fingerprint
+        || end.fingerprint.map { [grant.accessToken.fingerprint, grant.refreshToken?.fingerprint].contains($0) }
+          ?? false
+    }
+  }
+
+  private mutating func finishRemoval() -> EndRecord? {
+    guard known.isToBeRemoved, let end = known.end else { return nil }
+    file = .nothing
+    marker = false
+    known.isToBeRemoved = false
+    known.isPlaced = false
+    known.fingerprint = nil
+    return end
+  }
+}

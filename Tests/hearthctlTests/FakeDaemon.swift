@@ -1,0 +1,95 @@
+import Glibc
+import HearthControl
+import Synchronization
+
+/// A server that gives canned answers, one connection after the other, and remembers what it was asked.
+final class FakeDaemon: Sendable {
+  enum Answer: Sendable {
+    case result(JSON)
+    case error(RPCError)
+    /// The result, then notifications, then the end of the connection.
+    case stream(JSON, [Notification])
+    /// Closes without an answer.
+    case hangUp
+  }
+
+  let path: String
+  private let descriptor: Int32
+  private let requests = Mutex<[Request]>([])
+
+  var asked: [Request] { requests.withLock { $0 } }
+
+  init(path: String, answer: @escaping @Sendable (Request) -> Answer) {
+    self.path = path
+    let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    descriptor = listener
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        guard bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0 else { fatalError("bind") }
+      }
+    }
+    chmod(path, 0o600)
+    listen(listener, 16)
+    Thread.run { [weak self] in
+      while true {
+        let connection = accept(listener, nil, nil)
+        guard connection >= 0 else { return }
+        defer { close(connection) }
+        guard let self else { return }
+        serve(connection, answer)
+      }
+    }
+  }
+
+  deinit {
+    // Ends the thread, which waits in accept.
+    shutdown(descriptor, Int32(SHUT_RDWR))
+    close(descriptor)
+  }
+
+  private func serve(_ connection: Int32, _ answer: (Request) -> Answer) {
+    var framer = LineFramer(limit: 1 << 24)
+    var chunk = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      while let line = try? framer.next() {
+        guard case .single(.request(let request)) = Incoming(line: line), let id = request.id else { return }
+        requests.withLock { $0.append(request) }
+        var bytes: [UInt8] = []
+        switch answer(request) {
+        case .result(let json): bytes = Response(id: id, outcome: .success(json)).line
+        case .error(let error): bytes = Response(id: id, outcome: .failure(error)).line
+        case .stream(let json, let notifications):
+          bytes = Response(id: id, outcome: .success(json)).line + notifications.flatMap(\.line)
+          send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+          return
+        case .hangUp: return
+        }
+        send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+      }
+      let count = recv(connection, &chunk, chunk.count, 0)
+      guard count > 0 else { return }
+      framer.push(chunk[..<count])
+    }
+  }
+}
+
+/// A plain thread: what runs on it may block.
+enum Thread {
+  static func run(_ body: @escaping @Sendable () -> Void) {
+    final class Box {
+      let body: @Sendable () -> Void
+      init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+    var thread = pthread_t()
+    let box = Unmanaged.passRetained(Box(body))
+    let start: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { argument in
+      Unmanaged<Box>.fromOpaque(argument!).takeRetainedValue().body()
+      return nil
+    }
+    pthread_create(&thread, nil, start, box.toOpaque())
+    pthread_detach(thread)
+  }
+}

@@ -1,0 +1,56 @@
+import HearthControl
+import Testing
+
+@testable import hearthctl
+
+@Suite struct StatusBlockTests {
+  private func block(
+    _ session: SessionStatusReport, outbox: OutboxStatsReport? = nil, isColoured: Bool = false
+  ) -> String {
+    StatusBlock(
+      session: session, outbox: outbox, now: Moment("2026-11-21T10:09:00Z")!, paint: Paint(isColoured: isColoured)
+    ).text
+  }
+
+  @Test("tells state, whose, the token's life, the last refresh and the outbox")
+  func authenticated() {
+    #expect(
+      block(Samples.session(), outbox: OutboxStatsReport(pending: 2, held: 1)) == """
+        work  authenticated
+          who       2482 at https://id.example.com
+          token     51 min left, refreshes in 40 min
+          refresh   last 9 min ago
+          outbox    2 pending, 1 held
+          Signed in.
+        """)
+  }
+
+  @Test("tells what to do when locked or signed out")
+  func todo() {
+    let locked = block(Samples.locked)
+    #expect(locked.hasPrefix("work  locked (lockedByUser)\n"))
+    #expect(locked.hasSuffix("\n  Locked. Run \"hearthctl unlock work\"."))
+    #expect(!locked.contains("token"))
+  }
+
+  @Test("tells what is wrong with refreshing, the credential and the outbox")
+  func trouble() {
+    var session = Samples.expired
+    session.refresh = .init(
+      failures: 3, nextAttemptAt: "2026-11-21T10:09:20Z", lastError: "id.example.com cannot be reached")
+    session.credential = .init(readable: true, pendingWrite: true, error: "disk full")
+    session.signIn = .init(flow: "device", expiresAt: "2026-11-21T10:19:00Z")
+    let text = block(session, outbox: OutboxStatsReport(paused: true, pausedReason: "user"))
+    #expect(text.contains("token     expired 2 min ago"))
+    #expect(text.contains("trouble   id.example.com cannot be reached (3 failures), next try in 20 s"))
+    #expect(text.contains("credential not on disk yet: disk full"))
+    #expect(text.contains("sign-in   by device, under way, ends in 10 min"))
+    #expect(text.contains("outbox    empty, paused (user)"))
+  }
+
+  @Test("has colours only where they were asked for")
+  func colours() {
+    #expect(!block(Samples.session()).contains("\u{1B}"))
+    #expect(block(Samples.session(), isColoured: true).contains("\u{1B}[32mauthenticated\u{1B}[0m"))
+  }
+}
