@@ -99,7 +99,9 @@ final class CommitGroup: Sendable {
 
   private func commit(_ parts: [Part], in db: Database) {
     do {
+      let changes = db.totalChangesCount
       try transaction(parts, in: db).forEach { $0() }
+      if db.totalChangesCount != changes, !reserve.isHeld { emptyLog(db) }
     } catch {
       guard parts.count == 1, let part = parts.first else {
         for part in parts { commit([part], in: db) }
@@ -112,15 +114,23 @@ final class CommitGroup: Sendable {
   private func retry(_ part: Part, after error: any Error, in db: Database) {
     let failure = Self.failure(error)
     if case .broken = failure { suspect() }
-    guard part.purpose == .settling, (error as? DatabaseError)?.resultCode == .SQLITE_FULL, reserve.isHeld else {
+    guard part.purpose == .settling, (error as? DatabaseError)?.resultCode == .SQLITE_FULL else {
       return part.fail(failure)
     }
     reserve.release()
+    emptyLog(db)
     do {
       try transaction([part], in: db).forEach { $0() }
+      emptyLog(db)
     } catch {
       part.fail(Self.failure(error))
     }
+  }
+
+  /// Without the reserve the log may not grow until the database has no room to take it in: it is written back after
+  /// each commit, and what it took is free again.
+  private func emptyLog(_ db: Database) {
+    _ = try? db.checkpoint(.truncate)
   }
 
   private func transaction(_ parts: [Part], in db: Database) throws -> [@Sendable () -> Void] {

@@ -1,8 +1,9 @@
 import GRDB
 import HearthCore
-import HearthStorage
 import TestSupport
 import Testing
+
+@testable import HearthStorage
 
 @Suite("A full disk under the outbox")
 struct FullDiskTests {
@@ -65,8 +66,6 @@ struct FullDiskTests {
     #expect(try await Self.fill(store, upTo: 1, from: 5000) == 0)
     #expect(try await store.stats(of: nil).pending == count + more)
 
-    print("used", disk.used, disk.folder.names.map { "\($0) \(disk.folder.bytes(of: $0).count)" })
-    do { _ = try await Self.drain(store) } catch { print("used", disk.used, disk.folder.names.map { "\($0) \(disk.folder.bytes(of: $0).count)" }) }
     #expect(try await Self.drain(store) == count + more)
     #expect(try await store.stats(of: nil).delivered == count + more)
 

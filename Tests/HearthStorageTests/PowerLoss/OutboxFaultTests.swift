@@ -1,8 +1,9 @@
 import GRDB
 import HearthCore
-import HearthStorage
 import TestSupport
 import Testing
+
+@testable import HearthStorage
 
 @Suite("Faults of the outbox's disk")
 struct OutboxFaultTests {

@@ -1,7 +1,8 @@
 import HearthCore
-import HearthStorage
 import Synchronization
 import TestSupport
+
+@testable import HearthStorage
 
 /// Callers and deliveries that keep an outbox busy until its disk fails.
 struct OutboxLoad: Sendable {

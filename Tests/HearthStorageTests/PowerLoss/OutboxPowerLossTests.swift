@@ -1,9 +1,10 @@
 import GRDB
 import Glibc
 import HearthCore
-import HearthStorage
 import TestSupport
 import Testing
+
+@testable import HearthStorage
 
 @Suite("Power loss of the outbox's disk")
 struct OutboxPowerLossTests {
