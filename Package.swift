@@ -80,7 +80,7 @@ let package = Package(
       swiftSettings: strict),
     .target(name: "CDiskFaults", path: "Tests/CDiskFaults", linkerSettings: [.linkedLibrary("sqlite3")]),
     tests("HearthCoreTests", ["HearthCore"]),
-    tests("HearthControlTests", ["HearthControl"]),
+    tests("HearthControlTests", ["HearthControl", "HearthCore"]),
     tests("HearthRuntimeTests", ["HearthRuntime", "HearthStorage", .logging]),
     tests("HearthLinuxTests", ["HearthCore", "HearthLinux", .logging]),
     tests("HearthOAuthTests", ["HearthOAuth", .nio, .nioEmbedded, .nioHTTP1, .nioPosix]),

@@ -32,8 +32,13 @@ struct Daemon {
   private let server: ControlServer
   private let senders: (token: HTTPSender, api: HTTPSender)
   private let reloader: Reloader
-  /// Sessions as they change, in order, for the outbox.
-  private let snapshots: AsyncStream<SessionSnapshot>
+  /// What the sessions have to say to the outbox, in order.
+  private let sessionNews: AsyncStream<SessionNews>
+
+  private enum SessionNews: Sendable {
+    case changed(SessionSnapshot)
+    case timeTold(skew: Duration)
+  }
 
   init(_ setup: Setup) async throws {
     self.setup = setup
@@ -67,15 +72,16 @@ struct Daemon {
         hub.outboxIs(stats.report, news: [announcement.news])
         status.outboxIs(stats.report)
       })
-    let (snapshots, snapshotFeed) = AsyncStream<SessionSnapshot>.makeStream()
-    self.snapshots = snapshots
+    let (sessionNews, sessionFeed) = AsyncStream<SessionNews>.makeStream()
+    self.sessionNews = sessionNews
     let builder = SessionBuilder(
       state: setup.state, clock: clock, watch: InotifyWatch(logger: logger), logger: logger,
       sender: senders.token,
+      timeTold: { sessionFeed.yield(.timeTold(skew: $0)) },
       announce: { [status] news, snapshot, issuer in
         hub.sessionIs(snapshot, issuer: issuer, news: news)
         for announcement in news { log.session(announcement, snapshot) }
-        snapshotFeed.yield(snapshot)
+        sessionFeed.yield(.changed(snapshot))
         status.sessionIs(snapshot.account, snapshot.state)
       })
     let reloader = Reloader(
@@ -154,9 +160,13 @@ struct Daemon {
   }
 
   private func feedOutbox() async {
-    for await snapshot in snapshots {
-      await outbox.sessionChanged(
-        snapshot.account, permission: snapshot.outboxPermission, knownSubject: snapshot.subject)
+    for await news in sessionNews {
+      switch news {
+      case .changed(let snapshot):
+        await outbox.sessionChanged(
+          snapshot.account, permission: snapshot.outboxPermission, knownSubject: snapshot.subject)
+      case .timeTold(let skew): await outbox.timeTold(skew: skew)
+      }
     }
   }
 

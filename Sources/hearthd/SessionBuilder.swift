@@ -13,10 +13,12 @@ struct SessionBuilder: Sendable {
   let logger: Logger
   let sender: HTTPSender
   let accounts: AccountsFile
+  let timeTold: @Sendable (Duration) -> Void
   let announce: @Sendable ([SessionAnnouncement], SessionSnapshot, _ issuer: String?) -> Void
 
   init(
     state: StatePaths, clock: any Clock, watch: any FileWatch, logger: Logger, sender: HTTPSender,
+    timeTold: @escaping @Sendable (Duration) -> Void,
     announce: @escaping @Sendable ([SessionAnnouncement], SessionSnapshot, _ issuer: String?) -> Void
   ) {
     self.state = state
@@ -24,6 +26,7 @@ struct SessionBuilder: Sendable {
     self.watch = watch
     self.logger = logger
     self.sender = sender
+    self.timeTold = timeTold
     self.announce = announce
     accounts = AccountsFile(path: state.accounts, files: LinuxFileSystem(), clock: clock, logger: logger)
   }
@@ -42,7 +45,7 @@ struct SessionBuilder: Sendable {
     let issuer = account.issuerText
     let service = SessionService(
       account: account.name, settings: account.sessionSettings(refresh), store: store, endpoint: endpoint,
-      clock: clock, logger: logger, announce: { [announce] in announce($0, $1, issuer) })
+      clock: clock, logger: logger, timeTold: timeTold, announce: { [announce] in announce($0, $1, issuer) })
     return SessionDirectory.Entry(service: service, issuer: issuer, bearer: account.bearer)
   }
 }

@@ -73,7 +73,7 @@ struct WaitingCall: Hashable, Sendable {
     case refusal(Fingerprint)
     case look
     case signOut(Credential?)
-    case adoption
+    case adoption(asRefreshed: Bool)
   }
 
   let id: CallID

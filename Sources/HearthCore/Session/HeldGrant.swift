@@ -10,6 +10,8 @@ package struct HeldGrant: Hashable, Sendable {
   package var phase: RefreshPhase = .idle
   /// It was granted because the API had refused the one before it: refused again, the session ends.
   package var followsRefusal = false
+  /// Its times were taken from the clock in this run, and not read.
+  package var isTimedHere = false
   package var expiryAnnounced = false
 
   package init(credential: Credential, isStored: Bool, obstacle: Obstacle?, refreshAt: Timestamp?) {
@@ -20,6 +22,22 @@ package struct HeldGrant: Hashable, Sendable {
   }
 
   package var grant: Grant { credential.grant }
+
+  /// The clock was set: a grant that was timed by it lasts as long as it did. One that was read keeps its times, which
+  /// the clock may have only now come to agree with.
+  mutating func move(by step: Duration) {
+    if case .storing(var next) = phase {
+      next.grant.move(by: step)
+      phase = .storing(next)
+    }
+    guard isTimedHere else { return }
+    credential.grant.move(by: step)
+    refreshAt = refreshAt.map { $0 + step }
+    if step > Self.worthWriting || step < .zero - Self.worthWriting { isStored = false }
+  }
+
+  /// From this step on, the times on disk would mislead the next start.
+  private static let worthWriting: Duration = .seconds(60)
 }
 
 /// Where a refresh stands. One at a time: that is what this enum is for.
@@ -62,12 +80,13 @@ package struct RefreshHistory: Hashable, Sendable {
     self.lastAttemptAt = lastAttemptAt
   }
 
-  /// Waits last as long as they were meant to, though the clock was set back.
-  mutating func moveBack(by step: Duration) {
-    lastAttemptAt = lastAttemptAt.map { $0 - step }
-    unclearRefusalAt = unclearRefusalAt.map { $0 - step }
+  /// The clock was set: waits last as long as they were meant to.
+  mutating func move(by step: Duration) {
+    lastAttemptAt = lastAttemptAt.map { $0 + step }
+    lastAt = lastAt.map { $0 + step }
+    unclearRefusalAt = unclearRefusalAt.map { $0 + step }
     wait = wait.map {
-      RefreshWait(until: $0.until - step, floor: $0.floor - step, isMisconfigured: $0.isMisconfigured)
+      RefreshWait(until: $0.until + step, floor: $0.floor + step, isMisconfigured: $0.isMisconfigured)
     }
   }
 }

@@ -43,7 +43,7 @@ package enum SessionRefusal: Hashable, Sendable, Error {
 package enum SessionAnnouncement: Hashable, Sendable {
   case changed(from: SessionState, to: SessionState)
   case refreshed(Fingerprint, previous: Fingerprint, expiresAt: Timestamp?)
-  case refreshFailed(message: String, failures: Int, nextAttemptAt: Timestamp?)
+  case refreshFailed(message: String, failures: Int)
   case expiring(at: Timestamp, final: Bool)
   case signedIn(Subject?)
   case signedOut(Subject?)

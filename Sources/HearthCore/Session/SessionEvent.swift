@@ -3,8 +3,8 @@ package enum SessionEvent: Sendable {
   case started(RememberedAccount)
   /// The time that `nextWake` named has come, or an earlier one.
   case woke
-  /// The clock stepped or the machine resumed: every plan is made anew.
-  case clockChanged
+  /// The clock was set by so much, or the machine resumed (zero): every plan is made anew.
+  case clockChanged(by: Duration)
   case networkReturned
   case settingsChanged(RefreshSettings)
   case stopping
@@ -54,5 +54,5 @@ package enum SessionCall: Sendable {
   case settle
   case signOut(revoke: Bool)
   /// A grant from a sign-in, already tried against the provider where it had to be.
-  case adopt(Credential)
+  case adopt(Credential, asRefreshed: Bool = false)
 }

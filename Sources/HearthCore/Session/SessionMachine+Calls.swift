@@ -4,7 +4,7 @@ extension SessionMachine {
   package static let hydrationPatience: Duration = .seconds(2)
 
   /// A token that was granted no longer ago than this was "just issued".
-  static let justIssued: Duration = .seconds(300)
+  static let justIssued: Duration = .seconds(30)
 
   /// What a caller without a wish of its own gets: at least this long a validity, where that can be had.
   static let usualValidity: Duration = .seconds(60)
@@ -30,10 +30,10 @@ extension SessionMachine {
       }
     case .signOut(let revoke):
       return signOut(waiting(.signOut(nil)), revoke: revoke, at: now)
-    case .adopt(let credential):
+    case .adopt(let credential, let asRefreshed):
       generation += 1
       adoption = credential
-      calls.append(waiting(.adoption))
+      calls.append(waiting(.adoption(asRefreshed: asRefreshed)))
       return write(credential)
     }
     return []

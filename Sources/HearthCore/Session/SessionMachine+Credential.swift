@@ -79,11 +79,18 @@ extension SessionMachine {
     case .ended(let record, _):
       // The end reached accounts.json and not the file: the refused token is never sent again.
       if marks.contains(record.fingerprint) {
+        onDisk = marks
         writing.underWay += 1
         return [.writeEnd(record)]
       }
       return adopt(credential, at: now)
-    case .absent:
+    case .absent(let signedOut):
+      if signedOut, marks == onDisk {
+        // What was signed out could neither be removed nor its removal be noted.
+        writing.underWay += 1
+        let record = EndRecord(reason: .signedOut, at: now, fingerprint: nil)
+        return [.remove(record, fingerprint: marks.accessToken)]
+      }
       return adopt(credential, at: now)
     case .ending:
       looking.isWanted = true
@@ -205,7 +212,10 @@ extension SessionMachine {
       guard adoption == nil else { break }
       switch knowledge {
       case .unread, .withheld, .unreadable: actions += end(.credentialCorrupt, at: now)
-      case .held: actions += confirmedRejection(at: now)
+      case .held:
+        actions += confirmedRejection(at: now)
+        // At once, before any look: until it is written, memory holds the only copy.
+        actions += writeWhereDue(at: now)
       case .ending, .ended, .absent: break
       }
     }
@@ -232,7 +242,6 @@ extension SessionMachine {
     let record = EndRecord(reason: reason, at: now, fingerprint: mark(of: reason))
     generation += 1
     refusedToken = nil
-    onDisk = nil
     knowledge = .ending(record, detail: detail, shownAs: state(at: now))
     writing.underWay += 1
     return [.writeEnd(record)]
@@ -261,7 +270,9 @@ extension SessionMachine {
   private mutating func settled(_ result: Result<Void, Obstacle>, at now: Timestamp) {
     writing.underWay -= 1
     switch result {
-    case .success: writing.succeeded()
+    case .success:
+      writing.succeeded()
+      onDisk = nil
     case .failure(let obstacle):
       writing.lastObstacle = obstacle
       looking.wasFruitless(at: now)
@@ -270,10 +281,12 @@ extension SessionMachine {
 
   mutating func removed(_ result: Result<Void, Obstacle>, at now: Timestamp) -> [SessionAction] {
     settled(result, at: now)
-    if case .ending = knowledge { knowledge = .absent(signedOut: true) }
-    onDisk = nil
-    var actions: [SessionAction] = [.announce(.signedOut(subject))]
-    subject = settings.configuredSubject
+    var actions: [SessionAction] = []
+    if case .ending = knowledge {
+      knowledge = .absent(signedOut: true)
+      actions.append(.announce(.signedOut(subject)))
+      subject = settings.configuredSubject
+    }
     for call in calls {
       guard case .signOut(let credential) = call.kind else { continue }
       actions.append(.answer(call.id, .signedOut(revoke: credential)))
@@ -299,7 +312,7 @@ extension SessionMachine {
     var actions: [SessionAction] = []
     if let credential = adoption {
       adoption = nil
-      actions += signedIn(credential, isStored: isStored)
+      actions += signedIn(credential, isStored: isStored, at: now)
     } else if case .held(var held) = knowledge {
       if case .storing(let credential) = held.phase {
         actions += refreshed(credential, isStored: isStored, at: now)
@@ -315,15 +328,22 @@ extension SessionMachine {
     return actions
   }
 
-  private mutating func signedIn(_ credential: Credential, isStored: Bool) -> [SessionAction] {
+  private mutating func signedIn(_ credential: Credential, isStored: Bool, at now: Timestamp) -> [SessionAction] {
     history = RefreshHistory(lastAttemptAt: history.lastAttemptAt)
+    if calls.contains(where: { $0.kind == .adoption(asRefreshed: true) }) {
+      history.lastAt = now
+      history.lastOutcome = .success
+    }
     hold(credential, isStored: isStored)
+    updateHeld { held, _ in held.isTimedHere = true }
     subject = credential.subject ?? settings.configuredSubject
     var actions: [SessionAction] = []
     if locks.remove(.user) != nil { actions.append(.rememberLockedByUser(false)) }
     actions.append(.announce(.signedIn(subject)))
     if subject == nil { actions.append(.identify(credential, generation: generation)) }
-    for index in calls.indices where calls[index].kind == .adoption { calls[index].outcome = .succeeded }
+    for index in calls.indices {
+      if case .adoption = calls[index].kind { calls[index].outcome = .succeeded }
+    }
     return actions
   }
 

@@ -131,6 +131,7 @@ extension SessionMachine {
     var held = HeldGrant(
       credential: credential, isStored: isStored, obstacle: old.obstacle, refreshAt: refreshAt)
     held.followsRefusal = followsRefusal
+    held.isTimedHere = true
     knowledge = .held(held)
     let isNewlyKnown = credential.subject != nil && credential.subject != subject
     subject = credential.subject ?? subject
@@ -176,8 +177,7 @@ extension SessionMachine {
     history.lastError = message
     refusedToken = nil
     finishRefreshCalls(.failed(message: message, retryAfter: duration))
-    let next = plannedRefresh(held)
-    return [.announce(.refreshFailed(message: message, failures: history.failures, nextAttemptAt: next))]
+    return [.announce(.refreshFailed(message: message, failures: history.failures))]
   }
 
   private mutating func rejected(_ reason: EndReason, message: String, at now: Timestamp) -> [SessionAction] {

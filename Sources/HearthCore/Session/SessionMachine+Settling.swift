@@ -70,7 +70,7 @@ extension SessionMachine {
     return [.read]
   }
 
-  private mutating func writeWhereDue(at now: Timestamp) -> [SessionAction] {
+  mutating func writeWhereDue(at now: Timestamp) -> [SessionAction] {
     guard !writing.isWriting, writing.againAt.map({ $0 <= now }) ?? true else { return [] }
     guard case .held(let held) = knowledge, held.phase == .idle, !held.isStored, held.obstacle == nil else { return [] }
     return write(held.credential)

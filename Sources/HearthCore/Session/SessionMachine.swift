@@ -29,20 +29,16 @@ package struct SessionMachine: Sendable {
   /// The store was used since it was last told to forget its key.
   var mayHoldKey = false
   var isStopping = false
-  var lastSeenAt: Timestamp
   var chance: SeededGenerator
 
   package init(account: AccountName, settings: SessionSettings, seed: UInt64, at now: Timestamp) {
     self.account = account
     self.settings = settings
     self.since = now
-    self.lastSeenAt = now
     self.chance = SeededGenerator(seed: seed)
   }
 
   package mutating func handle(_ event: SessionEvent, at now: Timestamp) -> [SessionAction] {
-    if now < lastSeenAt { clockWentBack(by: lastSeenAt - now) }
-    lastSeenAt = now
     var actions = take(event, at: now)
     actions += settle(at: now)
     return actions
@@ -51,7 +47,10 @@ package struct SessionMachine: Sendable {
   private mutating func take(_ event: SessionEvent, at now: Timestamp) -> [SessionAction] {
     switch event {
     case .started(let remembered): return started(remembered)
-    case .woke, .clockChanged: return []
+    case .woke: return []
+    case .clockChanged(let step):
+      clockMoved(by: step)
+      return []
     case .networkReturned: return networkReturned(at: now)
     case .settingsChanged(let refresh): return settingsChanged(refresh, at: now)
     case .stopping: return stopping()
@@ -120,12 +119,16 @@ package struct SessionMachine: Sendable {
     return []
   }
 
-  /// Waits and deadlines last as long as they were meant to.
-  private mutating func clockWentBack(by step: Duration) {
-    for index in calls.indices { calls[index].askedAt = calls[index].askedAt - step }
-    looking.againAt = looking.againAt.map { $0 - step }
-    writing.againAt = writing.againAt.map { $0 - step }
-    history.moveBack(by: step)
+  /// Waits, deadlines and tokens last as long as they were meant to.
+  private mutating func clockMoved(by step: Duration) {
+    guard step != .zero else { return }
+    since = since + step
+    for index in calls.indices { calls[index].askedAt = calls[index].askedAt + step }
+    looking.againAt = looking.againAt.map { $0 + step }
+    writing.againAt = writing.againAt.map { $0 + step }
+    history.move(by: step)
+    adoption?.grant.move(by: step)
+    updateHeld { held, _ in held.move(by: step) }
   }
 
   /// Nothing is under way whose result would be lost with the process.

@@ -39,7 +39,7 @@ extension SessionMachine {
   package func snapshot(at now: Timestamp) -> SessionSnapshot {
     let state = state(at: now)
     let held: HeldGrant? = if case .held(let held) = knowledge, state == .authenticated { held } else { nil }
-    let isMisconfigured = held != nil && history.wait?.isMisconfigured ?? false
+    let isMisconfigured = held != nil && history.lastOutcome == .misconfigured
     let obstacle: Obstacle?
     switch knowledge {
     case .unreadable(let found): obstacle = found

@@ -24,6 +24,13 @@ package struct Grant: Hashable, Sendable {
     self.refreshExpiresAt = refreshExpiresAt
   }
 
+  /// The clock by which it was timed was set.
+  package mutating func move(by step: Duration) {
+    issuedAt = issuedAt + step
+    expiresAt = expiresAt.map { $0 + step }
+    refreshExpiresAt = refreshExpiresAt.map { $0 + step }
+  }
+
   /// How long the access token lives in all; nil where it never expires.
   package var lifetime: Duration? {
     expiresAt.map { Swift.max($0 - issuedAt, .zero) }

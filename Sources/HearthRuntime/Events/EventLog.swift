@@ -58,7 +58,8 @@ package struct EventLog: Sendable {
           ("HEARTH_FINGERPRINT", fingerprint.description), ("HEARTH_PREVIOUS_FINGERPRINT", previous.description),
           ("HEARTH_EXPIRES", expiresAt?.description),
         ])
-    case .refreshFailed(let message, let failures, let next):
+    case .refreshFailed(let message, let failures):
+      let next = snapshot.nextAttemptAt
       record(
         "session.refreshFailed", .warning, "The token of \(account) could not be refreshed: \(message)",
         account: account,

@@ -80,7 +80,9 @@ package actor SessionDirectory: BearerSource {
     _ = await entry.service.call(.reportUnauthorized(fingerprint))
     let bearer = try await bearer(for: account)
     guard bearer.token.fingerprint == fingerprint else { return bearer }
-    let snapshot = await entry.service.snapshot()
-    throw .unavailable(message: snapshot.history.lastError ?? "No new token could be had.", retryAfter: nil)
+    let (snapshot, now) = await (entry.service.snapshot(), entry.service.now)
+    throw .unavailable(
+      message: snapshot.history.lastError ?? "No new token could be had.",
+      retryAfter: snapshot.nextAttemptAt.map { Swift.max($0 - now, .seconds(1)) })
   }
 }

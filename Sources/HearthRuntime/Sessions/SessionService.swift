@@ -15,6 +15,8 @@ package actor SessionService {
   private let clock: any Clock
   private let logger: Logger
   /// Told after each event that changed what clients see, in order, and before the next event is taken.
+  /// Told of each measured difference between a server's clock and this one.
+  private let timeTold: @Sendable (Duration) -> Void
   private let announce: @Sendable ([SessionAnnouncement], SessionSnapshot) -> Void
 
   private var skew = ClockSkew()
@@ -34,6 +36,7 @@ package actor SessionService {
   package init(
     account: AccountName, settings: SessionSettings, store: any CredentialStore, endpoint: any TokenEndpoint,
     clock: any Clock, logger: Logger, seed: UInt64 = .random(in: 0 ... .max),
+    timeTold: @escaping @Sendable (Duration) -> Void = { _ in },
     announce: @escaping @Sendable ([SessionAnnouncement], SessionSnapshot) -> Void
   ) {
     self.account = account
@@ -41,6 +44,7 @@ package actor SessionService {
     self.endpoint = endpoint
     self.clock = clock
     self.logger = logger
+    self.timeTold = timeTold
     self.announce = announce
     machine = SessionMachine(account: account, settings: settings, seed: seed, at: clock.now())
     (work, workInbox) = AsyncStream.makeStream()
@@ -101,8 +105,7 @@ package actor SessionService {
 
   package func snapshot() -> SessionSnapshot { machine.snapshot(at: now) }
 
-  /// The time as the provider has it.
-  package var now: Timestamp { clock.now() + skew.offset }
+  package var now: Timestamp { clock.now() }
 
   package func call(_ call: SessionCall) async -> SessionAnswer {
     if isStopped { return .refused(.stopping) }
@@ -158,7 +161,7 @@ package actor SessionService {
     if case .failure(let obstacle) = room { throw .storage(obstacle) }
     var fresh = try await isTried ? credential : tried(credential)
     if isTried, fresh.subject == nil { fresh.subject = await identified(fresh) }
-    switch await call(.adopt(fresh)) {
+    switch await call(.adopt(fresh, asRefreshed: !isTried)) {
     case .refused: throw .stopping
     case .done, .token, .signedOut: break
     }
@@ -227,9 +230,8 @@ package actor SessionService {
   private func arm() {
     guard let wake = machine.nextWake(after: now), armed.allSatisfy({ wake < $0 }) else { return }
     armed.insert(wake)
-    let deadline = wake - skew.offset
     workInbox.yield { [clock] in
-      await clock.sleep(until: deadline)
+      await clock.sleep(until: wake)
       await self.woke(for: wake)
     }
   }
@@ -240,24 +242,17 @@ package actor SessionService {
   }
 
   private func clockStepped(by step: Duration) {
-    skew.machineStepped(by: step)
-    replan()
+    // Those asleep count on the old clock: they wake for nothing.
+    armed = []
+    take(.clockChanged(by: step))
   }
 
   private func observe(_ measured: Duration) {
-    let before = skew.offset
-    if skew.observe(measured) {
-      logger.warning(
-        "The clocks of this machine and of the provider are \(skew.offset) apart.",
-        metadata: ["HEARTH_ACCOUNT": "\(account)"])
-    }
-    if skew.offset != before { replan() }
-  }
-
-  private func replan() {
-    // Those asleep count on the old clock: they wake for nothing.
-    armed = []
-    take(.clockChanged)
+    timeTold(measured)
+    guard skew.observe(measured) else { return }
+    logger.warning(
+      "The clocks of this machine and of the provider of \(account) are \(measured.components.seconds) s apart.",
+      metadata: ["HEARTH_ACCOUNT": "\(account)"])
   }
 
   private func perform(_ action: SessionAction) {

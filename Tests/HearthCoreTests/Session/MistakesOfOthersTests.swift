@@ -62,7 +62,7 @@ struct MistakesOfOthersTests {
       return
     }
     session.writesEnd()
-    for event in [SessionEvent.networkReturned, .clockChanged, .woke, .settingsChanged(RefreshSettings())] {
+    for event in [SessionEvent.networkReturned, .clockChanged(by: .zero), .woke, .settingsChanged(RefreshSettings())] {
       session.take(event)
     }
     session.asks(.refresh)

@@ -66,7 +66,7 @@ struct PlanTests {
       #expect(session.actions.isEmpty)
     }
     session.comesDue()
-    for event in [SessionEvent.woke, .clockChanged, .woke] {
+    for event in [SessionEvent.woke, .clockChanged(by: .zero), .woke] {
       session.take(event)
       #expect(session.actions.isEmpty)
     }
@@ -94,7 +94,7 @@ struct PlanTests {
   func sleptPastIt() {
     var session = SessionScript.holding()
     session.now = .sample + .seconds(86_400)
-    session.take(.clockChanged)
+    session.take(.clockChanged(by: .zero))
     #expect(session.attempts.count == 1)
     #expect(session.state == .authenticated)
   }

@@ -47,7 +47,7 @@ struct RefreshTests {
     session.comesDue()
     for _ in 0..<10 { session.asks(.refresh) }
     session.take(.networkReturned)
-    session.take(.clockChanged)
+    session.take(.clockChanged(by: .zero))
     session.take(.settingsChanged(RefreshSettings()))
     session.asks(.reportUnauthorized(Token.sample(1).fingerprint))
     session.passes(.seconds(20))
@@ -417,7 +417,7 @@ struct RefreshTests {
     var session = SessionScript.holding()
     for _ in 0..<20 { session.isHinted(.unreadable(.denied)) }
     session.now = session.now - .seconds(36_000)
-    session.take(.clockChanged)
+    session.take(.clockChanged(by: Duration.zero - .seconds(36_000)))
     let set = session.now
     session.wakes()
     #expect(session.deeds == [.read])
@@ -431,7 +431,7 @@ struct RefreshTests {
     session.passes(.seconds(400))
     session.fails(.unavailable(message: "503", retryAfter: .seconds(60)))
     session.now = session.now - .seconds(200)
-    session.take(.clockChanged)
+    session.take(.clockChanged(by: Duration.zero - .seconds(200)))
     #expect(session.snapshot.nextAttemptAt.map { $0 - session.now } == .seconds(60))
   }
 }

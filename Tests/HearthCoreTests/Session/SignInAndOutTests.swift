@@ -137,6 +137,41 @@ struct SignInAndOutTests {
     #expect(session.nextWake == nil)
   }
 
+  @Test("removes what it finds again of a grant that was signed out, where even the note of it could not be written")
+  func removesAgain() {
+    var session = SessionScript.holding()
+    session.asks(.signOut(revoke: false))
+    session.removes(.full)
+    session.wakes()
+    session.reads(.found(first))
+    #expect(session.state == .unauthenticated(signedOut: true))
+    #expect(session.deeds.contains { if case .remove = $0 { true } else { false } })
+    session.removes()
+    #expect(session.state == .unauthenticated(signedOut: true))
+    #expect(session.nextWake == nil)
+    #expect(session.news.filter { $0 == .signedOut(.sample) }.count == 1)
+  }
+
+  @Test("does not go back from a sign-in that could not be written yet to the grant that it replaced")
+  func signInBeatsTheOldFile() {
+    for isRestarted in [false, true] {
+      var session = SessionScript(remembered: RememberedAccount(end: isRestarted ? end : nil))
+      session.reads(.found(first))
+      if !isRestarted {
+        session.comesDue()
+        session.fails(.rejected(.refreshToken, message: "invalid_grant"))
+        session.reads(.found(first))
+      }
+      session.writesEnd(.denied)
+      #expect(session.state == .reauthRequired(.refreshTokenRejected))
+      session.asks(.adopt(other))
+      session.writes(.denied)
+      session.isHinted(.found(first))
+      #expect(session.token == .sample(5))
+      #expect(session.deeds.contains(.write(other, generation: session.machine.generation)))
+    }
+  }
+
   @Test("takes over a different grant that is found after a sign-out")
   func adoptsAfterSignOut() {
     var session = SessionScript.holding()

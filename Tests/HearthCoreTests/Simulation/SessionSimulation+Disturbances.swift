@@ -94,7 +94,7 @@ extension SessionSimulation {
       try deliver(.locked(.suspend))
     }
     elapsed += .seconds(Int.random(in: 1...200_000, using: &chance))
-    try deliver(.clockChanged)
+    try deliver(.clockChanged(by: .zero))
     if isLocked {
       locks.remove(.suspend)
       try deliver(.unlocked(.suspend))
@@ -109,7 +109,7 @@ extension SessionSimulation {
     if step < .zero {
       for id in calls.keys { calls[id]?.extra += elapsed - lastEventAt }
     }
-    try deliver(.clockChanged)
+    try deliver(.clockChanged(by: step))
   }
 
   private mutating func changeDisk() throws(Violation) {

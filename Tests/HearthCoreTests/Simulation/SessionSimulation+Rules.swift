@@ -27,6 +27,7 @@ struct Ledger {
   var isTampered = false
   var inFlight = 0
   var lastAttemptAt: Duration?
+  var isRepetition = false
   var unclearCount = 0
   var lastReading: CredentialReading?
   private var reported: Set<Fingerprint> = []
@@ -143,6 +144,7 @@ extension SessionSimulation {
     ledger.refused = []
     ledger.inFlight = 0
     ledger.lastAttemptAt = nil
+    ledger.isRepetition = false
     ledger.unclearCount = 0
     ledger.isTampered = false
   }
@@ -170,8 +172,10 @@ extension SessionSimulation {
     _ action: SessionAction, of event: SessionEvent, _ before: SessionMachine
   ) throws(Violation) {
     switch action {
-    case .refresh(let credential, _): try checkRefresh(credential, of: event)
-    case .writeEnd(let record): try checkEnd(record, before)
+    case .refresh(let credential, let generation): try checkRefresh(credential, generation, of: event)
+    case .writeEnd(let record):
+      if case .credentialRead(.corrupt) = event { throw Violation("an end is written over a corrupt file") }
+      try checkEnd(record, before)
     case .remove:
       guard ledger.signOutAsked else { throw Violation("a credential is removed, though nobody signed out") }
     case .setAside:
@@ -190,8 +194,10 @@ extension SessionSimulation {
     }
   }
 
-  private mutating func checkRefresh(_ credential: Credential, of event: SessionEvent) throws(Violation) {
-    let isRepetition = if case .refreshEnded(_, .failed(.unanswered)) = event { true } else { false }
+  private mutating func checkRefresh(
+    _ credential: Credential, _ generation: Int, of event: SessionEvent
+  ) throws(Violation) {
+    let isRepetition = if case .refreshEnded(generation, .failed(.unanswered)) = event { true } else { false }
     if !locks.isEmpty, !isRepetition { throw Violation("a refresh is sent while locked") }
     if isStopping, !isRepetition { throw Violation("a refresh is sent while stopping") }
     if !ledger.durable.contains(credential.grant.accessToken.fingerprint) {
@@ -200,6 +206,8 @@ extension SessionSimulation {
     if !isRepetition, let last = ledger.lastAttemptAt, elapsed - last < .milliseconds(500) {
       throw Violation("attempts \(elapsed - last) apart")
     }
+    if isRepetition, ledger.isRepetition { throw Violation("a lost answer is repeated at once, and again") }
+    ledger.isRepetition = isRepetition
     ledger.lastAttemptAt = elapsed
   }
 

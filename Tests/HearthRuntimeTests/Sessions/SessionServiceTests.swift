@@ -102,6 +102,27 @@ struct SessionServiceTests {
     }
   }
 
+  @Test(
+    "refreshes at the right moment on a machine whose clock is off by an hour", arguments: [-3600, 3600] as [Int64])
+  func refreshesWithSkew(seconds: Int64) async throws {
+    let skew = Duration.seconds(seconds)
+    try await running {
+      _ = await service.call(.settle)
+      var response = TokenResponse.sample(2, lifetime: .seconds(1000))
+      response.skew = skew
+      endpoint.answer(.granted(response))
+      #expect(await service.call(.refresh) == .done)
+      let token = try #require(await service.snapshot().token)
+      #expect(token.expiresAt == clock.now() + skew + .seconds(1000))
+      let due = try #require(token.refreshAt) - skew
+      #expect(due > clock.now() + .seconds(700) && due <= clock.now() + .seconds(800))
+      clock.advance(by: due - clock.now())
+      await endpoint.waitForRequests(2)
+      endpoint.answer(.granted(.sample(3)))
+      #expect(await news.waitFor { $0.isRefresh(to: .sample(3)) })
+    }
+  }
+
   @Test("lets a refresh that is under way land before it stops")
   func landsBeforeStopping() async throws {
     try await withThrowingTaskGroup { group in
@@ -156,6 +177,12 @@ struct SessionServiceTests {
       #expect(store.log.contains("remove"))
       #expect(await service.snapshot().state == .unauthenticated(signedOut: true))
     }
+  }
+}
+
+extension SessionAnnouncement {
+  fileprivate func isRefresh(to token: Token) -> Bool {
+    if case .refreshed(token.fingerprint, _, _) = self { true } else { false }
   }
 }
 
