@@ -1,5 +1,6 @@
 import Glibc
 import Synchronization
+import TestSupport
 
 /// Unix sockets for tests; gone with their folder.
 enum UnixSocket {
@@ -49,21 +50,6 @@ final class NotifySocket {
     var bytes = [UInt8](repeating: 0, count: 4096)
     let count = recv(descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT))
     return count < 0 ? nil : String(decoding: bytes.prefix(count), as: UTF8.self)
-  }
-}
-
-/// A folder that is removed, with the files and sockets in it, when its owner lets go.
-final class TemporaryFolder {
-  let path: String
-
-  init() {
-    var template = Array("/tmp/hearth-test-XXXXXX".utf8CString)
-    path = mkdtemp(&template).map { String(cString: $0) } ?? ""
-  }
-
-  deinit {
-    for name in ["notify", "rpc.sock", "lock"] { unlink("\(path)/\(name)") }
-    rmdir(path)
   }
 }
 
