@@ -9,9 +9,8 @@ final class CommitGroup: Sendable {
   enum Purpose {
     /// Lets the database grow; refused while the reserve on the disk is used up.
     case growth
-    /// Must go through on a full disk: the reserve is there for it.
+    /// Goes through on a full disk: the reserve is there for it.
     case settling
-    case other
   }
 
   /// One part of a transaction. `attempt` returns what to do once it is durable.
@@ -55,7 +54,7 @@ final class CommitGroup: Sendable {
 
   /// Returns once `body` and its commit are done. Not given up when the task is cancelled.
   func run<T: Sendable>(
-    _ purpose: Purpose = .other, _ body: @escaping @Sendable (OutboxBooks) throws -> T
+    _ purpose: Purpose = .settling, _ body: @escaping @Sendable (OutboxBooks) throws -> T
   ) async throws(OutboxStoreFailure) -> T {
     let result: Result<T, OutboxStoreFailure> = await withCheckedContinuation { continuation in
       add(
