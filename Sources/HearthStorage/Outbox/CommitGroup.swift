@@ -9,9 +9,8 @@ final class CommitGroup: Sendable {
   enum Purpose {
     /// Lets the database grow; refused while the reserve on the disk is used up.
     case growth
-    /// Must go through on a full disk: the reserve is there for it.
+    /// Goes through on a full disk: the reserve is there for it.
     case settling
-    case other
   }
 
   /// One part of a transaction. `attempt` returns what to do once it is durable.
@@ -55,7 +54,7 @@ final class CommitGroup: Sendable {
 
   /// Returns once `body` and its commit are done. Not given up when the task is cancelled.
   func run<T: Sendable>(
-    _ purpose: Purpose = .other, _ body: @escaping @Sendable (OutboxBooks) throws -> T
+    _ purpose: Purpose = .settling, _ body: @escaping @Sendable (OutboxBooks) throws -> T
   ) async throws(OutboxStoreFailure) -> T {
     let result: Result<T, OutboxStoreFailure> = await withCheckedContinuation { continuation in
       add(
@@ -99,7 +98,9 @@ final class CommitGroup: Sendable {
 
   private func commit(_ parts: [Part], in db: Database) {
     do {
+      let changes = db.totalChangesCount
       try transaction(parts, in: db).forEach { $0() }
+      if db.totalChangesCount != changes, !reserve.isHeld { emptyLog(db) }
     } catch {
       guard parts.count == 1, let part = parts.first else {
         for part in parts { commit([part], in: db) }
@@ -112,15 +113,23 @@ final class CommitGroup: Sendable {
   private func retry(_ part: Part, after error: any Error, in db: Database) {
     let failure = Self.failure(error)
     if case .broken = failure { suspect() }
-    guard part.purpose == .settling, (error as? DatabaseError)?.resultCode == .SQLITE_FULL, reserve.isHeld else {
+    guard part.purpose == .settling, (error as? DatabaseError)?.resultCode == .SQLITE_FULL else {
       return part.fail(failure)
     }
     reserve.release()
+    emptyLog(db)
     do {
       try transaction([part], in: db).forEach { $0() }
+      emptyLog(db)
     } catch {
       part.fail(Self.failure(error))
     }
+  }
+
+  /// Without the reserve the log may not grow until the database has no room to take it in: it is written back after
+  /// each commit, and what it took is free again.
+  private func emptyLog(_ db: Database) {
+    _ = try? db.checkpoint(.truncate)
   }
 
   private func transaction(_ parts: [Part], in db: Database) throws -> [@Sendable () -> Void] {

@@ -57,7 +57,7 @@ package final class SQLiteOutboxStore: OutboxStore {
   }
 
   package func recover(at now: Timestamp) async throws(OutboxStoreFailure) {
-    try await group.run(.settling) { try $0.recover(at: now) }
+    try await group.run { try $0.recover(at: now) }
   }
 
   package func enqueue(
@@ -69,7 +69,7 @@ package final class SQLiteOutboxStore: OutboxStore {
   package func settle(
     _ finished: [FinishedDelivery], claims: [OutboxClaim], at now: Timestamp
   ) async throws(OutboxStoreFailure) -> OutboxSettlement {
-    try await group.run(.settling) { try $0.settle(finished, claims, at: now) }
+    try await group.run { try $0.settle(finished, claims, at: now) }
   }
 
   package func item(_ id: String) async throws(OutboxStoreFailure) -> OutboxItem? {
@@ -99,7 +99,7 @@ package final class SQLiteOutboxStore: OutboxStore {
   package func bind(
     _ account: AccountName, to subject: Subject, adopts: Bool, limit: Int
   ) async throws(OutboxStoreFailure) -> OutboxBinding {
-    try await group.run(.settling) { try $0.bind(account, to: subject, adopts: adopts, limit: limit) }
+    try await group.run { try $0.bind(account, to: subject, adopts: adopts, limit: limit) }
   }
 
   package func discard(

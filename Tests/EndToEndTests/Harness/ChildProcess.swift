@@ -16,10 +16,11 @@ final class ChildProcess: Sendable {
 
   /// Starts one of the programs that were built beside these tests.
   ///
-  /// It is run by its descriptor: a user without rights may not be able to reach the folder it lies in.
+  /// It is run by its descriptor: a user without rights may not be able to reach the folder it lies in. `launcher` is
+  /// a command line that runs the one that follows it.
   init(
     _ program: String, _ arguments: [String], environment: [String: String] = [:], user: uid_t = getuid(),
-    input: String? = nil, outputFolder: String
+    launcher: [String] = [], input: String? = nil, outputFolder: String
   ) throws {
     let binary = open("\(Self.binaries)/\(program)", O_RDONLY | O_CLOEXEC)
     guard binary >= 0 else { throw CallFailure("open \(Self.binaries)/\(program)") }
@@ -51,10 +52,8 @@ final class ChildProcess: Sendable {
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
 
     let own = "/proc/self/fd/\(Self.descriptor)"
-    let line =
-      user == getuid()
-      ? [own] + arguments
-      : ["/usr/bin/setpriv", "--reuid=\(user)", "--regid=\(user)", "--clear-groups", own] + arguments
+    let setpriv = ["/usr/bin/setpriv", "--reuid=\(user)", "--regid=\(user)", "--clear-groups"]
+    let line = launcher + (user == getuid() ? [] : setpriv) + [own] + arguments
     let variables = environment.map { "\($0.key)=\($0.value)" }
     var pid: pid_t = 0
     let code = Self.withCStrings(line) { words in

@@ -6,6 +6,8 @@ final class Daemon {
   private let stage: Stage
   let folder: String
   private(set) var process: ChildProcess?
+  /// A command line that runs the daemon's.
+  var launcher: [String] = []
 
   init(on stage: Stage, name: String, configuration: String) throws {
     self.stage = stage
@@ -32,7 +34,7 @@ final class Daemon {
 
   /// Starts it and waits until it answers.
   func start() throws {
-    let process = try stage.spawn("hearthd", arguments, user: stage.user)
+    let process = try stage.spawn("hearthd", arguments, user: stage.user, launcher: launcher)
     self.process = process
     try eventually("the daemon answers") {
       if let end = process.status { throw NeverHappened(description: "hearthd ended (\(end)): \(process.errors)") }

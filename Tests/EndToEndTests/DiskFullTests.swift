@@ -1,0 +1,62 @@
+import HearthControl
+import Testing
+
+@Suite(
+  "The disk is full", .serialized, .mayBlock,
+  .enabled(if: SmallDisk.isPossible, "a small disk needs a mount namespace, which cannot be had here"))
+struct DiskFullTests {
+  @Test("nothing new is accepted, what was accepted is delivered, and all goes on within 2 s of room coming back")
+  func full() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try Daemon(
+        on: stage, name: "daemon", configuration: Configuration.oidc(sandbox) + Configuration.impatient)
+      let disk = try SmallDisk(on: stage, over: daemon.state, size: "12m")
+      daemon.launcher = disk.launcher
+      try daemon.start()
+      try daemon.signIn(at: sandbox)
+      try daemon.call("outbox.pause", ["account": "work"])
+      var accepted: [String] = []
+      for number in 1...20 { accepted.append(try add(number, to: daemon, at: sandbox)) }
+
+      try disk.fill()
+      let refusal = try eventually("something is refused") { () -> RPCError? in
+        do {
+          accepted.append(try add(accepted.count + 1, to: daemon, at: sandbox))
+          return nil
+        } catch ControlClient.Failure.refused(let error) {
+          return error
+        }
+      }
+      #expect(refusal.code == 1105)
+      #expect(refusal.data?["kind"] == "storageUnavailable")
+      #expect(refusal.isRetryable)
+      #expect(try daemon.status().state == "authenticated")
+      #expect(try daemon.outboxStats().pending == accepted.count)
+
+      // This needs a commit, too.
+      try daemon.call("outbox.resume", ["account": "work"])
+      try sandbox.waitUntilWritten(accepted)
+      try eventually("all are written down as delivered") { try daemon.outboxStats().delivered == accepted.count }
+
+      try disk.free()
+      try eventually("new items are accepted again", within: .seconds(2)) {
+        do {
+          accepted.append(try add(accepted.count + 1, to: daemon, at: sandbox))
+          return true
+        } catch ControlClient.Failure.refused(let error) where error.code == 1105 {
+          return false
+        }
+      }
+      try sandbox.waitUntilWritten(accepted)
+      #expect(try daemon.stop() == .exited(0))
+    }
+  }
+
+  /// A note with a body that is told apart and known to the sandbox by its text.
+  private func add(_ number: Int, to daemon: Daemon, at sandbox: Sandbox) throws -> String {
+    let body = "note \(number) " + String(repeating: ".", count: 200)
+    try daemon.enqueue(body, to: sandbox.notes)
+    return body
+  }
+}

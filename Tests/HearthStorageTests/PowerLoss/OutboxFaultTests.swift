@@ -1,0 +1,175 @@
+import GRDB
+import HearthCore
+import TestSupport
+import Testing
+
+@testable import HearthStorage
+
+@Suite("Faults of the outbox's disk")
+struct OutboxFaultTests {
+  typealias Calls = FaultyDisk.Calls
+
+  struct Case: Sendable, CustomTestStringConvertible {
+    var calls: Calls
+    var fault: FaultyDisk.Fault
+    var isLasting: Bool
+
+    var testDescription: String { "\(fault) at \(calls)\(isLasting ? ", from then on" : "")" }
+  }
+
+  private static let cases: [Case] = [
+    Case(calls: .write, fault: .full, isLasting: false), Case(calls: .write, fault: .full, isLasting: true),
+    Case(calls: .write, fault: .broken, isLasting: false), Case(calls: .write, fault: .short, isLasting: false),
+    Case(calls: .sync, fault: .broken, isLasting: false), Case(calls: .sync, fault: .broken, isLasting: true),
+    Case(calls: [.truncate, .delete], fault: .broken, isLasting: false),
+    Case(calls: .open, fault: .broken, isLasting: false), Case(calls: .open, fault: .full, isLasting: true),
+    Case(calls: .read, fault: .broken, isLasting: false), Case(calls: .read, fault: .broken, isLasting: true),
+    Case(calls: .allocate, fault: .full, isLasting: true),
+    Case(calls: [.write, .sync, .truncate, .allocate], fault: .broken, isLasting: true),
+  ]
+
+  @Test("a fault at any call loses nothing, and the outbox goes on when it is over", arguments: cases)
+  func everyCall(_ fault: Case) async throws {
+    var nth = 1
+    while true {
+      let run = try await FaultRun(fault, nth: nth)
+      let failed = try await run.play()
+      #expect(run.witness.flaws == [], "at call \(nth)")
+      if failed == 0 || !run.witness.flaws.isEmpty { break }
+      nth += 1
+    }
+    // The script is long enough to meet each kind of call.
+    #expect(nth > 1)
+  }
+}
+
+/// The same short history each time, with a fault at the `nth` call, and what must be true afterwards.
+private final class FaultRun {
+  private let fault: OutboxFaultTests.Case
+  private let nth: Int
+  let witness = Witness()
+  private let clock = LoadClock()
+  private var disk: FaultyDisk
+  private var store: SQLiteOutboxStore?
+  private var taken: [Delivery] = []
+
+  init(_ fault: OutboxFaultTests.Case, nth: Int) async throws {
+    self.fault = fault
+    self.nth = nth
+    disk = try FaultyDisk()
+  }
+
+  private var path: String { disk.folder.file("outbox.sqlite") }
+
+  /// Returns how many calls failed.
+  func play() async throws -> Int {
+    disk.fail(fault.calls, fault.fault, nth: nth, isLasting: fault.isLasting)
+    await open()
+    for step in 0..<6 { await self.step(step) }
+    // Opened a second time, as after the restart that people try first.
+    if nth % 2 == 0 {
+      store = nil
+      taken = []
+      await open()
+    }
+    for step in 6..<8 { await self.step(step) }
+    let failed = disk.mend()
+    try await end()
+    return failed
+  }
+
+  private func open() async {
+    do {
+      let opened = try SQLiteOutboxStore.open(at: path, now: clock.now())
+      if let place = opened.setAside { witness.note("a sound outbox was set aside at \(place)") }
+      // So that the log is written back now and then.
+      try await opened.store.withConnection { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 40") }
+      try await opened.store.recover(at: clock.now())
+      witness.reopened()
+      store = opened.store
+    } catch let failure as OutboxStoreFailure {
+      note(failure)
+    } catch let failure as DatabaseError {
+      if failure.resultCode == .SQLITE_CORRUPT { witness.note("the store said \(failure)") }
+    } catch {
+      witness.note("the store threw \(error)")
+    }
+  }
+
+  /// Nothing but that it cannot be done now.
+  private func note(_ failure: OutboxStoreFailure) {
+    if case .unavailable = failure { return }
+    witness.note("the store said \(failure)")
+  }
+
+  private func step(_ step: Int) async {
+    guard let store else { return await open() }
+    await enqueue(step % 3 == 0 ? 3 : 1, in: LoadClock.lanes[step % 4], store)
+    if step % 2 == 1 { await settle(store) }
+    if step == 5 {
+      do {
+        let retention = OutboxRetention(delivered: .zero, dead: .zero, maxFinished: 1)
+        _ = try await store.sweep(retention, limit: 10, at: clock.now())
+      } catch {
+        note(error)
+      }
+    }
+  }
+
+  private func enqueue(_ count: Int, in lane: String, _ store: SQLiteOutboxStore) async {
+    let call = clock.orders(in: lane, count: count)
+    witness.asks(call.orders)
+    do {
+      let items = try call.items(of: Sample.work)
+      let limits = OutboxLimits(items: 1000, bytes: 1 << 30)
+      witness.kept(call: call.number, try await store.enqueue(items, limits: limits, at: clock.now()).receipts)
+      clock.answered(call)
+    } catch let failure as OutboxStoreFailure {
+      witness.refused(call: call.number)
+      note(failure)
+    } catch {
+      witness.note("\(error)")
+    }
+  }
+
+  /// Says what became of what was taken before, until the store has understood, and takes the next.
+  private func settle(_ store: SQLiteOutboxStore) async {
+    let claim = OutboxClaim(
+      account: Sample.work, subject: Sample.alice, limit: 4, takesFollowers: true, open: [Sample.origin],
+      configured: [Sample.origin], isClockTrusted: true, policy: DeliveryPolicy(OutboxSettings()))
+    for delivery in taken { witness.reported(delivery.id) }
+    let finished = taken.map { FinishedDelivery(number: $0.number, verdict: .delivered(status: 200)) }
+    do {
+      let settlement = try await store.settle(finished, claims: [claim], at: clock.now())
+      for delivery in taken { witness.settled(delivery.id, isDone: true) }
+      taken = settlement.claimed[Sample.work]?.runs.flatMap(\.deliveries) ?? []
+      for delivery in taken {
+        witness.taken(delivery.id)
+        witness.serve(delivery)
+      }
+    } catch {
+      note(error)
+    }
+  }
+
+  /// The fault is over: the store that is open goes on, and so does what the power would leave of it.
+  private func end() async throws {
+    if fault.calls == .allocate, store == nil { witness.note("the outbox does not open without its reserve") }
+    if let store {
+      for _ in 0..<3 { await settle(store) }
+      let before = witness.keptCount
+      await enqueue(3, in: LoadClock.lanes[0], store)
+      if witness.keptCount != before + 3 { witness.note("the outbox does not go on when the fault is over") }
+    }
+    store = nil
+    taken = []
+    disk = try disk.salvage(FaultyDisk.Luck.allCases[nth % 3], seed: UInt64(nth))
+    let opened = try SQLiteOutboxStore.open(at: path, now: clock.now())
+    if let place = opened.setAside { witness.note("a sound outbox was set aside at \(place)") }
+    witness.inspect(try await PowerLossRun.items(in: opened.store))
+    try await opened.store.recover(at: clock.now())
+    for flaw in try OutboxCheck.flaws(at: path) { witness.note(flaw) }
+    for _ in 0..<30 where witness.openCount > 0 || !taken.isEmpty { await settle(opened.store) }
+    witness.inspectEnd(try await PowerLossRun.items(in: opened.store))
+  }
+}

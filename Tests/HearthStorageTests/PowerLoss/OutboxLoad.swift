@@ -1,0 +1,220 @@
+import HearthCore
+import Synchronization
+import TestSupport
+
+@testable import HearthStorage
+
+/// Callers and deliveries that keep an outbox busy until its disk fails.
+struct OutboxLoad: Sendable {
+  static let accounts = [Sample.work, Sample.other]
+
+  let store: SQLiteOutboxStore
+  let witness: Witness
+  let clock: LoadClock
+  let disk: FaultyDisk
+  let seed: UInt64
+
+  private final class Callers: Sendable {
+    private let left: Mutex<Int>
+
+    init(_ count: Int) { left = Mutex(count) }
+
+    var areDone: Bool { left.withLock { $0 == 0 } }
+    func oneIsDone() { left.withLock { $0 -= 1 } }
+  }
+
+  /// Runs until the disk is dead, or each caller has made so many calls and all is delivered.
+  func run(calls: Int = .max) async {
+    let callers = Callers(Self.accounts.count * LoadClock.lanes.count)
+    await withTaskGroup(of: Void.self) { group in
+      for account in Self.accounts {
+        for lane in LoadClock.lanes {
+          group.addTask {
+            await produce("\(lane)-\(account)", account, calls: calls)
+            callers.oneIsDone()
+          }
+        }
+        group.addTask { await deliver(account, callers) }
+      }
+      group.addTask { await sweep(callers) }
+    }
+  }
+
+  // MARK: - Callers
+
+  private func produce(_ lane: String, _ account: AccountName, calls: Int) async {
+    var random = SeededGenerator(seed: seed &+ UInt64(truncatingIfNeeded: lane.utf8.reduce(7) { $0 &* 31 &+ Int($1) }))
+    for _ in 0..<calls {
+      while witness.openCount > 400 {
+        await Task.yield()
+        if disk.isDead { return }
+      }
+      let orders = clock.orders(in: lane, count: random.next() % 4 == 0 ? 3 : 1)
+      guard await enqueue(orders, account) else { return }
+    }
+  }
+
+  private func enqueue(_ orders: LoadClock.Call, _ account: AccountName) async -> Bool {
+    witness.asks(orders.orders)
+    do {
+      let items = try orders.items(of: account)
+      let limits = OutboxLimits(items: 100_000, bytes: 1 << 30)
+      let receipts = try await store.enqueue(items, limits: limits, at: clock.now()).receipts
+      witness.kept(call: orders.number, receipts)
+      clock.answered(orders)
+      return true
+    } catch let failure as OutboxStoreFailure {
+      return note(failure)
+    } catch {
+      witness.note("an order cannot be asked for: \(error)")
+      return false
+    }
+  }
+
+  /// A store whose disk is gone may only say so.
+  private func note(_ failure: OutboxStoreFailure) -> Bool {
+    if case .unavailable = failure { return false }
+    witness.note("the store said \(failure)")
+    return false
+  }
+
+  // MARK: - Deliveries
+
+  private func deliver(_ account: AccountName, _ callers: Callers) async {
+    var random = SeededGenerator(seed: seed &+ UInt64(account.description.utf8.count))
+    let claim = OutboxClaim(
+      account: account, subject: Sample.alice, limit: 16, takesFollowers: true, open: [Sample.origin],
+      configured: [Sample.origin], isClockTrusted: true, policy: DeliveryPolicy(OutboxSettings()))
+    var finished: [FinishedDelivery] = []
+    var ids: [String] = []
+    while !disk.isDead {
+      let wasLast = callers.areDone
+      do {
+        for id in ids { witness.reported(id) }
+        let settlement = try await store.settle(finished, claims: [claim], at: clock.now())
+        for (id, delivery) in zip(ids, finished) { witness.settled(id, isDone: delivery.verdict.leavesLane) }
+        let claimed = settlement.claimed[account]
+        let runs = claimed?.runs ?? []
+        for delivery in runs.flatMap(\.deliveries) { witness.taken(delivery.id) }
+        if wasLast, ids.isEmpty, runs.isEmpty, claimed?.nextDueAt == nil { return }
+        (finished, ids) = ([], [])
+        for run in runs {
+          var goesOn = true
+          for delivery in run.deliveries {
+            let verdict = goesOn ? send(delivery, &random) : .released
+            goesOn = goesOn && verdict.leavesLane
+            finished.append(FinishedDelivery(number: delivery.number, verdict: verdict))
+            ids.append(delivery.id)
+          }
+        }
+        if runs.isEmpty { await Task.yield() }
+      } catch {
+        _ = note(error)
+        return
+      }
+    }
+  }
+
+  private func send(_ delivery: Delivery, _ random: inout SeededGenerator) -> DeliveryVerdict {
+    func wait(_ status: Int?) -> DeliveryVerdict {
+      .waiting(
+        DeliveryVerdict.Wait(
+          until: clock.now() + .milliseconds(3), isFateUnknown: status == nil, isConflict: false, status: status,
+          error: "Not now."))
+    }
+    switch random.next() % 20 {
+    case 0:
+      witness.serve(delivery)
+      return wait(nil)
+    case 1: return wait(nil)
+    case 2: return wait(503)
+    case 3: return .released
+    default:
+      witness.serve(delivery)
+      return .delivered(status: 200)
+    }
+  }
+
+  private func sweep(_ callers: Callers) async {
+    let retention = OutboxRetention(delivered: .seconds(3600), dead: .seconds(3600), maxFinished: 100)
+    while !callers.areDone, !disk.isDead {
+      do {
+        _ = try await store.sweep(retention, limit: 20, at: clock.now())
+        await Task.yield()
+      } catch {
+        _ = note(error)
+        return
+      }
+    }
+  }
+}
+
+/// Time, names and numbers that go on from one start of the store to the next.
+final class LoadClock: Sendable {
+  /// Requests of one call.
+  struct Call: Sendable {
+    var number: Int
+    var orders: [(id: String, order: Witness.Order)]
+  }
+
+  /// In the keyed ones a call without an answer is made again. Loose ones are in no lane.
+  static let lanes = ["plain", "keyed", "loose", "loose-keyed"]
+
+  private struct State {
+    var milliseconds = Sample.start.milliseconds
+    var calls = 0
+    var numbers: [String: Int] = [:]
+    var open: [String: Call] = [:]
+  }
+
+  private let state = Mutex(State())
+
+  func now() -> Timestamp {
+    state.withLock { state in
+      state.milliseconds += 1
+      return Timestamp(milliseconds: state.milliseconds)
+    }
+  }
+
+  /// The next call in a lane; a keyed one until it was answered.
+  func orders(in lane: String, count: Int) -> Call {
+    state.withLock { state in
+      if lane.contains("keyed"), let open = state.open[lane] { return open }
+      state.calls += 1
+      let first = state.numbers[lane, default: 0]
+      state.numbers[lane] = first + count
+      let call = Call(
+        number: state.calls,
+        orders: (first + 1...first + count).map { number in
+          let random = UInt64(state.calls) << 20 | UInt64(number)
+          let id = ItemID.make(at: Timestamp(milliseconds: state.milliseconds), random: (random, random &* 0x9E37_79B9))
+          return (id, Witness.Order(lane: lane, number: number, call: state.calls))
+        })
+      state.open[lane] = call
+      return call
+    }
+  }
+
+  func answered(_ call: Call) {
+    state.withLock { state in
+      if let lane = call.orders.first?.order.lane { state.open[lane] = nil }
+    }
+  }
+}
+
+extension Witness.Order {
+  var isKeyed: Bool { lane.contains("keyed") }
+}
+
+extension LoadClock.Call {
+  /// The requests as the store takes them.
+  func items(of account: AccountName) throws -> [NewOutboxItem] {
+    try orders.map { id, order in
+      let draft = OutboxDraft(
+        account: account, method: "POST", url: "https://api.example.com/\(order)",
+        headers: [APIRequest.Header(name: "X-Order", value: "\(order)")], body: order.body, lane: order.lane,
+        isUnordered: !order.isInLane, idempotencyKey: order.isKeyed ? "\(order)" : nil)
+      return NewOutboxItem(id: id, draft: draft, url: try draft.checked(maxBody: 1 << 20), subject: Sample.alice)
+    }
+  }
+}
