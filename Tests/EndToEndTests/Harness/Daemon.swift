@@ -6,6 +6,7 @@ final class Daemon {
   private let stage: Stage
   let folder: String
   private(set) var process: ChildProcess?
+  var logLevel = "trace"
 
   init(on stage: Stage, name: String, configuration: String) throws {
     self.stage = stage
@@ -27,7 +28,7 @@ final class Daemon {
 
   /// The command line of a daemon in this folder.
   var arguments: [String] {
-    ["--config", configurationPath, "--socket", socket, "--state-dir", state, "--log-level", "trace"]
+    ["--config", configurationPath, "--socket", socket, "--state-dir", state, "--log-level", logLevel]
   }
 
   /// Starts it and waits until it answers.
