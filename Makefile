@@ -18,7 +18,8 @@ PACKAGES := libsystemd-dev libsqlite3-dev pkg-config
 DEMO_PACKAGES := jq curl
 CHECK_PACKAGES := systemd iproute2 $(DEMO_PACKAGES)
 
-.PHONY: help deps deps-demo deps-check swift build debug demo test run lint check-systemd clean
+.PHONY: help deps deps-demo deps-check swift build debug demo test simulate torture run lint check-systemd
+.PHONY: outbox-scale benchmarks clean
 .PHONY: install install-units uninstall
 
 help: ## list what can be made
@@ -51,11 +52,30 @@ demo: debug deps-demo ## show the main job, against a sandbox, in a throw-away f
 test: debug ## run every test
 	$(SWIFT) test --skip-build
 
+# How much more than "make test" the following do; any number will do.
+SEEDS ?= 100000
+CRASH_CYCLES ?= 200
+OUTBOX_CRASH_CYCLES ?= 10000
+POWER_LOSS_CYCLES ?= 1000
+
+simulate: debug ## simulate sessions with SEEDS=n random histories; one alone: HEARTH_SIMULATION_SEED=n make simulate
+	HEARTH_SIMULATION_SEEDS=$(SEEDS) $(SWIFT) test --skip-build --filter SimulationTests
+
+torture: debug ## crash daemon and disk for hours; CRASH_CYCLES, OUTBOX_CRASH_CYCLES and POWER_LOSS_CYCLES say how often
+	HEARTH_CRASH_CYCLES=$(CRASH_CYCLES) HEARTH_OUTBOX_CRASH_CYCLES=$(OUTBOX_CRASH_CYCLES) \
+	  HEARTH_POWER_LOSS_CYCLES=$(POWER_LOSS_CYCLES) $(SWIFT) test --skip-build --filter 'CrashTests|PowerLossTests'
+
+outbox-scale: build ## compare an outbox with a thousand items with one with a million (BENCHMARKS.md)
+	$(RELEASE)/hearth-bench outbox-scale
+
+benchmarks: build ## measure memory, command line and delivery against bare ones (BENCHMARKS.md)
+	$(RELEASE)/hearth-bench daemon
+
 run: debug deps-demo ## run daemon and sandbox in the foreground, until Ctrl-C
 	@./etc/demo/run.sh $(DEBUG)
 
 lint: debug ## check the format; every warning of the build is an error
-	$(SWIFT) format lint --strict --recursive Sources Tests Package.swift
+	$(SWIFT) format lint --strict --recursive Sources Tests Benchmarks Package.swift
 
 check-systemd: debug deps-check ## try units, notifications and journal in a real user manager
 	@./Tests/Systemd/check.sh $(DEBUG)

@@ -74,6 +74,12 @@ let package = Package(
       ]),
     program("hearthctl", ["HearthControl", .argumentParser]),
     program("hearth-sandbox", [.argumentParser, .crypto, .hummingbird, .logging, .nio, .serviceLifecycle]),
+    .executableTarget(
+      name: "hearth-bench",
+      dependencies: [
+        .argumentParser, .asyncHTTPClient, "HearthControl", "HearthCore", "HearthStorage", .nio, .nioHTTP1,
+      ],
+      path: "Benchmarks/HearthBench", swiftSettings: strict),
 
     .target(
       name: "TestSupport", dependencies: ["HearthCore", "HearthControl"], path: "Tests/TestSupport",
@@ -89,6 +95,6 @@ let package = Package(
     tests("SandboxTests", ["hearth-sandbox", .argumentParser, .hummingbird, .hummingbirdTesting, .logging, .nio]),
     tests("hearthctlTests", ["hearthctl"]),
     tests("ArchitectureTests", []),
-    tests("EndToEndTests", ["HearthControl", "hearthd", "hearthctl", "hearth-sandbox"]),
+    tests("EndToEndTests", ["HearthControl", "HearthCore", "hearthd", "hearthctl", "hearth-sandbox"]),
   ]
 )

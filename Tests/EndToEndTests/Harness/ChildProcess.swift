@@ -12,6 +12,7 @@ final class ChildProcess: Sendable {
   let pid: pid_t
   let outputPath: String
   let errorPath: String
+  private let inputPath: String
   private let end = Mutex<End?>(nil)
 
   /// Starts one of the programs that were built beside these tests.
@@ -29,12 +30,13 @@ final class ChildProcess: Sendable {
     let prefix = "\(outputFolder)/\(program).\(Self.count.add(1, ordering: .relaxed).newValue)"
     outputPath = prefix + ".out"
     errorPath = prefix + ".err"
-    try Files.write(input ?? "", to: prefix + ".in")
+    inputPath = prefix + ".in"
+    try Files.write(input ?? "", to: inputPath)
 
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, 0, prefix + ".in", O_RDONLY, 0)
+    posix_spawn_file_actions_addopen(&actions, 0, inputPath, O_RDONLY, 0)
     posix_spawn_file_actions_addopen(&actions, 1, outputPath, O_WRONLY | O_CREAT | O_APPEND, 0o600)
     posix_spawn_file_actions_addopen(&actions, 2, errorPath, O_WRONLY | O_CREAT | O_APPEND, 0o600)
     posix_spawn_file_actions_adddup2(&actions, binary, Self.descriptor)
@@ -70,6 +72,10 @@ final class ChildProcess: Sendable {
 
   var output: String { Files.text(outputPath) }
   var errors: String { Files.text(errorPath) }
+
+  func removeFiles() {
+    for path in [inputPath, outputPath, errorPath] { unlink(path) }
+  }
 
   /// Nil while it runs.
   var status: End? {

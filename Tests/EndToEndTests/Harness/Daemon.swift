@@ -8,6 +8,7 @@ final class Daemon {
   private(set) var process: ChildProcess?
   /// A command line that runs the daemon's.
   var launcher: [String] = []
+  var logLevel = "trace"
 
   init(on stage: Stage, name: String, configuration: String) throws {
     self.stage = stage
@@ -29,7 +30,7 @@ final class Daemon {
 
   /// The command line of a daemon in this folder.
   var arguments: [String] {
-    ["--config", configurationPath, "--socket", socket, "--state-dir", state, "--log-level", "trace"]
+    ["--config", configurationPath, "--socket", socket, "--state-dir", state, "--log-level", logLevel]
   }
 
   /// Starts it and waits until it answers.

@@ -5,7 +5,7 @@ struct NeverHappened: Error, CustomStringConvertible {
   let description: String
 }
 
-/// Waits until `condition` gives a value. The one place in these tests that lets time pass.
+/// Waits until `condition` gives a value. With `Torture`, the one place in these tests that lets time pass.
 @discardableResult
 func eventually<Value>(
   _ what: String, within limit: Duration = .seconds(20), _ condition: () throws -> Value?

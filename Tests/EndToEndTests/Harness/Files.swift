@@ -40,6 +40,16 @@ enum Files {
     }
   }
 
+  /// Copies a file as it is now; where there is none, there is none at `target` either.
+  static func copy(_ path: String, to target: String) throws {
+    unlink(target)
+    guard let bytes = read(path) else { return }
+    let descriptor = open(target, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw CallFailure("open \(target)") }
+    defer { close(descriptor) }
+    guard Glibc.write(descriptor, bytes, bytes.count) == bytes.count else { throw CallFailure("write \(target)") }
+  }
+
   /// Puts a new file in the place of `path`, as most programs save theirs.
   static func replace(_ path: String, with text: String) throws {
     try write(text, to: path + ".new")

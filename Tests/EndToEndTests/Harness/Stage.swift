@@ -48,6 +48,15 @@ final class Stage {
     return process
   }
 
+  /// Forgets what the programs that have ended have said: a test may start thousands.
+  func forgetEnded() {
+    processes.removeAll { process in
+      guard process.status != nil else { return false }
+      process.removeFiles()
+      return true
+    }
+  }
+
   /// Everything that any program has said so far, and where.
   var output: [(path: String, text: String)] {
     processes.flatMap { process in

@@ -1,0 +1,10 @@
+import ArgumentParser
+
+/// Measures what Hearth costs. Everything is compared within one run; see BENCHMARKS.md.
+@main
+struct Bench: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "hearth-bench",
+    abstract: "Measures what Hearth costs, as ratios within one run.",
+    subcommands: [OutboxScale.self, DaemonCosts.self])
+}

@@ -1,0 +1,117 @@
+import Glibc
+import HearthCore
+import HearthStorage
+
+/// An outbox with so many items that wait: half of them in a hundred lanes, a quarter unordered, and a quarter
+/// unordered and not before some later time.
+final class FilledOutbox {
+  enum Operation: String, CaseIterable {
+    case enqueue = "enqueue, one a commit"
+    case enqueueMany = "enqueue, 63 a commit"
+    case settle = "complete 64 and claim 64"
+    case sweep = "sweep 64 that were delivered"
+    case firstPage = "list, first page of 100"
+    case middlePage = "list, a page in the middle"
+    case lanePage = "list, a page of a lane"
+    case waitingPage = "list, a page of those waiting"
+    case item = "get"
+    case stats = "stats"
+  }
+
+  private static let account = AccountName("work")
+  /// Nobody listens on the discard port.
+  private static let base = "http://127.0.0.1:9"
+  private static let limits = OutboxLimits(items: .max, bytes: .max)
+
+  static let configuration = """
+    [accounts.work]
+    type = "oauth2"
+    token_endpoint = "\(base)/token"
+    client_id = "bench"
+    subject = "bench"
+    api_origins = ["\(base)"]
+
+    [outbox]
+    max_items = 10000000
+    max_bytes = "64GiB"
+
+    """
+
+  let folder: String
+  private let store: SQLiteOutboxStore
+  private let subject: Subject
+  private let url: HTTPURL
+  private let account: AccountName
+  private let count: Int
+  private var made = 0
+  private var inFlight: [Delivery] = []
+  private var sampleIDs: [String] = []
+
+  init(in folder: String, count: Int) async throws {
+    guard let account = Self.account else { throw BenchFailure(description: "The account has no valid name.") }
+    self.folder = folder
+    self.account = account
+    self.count = count
+    mkdir("\(folder)/state", 0o700)
+    store = try SQLiteOutboxStore.open(at: "\(folder)/state/outbox.sqlite", now: Self.now).store
+    subject = Subject(issuer: Self.base, id: "bench")
+    url = try HTTPURL(Self.base + "/api/notes")
+    _ = try await store.bind(account, to: subject, adopts: true, limit: 1)
+    while made < count { try await add(min(5000, count - made), someLater: true) }
+  }
+
+  private static var now: Timestamp {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+  }
+
+  private func add(_ number: Int, someLater: Bool = false) async throws {
+    let now = Self.now
+    let items = (0..<number).map { _ in
+      made += 1
+      let id = ItemID.make(at: now, random: (.random(in: 0...UInt64.max), .random(in: 0...UInt64.max)))
+      if made.isMultiple(of: max(count / 100, 1)) { sampleIDs.append(id) }
+      let draft = OutboxDraft(
+        account: account, method: "POST", url: url.description,
+        headers: [APIRequest.Header(name: "Content-Type", value: "text/plain")],
+        body: Array(repeating: UInt8(ascii: "x"), count: 200), lane: "lane \(made % 100)",
+        isUnordered: made % 4 >= 2,
+        notBefore: someLater && made % 4 == 3 ? now + .seconds(86_400 + Int64(made % 1000)) : nil)
+      return NewOutboxItem(id: id, draft: draft, url: url, subject: subject)
+    }
+    _ = try await store.enqueue(items, limits: Self.limits, at: now)
+  }
+
+  func perform(_ operation: Operation) async throws {
+    switch operation {
+    case .enqueue: try await add(1)
+    case .enqueueMany: try await add(63)
+    case .settle: try await settle()
+    case .sweep:
+      let retention = OutboxRetention(delivered: .zero, dead: .seconds(86_400), maxFinished: 0)
+      _ = try await store.sweep(retention, limit: 64, at: Self.now)
+    case .firstPage: try await list(OutboxQuery(account: account))
+    case .middlePage: try await list(OutboxQuery(account: account, cursor: "\(made - count / 2)"))
+    case .lanePage: try await list(OutboxQuery(account: account, lane: "lane 0"))
+    case .waitingPage: try await list(OutboxQuery(account: account, state: .waiting))
+    case .item: _ = try await store.item(sampleIDs.randomElement() ?? "")
+    case .stats: _ = try await store.stats(of: account)
+    }
+  }
+
+  private func settle() async throws {
+    let claim = OutboxClaim(
+      account: account, subject: subject, limit: 64, takesFollowers: true, open: [url.origin],
+      configured: [url.origin], isClockTrusted: true, policy: DeliveryPolicy(OutboxSettings()))
+    let finished = inFlight.map { FinishedDelivery(number: $0.number, verdict: .delivered(status: 200)) }
+    let settlement = try await store.settle(finished, claims: [claim], at: Self.now)
+    inFlight = settlement.claimed[account]?.runs.flatMap(\.deliveries) ?? []
+    guard inFlight.count == 64 else { throw BenchFailure(description: "Only \(inFlight.count) could be claimed.") }
+  }
+
+  private func list(_ query: OutboxQuery) async throws {
+    let page = try await store.list(query)
+    guard !page.items.isEmpty else { throw BenchFailure(description: "A page is empty: \(query)") }
+  }
+}

@@ -1,0 +1,36 @@
+/// Durations of one thing, measured again and again.
+struct Sample {
+  private var durations: [Duration] = []
+
+  mutating func add(_ duration: Duration) { durations.append(duration) }
+
+  /// Half of them were shorter.
+  var median: Duration { durations.sorted()[durations.count / 2] }
+
+  /// Runs `body`, and keeps how long it took.
+  mutating func time<Result>(_ body: () async throws -> Result) async rethrows -> Result {
+    let start = ContinuousClock.now
+    let result = try await body()
+    add(ContinuousClock.now - start)
+    return result
+  }
+}
+
+/// Lines of figures in columns.
+enum Table {
+  static func line(_ cells: String...) -> String {
+    cells.enumerated().map { index, cell in
+      let blanks = String(repeating: " ", count: max((index == 0 ? 38 : 12) - cell.count, 0))
+      return index == 0 ? cell + blanks : blanks + cell
+    }.joined()
+  }
+
+  static func microseconds(_ duration: Duration) -> String { "\(Int(duration / .microseconds(1))) us" }
+  static func milliseconds(_ duration: Duration) -> String { decimal(duration / .milliseconds(1)) + " ms" }
+  static func ratio(_ part: Duration, to whole: Duration) -> String { decimal(part / whole) }
+
+  static func decimal(_ number: Double) -> String {
+    let hundredths = Int((number * 100).rounded())
+    return "\(hundredths / 100).\(hundredths % 100 / 10)\(hundredths % 10)"
+  }
+}
