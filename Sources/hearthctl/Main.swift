@@ -5,7 +5,10 @@ import HearthControl
 @main
 enum Main {
   static func main() {
+    let line = CommandLine.arguments.dropFirst()
     do {
+      // ArgumentParser would complain of the first option behind a verb that it does not know.
+      if let unknown = Verbs.unknown(in: line) { throw ValidationError("There is no verb \"\(unknown)\".") }
       var command = try Hearthctl.parseAsRoot()
       try command.run()
     } catch let failure as CommandFailure {
@@ -15,8 +18,12 @@ enum Main {
       let failure = CommandFailure(error)
       Output.error(error.message)
       exit(failure.status.rawValue)
+    } catch let error as ValidationError {
+      Output.error(error.message)
+      Output.note("See '\(Verbs.command(in: line)) --help' for more information.")
+      exit(ExitStatus.usage.rawValue)
     } catch {
-      // Help, version, and wrong usage (64).
+      // Help, version, and wrong usage (64), which names its command.
       Hearthctl.exit(withError: error)
     }
   }

@@ -18,7 +18,7 @@ enum Main {
     } catch {
       fail("The process could not be protected: \(error).")
     }
-    let options = Options.parseOrExit()
+    let options = parsedOptions()
     if options.version {
       print("hearthd \(hearthVersion)")
       return
@@ -27,15 +27,14 @@ enum Main {
       environment: ProcessInfo.processInfo.environment,
       workingDirectory: FileManager.default.currentDirectoryPath)
     let threshold = LogThreshold(options.logLevel ?? .info)
+    let (configuration, path) = loadConfiguration(from: places, threshold)
+    if options.checkConfig {
+      print(configuration.summary(path: path))
+      return
+    }
+    threshold.level = options.logLevel ?? configuration.logLevel
+    DaemonLog.bootstrap(threshold: threshold)
     do {
-      if options.checkConfig {
-        let (configuration, path) = try Configuration.load(from: places)
-        print(configuration.summary(path: path))
-        return
-      }
-      let (configuration, path) = try Configuration.load(from: places)
-      threshold.level = options.logLevel ?? configuration.logLevel
-      DaemonLog.bootstrap(threshold: threshold)
       let state = try places.state()
       if options.checkOutbox { await check(state) }
       let socket = try places.socket()
@@ -44,11 +43,32 @@ enum Main {
           places: places, state: state, socketPath: socket, configuration: configuration, configurationPath: path,
           threshold: threshold, fixedLevel: options.logLevel))
     } catch {
+      fail("\(error)")
+    }
+  }
+
+  /// Help ends the program with 0, wrong usage with 1 (and not with ArgumentParser's 64).
+  private static func parsedOptions() -> Options {
+    do {
+      return try Options.parse()
+    } catch {
+      guard Options.exitCode(for: error) != .success else { Options.exit(withError: error) }
+      PlainLogHandler.writeToStandardError(Options.fullMessage(for: error) + "\n")
+      exit(1)
+    }
+  }
+
+  private static func loadConfiguration(
+    from places: Places, _ threshold: LogThreshold
+  ) -> (Configuration, path: String?) {
+    do {
+      return try Configuration.load(from: places)
+    } catch {
       if Journal.isStandardError() {
         DaemonLog.bootstrap(threshold: threshold)
-        EventLog(logger: Logger(label: "hearthd")).configurationRefused("\(error)")
+        EventLog(logger: Logger(label: "hearthd")).configurationRefused(error.description)
       } else {
-        say("\(error)")
+        say(error.description)
       }
       exit(configurationRefused)
     }

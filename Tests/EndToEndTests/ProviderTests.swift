@@ -107,4 +107,33 @@ import Testing
       try daemon.refresh()
     }
   }
+
+  @Test("a provider that cannot be asked is error 1004, which says when to try again")
+  func cannotBeAsked() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+      let params: JSONObject = ["account": "work", "refreshToken": .string(try sandbox.grant().refreshToken)]
+      for fault: JSON in [["path": "/token", "status": 503], ["path": "/token", "drop": true]] {
+        try sandbox.fault(fault)
+        let refusal = try daemon.refusal(of: "session.import", params)
+        #expect(refusal.code == 1004 && refusal.retryAfterSeconds == 5, "\(refusal)")
+        try sandbox.clearFaults()
+      }
+    }
+  }
+
+  @Test(
+    "a token that would end the header it stands in is not taken",
+    arguments: ["accessToken", "idToken", "refreshToken"])
+  func controlCharacters(name: String) async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+      var params: JSONObject = ["account": "work", "accessToken": "abc"]
+      params[name] = "abc\r\nX: y"
+      let refusal = try daemon.refusal(of: "session.import", params)
+      #expect(refusal.code == -32602 && refusal.message.contains(name) && !refusal.message.contains("abc"))
+    }
+  }
 }

@@ -55,9 +55,9 @@ import Testing
       let state = "\(stage.folder)/state"
       let long = "\(stage.folder)/" + String(repeating: "x", count: 120)
       var run = try stage.hearthd(["--config", configuration, "--socket", long, "--state-dir", state])
-      #expect(run.status != 0 && run.errors.contains("107") && run.errors.isOneLine)
+      #expect(run.status == 1 && run.errors.contains("107") && run.errors.isOneLine)
       run = try stage.hearthd(["--config", configuration, "--state-dir", state])
-      #expect(run.status != 0 && run.errors.contains("XDG_RUNTIME_DIR") && run.errors.isOneLine)
+      #expect(run.status == 1 && run.errors.contains("XDG_RUNTIME_DIR") && run.errors.isOneLine)
       #expect(!Files.exists(state), "nothing was made")
     }
   }
@@ -108,6 +108,20 @@ import Testing
         #expect(run.errors.contains(daemon.configurationPath) && run.errors.contains(named) && run.errors.isOneLine)
       }
       #expect(!Files.exists(daemon.state) && !Files.exists(daemon.socket))
+    }
+  }
+
+  @Test("wrong usage is exit status 1, help and version are 0")
+  func usage() async throws {
+    try await Stage.run { stage in
+      var run = try stage.hearthd(["--flavour"])
+      #expect(run.status == 1 && run.errors.contains("--flavour") && run.errors.contains("Usage: hearthd"))
+      run = try stage.hearthd(["--log-level", "loud"])
+      #expect(run.status == 1 && run.errors.contains("A log level is one of"))
+      for option in ["--help", "--version"] {
+        run = try stage.hearthd([option])
+        #expect(run.status == 0 && run.output.contains("hearthd") && run.errors.isEmpty)
+      }
     }
   }
 

@@ -100,6 +100,9 @@ struct TokenAnswerTests {
     AnswerFact("an access token is a grant", 200, #"{"access_token":"t"}"#, .granted),
     AnswerFact("201 is a grant too", 201, #"{"access_token":"t"}"#, .granted),
     AnswerFact("a null error beside a token is none", 200, #"{"access_token":"t","error":null}"#, .granted),
+    AnswerFact("an ID token alone is no grant", 200, #"{"id_token":"t","refresh_token":"r"}"#, .unavailable),
+    AnswerFact("an access token with a line's end is none", 200, #"{"access_token":"t\r\nX: y"}"#, .unavailable),
+    AnswerFact("an access token with a space is none", 200, #"{"access_token":"t x"}"#, .unavailable),
     // Final.
     AnswerFact("invalid_grant is final", 400, #"{"error":"invalid_grant"}"#, .rejected),
     AnswerFact("invalid_grant is final with 403 too", 403, #"{"error":"invalid_grant"}"#, .rejected),

@@ -7,18 +7,22 @@ import Testing
 
 /// The real program with a terminal for its standard input.
 @Suite(.timeLimit(.minutes(1))) struct TerminalTests {
-  @Test("unlock asks for the passphrase on a terminal, without echo, and sends it")
-  func asksWithoutEcho() async throws {
-    let folder = TemporaryFolder()
-    let daemon = FakeDaemon(path: folder.file("rpc.sock")) { request in
-      switch (Method(rawValue: request.method), request.params["passphrase"]) {
-      case (.sessionUnlock, nil): .error(.passphraseNeeded(account: "work", message: "A passphrase is needed."))
-      case (.sessionUnlock, _): .result(["sessions": [Samples.session().json]])
-      default: .result(Samples.locked.json)
-      }
-    }
-    let (status, echoed) = try await onThread {
+  private struct Outcome: Sendable {
+    let status: Int32
+    /// What the terminal showed of what was typed.
+    let echoed: String
+    let errors: String
+    let isEchoOn: Bool
+  }
+
+  /// Types each answer when its prompt has appeared.
+  private func run(
+    _ arguments: [String], _ daemon: FakeDaemon, typing answers: [(prompt: String, typed: String)]
+  ) async throws -> Outcome {
+    let path = daemon.path
+    return try await onThread {
       let master = open("/dev/ptmx", O_RDWR | O_NOCTTY)
+      defer { close(master) }
       var unlocked: Int32 = 0
       _ = ioctl(master, UInt(0x4004_5431), &unlocked)  // TIOCSPTLCK, ioctl_tty(2)
       var number: Int32 = 0
@@ -27,31 +31,99 @@ import Testing
         fileDescriptor: open("/dev/pts/\(number)", O_RDWR | O_NOCTTY), closeOnDealloc: true)
       let process = Process()
       process.executableURL = URL(fileURLWithPath: BuiltProduct.path("hearthctl"))
-      process.arguments = ["unlock", "work"]
-      process.environment = ["HEARTH_SOCKET": daemon.path]
+      process.arguments = arguments
+      process.environment = ["HEARTH_SOCKET": path]
       let prompt = Pipe()
       process.standardInput = terminal
       process.standardOutput = Pipe()
       process.standardError = prompt
       try process.run()
-      var asked = ""
-      while !asked.hasSuffix("Passphrase for work: ") {
-        asked += String(decoding: prompt.fileHandleForReading.availableData, as: UTF8.self)
+      var errors = ""
+      for (expected, typed) in answers {
+        while !errors.hasSuffix(expected) {
+          let more = prompt.fileHandleForReading.availableData
+          guard !more.isEmpty else { break }
+          errors += String(decoding: more, as: UTF8.self)
+        }
+        let line = Array((typed + "\n").utf8)
+        write(master, line, line.count)
       }
-      let typed = Array("open sesame\n".utf8)
-      write(master, typed, typed.count)
+      errors += String(decoding: prompt.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
       process.waitUntilExit()
       var settings = termios()
       tcgetattr(terminal.fileDescriptor, &settings)
-      #expect(settings.c_lflag & tcflag_t(ECHO) != 0, "the echo was left off")
       var chunk = [UInt8](repeating: 0, count: 256)
       _ = fcntl(master, F_SETFL, O_NONBLOCK)
       let count = max(read(master, &chunk, chunk.count), 0)
-      close(master)
-      return (process.terminationStatus, String(decoding: chunk[..<count], as: UTF8.self))
+      return Outcome(
+        status: process.terminationStatus, echoed: String(decoding: chunk[..<count], as: UTF8.self), errors: errors,
+        isEchoOn: settings.c_lflag & tcflag_t(ECHO) != 0)
     }
-    #expect(status == 0)
-    #expect(!echoed.contains("sesame"))
-    #expect(daemon.asked.last?.params["passphrase"] == "open sesame")
+  }
+
+  /// Of these accounts each needs its passphrase, which it was given when one was sent.
+  private func daemon(_ folder: TemporaryFolder, _ sessions: [SessionStatusReport]) -> FakeDaemon {
+    FakeDaemon(path: folder.file("rpc.sock")) { request in
+      let account = request.params["account"]?.string
+      let chosen = sessions.filter { account == nil || $0.account == account }
+      switch (Method(rawValue: request.method), request.params["passphrase"]) {
+      case (.sessionUnlock, nil) where account != nil:
+        return .error(.passphraseNeeded(account: account ?? "", message: "A passphrase is needed."))
+      case (.sessionUnlock, "wrong"):
+        return .error(.wrongPassphrase(account: account ?? "", message: "The passphrase is wrong."))
+      case (.sessionGet, _): return .result(chosen[0].json)
+      case (.sessionUnlock, .some), (.sessionList, _):
+        return .result(["sessions": .array(chosen.map { Samples.session($0.account).json })])
+      default: return .result(["sessions": .array(chosen.map(\.json))])
+      }
+    }
+  }
+
+  private func sent(_ daemon: FakeDaemon) -> [String] {
+    daemon.asked.compactMap { request in
+      request.params["passphrase"]?.string.map { "\(request.params["account"]?.string ?? "all"): \($0)" }
+    }
+  }
+
+  @Test("unlock asks for the passphrase on a terminal, without echo, and sends it")
+  func asksWithoutEcho() async throws {
+    let folder = TemporaryFolder()
+    let daemon = daemon(folder, [Samples.locked])
+    let outcome = try await run(
+      ["unlock", "work"], daemon, typing: [(prompt: "Passphrase for work: ", typed: "open sesame")])
+    #expect(outcome.status == 0)
+    #expect(outcome.isEchoOn, "the echo was left off")
+    #expect(!outcome.echoed.contains("sesame"))
+    #expect(sent(daemon) == ["work: open sesame"])
+  }
+
+  @Test("a first passphrase is said to be one, and asked for twice", arguments: ["open sesame", "open sesam"])
+  func first(again: String) async throws {
+    let folder = TemporaryFolder()
+    let daemon = daemon(folder, [Samples.signedOut])
+    let outcome = try await run(
+      ["unlock", "home"], daemon,
+      typing: [(prompt: "New passphrase for home: ", typed: "open sesame"), (prompt: "Again: ", typed: again)])
+    #expect(outcome.errors.hasPrefix("home has no passphrase yet"))
+    if again == "open sesame" {
+      #expect(outcome.status == 0)
+      #expect(sent(daemon) == ["home: open sesame"])
+    } else {
+      #expect(outcome.status == 1)
+      #expect(outcome.errors.contains("The two passphrases are not the same: nothing was set."))
+      #expect(sent(daemon).isEmpty)
+    }
+  }
+
+  @Test("unlock without an account asks for each that needs it, and a wrong answer keeps none of the others locked")
+  func all() async throws {
+    let folder = TemporaryFolder()
+    let daemon = daemon(folder, [Samples.locked, Samples.session("other", state: "locked", health: nil)])
+    let outcome = try await run(
+      ["unlock"], daemon,
+      typing: [(prompt: "Passphrase for work: ", typed: "wrong"), (prompt: "Passphrase for other: ", typed: "sesame")])
+    #expect(outcome.status == 4)
+    #expect(outcome.errors.contains("hearthctl: work: The passphrase is wrong.\n"))
+    #expect(sent(daemon) == ["work: wrong", "other: sesame"])
   }
 }

@@ -60,10 +60,39 @@ import Testing
     #expect(outcome.errors != "")
   }
 
+  @Test(
+    "a verb that there is not is what is complained of, whatever stands behind it",
+    arguments: [
+      (["bogus", "--socket", "x"], "bogus", "hearthctl"), (["bogus"], "bogus", "hearthctl"),
+      (["outbox", "bogus", "--json"], "bogus", "hearthctl outbox"),
+    ])
+  func unknownVerb(arguments: [String], verb: String, command: String) async throws {
+    let outcome = try await Program.run(arguments)
+    #expect(outcome.status == 64)
+    #expect(
+      outcome.errors
+        == "hearthctl: There is no verb \"\(verb)\".\nSee '\(command) --help' for more information.\n")
+  }
+
+  @Test(
+    "wrong usage names the command, also where it comes out only while it runs",
+    arguments: [
+      (["token"], "hearthctl token"), (["outbox", "retry"], "hearthctl outbox retry"),
+      (["login", "work", "--refresh-token-stdin"], "hearthctl login"), (["rpc", "m", "{"], "hearthctl rpc"),
+      (["outbox", "add", "work", "POST", "https://x", "-H", "nonsense"], "hearthctl outbox add"),
+    ])
+  func usageNamesTheCommand(arguments: [String], command: String) async throws {
+    let (outcome, _) = try await run(arguments) { _ in .result(nil) }
+    #expect(outcome.status == 64)
+    #expect(outcome.errors.contains("See '\(command) --help' for more information."))
+  }
+
   @Test("help and version exit 0")
   func help() async throws {
     #expect(try await Program.run(["--version"]).output == "hearthctl \(HearthVersion.text)\n")
-    #expect(try await Program.run(["outbox", "add", "--help"]).status == 0)
+    for arguments in [["outbox", "add", "--help"], ["help", "outbox", "add"], []] {
+      #expect(try await Program.run(arguments).status == 0)
+    }
   }
 
   @Test("status prints a block for each account and exits with the worst")
@@ -188,68 +217,6 @@ import Testing
     #expect(asked[0].params == ["account": "work", "passphrase": "a b "])
   }
 
-  @Test("outbox add sends text as it is and other bytes as Base64, and prints the id")
-  func outboxAdd() async throws {
-    let (outcome, asked) = try await run(
-      [
-        "outbox", "add", "work", "POST", "https://api.example.com/a", "--data", "-", "-H", "A: 1", "-H", "B:  x:y ",
-        "-H", "A: 2", "--lane", "l", "--key", "k",
-      ], input: "{\"é\":1}"
-    ) { _ in .result(["id": "item-1", "state": "pending", "duplicate": false]) }
-    #expect(outcome.output == "item-1\n")
-    #expect(
-      asked[0].params == [
-        "account": "work", "method": "POST", "url": "https://api.example.com/a",
-        "headers": ["A": ["1", "2"], "B": "x:y"], "body": "{\"é\":1}", "lane": "l", "idempotencyKey": "k",
-      ])
-    let file = folder.file("bytes")
-    let descriptor = open(file, O_WRONLY | O_CREAT, 0o600)
-    #expect(write(descriptor, [0xFF, 0x00] as [UInt8], 2) == 2)
-    close(descriptor)
-    unlink(path)
-    let (_, again) = try await run(["outbox", "add", "work", "POST", "https://x", "-d", "@\(file)"]) { _ in
-      .result(["id": "item-2"])
-    }
-    #expect(again[0].params["bodyBase64"] == "/wA=")
-  }
-
-  @Test("outbox list is a table for people")
-  func outboxList() async throws {
-    let (outcome, asked) = try await run(["outbox", "list", "work", "--state", "waiting"]) { _ in
-      .result(["items": [Samples.item.json], "cursor": "c"])
-    }
-    #expect(asked[0].params == ["account": "work", "state": "waiting"])
-    let lines = outcome.output.split(separator: "\n")
-    #expect(lines.count == 2)
-    #expect(lines[0].hasPrefix("ID      ACCOUNT  LANE     STATE"))
-    #expect(lines[1].hasPrefix("item-1  work     default  waiting"))
-    #expect(outcome.errors.contains("--cursor c"))
-  }
-
-  @Test("outbox retry and cancel take one item or all dead ones")
-  func outboxChoice() async throws {
-    let (one, first) = try await run(["outbox", "retry", "i"]) { _ in .result(["count": 1]) }
-    #expect(one.output == "1 item put back.\n")
-    #expect(first[0] == Request(id: 1, method: "outbox.retry", params: ["id": "i"]))
-    unlink(path)
-    let (all, second) = try await run(["outbox", "cancel", "--dead", "work"]) { _ in .result(["count": 2]) }
-    #expect(all.output == "2 items cancelled.\n")
-    #expect(second[0] == Request(id: 1, method: "outbox.cancel", params: ["account": "work", "state": "dead"]))
-  }
-
-  @Test("outbox flush exits 5 where something is left")
-  func flush() async throws {
-    let (left, _) = try await run(["outbox", "flush"]) { _ in .result(OutboxStatsReport(waiting: 1).json) }
-    #expect(left.status == 5)
-    #expect(left.errors == "hearthctl: 1 item is left to send: time is up.\n")
-    unlink(path)
-    let (done, asked) = try await run(["outbox", "flush", "work", "--timeout", "3"]) { _ in
-      .result(OutboxStatsReport(held: 1).json)
-    }
-    #expect(done.status == 0)
-    #expect(asked[0].params == ["account": "work", "timeoutSeconds": 3])
-  }
-
   @Test("request prints the body alone, and fails from 400 on")
   func request() async throws {
     let (good, _) = try await run(["request", "work", "GET", "https://x"]) { _ in
@@ -296,6 +263,17 @@ import Testing
     #expect(asked[0].params["x"]?.description == "1.0")
   }
 
+  @Test("rpc --json prints the whole error, and exits with its status")
+  func rpcError() async throws {
+    let error = RPCError.refreshUnavailable(account: "work", message: "Not now.", retryAfterSeconds: 5)
+    let (outcome, _) = try await run(["rpc", "session.refresh", #"{"account":"work"}"#, "--json"]) { _ in
+      .error(error)
+    }
+    #expect(outcome.status == 5)
+    #expect(outcome.output == error.json.description + "\n")
+    #expect(outcome.errors == "hearthctl: Not now.\n")
+  }
+
   @Test("metrics are OpenMetrics for people and JSON where it was asked for")
   func metrics() async throws {
     let (outcome, asked) = try await run(["metrics"]) { _ in .result(["text": "# EOF\n"]) }
@@ -303,15 +281,29 @@ import Testing
     #expect(asked[0].params == ["format": "openmetrics"])
   }
 
-  @Test("lock, logout and refresh say what the session says")
+  @Test("logout says what the session says, and that the provider was not told")
+  func logout() async throws {
+    var status = Samples.signedOut.json.object ?? [:]
+    status["revoked"] = false
+    let answer = JSON.object(status)
+    let (outcome, asked) = try await run(["logout", "work", "--discard-outbox"]) { request in
+      .result(request.method == "session.get" ? Samples.session().json : answer)
+    }
+    #expect(outcome.status == 0)
+    #expect(asked.last?.params == ["account": "work", "revoke": true, "outbox": "discard"])
+    #expect(outcome.output == Samples.signedOut.message + "\n")
+    #expect(outcome.errors == "The provider was not told, or took no notice.\n")
+    unlink(path)
+    let (again, _) = try await run(["logout", "home"]) { _ in .result(answer) }
+    #expect(again.output == "home was signed out already.\n")
+    #expect(again.errors == "")
+  }
+
+  @Test("lock and refresh say what the session says")
   func messages() async throws {
     let (lock, _) = try await run(["lock"]) { _ in .result(["sessions": [Samples.locked.json]]) }
     #expect(lock.status == 0)
     #expect(lock.output == "work: Locked. Run \"hearthctl unlock work\".\n")
-    unlink(path)
-    let (logout, asked) = try await run(["logout", "home", "--discard-outbox"]) { _ in .result(Samples.signedOut.json) }
-    #expect(logout.status == 0)
-    #expect(asked[0].params == ["account": "home", "revoke": true, "outbox": "discard"])
     unlink(path)
     let (refresh, _) = try await run(["refresh", "work"]) { _ in .result(Samples.session().json) }
     #expect(refresh.output == "Refreshed. The new token lasts 51 min.\n")
@@ -319,21 +311,27 @@ import Testing
 
   @Test("doctor tells what it looked at, and exits with what is worst")
   func doctor() async throws {
+    let state = folder.path
     let daemon = FakeDaemon(path: path) { request in
       switch Method(rawValue: request.method) {
       case .daemonGetInfo:
-        .result(["name": "hearthd", "version": .string(HearthVersion.text), "protocol": 1, "pid": 7])
+        .result([
+          "name": "hearthd", "version": .string(HearthVersion.text), "protocol": 1, "pid": 7,
+          "paths": ["configuration": nil, "state": .string(state)],
+        ])
       case .sessionList: .result(["sessions": [Samples.session().json, Samples.locked.json]])
       default: .result(OutboxStatsReport(dead: 2).json)
       }
     }
     let outcome = try await Program.run(
-      ["doctor"], environment: ["HEARTH_SOCKET": daemon.path, "HEARTH_STATE_DIR": folder.path, "HOME": folder.path])
+      ["doctor", "--socket", daemon.path],
+      environment: ["HEARTH_STATE_DIR": "/elsewhere", "HEARTH_CONFIG": "/elsewhere", "HOME": folder.path])
     #expect(outcome.status == 4)
     #expect(outcome.output.contains("ok       daemon         hearthd \(HearthVersion.text), process 7\n"))
     #expect(outcome.output.contains("ok       state          \(folder.path)\n"))
     #expect(outcome.output.contains("warning  outbox         work: 2 dead, 0 held"))
     #expect(outcome.output.contains("problem  session        work: Locked."))
+    #expect(outcome.output.contains("warning  configuration  The daemon runs without one\n"))
     let without = try await Program.run(
       ["doctor", "--json"], environment: ["HEARTH_SOCKET": folder.file("none"), "HOME": folder.path])
     #expect(without.status == 6)

@@ -39,21 +39,22 @@ package enum Incoming: Hashable, Sendable {
 
 extension Incoming.Call {
   fileprivate init(_ json: JSON) {
-    func invalid(_ message: String) -> Self { .invalid(id: .null, .invalidRequest(message)) }
-
     guard let object = json.object else {
-      self = invalid("A request is an object.")
-      return
-    }
-    guard object["jsonrpc"] == "2.0" else {
-      self = invalid("A request has \"jsonrpc\":\"2.0\".")
+      self = .invalid(id: .null, .invalidRequest("A request is an object."))
       return
     }
     let id = object["id"]
     switch id {
     case nil, .null, .string, .number: break
     case .bool, .array, .object:
-      self = invalid("An id is a string, a number or null.")
+      self = .invalid(id: .null, .invalidRequest("An id is a string, a number or null."))
+      return
+    }
+    // Under its id, where that can be told (section 5).
+    func invalid(_ message: String) -> Self { .invalid(id: id ?? .null, .invalidRequest(message)) }
+
+    guard object["jsonrpc"] == "2.0" else {
+      self = invalid("A request has \"jsonrpc\":\"2.0\".")
       return
     }
     guard let method = object["method"]?.string else {
@@ -61,10 +62,11 @@ extension Incoming.Call {
       return
     }
     switch object["params"] {
-    case nil: self = .request(Request(id: id, method: method))
+    // Many clients send null for none.
+    case nil, .null: self = .request(Request(id: id, method: method))
     case .object(let params): self = .request(Request(id: id, method: method, params: params))
     case .array: self = .invalid(id: id, .invalidParams("Parameters are given by name, in an object."))
-    case .null, .bool, .number, .string: self = invalid("Parameters are an object.")
+    case .bool, .number, .string: self = invalid("Parameters are an object.")
     }
   }
 }

@@ -96,8 +96,11 @@ extension RPCError {
     RPCError(.flowNotSupported, account: account, message: message)
   }
 
-  package static func wrongPassphrase(account: String, message: String) -> RPCError {
-    RPCError(.wrongPassphrase, account: account, message: message, action: "unlock")
+  package static func wrongPassphrase(
+    account: String, message: String, retryAfterSeconds: Int? = nil
+  ) -> RPCError {
+    RPCError(
+      .wrongPassphrase, account: account, message: message, action: "unlock", retryAfterSeconds: retryAfterSeconds)
   }
 
   package static func passphraseNeeded(account: String, message: String) -> RPCError {

@@ -31,6 +31,9 @@ package protocol CredentialStore: Sendable {
   /// Remembers the user's own lock across restarts.
   func remember(lockedByUser: Bool) async throws(Obstacle)
 
+  /// Whether the account is protected by a passphrase and its key is not held: until `unlock` nothing can be sealed.
+  func needsPassphrase() async -> Bool
+
   /// Opens a sealed credential, or, where nothing is sealed yet, sets the passphrase for the first sign-in.
   func unlock(passphrase: Secret) async throws(UnlockFailure)
 

@@ -12,7 +12,7 @@ struct FirebaseTokenEndpoint: TokenEndpoint {
     let answer = try await exchange.send(
       .form([("grant_type", "refresh_token"), ("refresh_token", token.reveal())], to: url))
     let reader = exchange.reader(
-      .oauth, origin: url.origin, issuer: url.origin.description, for: credential, secrets: [project.apiKey])
+      .firebase, origin: url.origin, issuer: url.origin.description, for: credential, secrets: [project.apiKey])
     return try reader.read(answer)
   }
 

@@ -5,6 +5,8 @@ struct TokenAnswerReader: Sendable {
   enum Dialect: Sendable {
     /// RFC 6749, sections 5.1 and 5.2, and Google's error objects.
     case oauth
+    /// The same, but that an ID token may stand alone.
+    case firebase
     /// Fields of other names, perhaps nested.
     case json(JSONBackend)
   }
@@ -36,8 +38,9 @@ struct TokenAnswerReader: Sendable {
     if refusal.code != nil { throw refusal.failure(of: origin) }
     let grant = Fields(of: json, in: dialect)
     guard let accessToken = grant.accessToken else { throw refusal.nonsense("no access token", from: origin) }
-    let texts = [accessToken, grant.refreshToken, grant["id_token"]?.text]
-    guard texts.allSatisfy({ $0.map(Self.isToken) ?? true }) else {
+    guard TokenSyntax.isBearer(accessToken), grant["id_token"]?.text.map(TokenSyntax.isBearer) ?? true,
+      grant.refreshToken.map(TokenSyntax.isRefreshToken) ?? true
+    else {
       throw refusal.nonsense("a token with characters that no token has", from: origin)
     }
     return response(from: grant, accessToken: accessToken, answer: answer)
@@ -94,11 +97,6 @@ struct TokenAnswerReader: Sendable {
     return lifetime(.number(expiresAt - (claims.issuedAt ?? now)))
   }
 
-  /// Visible ASCII characters and space (RFC 6749, appendix A.12 and A.17).
-  private static func isToken(_ text: String) -> Bool {
-    text.utf8.allSatisfy { (0x20...0x7e).contains($0) }
-  }
-
   /// Whatever is named as a token, anywhere in the answer.
   private func tokens(in value: JSONValue) -> [Secret] {
     var names: Set = ["access_token", "refresh_token", "id_token", "accessToken", "refreshToken", "idToken"]
@@ -129,10 +127,10 @@ private struct Fields {
 
   init(of answer: JSONValue, in dialect: TokenAnswerReader.Dialect) {
     switch dialect {
-    case .oauth:
+    case .oauth, .firebase:
       beside = answer
-      // Firebase may give the ID token alone.
-      accessToken = (answer["access_token"] ?? answer["id_token"])?.text
+      let idToken = if case .firebase = dialect { answer["id_token"]?.text } else { String?.none }
+      accessToken = answer["access_token"]?.text ?? idToken
       refreshToken = answer["refresh_token"]?.text
       expiresIn = answer["expires_in"]
     case .json(let backend):

@@ -70,9 +70,9 @@ extension ControlService {
 
   func importGrant(_ params: inout ParameterReader) async throws(RPCError) -> JSON {
     let name = try params.string("account")
-    let refreshToken = try params.optionalString("refreshToken").map { token(Secret($0)) }
-    let accessToken = try params.optionalString("accessToken").map { token(Secret($0)) }
-    let idToken = try params.optionalString("idToken").map { token(Secret($0)) }
+    let refreshToken = try optionalToken("refreshToken", &params, TokenSyntax.isRefreshToken)
+    let accessToken = try optionalToken("accessToken", &params, TokenSyntax.isBearer)
+    let idToken = try optionalToken("idToken", &params, TokenSyntax.isBearer)
     let seconds = try params.optionalInt("expiresIn", in: 0...Int(Int32.max))
     let replace = try params.bool("replace", default: false)
     try params.finish()
@@ -95,6 +95,16 @@ extension ControlService {
       throw RPCError(error, await entry.service.snapshot())
     }
     return await report(entry).json
+  }
+
+  private func optionalToken(
+    _ name: String, _ params: inout ParameterReader, _ isInForm: (String) -> Bool
+  ) throws(RPCError) -> Token? {
+    guard let text = try params.optionalString(name) else { return nil }
+    guard isInForm(text) else {
+      throw .invalidParams("The parameter \"\(name)\" has characters that no token has.")
+    }
+    return token(Secret(text))
   }
 
   /// Sign-in flows in the browser, on another device or by password are not part of this version.
@@ -147,6 +157,9 @@ extension ControlService {
     let name = try params.optionalString("account")
     let passphrase = try params.optionalString("passphrase").map { Secret($0) }
     try params.finish()
+    if passphrase?.isEmpty == true {
+      throw .invalidParams("The parameter \"passphrase\" is empty: a passphrase has one character at least.")
+    }
     let entries = try await entries(name)
     for entry in entries {
       do throws(UnlockFailure) {
@@ -156,13 +169,20 @@ extension ControlService {
         if name != nil || error != .notSealed { throw RPCError(error, await entry.service.snapshot()) }
         try? await entry.service.unlock(.user, passphrase: nil)
       }
-      let snapshot = await entry.service.snapshot()
-      if name != nil, passphrase == nil, case .locked(.obstacle(let obstacle)) = snapshot.state,
-        obstacle.kind == .passphraseRequired
-      {
-        throw .storage(obstacle, snapshot)
+      if let name, passphrase == nil, await lacksPassphrase(entry) {
+        throw .passphraseNeeded(
+          account: name,
+          message: "The passphrase of \(name) is needed: run \"hearthctl unlock \(name)\" on a terminal, "
+            + "or with --passphrase-stdin.")
       }
     }
     return await reports(entries)
+  }
+
+  /// Also before anything is sealed: the passphrase is set before the first sign-in.
+  private func lacksPassphrase(_ entry: SessionDirectory.Entry) async -> Bool {
+    if await entry.service.needsPassphrase() { return true }
+    guard case .locked(.obstacle(let obstacle)) = await entry.service.snapshot().state else { return false }
+    return obstacle.kind == .passphraseRequired
   }
 }

@@ -148,7 +148,7 @@ package struct ControlService: ControlHandler {
       account = known
       counts = try await stats(of: known)
     }
-    let (answer, start) = hub.subscribe(topics: topics, account: account, outbox: counts, peer: peer)
+    let (answer, start) = try hub.subscribe(topics: topics, account: account, outbox: counts, peer: peer)
     return .subscribed(answer, start: start)
   }
 

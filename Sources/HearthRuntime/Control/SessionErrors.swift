@@ -3,6 +3,9 @@ package import HearthCore
 
 /// The contract's error for what a session cannot do.
 extension RPCError {
+  /// For a provider that did not say when to ask again, in seconds.
+  private static let usualRetry = 5
+
   package init(_ refusal: SessionRefusal, _ snapshot: SessionSnapshot) {
     let account = snapshot.account.description
     switch refusal {
@@ -10,7 +13,7 @@ extension RPCError {
     case .refreshUnavailable(let message, let retryAfter):
       self = .refreshUnavailable(
         account: account, message: message, action: snapshot.action?.rawValue,
-        retryAfterSeconds: retryAfter.map { Swift.max(Int(($0.wholeMilliseconds + 999) / 1000), 1) })
+        retryAfterSeconds: retryAfter.map(\.roundedUpSeconds))
     case .stopping: self = .shuttingDown
     }
   }
@@ -42,9 +45,9 @@ extension RPCError {
     switch failure {
     case .unavailable(let message, let retryAfter):
       .refreshUnavailable(
-        account: account, message: message, retryAfterSeconds: retryAfter.map { Int($0.components.seconds) })
+        account: account, message: message, retryAfterSeconds: retryAfter?.roundedUpSeconds ?? usualRetry)
     case .unanswered(let message):
-      .refreshUnavailable(account: account, message: message, retryAfterSeconds: nil)
+      .refreshUnavailable(account: account, message: message, retryAfterSeconds: usualRetry)
     case .rejected(_, let message), .unclearRefusal(let message), .misconfigured(let message):
       .signInFailed(account: account, message: "The provider refused the grant: \(message)")
     }
@@ -69,12 +72,18 @@ extension RPCError {
     switch failure {
     case .wrongPassphrase: self = .wrongPassphrase(account: account, message: "The passphrase is wrong.")
     case .tooSoon(let wait):
-      let seconds = Swift.max(Int((wait.wholeMilliseconds + 999) / 1000), 1)
+      let seconds = wait.roundedUpSeconds
       self = .wrongPassphrase(
-        account: account, message: "Too many wrong passphrases; try again in \(seconds) s.")
+        account: account, message: "Too many wrong passphrases; try again in \(seconds) s.",
+        retryAfterSeconds: seconds)
     case .unavailable(let obstacle): self = .storage(obstacle, snapshot)
     case .notSealed:
       self = .invalidParams("The credential of \(account) is not protected by a passphrase.")
     }
   }
+}
+
+extension Duration {
+  /// One second at least.
+  fileprivate var roundedUpSeconds: Int { Swift.max(Int((wholeMilliseconds + 999) / 1000), 1) }
 }

@@ -28,6 +28,8 @@ package final class EventHub: Sendable {
 
   /// Events that a subscriber may be behind.
   package static let backlog = 256
+  /// Subscriptions that one connection may hold.
+  package static let subscriptionsPerConnection = 64
 
   private struct Subscriber {
     let connection: ConnectionID
@@ -60,7 +62,7 @@ package final class EventHub: Sendable {
     state.withLock { state in
       let previous = state.sessions.updateValue(snapshot, forKey: snapshot.account)
       state.issuers[snapshot.account] = issuer
-      if let previous, previous.visible != snapshot.visible {
+      if let previous, previous.visible != snapshot.visible || news.contains(where: \.isAnotherSession) {
         publish(
           News(
             .sessionChanged, topic: .session, account: snapshot.account,
@@ -120,13 +122,16 @@ package final class EventHub: Sendable {
   }
 
   /// The answer to `events.subscribe`, and what to do right after it has been sent. `outbox`: the counts of the one
-  /// account that is asked about.
+  /// account that is asked about. Throws where the connection holds too many.
   package func subscribe(
     topics: Set<Topic>, account: AccountName?, outbox: OutboxStatsReport? = nil, peer: any ControlPeer
-  ) -> (answer: JSON, start: @Sendable () -> Void) {
+  ) throws(RPCError) -> (answer: JSON, start: @Sendable () -> Void) {
     let sink = peer.openSink()
     let now = clock.now()
-    return state.withLock { state in
+    return try state.withLock { (state) throws(RPCError) in
+      guard state.subscribers.values.count(where: { $0.connection == peer.id }) < Self.subscriptionsPerConnection else {
+        throw .overloaded("A connection holds \(Self.subscriptionsPerConnection) subscriptions and no more.")
+      }
       state.subscriptionCount += 1
       let id = "\(state.subscriptionCount)"
       state.subscribers[id] = Subscriber(
@@ -185,6 +190,18 @@ extension SessionSnapshot {
   fileprivate var visible: Visible {
     Visible(
       state: state, subject: subject, action: action, isReadable: isReadable, isWritePending: isWritePending)
+  }
+}
+
+extension SessionAnnouncement {
+  /// Another grant took the place of the one before, which may look the same from outside.
+  fileprivate var isAnotherSession: Bool {
+    switch self {
+    case .signedIn, .statusChanged: true
+    case .changed, .refreshed, .refreshFailed, .expiring, .signedOut, .unauthorized, .credentialUnreadable,
+      .credentialReadable, .credentialSetAside, .credentialPendingWrite:
+      false
+    }
   }
 }
 

@@ -8,6 +8,9 @@ package import Logging
 package actor SessionService {
   package typealias Work = @Sendable () async -> Void
 
+  /// How long an attempt at a passphrase waits until it may be made.
+  static let unlockPatience: Duration = .seconds(10)
+
   package nonisolated let account: AccountName
   private var machine: SessionMachine
   private let store: any CredentialStore
@@ -129,7 +132,19 @@ package actor SessionService {
   /// Takes the lock away, opens a sealed credential where a passphrase is given, and waits until it has been read.
   package func unlock(_ lock: Lock, passphrase: Secret?) async throws(UnlockFailure) {
     if let passphrase {
-      let store = store
+      try await openStore(with: passphrase)
+      take(.credentialHinted)
+    }
+    take(.unlocked(lock))
+    _ = await call(.settle)
+    await storeIsQuiet()
+  }
+
+  /// After a wrong passphrase the store takes none for a while: a short one is waited out.
+  private func openStore(with passphrase: Secret) async throws(UnlockFailure) {
+    let store = store
+    let deadline = clock.now() + Self.unlockPatience
+    while true {
       let result: Result<Void, UnlockFailure> = await inStoreOrder {
         do throws(UnlockFailure) {
           try await store.unlock(passphrase: passphrase)
@@ -138,12 +153,18 @@ package actor SessionService {
           return .failure(error)
         }
       }
-      try result.get()
-      take(.credentialHinted)
+      let next = clock.now()
+      guard case .failure(.tooSoon(let wait)) = result, next + wait <= deadline, !isStopped, !Task.isCancelled else {
+        return try result.get()
+      }
+      await shielded { [clock] in await clock.sleep(until: next + wait) }
     }
-    take(.unlocked(lock))
-    _ = await call(.settle)
-    await storeIsQuiet()
+  }
+
+  /// Whether nothing can be sealed until `unlock` is given the passphrase.
+  package func needsPassphrase() async -> Bool {
+    let store = store
+    return await inStoreOrder { await store.needsPassphrase() }
   }
 
   /// Takes over a grant that a person brought. A refresh token alone is used at once, so that the answer can tell how
@@ -178,7 +199,7 @@ package actor SessionService {
       }
     }
     switch answer {
-    case .failure(let failure): throw .provider(failure)
+    case .failure(let failure): throw isStopped ? .stopping : .provider(failure)
     case .success(let response):
       if let measured = response.skew { observe(measured) }
       let grant = Grant(response, after: credential.grant, receivedAt: now)
@@ -370,11 +391,4 @@ package actor SessionService {
       workInbox.yield { continuation.resume(returning: await work()) }
     }
   }
-}
-
-/// Why a grant that a person brought was not taken over; the session before it stays.
-package enum AdoptionFailure: Error, Hashable, Sendable {
-  case provider(RefreshFailure)
-  case storage(Obstacle)
-  case stopping
 }

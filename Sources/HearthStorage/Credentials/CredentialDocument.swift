@@ -106,6 +106,10 @@ struct GrantDocument: Codable {
   /// A refresh token alone is a grant whose access token has expired when it was issued, so that it is refreshed at
   /// once; it is known by the refresh token's fingerprint.
   func grant(modified: Timestamp) throws(CredentialFile.Flaw) -> Grant {
+    try requireForm(accessToken, "accessToken", TokenSyntax.isBearer)
+    try requireForm(idToken, "idToken", TokenSyntax.isBearer)
+    try requireForm(tokenType, "tokenType", TokenSyntax.isBearer)
+    try requireForm(refreshToken, "refreshToken", TokenSyntax.isRefreshToken)
     let access = accessToken.flatMap(Token.init(nonEmpty:))
     let refresh = refreshToken.flatMap(Token.init(nonEmpty:))
     let issuedAt = try moment(issuedAt, "issuedAt") ?? modified
@@ -118,6 +122,14 @@ struct GrantDocument: Codable {
       tokenType: tokenType ?? "Bearer", scope: scope, issuedAt: issuedAt,
       expiresAt: access == nil ? issuedAt : expiresAt,
       refreshExpiresAt: try moment(refreshExpiresAt, "refreshExpiresAt"))
+  }
+
+  private func requireForm(
+    _ text: String?, _ field: String, _ isInForm: (String) -> Bool
+  ) throws(CredentialFile.Flaw) {
+    if let text, !isInForm(text) {
+      throw .corrupt("its field \"grant.\(field)\" has characters that it cannot have")
+    }
   }
 
   private func moment(_ text: String?, _ field: String) throws(CredentialFile.Flaw) -> Timestamp? {

@@ -1,6 +1,8 @@
 package import HearthCore
 
 extension FileCredentialStore {
+  package func needsPassphrase() async -> Bool { protection == .passphrase && held == nil }
+
   package func unlock(passphrase: Secret) async throws(UnlockFailure) {
     if let nextPassphraseAt, clock.now() < nextPassphraseAt { throw .tooSoon(nextPassphraseAt - clock.now()) }
     let look: Look

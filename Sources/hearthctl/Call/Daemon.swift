@@ -41,7 +41,7 @@ struct Daemon: ~Copyable {
     try attempt(method.rawValue, params, within: limit)
   }
 
-  private mutating func attempt(
+  mutating func attempt(
     _ method: String, _ params: JSONObject, within limit: Duration?
   ) throws(CommandFailure) -> Result<JSON, RPCError> {
     do throws(ControlClient.Failure) {

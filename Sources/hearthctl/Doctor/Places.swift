@@ -8,20 +8,26 @@ enum Places {
     let named = variable("HEARTH_CONFIG")
     let home = variable("XDG_CONFIG_HOME") ?? variable("HOME").map { $0 + "/.config" }
     let candidates = [named, home.map { $0 + "/hearth/config.toml" }, "/etc/hearth/config.toml"].compactMap { $0 }
-    guard let (path, status) = candidates.lazy.compactMap({ path in Self.status(path).map { (path, $0) } }).first
-    else {
+    guard let path = candidates.first(where: { status($0) != nil }) else {
       return [Finding(.doubtful, "configuration", "There is none: \(candidates.joined(separator: ", "))")]
     }
     if let named, path != named {
       return [Finding(.doubtful, "configuration", "\(named) (HEARTH_CONFIG) does not exist; \(path) is used")]
     }
+    return [configuration(at: path)]
+  }
+
+  static func configuration(at path: String) -> Finding {
+    guard let status = status(path) else {
+      return Finding(.bad(.failed), "configuration", "\(path) cannot be found: \(String(cString: strerror(errno)))")
+    }
     guard status.st_mode & 0o022 == 0 else {
-      return [Finding(.bad(.failed), "configuration", "\(path) may be written by others: chmod go-w \(path)")]
+      return Finding(.bad(.failed), "configuration", "\(path) may be written by others: chmod go-w \(path)")
     }
     guard access(path, R_OK) == 0 else {
-      return [Finding(.bad(.failed), "configuration", "\(path) cannot be read: \(String(cString: strerror(errno)))")]
+      return Finding(.bad(.failed), "configuration", "\(path) cannot be read: \(String(cString: strerror(errno)))")
     }
-    return [Finding(.good, "configuration", path)]
+    return Finding(.good, "configuration", path)
   }
 
   static func state(_ variable: (String) -> String?) -> [Finding] {
@@ -29,19 +35,23 @@ enum Places {
     guard let path = variable("HEARTH_STATE_DIR") ?? home.map({ $0 + "/hearth" }) else {
       return [Finding(.bad(.failed), "state", "Neither HEARTH_STATE_DIR nor HOME is set")]
     }
+    return [state(at: path)]
+  }
+
+  static func state(at path: String) -> Finding {
     guard let status = status(path) else {
-      return [Finding(.doubtful, "state", "\(path) does not exist yet")]
+      return Finding(.doubtful, "state", "\(path) does not exist yet")
     }
     guard status.st_mode & S_IFMT == S_IFDIR else {
-      return [Finding(.bad(.failed), "state", "\(path) is no folder")]
+      return Finding(.bad(.failed), "state", "\(path) is no folder")
     }
     guard status.st_uid == getuid() else {
-      return [Finding(.bad(.failed), "state", "\(path) belongs to another user (\(status.st_uid))")]
+      return Finding(.bad(.failed), "state", "\(path) belongs to another user (\(status.st_uid))")
     }
     guard status.st_mode & 0o077 == 0 else {
-      return [Finding(.bad(.failed), "state", "\(path) is open to others: chmod 700 \(path)")]
+      return Finding(.bad(.failed), "state", "\(path) is open to others: chmod 700 \(path)")
     }
-    return [Finding(.good, "state", path)]
+    return Finding(.good, "state", path)
   }
 
   static func socket(_ path: String) -> [Finding] {

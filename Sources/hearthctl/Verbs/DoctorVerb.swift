@@ -9,14 +9,16 @@ struct DoctorVerb: ParsableCommand {
 
   func run() throws {
     var findings = [Finding(.good, "version", "hearthctl \(HearthVersion.text)")]
-    findings += Places.configuration(variable)
-    findings += Places.state(variable)
     let path = try daemonOptions.socketPath
-    findings += Places.socket(path)
     do {
       var daemon = try Daemon(path: path)
-      findings += try askDaemon(&daemon)
+      let info = try daemon.call(.daemonGetInfo)
+      findings += places(info["paths"])
+      findings += Places.socket(path)
+      findings += try askDaemon(&daemon, info)
     } catch let failure as CommandFailure {
+      findings += places(nil)
+      findings += Places.socket(path)
       findings.append(Finding(.bad(failure.status), "daemon", failure.message ?? "It does not answer."))
     }
     daemonOptions.output.show(["checks": .array(findings.map(\.json))]) {
@@ -26,8 +28,20 @@ struct DoctorVerb: ParsableCommand {
     guard status == .done else { throw CommandFailure(status, nil) }
   }
 
-  private func askDaemon(_ daemon: inout Daemon) throws -> [Finding] {
-    let info = try daemon.call(.daemonGetInfo)
+  /// `paths`: what a daemon that runs says it uses; nil: where it would look.
+  private func places(_ paths: JSON?) -> [Finding] {
+    guard let paths else { return Places.configuration(variable) + Places.state(variable) }
+    var findings: [Finding] = []
+    if let path = paths["configuration"]?.string {
+      findings.append(Places.configuration(at: path))
+    } else {
+      findings.append(Finding(.doubtful, "configuration", "The daemon runs without one"))
+    }
+    if let path = paths["state"]?.string { findings.append(Places.state(at: path)) }
+    return findings
+  }
+
+  private func askDaemon(_ daemon: inout Daemon, _ info: JSON) throws -> [Finding] {
     let version = info["version"]?.string ?? "of an unknown version"
     let process = info["pid"]?.int.map { ", process \($0)" } ?? ""
     let since = info["startedAt"]?.string.flatMap { Moment($0) }.map { ", started \($0.relative(to: .now))" } ?? ""

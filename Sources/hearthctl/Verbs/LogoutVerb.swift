@@ -18,6 +18,7 @@ struct LogoutVerb: ParsableCommand {
 
   func run() throws {
     var daemon = try daemonOptions.connect()
+    let wasSignedOut = try daemon.session(account).state == "unauthenticated"
     let json = try daemon.call(
       .sessionSignOut,
       [
@@ -25,8 +26,8 @@ struct LogoutVerb: ParsableCommand {
         "outbox": .string(discardOutbox ? "discard" : "keep"),
       ])
     let session = try Daemon.session(json, from: .sessionSignOut)
-    daemonOptions.output.show(json) { session.message }
-    if !keepsGrant, json["revoked"]?.bool == false, !daemonOptions.json {
+    daemonOptions.output.show(json) { wasSignedOut ? "\(account) was signed out already." : session.message }
+    if !wasSignedOut, !keepsGrant, json["revoked"]?.bool == false, !daemonOptions.json {
       Output.note("The provider was not told, or took no notice.")
     }
   }

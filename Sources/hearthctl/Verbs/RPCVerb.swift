@@ -3,7 +3,7 @@ import HearthControl
 
 struct RPCVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "rpc", abstract: "Call any method and print its result.",
+    commandName: "rpc", abstract: "Call any method and print its result; with --json, its error too.",
     discussion: "\"hearthctl rpc rpc.discover\" prints what there is to call.")
 
   @OptionGroup var daemonOptions: DaemonOptions
@@ -24,7 +24,12 @@ struct RPCVerb: ParsableCommand {
   func run() throws {
     let params = try readParams()
     var daemon = try daemonOptions.connect()
-    daemonOptions.output.json(try daemon.call(method, params, within: .seconds(timeout)))
+    switch try daemon.attempt(method, params, within: .seconds(timeout)) {
+    case .success(let result): daemonOptions.output.json(result)
+    case .failure(let error):
+      if daemonOptions.json { daemonOptions.output.json(error.json) }
+      throw error
+    }
   }
 
   private func readParams() throws -> JSONObject {

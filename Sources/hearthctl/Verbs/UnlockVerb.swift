@@ -15,13 +15,19 @@ struct UnlockVerb: ParsableCommand {
 
   func run() throws {
     var daemon = try daemonOptions.connect()
-    let json =
-      passphraseStdin
-      ? try unlock(account, &daemon, passphrase: try Input.secret(prompt: "Passphrase: ")).get()
-      : try unlockAsking(&daemon)
+    var failure = ExitStatus.done
+    let json: JSON
+    if passphraseStdin {
+      json = try unlock(account, &daemon, passphrase: try Input.secret(prompt: "Passphrase: ")).get()
+    } else if let account {
+      json = try unlockAsking(account, &daemon)
+    } else {
+      (json, failure) = try unlockAll(&daemon)
+    }
     let sessions = try Daemon.sessions(json, from: .sessionUnlock)
     daemonOptions.output.show(json) { sessions.map { "\($0.account): \($0.message)" }.joined(separator: "\n") }
-    guard !sessions.contains(where: { $0.state == "locked" }) else { throw CommandFailure(.locked, nil) }
+    if sessions.contains(where: { $0.state == "locked" }) { failure = ExitStatus.worst([failure, .locked]) }
+    guard failure == .done else { throw CommandFailure(failure, nil) }
   }
 
   private func unlock(
@@ -32,22 +38,42 @@ struct UnlockVerb: ParsableCommand {
       JSONObject(given: ["account": account.map(JSON.string), "passphrase": passphrase.map(JSON.string)]))
   }
 
-  /// Asks for the passphrase of each account that needs one, each once, where there is a terminal to ask on.
-  private func unlockAsking(_ daemon: inout Daemon) throws -> JSON {
-    var asked: Set<String> = []
-    while true {
-      let outcome = try unlock(account, &daemon)
-      guard case .failure(let error) = outcome, error.kind == .passphraseNeeded, Input.isTerminal,
-        let name = error.account ?? account, asked.insert(name).inserted
-      else { return try outcome.get() }
-      let isNew = try daemon.session(name).state != "locked"
-      let passphrase = try Input.ask("\(isNew ? "New passphrase" : "Passphrase") for \(name): ", echo: false)
-      if isNew, try Input.ask("Again: ", echo: false) != passphrase {
-        throw CommandFailure(.failed, "The two passphrases are not the same: nothing was set.")
-      }
-      let unlocked = try unlock(name, &daemon, passphrase: passphrase)
-      if case .failure = unlocked { return try unlocked.get() }
-      if account != nil { return try unlocked.get() }
+  /// Asks for the passphrase where the account needs one and there is a terminal to ask on.
+  private func unlockAsking(_ account: String, _ daemon: inout Daemon) throws -> JSON {
+    let outcome = try unlock(account, &daemon)
+    guard case .failure(let error) = outcome, error.kind == .passphraseNeeded, Input.isTerminal else {
+      return try outcome.get()
     }
+    // What is sealed locks the session; where it is not locked, there is nothing sealed yet.
+    let isFirst = try daemon.session(account).state != "locked"
+    let passphrase =
+      isFirst
+      ? try firstPassphrase(of: account) : try Input.ask("Passphrase for \(account): ", echo: false)
+    return try unlock(account, &daemon, passphrase: passphrase).get()
+  }
+
+  private func firstPassphrase(of account: String) throws -> String {
+    Output.note("\(account) has no passphrase yet: choose the one that will protect its credential.")
+    let passphrase = try Input.ask("New passphrase for \(account): ", echo: false)
+    guard try Input.ask("Again: ", echo: false) == passphrase else {
+      throw CommandFailure(.failed, "The two passphrases are not the same: nothing was set.")
+    }
+    return passphrase
+  }
+
+  /// One account that cannot be unlocked keeps none of the others locked.
+  private func unlockAll(_ daemon: inout Daemon) throws -> (JSON, ExitStatus) {
+    let json = try unlock(nil, &daemon).get()
+    guard Input.isTerminal else { return (json, .done) }
+    var failure = ExitStatus.done
+    for session in try Daemon.sessions(json, from: .sessionUnlock) {
+      do {
+        _ = try unlockAsking(session.account, &daemon)
+      } catch let error as RPCError {
+        Output.error("\(session.account): \(error.message)")
+        failure = ExitStatus.worst([failure, ExitStatus(error)])
+      }
+    }
+    return (try daemon.call(.sessionList), failure)
   }
 }

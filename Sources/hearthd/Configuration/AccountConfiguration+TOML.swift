@@ -177,10 +177,13 @@ extension TableReader<AccountConfiguration.Key> {
       do {
         url = try HTTPURL(text)
       } catch {
-        throw self.error(key, "cannot have \"\(text)\": \(error)")
+        throw self.error(key, "cannot have \"\(text.withoutUserInformation)\": \(error)")
       }
       guard !text.dropFirst("https://".count).contains(where: { $0 == "/" || $0 == "?" }) else {
-        throw error(key, "cannot have \"\(text)\": an origin is scheme://host or scheme://host:port, without a path")
+        throw error(
+          key,
+          "cannot have \"\(text.withoutUserInformation)\": an origin is scheme://host or scheme://host:port, without a path"
+        )
       }
       origins.append(url.origin)
     }

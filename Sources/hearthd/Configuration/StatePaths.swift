@@ -12,23 +12,35 @@ struct StatePaths: Hashable, Sendable {
   /// The default place, where the account's `credential_file` names no other.
   func credentialFile(of account: AccountName) -> String { "\(credentials)/\(account).json" }
 
-  /// Makes the folders that are missing, 0700, and narrows to that what others may read. One that others may write,
-  /// or that is not the user's own, is refused.
+  /// Makes the state folder where it is missing, 0700, and takes from it and the credentials' what others may do. One
+  /// that others may write in, or that is not the user's own, is refused. The credentials' folder is made at the very
+  /// first start, and never again: where it is away then, its volume is, and that is for the sessions to say.
   func prepare() throws(ConfigurationError) {
     try Self.makeFolder(folder)
-    try Self.makeFolder(credentials)
+    guard let status = Self.status(of: folder) else { throw Self.unusable(folder) }
+    try Self.keepPrivate(folder, status)
+    if Self.status(of: accounts) == nil, Self.status(of: credentials) == nil { try Self.makeFolder(credentials) }
+    if let status = Self.status(of: credentials) { try Self.keepPrivate(credentials, status) }
   }
 
   private static func makeFolder(_ path: String) throws(ConfigurationError) {
-    func failure() -> ConfigurationError { ConfigurationError("\(path): the folder cannot be used: \(systemError())") }
     for end in path.indices.dropFirst() where path[end] == "/" {
-      guard mkdir(String(path[..<end]), 0o700) == 0 || errno == EEXIST else {
-        throw failure()
-      }
+      guard mkdir(String(path[..<end]), 0o700) == 0 || errno == EEXIST else { throw unusable(path) }
     }
-    guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw failure() }
+    guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw unusable(path) }
+  }
+
+  private static func unusable(_ path: String) -> ConfigurationError {
+    ConfigurationError("\(path): the folder cannot be used: \(systemError())")
+  }
+
+  private static func status(of path: String) -> stat? {
     var status = stat()
-    guard stat(path, &status) == 0 else { throw failure() }
+    return stat(path, &status) == 0 ? status : nil
+  }
+
+  /// Modes are narrowed, never widened.
+  private static func keepPrivate(_ path: String, _ status: stat) throws(ConfigurationError) {
     guard status.st_mode & S_IFMT == S_IFDIR else { throw ConfigurationError("\(path): is no folder") }
     guard status.st_uid == geteuid() else {
       throw ConfigurationError("\(path): the folder belongs to user \(status.st_uid); it must be your own")
@@ -36,6 +48,6 @@ struct StatePaths: Hashable, Sendable {
     guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
       throw ConfigurationError("\(path): the folder is refused, because others may write in it")
     }
-    guard status.st_mode & 0o777 == 0o700 || chmod(path, 0o700) == 0 else { throw failure() }
+    guard status.st_mode & 0o077 == 0 || chmod(path, status.st_mode & 0o700) == 0 else { throw unusable(path) }
   }
 }

@@ -117,7 +117,7 @@ struct TableReader<Key: RawRepresentable & CaseIterable & Hashable> where Key.Ra
     do {
       return try HTTPURL(text)
     } catch {
-      throw self.error(key, "cannot be \"\(text)\": \(error)")
+      throw self.error(key, "cannot be \"\(text.withoutUserInformation)\": \(error)")
     }
   }
 
@@ -167,6 +167,15 @@ struct TableReader<Key: RawRepresentable & CaseIterable & Hashable> where Key.Ra
     }
     guard (0..<1).contains(number) else { throw error(key, "must be at least 0 and less than 1, not \(number)") }
     return number
+  }
+}
+
+extension String {
+  /// A URL, or what was meant for one, without what stands before an @: there may be a password in it.
+  var withoutUserInformation: String {
+    guard let end = lastIndex(of: "@") else { return self }
+    let start = firstRange(of: "://").map(\.upperBound).flatMap { $0 <= end ? $0 : nil } ?? startIndex
+    return self[..<start] + "…" + self[end...]
   }
 }
 

@@ -27,23 +27,36 @@ import Testing
     #expect(request.params == ["a": 1])
   }
 
-  @Test("a call without id is a notification; parameters may be absent")
+  @Test("a call without id is a notification; parameters may be absent, or null")
   func readsNotification() {
     #expect(decode(#"{"jsonrpc":"2.0","method":"m"}"#) == .single(.request(Request(id: nil, method: "m"))))
+    #expect(
+      decode(#"{"jsonrpc":"2.0","id":1,"method":"m","params":null}"#)
+        == .single(.request(Request(id: 1, method: "m"))))
   }
 
   @Test(
-    "refuses what is no request with -32600 and id null",
+    "refuses what is no request with -32600, and with id null where its id cannot be told",
     arguments: [
-      "1", "\"x\"", "null", "{}", #"{"method":"m","id":1}"#, #"{"jsonrpc":"1.0","method":"m","id":1}"#,
-      #"{"jsonrpc":2.0,"method":"m","id":1}"#, #"{"jsonrpc":"2.0","id":1}"#, #"{"jsonrpc":"2.0","id":1,"method":1}"#,
-      #"{"jsonrpc":"2.0","method":1,"params":"bar"}"#, #"{"jsonrpc":"2.0","id":true,"method":"m"}"#,
-      #"{"jsonrpc":"2.0","id":[1],"method":"m"}"#, #"{"jsonrpc":"2.0","id":{},"method":"m"}"#,
-      #"{"jsonrpc":"2.0","id":1,"method":"m","params":1}"#, #"{"jsonrpc":"2.0","id":1,"method":"m","params":null}"#,
-      #"{"jsonrpc":"2.0","id":1,"method":"m","params":"x"}"#, "[]",
+      "1", "\"x\"", "null", "{}", #"{"jsonrpc":"2.0","method":1,"params":"bar"}"#,
+      #"{"jsonrpc":"2.0","id":true,"method":"m"}"#, #"{"jsonrpc":"2.0","id":[1],"method":"m"}"#,
+      #"{"jsonrpc":"2.0","id":{},"method":"m"}"#, "[]",
     ])
   func refusesInvalid(text: String) {
     #expect(refusal(text) == "null -32600")
+  }
+
+  @Test(
+    "refuses what is no request under its id, where that can be told",
+    arguments: ["42", "1.50", "\"a\"", "null"],
+    [
+      #"{"method":"m","id":ID}"#, #"{"jsonrpc":"1.0","method":"m","id":ID}"#,
+      #"{"jsonrpc":2.0,"method":"m","id":ID}"#, #"{"jsonrpc":"2.0","id":ID}"#,
+      #"{"jsonrpc":"2.0","id":ID,"method":1}"#, #"{"jsonrpc":"2.0","id":ID,"method":"m","params":1}"#,
+      #"{"jsonrpc":"2.0","id":ID,"method":"m","params":"x"}"#, #"{"jsonrpc":"2.0","id":ID,"method":"m","params":true}"#,
+    ])
+  func refusesInvalidUnderItsID(id: String, text: String) {
+    #expect(refusal(text.replacing("ID", with: id)) == "\(id) -32600")
   }
 
   @Test("refuses parameters by position with -32602 under the call's id, and a notification's without a word")

@@ -26,4 +26,13 @@ struct ClockStepTests {
     session.take(.clockChanged(by: Duration.zero - .seconds(200)))
     #expect(session.snapshot.nextAttemptAt.map { $0 - session.now } == .seconds(60))
   }
+
+  @Test("makes its plan anew when the settings change")
+  func newSettings() {
+    var session = SessionScript.holding()
+    var settings = RefreshSettings()
+    settings.margin = .seconds(60)
+    session.take(.settingsChanged(settings))
+    #expect(session.snapshot.nextAttemptAt.map { $0 >= .sample + .seconds(3600 - 66) } == true)
+  }
 }

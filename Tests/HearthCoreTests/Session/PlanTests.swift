@@ -164,4 +164,14 @@ struct PlanTests {
     session.writesEnd()
     #expect(session.machine.isAtRest)
   }
+
+  @Test("plans nothing for a token that never expires")
+  func neverExpires() {
+    var session = SessionScript.holding(.sample(1, issuedAt: .sample, lifetime: nil))
+    #expect(session.nextWake == nil)
+    session.passes(.seconds(1_000_000))
+    #expect(session.token == .sample(1))
+    session.refreshes(to: 2)
+    #expect(session.token == .sample(2))
+  }
 }

@@ -392,23 +392,4 @@ struct RefreshTests {
     session.comesDue()
     #expect(session.attempts.count == 1)
   }
-
-  @Test("plans nothing for a token that never expires")
-  func neverExpires() {
-    var session = SessionScript.holding(.sample(1, issuedAt: .sample, lifetime: nil))
-    #expect(session.nextWake == nil)
-    session.passes(.seconds(1_000_000))
-    #expect(session.token == .sample(1))
-    session.refreshes(to: 2)
-    #expect(session.token == .sample(2))
-  }
-
-  @Test("makes its plan anew when the settings change")
-  func newSettings() {
-    var session = SessionScript.holding()
-    var settings = RefreshSettings()
-    settings.margin = .seconds(60)
-    session.take(.settingsChanged(settings))
-    #expect(session.snapshot.nextAttemptAt.map { $0 >= .sample + .seconds(3600 - 66) } == true)
-  }
 }

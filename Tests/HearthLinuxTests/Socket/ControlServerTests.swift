@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A server in a folder of its own, for the length of `body`; then it is shut down and has to end.
-private func serving(
+func serving(
   _ handler: ScriptedHandler = ScriptedHandler(), limits: ControlLimits = ControlLimits(), user: UInt32 = getuid(),
   _ body: @Sendable (_ path: String, _ server: ControlServer) async throws -> Void
 ) async throws {
@@ -25,12 +25,12 @@ private func serving(
   #expect(access(path, F_OK) != 0, "the socket's file was left behind")
 }
 
-private func answer(_ id: JSON, _ result: JSON) -> JSON {
+func answer(_ id: JSON, _ result: JSON) -> JSON {
   ["jsonrpc": "2.0", "id": id, "result": result]
 }
 
 extension JSON {
-  fileprivate var errorCode: Int? { self["error"]?["code"]?.int }
+  var errorCode: Int? { self["error"]?["code"]?.int }
 }
 
 @Suite(.timeLimit(.minutes(1))) struct ControlServerTests {
@@ -349,111 +349,6 @@ extension JSON {
       handler.release()
       await handler.until { $0.closed.count == 1 }
       #expect(handler.cancelled == 0)
-    }
-  }
-
-  @Test("on shutdown running calls end, new ones are answered -32000, and subscribers are closed")
-  func shutdown() async throws {
-    let handler = ScriptedHandler()
-    try await serving(handler) { path, server in
-      let (client, subscriber) = try await onThread { (try RawClient(path: path), try RawClient(path: path)) }
-      subscriber.call(1, "subscribe")
-      #expect(try await onThread { try subscriber.receive() } == answer(1, "subscribed"))
-      client.call(1, "wait")
-      await handler.until { $0.waiting == 1 }
-      server.shutDown()
-      #expect(try await onThread { try subscriber.receiveAll() }.isEmpty)
-      // One that comes at the same moment may still be served.
-      try await onThread {
-        repeat { client.call(2, "echo") } while try client.receive()?.errorCode != -32000
-      }
-      handler.release()
-      #expect(try await onThread { try client.receiveAll() } == [answer(1, "released")])
-    }
-  }
-
-  @Test("on shutdown calls that do not end are cancelled when their grace is over")
-  func shutdownGrace() async throws {
-    var limits = ControlLimits()
-    limits.shutdownGrace = .milliseconds(50)
-    let handler = ScriptedHandler()
-    try await serving(handler, limits: limits) { path, server in
-      let client = try await onThread { try RawClient(path: path) }
-      client.call(1, "stuck")
-      await handler.until { $0.begun == ["stuck"] }
-      server.shutDown()
-      _ = try await onThread { try client.receiveAll() }
-      await handler.until { $0.cancelled == 1 }
-    }
-  }
-
-  @Test("cancelled, the server ends with its calls and connections")
-  func cancellation() async throws {
-    let folder = TemporaryFolder()
-    let path = folder.file("rpc.sock")
-    let handler = ScriptedHandler()
-    let server = ControlServer(
-      socket: try ListeningSocket(path: path), handler: handler,
-      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { try await server.run() }
-      let (busy, idle) = try await onThread { (try RawClient(path: path), try RawClient(path: path)) }
-      idle.call(1, "echo")
-      #expect(try await onThread { try idle.receive() } == answer(1, [:]))
-      busy.call(1, "stuck")
-      await handler.until { $0.begun.contains("stuck") }
-      group.cancelAll()
-      try await group.waitForAll()
-      #expect(handler.cancelled == 1)
-      #expect(handler.closed.count == 2)
-      #expect(try await onThread { try idle.receiveAll() }.isEmpty)
-    }
-  }
-
-  @Test("serves on a descriptor that was passed to it, and leaves its file alone")
-  func passedDescriptor() async throws {
-    let folder = TemporaryFolder()
-    let path = folder.file("rpc.sock")
-    let socket = try ListeningSocket(path: path)
-    let server = ControlServer(
-      socket: ListeningSocket(passed: socket.descriptor), handler: ScriptedHandler(),
-      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { try await server.run() }
-      try await onThread {
-        let client = try RawClient(path: path)
-        client.call(1, "echo")
-        #expect(try client.receive() == answer(1, [:]))
-      }
-      server.shutDown()
-      try await group.waitForAll()
-    }
-    #expect(access(path, F_OK) == 0)
-  }
-
-  @Test("the client of hearthctl calls, hears notifications in order, and checks whose the server is")
-  func controlClient() async throws {
-    var limits = ControlLimits()
-    limits.shutdownGrace = .milliseconds(10)
-    try await serving(limits: limits) { path, server in
-      try await onThread {
-        var client = try ControlClient(path: path)
-        #expect(try client.call("echo", ["a": 1]) == ["a": 1])
-        #expect(throws: ControlClient.Failure.refused(.methodNotFound("none"))) { try client.call("none") }
-        _ = try client.call("subscribe", ["count": 2])
-        // They come while another answer is awaited, and are kept.
-        _ = try client.call("echo")
-        #expect(try client.nextNotification()?.params["number"] == 0)
-        #expect(try client.nextNotification()?.params["number"] == 1)
-        #expect(throws: ControlClient.Failure.timedOut) { try client.nextNotification(within: .milliseconds(10)) }
-        #expect(throws: ControlClient.Failure.timedOut) { try client.call("stuck", within: .milliseconds(10)) }
-      }
-      #expect(throws: ControlClient.Failure.foreignServer(path: path, user: getuid())) {
-        _ = try ControlClient(path: path, user: getuid() + 1)
-      }
-    }
-    #expect(throws: ControlClient.Failure.noDaemon(path: "/nowhere/rpc.sock")) {
-      _ = try ControlClient(path: "/nowhere/rpc.sock")
     }
   }
 }

@@ -29,7 +29,7 @@ struct EventHubTests {
   @Test("gives a snapshot and its number, and after the answer everything that came since, once and in order")
   func snapshotThenEvents() throws {
     hub.publish(news(1))
-    let (answer, start) = hub.subscribe(topics: [.outbox], account: nil, peer: peer)
+    let (answer, start) = try hub.subscribe(topics: [.outbox], account: nil, peer: peer)
     #expect(answer["seq"] == 1)
     hub.publish(news(2))
     #expect(peer.sink.sent.isEmpty)
@@ -43,7 +43,7 @@ struct EventHubTests {
   @Test("tells a session that became another one, with the state before it")
   func tellsChanges() throws {
     hub.sessionIs(try snapshot("work"), issuer: nil, news: [])
-    let (answer, start) = hub.subscribe(topics: [.session], account: nil, peer: peer)
+    let (answer, start) = try hub.subscribe(topics: [.session], account: nil, peer: peer)
     #expect(answer["snapshot"]?["sessions"]?[0]?["state"] == "hydrating")
     start()
     hub.sessionIs(try snapshot("work"), issuer: nil, news: [])
@@ -55,10 +55,36 @@ struct EventHubTests {
     #expect(peer.sink.sent.first?["params"]?["session"]?["reason"] == "lockedByUser")
   }
 
+  @Test(
+    "tells a session that was replaced by one that looks the same: by a sign-in, or by another program's grant",
+    arguments: [SessionAnnouncement.signedIn(nil), .statusChanged])
+  func tellsReplacement(news: SessionAnnouncement) throws {
+    hub.sessionIs(try snapshot("work"), issuer: nil, news: [])
+    let (_, start) = try hub.subscribe(topics: [.session], account: nil, peer: peer)
+    start()
+    hub.sessionIs(try snapshot("work"), issuer: nil, news: [news])
+    #expect(peer.sink.sent.map { $0["method"] } == ["session.changed"])
+    hub.sessionIs(try snapshot("work", lockedAt: true), issuer: nil, news: [news])
+    #expect(peer.sink.sent.count == 2, "one change is told once")
+  }
+
+  @Test("gives one connection 64 subscriptions, and -32001 for one more, until one ends")
+  func limitsSubscriptions() throws {
+    var last: JSON = .null
+    for _ in 0..<64 { last = try hub.subscribe(topics: [.outbox], account: nil, peer: peer).answer }
+    let error = #expect(throws: RPCError.self) {
+      _ = try hub.subscribe(topics: [.outbox], account: nil, peer: peer)
+    }
+    #expect(error?.code == -32001)
+    _ = try hub.subscribe(topics: [.outbox], account: nil, peer: RecordingPeer(2))
+    #expect(hub.unsubscribe(try #require(last["subscription"]?.string), of: peer.id))
+    _ = try hub.subscribe(topics: [.outbox], account: nil, peer: peer)
+  }
+
   @Test("tells a subscriber only of its topics and its account")
   func filters() throws {
     let work = try #require(AccountName("work"))
-    let (_, start) = hub.subscribe(topics: [.outbox], account: work, peer: peer)
+    let (_, start) = try hub.subscribe(topics: [.outbox], account: work, peer: peer)
     start()
     hub.publish(news(1, account: "home"))
     hub.publish(news(2, account: "work"))
@@ -67,10 +93,10 @@ struct EventHubTests {
   }
 
   @Test("closes a subscriber that is 256 events behind, and tells the others on")
-  func closesTheLagging() {
+  func closesTheLagging() throws {
     let quick = RecordingPeer(2)
-    let (_, start) = hub.subscribe(topics: [.outbox], account: nil, peer: peer)
-    let (_, startQuick) = hub.subscribe(topics: [.outbox], account: nil, peer: quick)
+    let (_, start) = try hub.subscribe(topics: [.outbox], account: nil, peer: peer)
+    let (_, startQuick) = try hub.subscribe(topics: [.outbox], account: nil, peer: quick)
     start()
     startQuick()
     peer.sink.stall()
@@ -83,7 +109,7 @@ struct EventHubTests {
 
   @Test("ends a subscription for the connection that made it, and for no other")
   func unsubscribes() throws {
-    let (answer, start) = hub.subscribe(topics: [.outbox], account: nil, peer: peer)
+    let (answer, start) = try hub.subscribe(topics: [.outbox], account: nil, peer: peer)
     start()
     let id = try #require(answer["subscription"]?.string)
     #expect(!hub.unsubscribe(id, of: ConnectionID(9)))

@@ -165,6 +165,49 @@ struct SessionServiceTests {
     }
   }
 
+  @Test("waits out the ten seconds or less in which no passphrase is taken, and tries then")
+  func waitsForTheStore() async throws {
+    store.isSealed(with: "sesame", refusing: .tooSoon(.seconds(10)))
+    try await running {
+      _ = await service.call(.settle)
+      #expect(await service.needsPassphrase())
+      async let unlocked: Void = service.unlock(.user, passphrase: Secret("sesame"))
+      await clock.waitForSleeper(until: clock.now() + .seconds(10))
+      clock.advance(by: .seconds(10))
+      try await unlocked
+      #expect(await !service.needsPassphrase())
+    }
+  }
+
+  @Test("says at once that no passphrase is taken for longer than ten seconds")
+  func tooSoon() async throws {
+    store.isSealed(with: "sesame", refusing: .tooSoon(.seconds(11)))
+    try await running {
+      await #expect(throws: UnlockFailure.tooSoon(.seconds(11))) {
+        try await service.unlock(.user, passphrase: Secret("sesame"))
+      }
+    }
+  }
+
+  @Test("waits for no passphrase once it stops")
+  func stopsWaiting() async throws {
+    store.isSealed(with: "sesame", refusing: .tooSoon(.seconds(5)), .tooSoon(.seconds(5)))
+    try await withThrowingTaskGroup { group in
+      group.addTask { [service] in await service.run() }
+      _ = await service.call(.settle)
+      async let unlocked: Void = service.unlock(.user, passphrase: Secret("sesame"))
+      await clock.waitForSleeper(until: clock.now() + .seconds(5))
+      await service.stop()
+      do {
+        try await unlocked
+        Issue.record("it was unlocked")
+      } catch {
+        #expect(error as? UnlockFailure == .tooSoon(.seconds(5)))
+      }
+      try await group.waitForAll()
+    }
+  }
+
   @Test("hands back what is to be revoked on sign-out, after the credential is gone")
   func signsOut() async throws {
     try await running {

@@ -48,7 +48,8 @@ struct CredentialFileTests {
     var credential = bench.credential(1)
     credential.grant.idToken = Token("id")
     credential.grant.refreshExpiresAt = Timestamp(rfc3339: "2027-01-01T00:00:00Z")
-    credential.grant.tokenType = "DPoP \"quoted\" é"
+    credential.grant.tokenType = "DPoP"
+    credential.grant.scope = "\"quoted\" é"
     try await bench.store().write(credential)
     #expect(await bench.store().read() == .found(credential))
   }
@@ -74,6 +75,22 @@ struct CredentialFileTests {
       (
         #"{"version":1,"grant":{"accessToken":"secret","expiresAt":"soon"}}"#,
         #"its field "grant.expiresAt" is no time"#
+      ),
+      (
+        #"{"version":1,"grant":{"accessToken":"a\r\nX: y"}}"#,
+        #"its field "grant.accessToken" has characters that it cannot have"#
+      ),
+      (
+        #"{"version":1,"grant":{"accessToken":"a","tokenType":"Bearer x\r\nX:"}}"#,
+        #"its field "grant.tokenType" has characters that it cannot have"#
+      ),
+      (
+        #"{"version":1,"grant":{"accessToken":"a","idToken":"a b"}}"#,
+        #"its field "grant.idToken" has characters that it cannot have"#
+      ),
+      (
+        #"{"version":1,"grant":{"accessToken":"a","refreshToken":"a\u0000"}}"#,
+        #"its field "grant.refreshToken" has characters that it cannot have"#
       ),
       (#"{"version":1,"origin":"id.example.com","grant":{"accessToken":"secret"}}"#, "its origin is no URL"),
       (

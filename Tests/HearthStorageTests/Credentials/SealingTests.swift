@@ -117,10 +117,15 @@ struct SealingTests {
   func passphraseFirst() async throws {
     let store = bench.store(protection: .passphrase)
     #expect(await store.read() == .neverSignedIn)
+    #expect(await store.needsPassphrase())
     await #expect(throws: Obstacle.self) { try await store.prepare() }
     await #expect(throws: UnlockFailure.wrongPassphrase) { try await store.unlock(passphrase: Secret("")) }
     try await store.unlock(passphrase: Secret("open sesame"))
+    #expect(await !store.needsPassphrase())
     try await store.prepare()
+    await store.lock()
+    #expect(await store.needsPassphrase())
+    #expect(await !bench.store().needsPassphrase())
   }
 
   @Test("A file that lies open is read, and sealed by the next write once there is a key")

@@ -47,6 +47,24 @@ struct WritingTests {
     await #expect(throws: Obstacle(.storageError, detail: "\(aside): no space left")) { try await store.prepare() }
   }
 
+  @Test("The default folder is made by the first write, and not again once it is gone with all that was in it")
+  func defaultFolder() async throws {
+    let folder = Bench.state + "/credentials"
+    #expect(await bench.store().read() == .neverSignedIn)
+    #expect(!bench.files.log.contains("createFolder \(folder)"))
+    try await bench.store().write(bench.credential(1))
+    #expect(bench.files.log.contains("createFolder \(folder)"))
+    bench.files.unmount(folder)
+    bench.files.delete(folder)
+    let before = bench.files.log.count
+    for _ in 0..<2 {
+      let store = bench.store()
+      await #expect(throws: Obstacle.self) { try await store.prepare() }
+      await #expect(throws: Obstacle.self) { try await store.write(bench.credential(2)) }
+    }
+    #expect(!bench.files.log.dropFirst(before).contains { $0.hasPrefix("create") })
+  }
+
   @Test("A prepared file that somebody tidied away is made again")
   func preparedAndGone() async throws {
     let store = bench.store()

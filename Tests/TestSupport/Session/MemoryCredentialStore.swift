@@ -9,6 +9,9 @@ package final class MemoryCredentialStore: CredentialStore {
     var writeObstacle: Obstacle?
     var written: [Credential] = []
     var log: [String] = []
+    var passphrase: Secret?
+    var isOpen = true
+    var refusals: [UnlockFailure] = []
     var watchers: [AsyncStream<Void>.Continuation] = []
   }
 
@@ -82,9 +85,35 @@ package final class MemoryCredentialStore: CredentialStore {
     }
   }
 
-  package func unlock(passphrase: Secret) async throws(UnlockFailure) { throw .notSealed }
+  package func needsPassphrase() async -> Bool { state.withLock { !$0.isOpen } }
 
-  package func lock() async { state.withLock { $0.log.append("lock") } }
+  package func unlock(passphrase: Secret) async throws(UnlockFailure) {
+    let failure: UnlockFailure? = state.withLock { state in
+      state.log.append("unlock")
+      guard let right = state.passphrase else { return .notSealed }
+      if !state.refusals.isEmpty { return state.refusals.removeFirst() }
+      if passphrase != right { return .wrongPassphrase }
+      state.isOpen = true
+      return nil
+    }
+    if let failure { throw failure }
+  }
+
+  package func lock() async {
+    state.withLock { state in
+      state.log.append("lock")
+      if state.passphrase != nil { state.isOpen = false }
+    }
+  }
+
+  /// Is protected by a passphrase from now on, and its key is not held. `refusing`: what the next attempts meet.
+  package func isSealed(with passphrase: String, refusing refusals: UnlockFailure...) {
+    state.withLock { state in
+      state.passphrase = Secret(passphrase)
+      state.isOpen = false
+      state.refusals = refusals
+    }
+  }
 
   package func changes() -> AsyncStream<Void> {
     let (stream, continuation) = AsyncStream<Void>.makeStream()

@@ -156,7 +156,7 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
       "/c.toml:4: \"issuer\" in [accounts.a] cannot be \"https://id.example.com?x\": it has a query"),
     BadConfiguration(
       "json", "refresh_url = \"https://me@x.example\"",
-      "/c.toml:3: \"refresh_url\" in [accounts.a] cannot be \"https://me@x.example\": it has user information before the host"
+      "/c.toml:3: \"refresh_url\" in [accounts.a] cannot be \"https://…@x.example\": it has user information before the host"
     ),
     BadConfiguration(
       "firebase", "api_key = \"k\"\napi_origins = [\"https://api.example.com/v1\"]",

@@ -89,13 +89,14 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  @Test("folders that are missing are made, 0700 all the way")
+  @Test("the state folder is made where it is missing, 0700 all the way, and nothing in it")
   func made() throws {
     let state = StatePaths(folder: folder.path + "/.local/state/hearth")
     try state.prepare()
-    for path in [folder.path + "/.local", state.folder, state.credentials] {
+    for path in [folder.path + "/.local", state.folder] {
       #expect(try folder.mode(of: path) == 0o700)
     }
+    #expect(access(state.credentials, F_OK) == 0, "made at the very first start")
     try state.prepare()
   }
 
@@ -105,6 +106,20 @@ import Testing
     chmod(folder.path, 0o755)
     try state.prepare()
     #expect(try folder.mode(of: folder.path) == 0o700)
+  }
+
+  @Test("a mode is never widened", arguments: [0o000, 0o500, 0o600] as [mode_t])
+  func neverWidened(mode: mode_t) throws {
+    let state = StatePaths(folder: folder.path)
+    mkdir(state.credentials, 0o700)
+    chmod(state.credentials, mode | 0o050)
+    try state.prepare()
+    #expect(try folder.mode(of: state.credentials) == Int(mode))
+    chmod(state.credentials, 0o700)
+    chmod(folder.path, 0o500)
+    try state.prepare()
+    #expect(try folder.mode(of: folder.path) == 0o500)
+    chmod(folder.path, 0o700)
   }
 
   @Test("a folder that others may write in is refused and left as it is")

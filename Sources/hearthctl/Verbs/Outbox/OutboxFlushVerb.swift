@@ -27,8 +27,21 @@ struct OutboxFlushVerb: ParsableCommand {
     let left = stats.pending + stats.inFlight + stats.waiting
     daemonOptions.output.show(json) { left == 0 ? "Nothing is left to send." : OutboxStatsVerb.text(stats) }
     guard left == 0 else {
-      let reason = stats.paused ? "the outbox is paused\(stats.pausedReason.map { " (\($0))" } ?? "")" : "time is up"
+      let reasons = try paused(&daemon)
+      let reason = reasons.isEmpty ? "time is up" : reasons.joined(separator: ", ")
       throw CommandFailure(.later, "\(left) \(left == 1 ? "item is" : "items are") left to send: \(reason).")
     }
+  }
+
+  /// The accounts whose outboxes hold items back, and why: nobody waited for those.
+  private func paused(_ daemon: inout Daemon) throws -> [String] {
+    var reasons: [String] = []
+    for account in try account.map({ [$0] }) ?? daemon.sessions().map(\.account) {
+      let json = try daemon.call(.outboxGetStats, ["account": .string(account)])
+      guard let stats = OutboxStatsReport(json: json) else { throw CommandFailure.notUnderstood("outbox.getStats") }
+      guard stats.paused, stats.pending + stats.inFlight + stats.waiting > 0 else { continue }
+      reasons.append("the outbox of \(account) is paused\(stats.pausedReason.map { " (\($0))" } ?? "")")
+    }
+    return reasons
   }
 }

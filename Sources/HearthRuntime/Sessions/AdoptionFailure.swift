@@ -1,0 +1,8 @@
+package import HearthCore
+
+/// Why a grant that a person brought was not taken over; the session before it stays.
+package enum AdoptionFailure: Error, Hashable, Sendable {
+  case provider(RefreshFailure)
+  case storage(Obstacle)
+  case stopping
+}

@@ -1,0 +1,49 @@
+import HearthControl
+import Testing
+
+@Suite("A credential under a passphrase", .serialized, .mayBlock) struct PassphraseTests {
+  private func daemon(on stage: Stage, _ sandbox: Sandbox) throws -> Daemon {
+    try stage.daemon(Configuration.oidc(sandbox, "protection = \"passphrase\""))
+  }
+
+  @Test("the passphrase is asked for before the first sign-in, and an empty one is refused")
+  func first() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try daemon(on: stage, sandbox)
+      try daemon.call("session.lock", ["account": "work"])
+      let needed = try daemon.refusal(of: "session.unlock", ["account": "work"])
+      #expect(needed.code == 1302 && needed.data?["kind"] == "passphraseNeeded")
+      try daemon.waitFor("unauthenticated", "neverSignedIn")
+      let empty = try daemon.refusal(of: "session.unlock", ["account": "work", "passphrase": ""])
+      #expect(empty.code == -32602 && empty.message.contains("passphrase"))
+      let grant = try sandbox.grant()
+      let unset = try daemon.refusal(
+        of: "session.import", ["account": "work", "refreshToken": .string(grant.refreshToken)])
+      #expect(unset.code == 1302)
+      #expect(try daemon.call("session.unlock")["sessions"]?.array?.count == 1, "asked of all, it is no error")
+
+      try daemon.call("session.unlock", ["account": "work", "passphrase": "open sesame"])
+      try daemon.call("session.unlock", ["account": "work"])
+      try daemon.signIn(at: sandbox)
+      #expect(Files.text(daemon.credential()).contains("\"sealed\""))
+    }
+  }
+
+  @Test("a wrong passphrase is refused, and the right one behind it waits and is taken")
+  func wrong() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try daemon(on: stage, sandbox)
+      try daemon.call("session.unlock", ["account": "work", "passphrase": "open sesame"])
+      try daemon.signIn(at: sandbox)
+      try daemon.restart()
+      try daemon.waitFor("locked", "passphraseRequired")
+      #expect(try daemon.refusal(of: "session.unlock", ["account": "work"]).code == 1302)
+      let refusal = try daemon.refusal(of: "session.unlock", ["account": "work", "passphrase": "open"])
+      #expect(refusal.code == 1301)
+      let unlocked = try daemon.call("session.unlock", ["account": "work", "passphrase": "open sesame"])
+      #expect(unlocked["sessions"]?[0]?["state"] == "authenticated")
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import Glibc
+import HearthControl
+import TestSupport
+import Testing
+
+@testable import hearthctl
+
+/// The real program's outbox verbs against canned answers.
+@Suite(.timeLimit(.minutes(1))) struct OutboxVerbTests {
+  private let folder = TemporaryFolder()
+  private var path: String { folder.file("rpc.sock") }
+
+  private func run(
+    _ arguments: [String], input: String = "", answer: @escaping @Sendable (Request) -> FakeDaemon.Answer
+  ) async throws -> (Program.Outcome, [Request]) {
+    let daemon = FakeDaemon(path: path, answer: answer)
+    let outcome = try await Program.run(arguments, input: input, environment: ["HEARTH_SOCKET": path])
+    return (outcome, daemon.asked)
+  }
+
+  @Test("outbox add sends text as it is and other bytes as Base64, and prints the id")
+  func outboxAdd() async throws {
+    let (outcome, asked) = try await run(
+      [
+        "outbox", "add", "work", "POST", "https://api.example.com/a", "--data", "-", "-H", "A: 1", "-H", "B:  x:y ",
+        "-H", "A: 2", "--lane", "l", "--key", "k",
+      ], input: "{\"é\":1}"
+    ) { _ in .result(["id": "item-1", "state": "pending", "duplicate": false]) }
+    #expect(outcome.output == "item-1\n")
+    #expect(
+      asked[0].params == [
+        "account": "work", "method": "POST", "url": "https://api.example.com/a",
+        "headers": ["A": ["1", "2"], "B": "x:y"], "body": "{\"é\":1}", "lane": "l", "idempotencyKey": "k",
+      ])
+    let file = folder.file("bytes")
+    let descriptor = open(file, O_WRONLY | O_CREAT, 0o600)
+    #expect(write(descriptor, [0xFF, 0x00] as [UInt8], 2) == 2)
+    close(descriptor)
+    unlink(path)
+    let (_, again) = try await run(["outbox", "add", "work", "POST", "https://x", "-d", "@\(file)"]) { _ in
+      .result(["id": "item-2"])
+    }
+    #expect(again[0].params["bodyBase64"] == "/wA=")
+  }
+
+  @Test("outbox list is a table for people")
+  func outboxList() async throws {
+    let (outcome, asked) = try await run(["outbox", "list", "work", "--state", "waiting"]) { _ in
+      .result(["items": [Samples.item.json], "cursor": "c"])
+    }
+    #expect(asked[0].params == ["account": "work", "state": "waiting"])
+    let lines = outcome.output.split(separator: "\n")
+    #expect(lines.count == 2)
+    #expect(lines[0].hasPrefix("ID      ACCOUNT  LANE     STATE"))
+    #expect(lines[1].hasPrefix("item-1  work     default  waiting"))
+    #expect(outcome.errors.contains("--cursor c"))
+  }
+
+  @Test("outbox retry and cancel take one item or all dead ones")
+  func outboxChoice() async throws {
+    let (one, first) = try await run(["outbox", "retry", "i"]) { _ in .result(["count": 1]) }
+    #expect(one.output == "1 item put back.\n")
+    #expect(first[0] == Request(id: 1, method: "outbox.retry", params: ["id": "i"]))
+    unlink(path)
+    let (all, second) = try await run(["outbox", "cancel", "--dead", "work"]) { _ in .result(["count": 2]) }
+    #expect(all.output == "2 items cancelled.\n")
+    #expect(second[0] == Request(id: 1, method: "outbox.cancel", params: ["account": "work", "state": "dead"]))
+  }
+
+  @Test("outbox flush exits 5 where something is left")
+  func flush() async throws {
+    let (left, _) = try await run(["outbox", "flush"]) { request in
+      request.method == "session.list"
+        ? .result(["sessions": [Samples.session().json]]) : .result(OutboxStatsReport(waiting: 1).json)
+    }
+    #expect(left.status == 5)
+    #expect(left.errors == "hearthctl: 1 item is left to send: time is up.\n")
+    unlink(path)
+    let (done, asked) = try await run(["outbox", "flush", "work", "--timeout", "3"]) { _ in
+      .result(OutboxStatsReport(held: 1).json)
+    }
+    #expect(done.status == 0)
+    #expect(asked[0].params == ["account": "work", "timeoutSeconds": 3])
+  }
+
+  @Test("outbox flush says which outboxes are paused, and why", arguments: [["work"], []])
+  func flushPaused(account: [String]) async throws {
+    let (outcome, _) = try await run(["outbox", "flush"] + account) { request in
+      switch (request.method, request.params["account"]?.string) {
+      case ("session.list", _): .result(["sessions": [Samples.session().json, Samples.signedOut.json]])
+      case ("outbox.getStats", "home"), ("outbox.flush", nil): .result(OutboxStatsReport(pending: 1).json)
+      default: .result(OutboxStatsReport(pending: 1, paused: true, pausedReason: "signedOut").json)
+      }
+    }
+    #expect(outcome.status == 5)
+    #expect(
+      outcome.errors == "hearthctl: 1 item is left to send: the outbox of work is paused (signedOut).\n")
+  }
+}
