@@ -89,7 +89,7 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  @Test("the state folder is made where it is missing, 0700 all the way, and nothing in it")
+  @Test("the state folder is made where it is missing, 0700 all the way")
   func made() throws {
     let state = StatePaths(folder: folder.path + "/.local/state/hearth")
     try state.prepare()
