@@ -1,7 +1,7 @@
 /// What an account's APIs think of its tokens: tells an item that alone is refused from a session that is over.
 package struct TokenTrust: Sendable {
-  /// A token that a 401 brought is on trial for this long.
-  static let trial = Duration.seconds(300)
+  /// A token that a 401 brought is on trial for this long, as long as the session counts it as just issued.
+  static let trial = Duration.seconds(30)
   private static let remembered = 8
 
   /// The last ones that were answered 2xx, the newest last.
