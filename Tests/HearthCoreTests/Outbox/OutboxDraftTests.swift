@@ -70,8 +70,8 @@ import Testing
     var trust = TokenTrust()
     #expect(!trust.isOnTrial(fingerprint, at: Sample.start))
     trust.brought(fingerprint, at: Sample.start)
-    #expect(trust.isOnTrial(fingerprint, at: Sample.start + .seconds(300)))
-    #expect(!trust.isOnTrial(fingerprint, at: Sample.start + .seconds(301)))
+    #expect(trust.isOnTrial(fingerprint, at: Sample.start + .seconds(30)))
+    #expect(!trust.isOnTrial(fingerprint, at: Sample.start + .seconds(31)))
     #expect(!trust.isOnTrial(ScriptedBearerSource.token(3).fingerprint, at: Sample.start))
   }
 
