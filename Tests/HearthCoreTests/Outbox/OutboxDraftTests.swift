@@ -64,7 +64,7 @@ import Testing
 }
 
 @Suite struct TokenTrustTests {
-  @Test("A token that a refusal brought is on trial for five minutes")
+  @Test("A token that a refusal brought is on trial for half a minute")
   func trial() throws {
     let fingerprint = ScriptedBearerSource.token(2).fingerprint
     var trust = TokenTrust()
