@@ -65,10 +65,10 @@ torture: debug ## crash daemon and disk for hours; CRASH_CYCLES, OUTBOX_CRASH_CY
 	HEARTH_CRASH_CYCLES=$(CRASH_CYCLES) HEARTH_OUTBOX_CRASH_CYCLES=$(OUTBOX_CRASH_CYCLES) \
 	  HEARTH_POWER_LOSS_CYCLES=$(POWER_LOSS_CYCLES) $(SWIFT) test --skip-build --filter 'CrashTests|PowerLossTests'
 
-outbox-scale: build ## compare an outbox with a thousand items with one with a million (BENCHMARKS.md)
+outbox-scale: build ## compare an outbox with a thousand items with one with a million
 	$(RELEASE)/hearth-bench outbox-scale
 
-benchmarks: build ## measure memory, command line and delivery against bare ones (BENCHMARKS.md)
+benchmarks: build ## measure memory, command line and delivery against bare ones
 	$(RELEASE)/hearth-bench daemon
 
 run: debug deps-demo ## run daemon and sandbox in the foreground, until Ctrl-C
