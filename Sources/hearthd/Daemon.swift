@@ -69,7 +69,7 @@ struct Daemon {
       store: store, bearers: sessions, api: HTTPAPIEndpoint(sender: senders.api), clock: clock,
       settings: configuration.outbox, accounts: [:], log: logger,
       announce: { [status] announcement, stats in
-        hub.outboxIs(stats.report, news: [announcement.news])
+        hub.outboxIs(stats.report, news: announcement.map { [$0.news] } ?? [])
         status.outboxIs(stats.report)
       })
     let (sessionNews, sessionFeed) = AsyncStream<SessionNews>.makeStream()
@@ -164,7 +164,8 @@ struct Daemon {
       switch news {
       case .changed(let snapshot):
         await outbox.sessionChanged(
-          snapshot.account, permission: snapshot.outboxPermission, knownSubject: snapshot.subject)
+          snapshot.account, permission: snapshot.outboxPermission, knownSubject: snapshot.subject,
+          token: snapshot.token?.fingerprint)
       case .timeTold(let skew): await outbox.timeTold(skew: skew)
       }
     }

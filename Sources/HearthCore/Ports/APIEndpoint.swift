@@ -1,6 +1,7 @@
-/// Sends one HTTP request to an API and brings its answer. Follows no redirect, repeats nothing.
+/// Sends one HTTP request to an API, with a token or without, and brings its answer. Follows no redirect, repeats
+/// nothing.
 package protocol APIEndpoint: Sendable {
-  func exchange(_ request: APIRequest, bearer: Token, timeout: Duration) async throws(ExchangeFailure) -> APIAnswer
+  func exchange(_ request: APIRequest, bearer: Token?, timeout: Duration) async throws(ExchangeFailure) -> APIAnswer
 }
 
 package struct APIRequest: Hashable, Sendable {

@@ -4,9 +4,9 @@ package protocol BearerSource: Sendable {
   /// needed, with a deadline.
   func bearer(for account: AccountName) async throws(BearerFailure) -> Bearer
 
-  /// An API answered 401 to this token. An older token's is ignored; the current one's forces one shared refresh; again
-  /// on the token that brought, the session ends. Returns the token to use now.
-  func refused(_ fingerprint: Fingerprint, of account: AccountName) async throws(BearerFailure) -> Bearer
+  /// An API answered 401. An older token's is ignored; the current one's forces one shared refresh; again on the token
+  /// that brought, the session ends, unless others are let in with it. Returns the token to use now.
+  func refused(_ refusal: TokenRefusal, of account: AccountName) async throws(BearerFailure) -> Bearer
 }
 
 package struct Bearer: Hashable, Sendable {

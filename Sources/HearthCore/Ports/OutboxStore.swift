@@ -160,13 +160,13 @@ package struct OutboxClaim: Hashable, Sendable {
   package var probed: Set<Origin>
   /// Items for an origin that is not in here are dead.
   package var configured: Set<Origin>
-  /// Whether the clock may say that an item has expired.
-  package var isClockTrusted: Bool
+  /// What has expired by then is dead; nil while it is not known what time it is.
+  package var agreedTime: Timestamp?
   package var policy: DeliveryPolicy
 
   package init(
     account: AccountName, subject: Subject?, limit: Int, takesFollowers: Bool, open: Set<Origin>,
-    probed: Set<Origin> = [], configured: Set<Origin>, isClockTrusted: Bool, policy: DeliveryPolicy
+    probed: Set<Origin> = [], configured: Set<Origin>, agreedTime: Timestamp?, policy: DeliveryPolicy
   ) {
     self.account = account
     self.subject = subject
@@ -175,7 +175,7 @@ package struct OutboxClaim: Hashable, Sendable {
     self.open = open
     self.probed = probed
     self.configured = configured
-    self.isClockTrusted = isClockTrusted
+    self.agreedTime = agreedTime
     self.policy = policy
   }
 }

@@ -17,8 +17,8 @@ extension SessionMachine {
       calls.append(waiting(.token(minValidity: minValidity)))
     case .refresh:
       calls.append(waiting(.refresh))
-    case .reportUnauthorized(let fingerprint):
-      return refused(fingerprint, waiting(.refusal(fingerprint)), at: now)
+    case .reportUnauthorized(let refusal):
+      return refused(refusal, waiting(.refusal(refusal.fingerprint)), at: now)
     case .rehydrate:
       looking.isWanted = true
       calls.append(waiting(.look))
@@ -40,8 +40,9 @@ extension SessionMachine {
   }
 
   private mutating func refused(
-    _ fingerprint: Fingerprint, _ call: WaitingCall, at now: Timestamp
+    _ refusal: TokenRefusal, _ call: WaitingCall, at now: Timestamp
   ) -> [SessionAction] {
+    let fingerprint = refusal.fingerprint
     guard case .held(let held) = knowledge, held.grant.bearer(settings.bearer).fingerprint == fingerprint,
       case .authenticated = state(at: now), adoption == nil
     else { return [.answer(call.id, .done)] }
@@ -49,8 +50,8 @@ extension SessionMachine {
       calls.append(call)
       return []
     }
-    let news: [SessionAction] = [.announce(.unauthorized(fingerprint))]
-    let isJustIssued = now - held.grant.issuedAt <= Self.justIssued
+    let news: [SessionAction] = [.announce(.unauthorized(refusal))]
+    let isJustIssued = now - held.grant.issuedAt <= Self.justIssued && !refusal.isAcceptedElsewhere
     if held.followsRefusal && isJustIssued || !isRenewable(held.grant, at: now) {
       calls.append(call)
       return news + end(.rejectedByServer, at: now)

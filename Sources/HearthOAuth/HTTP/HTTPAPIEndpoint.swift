@@ -12,11 +12,13 @@ package struct HTTPAPIEndpoint: APIEndpoint {
   }
 
   package func exchange(
-    _ request: APIRequest, bearer: Token, timeout: Duration
+    _ request: APIRequest, bearer: Token?, timeout: Duration
   ) async throws(ExchangeFailure) -> APIAnswer {
     let own = Set(["authorization", "idempotency-key", "host", "content-length", "transfer-encoding", "connection"])
     var headers = request.headers.filter { !own.contains($0.name.lowercased()) }
-    headers.append(APIRequest.Header(name: "Authorization", value: "Bearer " + bearer.secret.reveal()))
+    if let bearer {
+      headers.append(APIRequest.Header(name: "Authorization", value: "Bearer " + bearer.secret.reveal()))
+    }
     if let key = request.idempotencyKey {
       headers.append(APIRequest.Header(name: "Idempotency-Key", value: key))
     }

@@ -77,10 +77,10 @@ package struct EventLog: Sendable {
     case .signedOut(let subject):
       record(
         "session.signedOut", .notice, "\(account) is signed out.", account: account, [("HEARTH_SUBJECT", subject?.id)])
-    case .unauthorized(let fingerprint):
+    case .unauthorized(let refusal):
       record(
         "api.unauthorized", .warning, "An API answered 401 to the token of \(account).", account: account,
-        [("HEARTH_FINGERPRINT", fingerprint.description)])
+        [("HEARTH_FINGERPRINT", refusal.fingerprint.description), ("HEARTH_ORIGIN", refusal.origin?.description)])
     case .credentialUnreadable(let obstacle):
       record(
         "credential.unreadable", .warning, "The credential of \(account) cannot be read: \(obstacle.detail)",

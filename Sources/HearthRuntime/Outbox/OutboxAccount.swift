@@ -21,12 +21,15 @@ struct OutboxAccount {
   var knownSubject: Subject?
   var isBound = true
   var isPausedByUser = false
-  var announcedReason: String? = OutboxAccount.hydrating
+  var announcedReason: String?
 
   var reach: OriginReach
   var trust = TokenTrust()
+  /// The token that the session holds, as it last said.
+  var token: Fingerprint?
+  /// In a row: no token could be had, or none in the place of a refused one.
   var bearerFailures = 0
-  /// No token can be had until then.
+  /// Nothing is sent until then, or until the session has another token.
   var stalledUntil: Timestamp?
   var timeNeededFrom: Origin?
   var timeAskedAt: Timestamp?
@@ -59,6 +62,9 @@ struct OutboxAccount {
     if case .sendable = permission { return !isPausedByUser }
     return false
   }
+
+  /// Its session is being read: what it is will be known in a moment.
+  var isHydrating: Bool { permission == .blocked(reason: Self.hydrating) }
 
   var pausedReason: String? {
     if isPausedByUser { return Self.user }

@@ -27,7 +27,7 @@ extension OutboxService {
     do { receipts = try await store.enqueue(items, limits: limits, at: now) } catch { throw OutboxError(error) }
     lastStats = receipts.stats
     for (receipt, item) in zip(receipts.receipts, items) {
-      if !receipt.isDuplicate { announce(.enqueued(receipt.item), shown(receipts.stats)) }
+      if !receipt.isDuplicate { tell(.enqueued(receipt.item)) }
       accounts[receipt.item.account]?.mayHaveMore = true
       if let expiresAt = item.draft.expiresAt { nextExpiryAt = min(nextExpiryAt ?? expiresAt, expiresAt) }
     }
@@ -81,7 +81,7 @@ extension OutboxService {
       }
       let item = try await store.change(id, change, at: clock.now())
       accounts[item.account]?.mayHaveMore = true
-      lastStats = try await store.stats(of: nil)
+      tell([], try await store.stats(of: nil))
     } catch { throw OutboxError(error) }
     bell.ring()
     return 1
@@ -98,7 +98,7 @@ extension OutboxService {
         count += step
         if step < Self.batch { break }
       }
-      lastStats = try await store.stats(of: nil)
+      tell([], try await store.stats(of: nil))
     } catch { throw OutboxError(error) }
     accounts[account]?.mayHaveMore = true
     bell.ring()
@@ -130,7 +130,7 @@ extension OutboxService {
 
   /// Tries waiting items now, and returns once nothing is left that could be sent, or time is up.
   package func flush(_ account: AccountName?, timeout: Duration) async throws(OutboxError) -> OutboxStats {
-    let chosen = try chosen(account).filter { accounts[$0]?.isSendable == true }
+    let chosen = try chosen(account).filter { mayBeSendable($0) }
     if !chosen.isEmpty, stopsAt == nil {
       do {
         for name in chosen {
@@ -153,6 +153,12 @@ extension OutboxService {
     return try await getStats(account)
   }
 
+  /// Items go out, or may in a moment: at the start that is not known yet.
+  private func mayBeSendable(_ name: AccountName) -> Bool {
+    guard let account = accounts[name] else { return false }
+    return account.isSendable || !account.isPausedByUser && (!isRecovered || account.isHydrating)
+  }
+
   private func endFlush(_ id: Int) {
     flushes.removeValue(forKey: id)?.done.resume()
   }
@@ -163,7 +169,8 @@ extension OutboxService {
   }
 
   private func isIdle(_ name: AccountName) -> Bool {
-    guard let account = accounts[name], account.isSendable else { return true }
+    guard let account = accounts[name], mayBeSendable(name) else { return true }
+    guard isRecovered, !account.isHydrating else { return false }
     let isStalled = account.stalledUntil != nil
     return account.active == 0 && account.buffer.isEmpty && finished.isEmpty && !settling.contains(name)
       && (isStalled
@@ -183,7 +190,7 @@ extension OutboxService {
         count += step
         if step < Self.batch { break }
       }
-      lastStats = try await store.stats(of: nil)
+      tell([], try await store.stats(of: nil))
     } catch { throw OutboxError(error) }
     bell.ring()
     return count

@@ -6,6 +6,7 @@ extension OutboxService {
   /// some for tokens that change under way.
   private static let maxExchanges = 5
   private static let shortestStall = Duration.seconds(1)
+  private static let longestStall = Duration.seconds(300)
   /// Of an answer that is no 2xx, in bytes: more than is shown of it, so that a token at the end is found whole.
   private static let keptOfRefusal = 16_384
 
@@ -83,7 +84,7 @@ extension OutboxService {
     }
     do {
       var bearer = try await bearers.bearer(for: name)
-      var hasForced = false
+      var wasRefused = false
       for _ in 0..<Self.maxExchanges {
         guard maySend(delivery) else { return .released }
         guard isTheirs(bearer, delivery) else {
@@ -95,26 +96,18 @@ extension OutboxService {
         case .givenUp: return nil
         case .unauthorized(let answer):
           let fingerprint = bearer.token.fingerprint
-          let current = try await bearers.bearer(for: name)
-          if current.token.fingerprint != fingerprint {
-            bearer = current
-            continue
-          }
-          if hasForced || accounts[name]?.trust.isOnTrial(fingerprint, at: clock.now()) == true {
+          let isSecond = wasRefused && accounts[name]?.trust.wasBrought(fingerprint) == true
+          wasRefused = true
+          bearer = try await bearers.bearer(for: name)
+          guard bearer.token.fingerprint == fingerprint else { continue }
+          if accounts[name]?.trust.wasBrought(fingerprint) == true {
             switch await judgement(on: fingerprint, of: name) {
-            case .itemAlone: return policy.rejected(answer)
+            case .itemAlone where isSecond: return policy.rejected(answer)
             case .stopped: return .released
-            case .session: break
+            case .itemAlone, .session: break
             }
           }
-          bearer = try await bearers.refused(fingerprint, of: name)
-          accounts[name]?.bearerFailures = 0
-          if bearer.token.fingerprint == fingerprint {
-            stall(name, retryAfter: nil)
-            return .released
-          }
-          hasForced = true
-          accounts[name]?.trust.brought(bearer.token.fingerprint, at: clock.now())
+          bearer = try await renewed(fingerprint, refusedBy: origin, name)
         }
       }
       stall(name, retryAfter: nil)
@@ -126,6 +119,17 @@ extension OutboxService {
       }
     }
     return .released
+  }
+
+  /// Has a refused token replaced: by one refresh, however many ask.
+  private func renewed(
+    _ refused: Fingerprint, refusedBy origin: Origin, _ name: AccountName
+  ) async throws(BearerFailure) -> Bearer {
+    let isAccepted = accounts[name]?.trust.isAccepted(refused) ?? false
+    let bearer = try await bearers.refused(
+      TokenRefusal(refused, origin: origin, isAcceptedElsewhere: isAccepted), of: name)
+    accounts[name]?.trust.brought(bearer.token.fingerprint)
+    return bearer
   }
 
   /// A provider that tells no subject cannot contradict the one the session goes by.
@@ -191,8 +195,10 @@ extension OutboxService {
   /// No token can be had: the account's items wait, uncharged.
   private func stall(_ name: AccountName, retryAfter: Duration?) {
     guard let account = accounts[name], account.stalledUntil == nil else { return }
-    let retry = RetryPolicy(initial: Self.shortestStall, max: .seconds(300))
-    let wait = retry.wait(failures: account.bearerFailures + 1, retryAfter: retryAfter, random: random())
+    let retry = RetryPolicy(initial: Self.shortestStall * 2, max: Self.longestStall)
+    let wait = retry.wait(
+      failures: account.bearerFailures + 1, retryAfter: retryAfter.map { min($0, Self.longestStall) },
+      random: random())
     accounts[name]?.bearerFailures += 1
     accounts[name]?.stalledUntil = clock.now() + wait
     finished += accounts[name]?.withdrawAll() ?? []
@@ -234,15 +240,11 @@ extension OutboxService {
 
   /// Asks an API for the time (RFC 9110, section 6.6.1) with a request that changes nothing.
   func askTime(of name: AccountName, _ origin: Origin) async {
-    guard let url = try? HTTPURL(origin.description + "/"), let bearer = try? await bearers.bearer(for: name) else {
-      return bell.ring()
-    }
+    guard let url = try? HTTPURL(origin.description + "/") else { return }
     let request = APIRequest(method: "HEAD", url: url, headers: [], body: [], idempotencyKey: nil)
-    if let answer = try? await api.exchange(request, bearer: bearer.token, timeout: Self.requestTimeout),
-      let skew = answer.skew
-    {
-      timeTold(skew: skew)
-      accounts[name]?.mayHaveMore = true
+    if let answer = try? await api.exchange(request, bearer: nil, timeout: Self.requestTimeout) {
+      // One that has no clock to tell (RFC 9110, section 6.6.1) cannot contradict this one.
+      timeTold(skew: answer.skew ?? .zero)
     }
     bell.ring()
   }

@@ -49,11 +49,11 @@ extension OutboxService {
     // While the store is out of order nothing else can be done.
     if let storeRetryAt, storeRetryAt > now { return min(storeRetryAt, stopsAt ?? storeRetryAt) }
     var deadlines = [stopsAt]
-    if isClockTrusted { deadlines += [nextExpiryAt, nextSweepAt] }
+    if let skew { deadlines += [nextExpiryAt.map { $0 - min(skew, .zero) }, nextSweepAt] }
     if let firstFinishedAt, !finished.isEmpty { deadlines.append(firstFinishedAt + Self.longestUnwritten) }
     for account in accounts.values where account.isSendable {
       deadlines += [account.nextDueAt, account.stalledUntil, account.reach.nextProbeAt]
-      if !isClockTrusted, account.timeNeededFrom != nil {
+      if skew == nil, account.timeNeededFrom != nil {
         deadlines.append(account.timeAskedAt.map { $0 + Self.timeProbeInterval })
       }
     }
@@ -156,7 +156,7 @@ extension OutboxService {
         claims.append(
           OutboxClaim(
             account: name, subject: account.knownSubject, limit: limit, takesFollowers: account.pace.lookahead > 0,
-            open: open, probed: probed, configured: account.origins, isClockTrusted: isClockTrusted, policy: policy))
+            open: open, probed: probed, configured: account.origins, agreedTime: agreedTime, policy: policy))
       }
       accounts[name] = account
     }
@@ -229,17 +229,17 @@ extension OutboxService {
       for name in accounts.keys { accounts[name]?.mayHaveMore = true }
       hasMore = true
     }
-    if isClockTrusted, let nextExpiryAt, nextExpiryAt <= clock.now() {
-      let items = try await store.expire(limit: Self.batch, at: clock.now())
+    if let agreedTime, let nextExpiryAt, nextExpiryAt <= agreedTime {
+      let items = try await store.expire(limit: Self.batch, at: agreedTime)
       for item in items { accounts[item.account]?.mayHaveMore = true }
       tell(items, try await store.stats(of: nil))
       try await settle(claims: [])
       hasMore = true
     }
-    if isClockTrusted, let nextSweepAt, nextSweepAt <= clock.now() {
+    if let agreedTime, let nextSweepAt, nextSweepAt <= clock.now() {
       let retention = OutboxRetention(
         delivered: settings.keepDelivered, dead: settings.keepDead, maxFinished: settings.maxItems)
-      let isMore = try await store.sweep(retention, limit: Self.batch, at: clock.now())
+      let isMore = try await store.sweep(retention, limit: Self.batch, at: agreedTime)
       self.nextSweepAt = isMore ? clock.now() : clock.now() + Self.sweepInterval
       hasMore = hasMore || isMore
     }
@@ -281,7 +281,7 @@ extension OutboxService {
 
   /// Items seem to have expired and no server has told the time yet: one is asked, lest they wait for ever.
   private func askTime(of name: AccountName, _ group: inout DiscardingTaskGroup) {
-    guard !isClockTrusted, let account = accounts[name], account.isSendable, let origin = account.timeNeededFrom,
+    guard skew == nil, let account = accounts[name], account.isSendable, let origin = account.timeNeededFrom,
       account.active == 0, account.stalledUntil == nil,
       account.timeAskedAt.map({ clock.now() - $0 >= Self.timeProbeInterval }) ?? true
     else { return }

@@ -11,7 +11,7 @@ package actor OutboxService {
   let clock: any Clock
   let random: @Sendable () -> Double
   let makeID: @Sendable (Timestamp) -> String
-  let announce: @Sendable (OutboxAnnouncement, OutboxStats) -> Void
+  let announce: @Sendable (OutboxAnnouncement?, OutboxStats) -> Void
   let log: Logger
   let bell = Doorbell()
 
@@ -29,12 +29,15 @@ package actor OutboxService {
   var settling: Set<AccountName> = []
   var workers = 0
   var lastWorker = 0
+  /// Of all accounts, as the store last said.
   var lastStats = OutboxStats()
+  private var toldStats: OutboxStats?
   var flushes: [Int: Flush] = [:]
   var lastFlush = 0
 
-  /// Whether a server's `Date` agreed with the clock since it was last stepped.
-  var isClockTrusted = false
+  /// The last server's clock less this one, as far as it matters; nil until one has told the time since this clock was
+  /// last stepped.
+  var skew: Duration?
   var owedShift: Duration?
   var nextExpiryAt: Timestamp?
   var nextSweepAt: Timestamp?
@@ -45,7 +48,7 @@ package actor OutboxService {
   /// Of one request.
   static let requestTimeout = Duration.seconds(30)
   static let storeRetry = Duration.milliseconds(500)
-  static let largestSkew = Duration.seconds(60)
+  static let negligibleSkew = Duration.seconds(60)
 
   package init(
     store: any OutboxStore, bearers: any BearerSource, api: any APIEndpoint, clock: any Clock,
@@ -54,7 +57,7 @@ package actor OutboxService {
     makeID: @escaping @Sendable (Timestamp) -> String = {
       ItemID.make(at: $0, random: (UInt64.random(in: 0...UInt64.max), UInt64.random(in: 0...UInt64.max)))
     },
-    announce: @escaping @Sendable (OutboxAnnouncement, OutboxStats) -> Void
+    announce: @escaping @Sendable (OutboxAnnouncement?, OutboxStats) -> Void
   ) {
     self.store = store
     self.bearers = bearers
@@ -73,8 +76,10 @@ package actor OutboxService {
   // MARK: - Events
 
   /// The session of an account changed. `knownSubject`: whose it is, or was last, as far as is known; the one who is
-  /// sent under counts where there is one.
-  package func sessionChanged(_ name: AccountName, permission: OutboxPermission, knownSubject: Subject?) {
+  /// sent under counts where there is one. `token`: the one it holds.
+  package func sessionChanged(
+    _ name: AccountName, permission: OutboxPermission, knownSubject: Subject?, token: Fingerprint?
+  ) {
     guard var account = accounts[name] else { return }
     let subject: Subject? =
       if case .sendable(let subject) = permission { subject ?? knownSubject } else { knownSubject }
@@ -82,10 +87,13 @@ package actor OutboxService {
       account.isBound = subject == nil
       finished += account.withdrawAll()
     }
+    if permission != account.permission || token != account.token {
+      account.stalledUntil = nil
+      account.bearerFailures = 0
+    }
     account.permission = permission
     account.knownSubject = subject
-    account.stalledUntil = nil
-    account.bearerFailures = 0
+    account.token = token
     account.mayHaveMore = true
     accounts[name] = account
     hearSuspects(of: name)
@@ -99,11 +107,18 @@ package actor OutboxService {
     bell.ring()
   }
 
-  /// A server told the time; `skew` is its clock less this one. Expiry waits for one that agrees.
+  /// A server told the time; `skew` is its clock less this one.
   package func timeTold(skew: Duration) {
-    isClockTrusted = skew.magnitude <= Self.largestSkew
-    if isClockTrusted, nextExpiryAt != nil || nextSweepAt == nil { bell.ring() }
+    let skew = skew.magnitude <= Self.negligibleSkew ? .zero : skew
+    guard skew != self.skew else { return }
+    self.skew = skew
+    for name in accounts.keys where accounts[name]?.timeNeededFrom != nil { accounts[name]?.mayHaveMore = true }
+    bell.ring()
   }
+
+  /// The time that this clock and the servers' agree has come: nothing expires, and nothing is swept, by a clock that
+  /// is ahead alone. Nil while no server has told the time.
+  var agreedTime: Timestamp? { skew.map { clock.now() + min($0, .zero) } }
 
   /// The configuration was read again.
   package func accountsChanged(_ origins: [AccountName: Set<Origin>], settings: OutboxSettings) {
@@ -146,7 +161,7 @@ package actor OutboxService {
     }
     storeRetryAt = storeRetryAt.map { $0 + shift }
     if shift != .zero {
-      isClockTrusted = false
+      skew = nil
       owedShift = (owedShift ?? .zero) + shift
     }
     bell.ring()
@@ -160,24 +175,29 @@ package actor OutboxService {
 
   // MARK: - Telling
 
-  /// Tells that sending stopped, goes on, or stands still for another reason.
+  /// Tells that sending stopped, goes on, or stands still for another reason. A session that is being read is not
+  /// told of: what it was before, or will be in a moment, is.
   func tellPause(of name: AccountName) {
-    guard let account = accounts[name], account.pausedReason != account.announcedReason else { return }
+    defer { tellStats() }
+    guard let account = accounts[name], account.pausedReason != account.announcedReason,
+      account.pausedReason != OutboxAccount.hydrating
+    else { return }
     let previous = account.announcedReason
     accounts[name]?.announcedReason = account.pausedReason
     if let reason = account.pausedReason {
       log.notice(
         "Account \(name): sending stands still (\(reason)).", metadata: Self.metadata("outbox.paused", name, reason))
-      announce(.paused(name, reason: reason), shown(lastStats))
-    } else if let previous, previous != OutboxAccount.hydrating {
+      tell(.paused(name, reason: reason))
+    } else if let previous {
       log.notice(
         "Account \(name): sending goes on.", metadata: Self.metadata("outbox.resumed", name, previous))
-      announce(.resumed(name, reason: previous), shown(lastStats))
+      tell(.resumed(name, reason: previous))
     }
   }
 
   func tell(_ items: [OutboxItem], _ stats: OutboxStats) {
     lastStats = stats
+    defer { tellStats() }
     for item in items {
       guard let announcement = OutboxAnnouncement(item) else { continue }
       if item.state == .dead || item.state == .held {
@@ -188,8 +208,22 @@ package actor OutboxService {
         log.warning(
           "Item \(item.id) is \(item.state.rawValue): \(item.reason?.rawValue ?? "").", metadata: metadata)
       }
-      announce(announcement, shown(stats))
+      tell(announcement)
     }
+  }
+
+  func tell(_ announcement: OutboxAnnouncement) {
+    let stats = shown(lastStats)
+    toldStats = stats
+    announce(announcement, stats)
+  }
+
+  /// Tells how many items there are in which state, where that has changed without anything else to tell.
+  func tellStats() {
+    let stats = shown(lastStats)
+    guard stats != toldStats else { return }
+    toldStats = stats
+    announce(nil, stats)
   }
 
   private static func metadata(_ event: String, _ account: AccountName, _ reason: String) -> Logger.Metadata {

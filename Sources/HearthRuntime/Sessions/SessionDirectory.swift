@@ -74,12 +74,12 @@ package actor SessionDirectory: BearerSource {
   }
 
   package func refused(
-    _ fingerprint: Fingerprint, of account: AccountName
+    _ refusal: TokenRefusal, of account: AccountName
   ) async throws(BearerFailure) -> Bearer {
     guard let entry = entries[account] else { throw .noSession }
-    _ = await entry.service.call(.reportUnauthorized(fingerprint))
+    _ = await entry.service.call(.reportUnauthorized(refusal))
     let bearer = try await bearer(for: account)
-    guard bearer.token.fingerprint == fingerprint else { return bearer }
+    guard bearer.token.fingerprint == refusal.fingerprint else { return bearer }
     let (snapshot, now) = await (entry.service.snapshot(), entry.service.now)
     throw .unavailable(
       message: snapshot.history.lastError ?? "No new token could be had.",

@@ -160,7 +160,8 @@ extension OutboxBooks {
 
   private func standing(_ item: StoredItem, _ claim: OutboxClaim, at now: Timestamp) -> Standing {
     if let expiresAt = item.expiresAt, expiresAt <= now {
-      return claim.isClockTrusted ? .leaves(.expired) : .timeNeeded
+      guard let agreedTime = claim.agreedTime else { return .timeNeeded }
+      if expiresAt <= agreedTime { return .leaves(.expired) }
     }
     let maySend = claim.policy.mayBeSent(method: item.method, unknownSince: item.unknownSince, at: now)
     return maySend ? .sendable : .leaves(.needsReview)

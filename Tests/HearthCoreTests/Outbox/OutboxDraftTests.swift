@@ -64,15 +64,16 @@ import Testing
 }
 
 @Suite struct TokenTrustTests {
-  @Test("A token that a refusal brought is on trial for half a minute")
-  func trial() throws {
-    let fingerprint = ScriptedBearerSource.token(2).fingerprint
+  @Test("A token that a refusal brought is known, until a refusal brings the next")
+  func brought() throws {
+    let (second, third) = (ScriptedBearerSource.token(2).fingerprint, ScriptedBearerSource.token(3).fingerprint)
     var trust = TokenTrust()
-    #expect(!trust.isOnTrial(fingerprint, at: Sample.start))
-    trust.brought(fingerprint, at: Sample.start)
-    #expect(trust.isOnTrial(fingerprint, at: Sample.start + .seconds(30)))
-    #expect(!trust.isOnTrial(fingerprint, at: Sample.start + .seconds(31)))
-    #expect(!trust.isOnTrial(ScriptedBearerSource.token(3).fingerprint, at: Sample.start))
+    #expect(!trust.wasBrought(second))
+    trust.brought(second)
+    #expect(trust.wasBrought(second))
+    trust.brought(third)
+    #expect(trust.wasBrought(third))
+    #expect(!trust.wasBrought(second))
   }
 
   @Test("The last tokens that were let in are remembered, and no more than a few")

@@ -70,6 +70,34 @@ import Testing
     }
   }
 
+  @Test("Flush waits for a session that is still being read")
+  func flushAtStart() async throws {
+    try await withService(answers200) { outbox in
+      try await outbox.add(Sample.draft("/1"))
+      async let stats = outbox.service.flush(nil, timeout: .seconds(5))
+      await outbox.idle(until: outbox.clock.now() + .seconds(5))
+      await outbox.block("locked", account: Sample.other)
+      await outbox.signIn()
+      #expect(try await stats.delivered == 1)
+    }
+  }
+
+  @Test("How many items there are is told whenever it changes, also where no event tells of it")
+  func statsAreTold() async throws {
+    let folder = ScratchFolder()
+    defer { folder.remove() }
+    try await withService(in: folder) { outbox in
+      let id = try await outbox.add(Sample.draft())[0]
+      await outbox.counts.first { $0.pending == 1 }
+      _ = try await outbox.service.cancel(id)
+      await outbox.counts.first { $0.pending == 0 && $0.bytes == 0 }
+      try await outbox.add(Sample.draft("/2"))
+    }
+    try await withService(in: folder) { outbox in
+      await outbox.counts.first { $0.pending == 1 }
+    }
+  }
+
   @Test("Flush returns when its time is up, with what is still on its way")
   func flushTimeout() async throws {
     try await withService { outbox in

@@ -14,15 +14,18 @@ struct ServiceFixture: Sendable {
   let bearers: ScriptedBearerSource
   let clock: ManualClock
   let told: AnnouncementLog<OutboxAnnouncement>
+  /// How many items there were each time that was told.
+  let counts: AnnouncementLog<OutboxStats>
   let service: OutboxService
 
   func signIn(_ subject: Subject? = Sample.alice, account: AccountName = Sample.work) async {
     bearers.set(subject: subject)
-    await service.sessionChanged(account, permission: .sendable(under: subject), knownSubject: subject)
+    await service.sessionChanged(
+      account, permission: .sendable(under: subject), knownSubject: subject, token: bearers.current.fingerprint)
   }
 
   func block(_ reason: String, knownSubject: Subject? = Sample.alice, account: AccountName = Sample.work) async {
-    await service.sessionChanged(account, permission: .blocked(reason: reason), knownSubject: knownSubject)
+    await service.sessionChanged(account, permission: .blocked(reason: reason), knownSubject: knownSubject, token: nil)
   }
 
   @discardableResult
@@ -80,16 +83,21 @@ func withService(
     try SQLiteOutboxStore.open(at: folder.file("outbox.sqlite"), now: clock.now()).store)
   let api = ScriptedAPIEndpoint(rule)
   let bearers = ScriptedBearerSource(subject: Sample.alice, refusals: refusals)
-  let told = AnnouncementLog<OutboxAnnouncement>()
+  let (told, counts) = (AnnouncementLog<OutboxAnnouncement>(), AnnouncementLog<OutboxStats>())
   let service = OutboxService(
     store: store, bearers: bearers, api: api, clock: clock, settings: settings,
     accounts: [Sample.work: [Sample.origin, Sample.secondOrigin], Sample.other: [Sample.origin]],
     log: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), random: { 0 },
-    announce: { announcement, _ in told.add(announcement) })
+    announce: { announcement, stats in
+      announcement.map(told.add)
+      counts.add(stats)
+    })
   let fixture = ServiceFixture(
-    folder: folder, store: store, api: api, bearers: bearers, clock: clock, told: told, service: service)
+    folder: folder, store: store, api: api, bearers: bearers, clock: clock, told: told, counts: counts, service: service
+  )
   try await withThrowingTaskGroup(of: Void.self) { group in
     group.addTask { await service.run() }
+    await fixture.block("neverSignedIn", knownSubject: nil, account: Sample.other)
     do {
       try await body(fixture)
       await service.shutdown(grace: .zero)

@@ -1,4 +1,5 @@
 import HearthCore
+import Synchronization
 import TestSupport
 import Testing
 
@@ -37,12 +38,30 @@ import Testing
     }
   }
 
+  @Test("A 401 soon after another is the first one of its item: refreshed and sent again, for others were let in")
+  func refreshedAgain() async throws {
+    let refused = RefusedTokens(print(1))
+    try await withService({ _, fingerprint in
+      .success(APIAnswer(status: refused.contains(fingerprint) ? 401 : 200))
+    }) { outbox in
+      await outbox.signIn()
+      await outbox.delivered(try await outbox.add(Sample.draft("/1"))[0])
+      refused.add(print(2))
+      await outbox.delivered(try await outbox.add(Sample.draft("/2"))[0])
+      #expect(
+        outbox.bearers.refusals == [
+          TokenRefusal(print(1), origin: Sample.origin),
+          TokenRefusal(print(2), origin: Sample.origin, isAcceptedElsewhere: true),
+        ])
+    }
+  }
+
   @Test("401 again with the new token ends the session; every item keeps its place, uncharged")
   func sessionEnds() async throws {
     try await withService({ _, _ in .success(APIAnswer(status: 401)) }, refusals: 1) { outbox in
       let ids = try await outbox.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/u", lane: nil))
       await outbox.signIn()
-      await outbox.clock.waitForSleeper(until: outbox.clock.now() + .milliseconds(500))
+      await outbox.clock.waitForSleeper(until: outbox.clock.now() + .seconds(1))
       #expect(outbox.bearers.refused.contains(print(2)))
       await outbox.block("reauthRequired")
       await outbox.told.first { $0 == .paused(Sample.work, reason: "reauthRequired") }
@@ -116,6 +135,32 @@ import Testing
     }
   }
 
+  @Test("A refused token that cannot be replaced is sent ever more seldom; another one is sent at once")
+  func refusedAndUnavailable() async throws {
+    let bad = print(1)
+    try await withService({ _, fingerprint in .success(APIAnswer(status: fingerprint == bad ? 401 : 200)) }) {
+      outbox in
+      outbox.bearers.set(refusal: .unavailable(message: "no network", retryAfter: nil))
+      let id = try await outbox.add(Sample.draft("/1"))[0]
+      await outbox.signIn()
+      var sent = 0
+      for wait in [1, 2, 4, 8, 16, 32, 64, 128, 150, 150] {
+        await outbox.idle(until: outbox.clock.now() + .seconds(wait))
+        sent += 1
+        #expect(outbox.api.log.count == sent)
+        // What each failed refresh tells of the session is no reason to try again.
+        await outbox.signIn()
+        outbox.clock.advance(by: .seconds(wait))
+      }
+      await outbox.idle(until: outbox.clock.now() + .seconds(150))
+      #expect(try await outbox.service.get(id).state == .pending)
+      #expect(try await outbox.service.get(id).attempts == 0)
+      outbox.bearers.renew()
+      await outbox.signIn()
+      await outbox.delivered(id)
+    }
+  }
+
   @Test("A token of another subject than the session's carries nothing")
   func otherSubjectsToken() async throws {
     try await withService(answers200) { outbox in
@@ -124,9 +169,19 @@ import Testing
       await outbox.delivered(id)
       outbox.bearers.set(subject: Sample.bob)
       let second = try await outbox.add(Sample.draft("/2"))[0]
-      await outbox.idle(until: outbox.clock.now() + .milliseconds(500))
+      await outbox.idle(until: outbox.clock.now() + .seconds(1))
       #expect(outbox.api.log.count == 1)
       #expect(try await outbox.service.get(second).state == .pending)
     }
   }
+}
+
+/// The tokens that an API does not take.
+private final class RefusedTokens: Sendable {
+  private let fingerprints: Mutex<Set<Fingerprint?>>
+
+  init(_ first: Fingerprint) { fingerprints = Mutex([first]) }
+
+  func add(_ fingerprint: Fingerprint) { fingerprints.withLock { _ = $0.insert(fingerprint) } }
+  func contains(_ fingerprint: Fingerprint?) -> Bool { fingerprints.withLock { $0.contains(fingerprint) } }
 }

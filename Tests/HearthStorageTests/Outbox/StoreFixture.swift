@@ -33,7 +33,7 @@ struct StoreFixture: Sendable {
   ) async throws -> (deliveries: [Delivery], claimed: OutboxSettlement.Claimed, settlement: OutboxSettlement) {
     let claim = OutboxClaim(
       account: account, subject: subject, limit: limit, takesFollowers: follows, open: open, probed: probed,
-      configured: configured ?? open.union(probed), isClockTrusted: trusted, policy: policy)
+      configured: configured ?? open.union(probed), agreedTime: trusted ? now : nil, policy: policy)
     let settlement = try await store.settle(finished, claims: [claim], at: now)
     let claimed = try #require(settlement.claimed[account])
     return (claimed.runs.flatMap(\.deliveries), claimed, settlement)

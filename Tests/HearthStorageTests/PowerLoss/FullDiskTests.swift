@@ -37,7 +37,7 @@ struct FullDiskTests {
   private static func drain(_ store: SQLiteOutboxStore) async throws(OutboxStoreFailure) -> Int {
     let claim = OutboxClaim(
       account: Sample.work, subject: Sample.alice, limit: 128, takesFollowers: true, open: [Sample.origin],
-      configured: [Sample.origin], isClockTrusted: true, policy: DeliveryPolicy(OutboxSettings()))
+      configured: [Sample.origin], agreedTime: Sample.start, policy: DeliveryPolicy(OutboxSettings()))
     var finished: [FinishedDelivery] = []
     var count = 0
     repeat {

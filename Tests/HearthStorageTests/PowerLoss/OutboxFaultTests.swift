@@ -136,7 +136,7 @@ private final class FaultRun {
   private func settle(_ store: SQLiteOutboxStore) async {
     let claim = OutboxClaim(
       account: Sample.work, subject: Sample.alice, limit: 4, takesFollowers: true, open: [Sample.origin],
-      configured: [Sample.origin], isClockTrusted: true, policy: DeliveryPolicy(OutboxSettings()))
+      configured: [Sample.origin], agreedTime: clock.now(), policy: DeliveryPolicy(OutboxSettings()))
     for delivery in taken { witness.reported(delivery.id) }
     let finished = taken.map { FinishedDelivery(number: $0.number, verdict: .delivered(status: 200)) }
     do {

@@ -84,7 +84,7 @@ struct OutboxLoad: Sendable {
     var random = SeededGenerator(seed: seed &+ UInt64(account.description.utf8.count))
     let claim = OutboxClaim(
       account: account, subject: Sample.alice, limit: 16, takesFollowers: true, open: [Sample.origin],
-      configured: [Sample.origin], isClockTrusted: true, policy: DeliveryPolicy(OutboxSettings()))
+      configured: [Sample.origin], agreedTime: clock.now(), policy: DeliveryPolicy(OutboxSettings()))
     var finished: [FinishedDelivery] = []
     var ids: [String] = []
     while !disk.isDead {

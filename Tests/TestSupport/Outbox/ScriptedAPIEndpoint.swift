@@ -4,12 +4,13 @@ import Synchronization
 /// An API whose answers the test gives: by a rule, or, where the rule has none, call by call.
 package final class ScriptedAPIEndpoint: APIEndpoint {
   package typealias Outcome = Result<APIAnswer, ExchangeFailure>
-  package typealias Rule = @Sendable (APIRequest, Fingerprint) -> Outcome?
+  package typealias Rule = @Sendable (APIRequest, Fingerprint?) -> Outcome?
 
   /// A request that waits for its answer.
   package struct Call: Sendable {
     package let request: APIRequest
-    package let fingerprint: Fingerprint
+    /// Of the token it came with; nil without one.
+    package let fingerprint: Fingerprint?
     fileprivate let id: Int
     fileprivate let endpoint: ScriptedAPIEndpoint
 
@@ -26,7 +27,7 @@ package final class ScriptedAPIEndpoint: APIEndpoint {
     var waiting: [Int: CheckedContinuation<Outcome, Never>] = [:]
     var calls: [Call] = []
     var watchers: [CheckedContinuation<Call, Never>] = []
-    var log: [(request: APIRequest, fingerprint: Fingerprint)] = []
+    var log: [(request: APIRequest, fingerprint: Fingerprint?)] = []
     var mostAtOnce = 0
   }
 
@@ -41,7 +42,7 @@ package final class ScriptedAPIEndpoint: APIEndpoint {
   }
 
   /// Every request so far, in the order they came.
-  package var log: [(request: APIRequest, fingerprint: Fingerprint)] { state.withLock(\.log) }
+  package var log: [(request: APIRequest, fingerprint: Fingerprint?)] { state.withLock(\.log) }
 
   /// How many requests waited for their answers at the same time.
   package var mostAtOnce: Int { state.withLock(\.mostAtOnce) }
@@ -50,13 +51,13 @@ package final class ScriptedAPIEndpoint: APIEndpoint {
   package var waiting: Int { state.withLock(\.waiting.count) }
 
   package func exchange(
-    _ request: APIRequest, bearer: Token, timeout: Duration
+    _ request: APIRequest, bearer: Token?, timeout: Duration
   ) async throws(ExchangeFailure) -> APIAnswer {
     let rule = state.withLock { state in
-      state.log.append((request, bearer.fingerprint))
+      state.log.append((request, bearer?.fingerprint))
       return state.rule
     }
-    if let outcome = rule(request, bearer.fingerprint) { return try outcome.get() }
+    if let outcome = rule(request, bearer?.fingerprint) { return try outcome.get() }
     let id = state.withLock { state in
       state.lastID += 1
       return state.lastID
@@ -66,7 +67,7 @@ package final class ScriptedAPIEndpoint: APIEndpoint {
         if Task.isCancelled {
           return continuation.resume(returning: .failure(.unanswered(message: "Given up.")))
         }
-        let call = Call(request: request, fingerprint: bearer.fingerprint, id: id, endpoint: self)
+        let call = Call(request: request, fingerprint: bearer?.fingerprint, id: id, endpoint: self)
         let watcher = state.withLock { state -> CheckedContinuation<Call, Never>? in
           state.waiting[id] = continuation
           state.mostAtOnce = max(state.mostAtOnce, state.waiting.count)

@@ -7,9 +7,11 @@ package final class ScriptedBearerSource: BearerSource {
     var subject: Subject?
     var generation = 1
     var failure: BearerFailure?
+    /// What a refusal of the current token comes to; nil where it brings the next one.
+    var refusal: BearerFailure?
     /// After so many refusals of the current token there is no session any more.
     var refusalsLeft: Int
-    var refused: [Fingerprint] = []
+    var refused: [TokenRefusal] = []
   }
 
   private let state: Mutex<State>
@@ -25,21 +27,24 @@ package final class ScriptedBearerSource: BearerSource {
   }
 
   /// The fingerprints that were refused, in order.
-  package var refused: [Fingerprint] { state.withLock(\.refused) }
+  package var refused: [Fingerprint] { refusals.map(\.fingerprint) }
+  package var refusals: [TokenRefusal] { state.withLock(\.refused) }
   package var current: Token { state.withLock { Self.token($0.generation) } }
 
   package func set(subject: Subject?) { state.withLock { $0.subject = subject } }
   package func set(failure: BearerFailure?) { state.withLock { $0.failure = failure } }
+  package func set(refusal: BearerFailure?) { state.withLock { $0.refusal = refusal } }
   package func renew() { state.withLock { $0.generation += 1 } }
 
   package func bearer(for account: AccountName) async throws(BearerFailure) -> Bearer {
     try state.withLock { state throws(BearerFailure) in try Self.bearer(state) }
   }
 
-  package func refused(_ fingerprint: Fingerprint, of account: AccountName) async throws(BearerFailure) -> Bearer {
+  package func refused(_ refusal: TokenRefusal, of account: AccountName) async throws(BearerFailure) -> Bearer {
     try state.withLock { state throws(BearerFailure) in
-      state.refused.append(fingerprint)
-      if fingerprint == Self.token(state.generation).fingerprint, state.failure == nil {
+      state.refused.append(refusal)
+      if let failure = state.refusal { throw failure }
+      if refusal.fingerprint == Self.token(state.generation).fingerprint, state.failure == nil {
         if state.refusalsLeft == 0 { state.failure = .noSession } else { state.generation += 1 }
         state.refusalsLeft -= 1
       }

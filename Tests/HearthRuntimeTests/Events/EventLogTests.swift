@@ -1,0 +1,134 @@
+import HearthCore
+import Logging
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import HearthRuntime
+
+@Suite struct EventLogTests {
+  private struct Record: Equatable {
+    let level: Logger.Level
+    let fields: [String: String]
+
+    init(_ level: Logger.Level, _ event: String, _ fields: [String: String] = [:]) {
+      self.level = level
+      self.fields = ["HEARTH_EVENT": event, "HEARTH_ACCOUNT": "work"].merging(fields) { $1 }
+    }
+  }
+
+  private final class Handler: LogHandler, Sendable {
+    let records: Mutex<[(Logger.Level, [String: String])]> = Mutex([])
+    var logLevel: Logger.Level {
+      get { .trace }
+      set {}
+    }
+    var metadata: Logger.Metadata {
+      get { [:] }
+      set {}
+    }
+    subscript(metadataKey _: String) -> Logger.Metadata.Value? {
+      get { nil }
+      set {}
+    }
+
+    func log(event: LogEvent) {
+      let fields = (event.metadata ?? [:]).mapValues(\.description)
+      records.withLock { $0.append((event.level, fields)) }
+    }
+  }
+
+  private func recorded(_ announcement: SessionAnnouncement, _ snapshot: SessionSnapshot) -> [Record] {
+    let handler = Handler()
+    EventLog(logger: Logger(label: "test") { _ in handler }).session(announcement, snapshot)
+    return handler.records.withLock(\.self).map { Record($0.0, $0.1["HEARTH_EVENT"] ?? "", $0.1) }
+  }
+
+  private let first = Token.sample(1).fingerprint
+  private let second = Token.sample(2).fingerprint
+
+  @Test("Every event of a session has the priority and the fields of the contract")
+  func sessionEvents() {
+    let snapshot = SessionScript.holding().snapshot
+    let at = Timestamp.sample
+    let failure = Obstacle(.permissionDenied, detail: "Permission denied")
+    let cases: [(SessionAnnouncement, [Record])] = [
+      (
+        .changed(from: .hydrating, to: .authenticated),
+        [Record(.notice, "session.changed", ["HEARTH_STATE": "authenticated", "HEARTH_PREVIOUS": "hydrating"])]
+      ),
+      (
+        .changed(from: .authenticated, to: .reauthRequired(.rejectedByServer)),
+        [
+          Record(
+            .notice, "session.changed",
+            [
+              "HEARTH_STATE": "reauthRequired", "HEARTH_PREVIOUS": "authenticated",
+              "HEARTH_REASON": "rejectedByServer",
+            ]), Record(.warning, "session.reauthRequired", ["HEARTH_REASON": "rejectedByServer"]),
+        ]
+      ),
+      (
+        .refreshed(second, previous: first, expiresAt: at),
+        [
+          Record(
+            .info, "session.refreshed",
+            [
+              "HEARTH_FINGERPRINT": second.description, "HEARTH_PREVIOUS_FINGERPRINT": first.description,
+              "HEARTH_EXPIRES": at.description,
+            ])
+        ]
+      ),
+      (
+        .expiring(at: at, final: true), [Record(.warning, "session.expiring", ["HEARTH_EXPIRES": at.description])]
+      ),
+      (
+        .unauthorized(TokenRefusal(first, origin: Sample.origin)),
+        [
+          Record(
+            .warning, "api.unauthorized",
+            ["HEARTH_FINGERPRINT": first.description, "HEARTH_ORIGIN": Sample.origin.description])
+        ]
+      ),
+      (
+        .unauthorized(TokenRefusal(first)),
+        [Record(.warning, "api.unauthorized", ["HEARTH_FINGERPRINT": first.description])]
+      ),
+      (.signedIn(Sample.alice), [Record(.notice, "session.signedIn", ["HEARTH_SUBJECT": Sample.alice.id])]),
+      (.signedOut(Sample.alice), [Record(.notice, "session.signedOut", ["HEARTH_SUBJECT": Sample.alice.id])]),
+      (.credentialReadable, [Record(.info, "credential.readable")]),
+      (
+        .credentialUnreadable(failure),
+        [
+          Record(
+            .warning, "credential.unreadable",
+            ["HEARTH_ERROR": failure.detail, "HEARTH_REASON": failure.kind.rawValue])
+        ]
+      ),
+      (
+        .credentialPendingWrite(failure),
+        [Record(.warning, "credential.pendingWrite", ["HEARTH_ERROR": failure.detail])]
+      ),
+      (
+        .credentialSetAside("work.json.corrupt"),
+        [Record(.warning, "credential.setAside", ["HEARTH_ERROR": "work.json.corrupt"])]
+      ),
+      (.statusChanged, []),
+    ]
+    for (announcement, records) in cases { #expect(recorded(announcement, snapshot) == records) }
+  }
+
+  @Test("A failed refresh is recorded with how often, why and when the next one is")
+  func refreshFailed() throws {
+    var session = SessionScript.holding()
+    session.comesDue()
+    session.fails(.unavailable(message: "503", retryAfter: .seconds(60)))
+    let next = try #require(session.snapshot.nextAttemptAt)
+    #expect(
+      recorded(.refreshFailed(message: "503", failures: 1), session.snapshot) == [
+        Record(
+          .warning, "session.refreshFailed",
+          ["HEARTH_FAILURES": "1", "HEARTH_NEXT_ATTEMPT": next.description, "HEARTH_ERROR": "503"])
+      ])
+  }
+}
