@@ -157,6 +157,7 @@ struct Daemon {
     server.shutDown()
     await outbox.shutdown()
     await sessions.stop(patience: .seconds(3))
+    server.end()
   }
 
   private func feedOutbox() async {

@@ -190,6 +190,41 @@ import Testing
       #expect(!Files.exists(daemon.socket))
     }
   }
+
+  @Test("on SIGTERM new calls are answered -32000 at once, and those that wait for a provider when it ends")
+  func callsWhileStopping() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+      try daemon.signIn(at: sandbox)
+      try sandbox.fault(["path": "/token", "hang": true])
+      let socket = daemon.socket
+      @Sendable func refusal(by client: inout ControlClient, of method: String) -> Int? {
+        do {
+          _ = try client.call(method, ["account": "work"], within: .seconds(20))
+          return nil
+        } catch ControlClient.Failure.refused(let error) {
+          return error.code
+        } catch {
+          return nil
+        }
+      }
+      var idle = try ControlClient(path: socket)
+      _ = try idle.call("daemon.getInfo")
+      async let waiting: Int? = {
+        var client = try ControlClient(path: socket)
+        return refusal(by: &client, of: "session.refresh")
+      }()
+      try eventually("the refresh hangs") { try sandbox.count("tokenCallsInFlight") == 1 }
+      let start = ContinuousClock.now
+      daemon.process?.signal(SIGTERM)
+      try eventually("a call is refused") { refusal(by: &idle, of: "session.get") == -32000 }
+      #expect(ContinuousClock.now - start < .seconds(2), "it waits for nothing")
+      #expect(try await waiting == -32000)
+      #expect(try daemon.process?.wait(within: .seconds(10)) == .exited(0))
+      #expect(ContinuousClock.now - start < .seconds(5.5))
+    }
+  }
 }
 
 extension String {

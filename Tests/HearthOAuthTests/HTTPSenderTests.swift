@@ -242,6 +242,7 @@ private final class WatchedClock: Clock {
     return clock.now()
   }
 
+  func moment() -> (now: Timestamp, stepped: Duration) { clock.moment() }
   func sleep(until deadline: Timestamp) async { await clock.sleep(until: deadline) }
   func steps() -> AsyncStream<Duration> { clock.steps() }
 }

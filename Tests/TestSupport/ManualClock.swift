@@ -10,6 +10,7 @@ package final class ManualClock: Clock {
 
   private struct State {
     var now: Timestamp
+    var stepped: Duration = .zero
     var nextID = 0
     var sleepers: [Int: Sleeper] = [:]
     var cancelled: Set<Int> = []
@@ -24,6 +25,8 @@ package final class ManualClock: Clock {
   }
 
   package func now() -> Timestamp { state.withLock(\.now) }
+
+  package func moment() -> (now: Timestamp, stepped: Duration) { state.withLock { ($0.now, $0.stepped) } }
 
   package func sleep(until deadline: Timestamp) async {
     let id = state.withLock { state in
@@ -67,14 +70,16 @@ package final class ManualClock: Clock {
     due.forEach { $0.continuation.resume() }
   }
 
-  /// Sets the clock like an administrator would: sleepers are not woken, watchers of steps are told.
-  package func step(by duration: Duration) {
+  /// Sets the clock like an administrator would: sleepers are not woken, watchers of steps are told, or, where
+  /// `isTold` is false, are still to be told.
+  package func step(by duration: Duration, isTold: Bool = true) {
     let watchers = state.withLock { state in
       state.now = state.now + duration
+      state.stepped += duration
       state.sleepers = state.sleepers.mapValues { sleeper in
         Sleeper(deadline: sleeper.deadline + duration, continuation: sleeper.continuation)
       }
-      return state.steps
+      return isTold ? state.steps : []
     }
     watchers.forEach { $0.yield(duration) }
   }

@@ -6,7 +6,7 @@ package protocol CredentialStore: Sendable {
   func remembered() async -> RememberedAccount
 
   /// Reads the credential, heals a marker or a memory that a crash left behind, and finishes a removal that was
-  /// noted while the file was out of reach. Never fails: what could not be read is an outcome.
+  /// noted while the file was out of reach. Never fails: what could not be read, or not be removed, is an outcome.
   func read() async -> CredentialReading
 
   /// Makes sure that `write` will find room and access: the file aside is made and its blocks are allocated.
@@ -20,8 +20,8 @@ package protocol CredentialStore: Sendable {
   /// durable even where this throws because the credential file cannot be written.
   func writeEnd(_ record: EndRecord) async throws(Obstacle)
 
-  /// Sign-out: notes the removal in accounts.json, then removes the credential. Where the file is out of reach the
-  /// removal is done by a later `read`, unless a different grant is found then.
+  /// Sign-out: notes the removal in accounts.json, then removes the credential. Where the file is out of reach this
+  /// throws, and the removal is done by a later `read`, unless a different grant is found then.
   /// `fingerprint`: of the access token of the grant that is signed out, where it is known.
   func remove(_ record: EndRecord, fingerprint: Fingerprint?) async throws(Obstacle)
 

@@ -131,6 +131,7 @@ extension SessionMachine {
     if isNews {
       generation += 1
       history = RefreshHistory(lastAttemptAt: history.lastAttemptAt)
+      writing.succeeded()
     }
     let actions: [SessionAction] = isNews ? [.announce(.statusChanged)] : []
     guard locks.isEmpty else {
@@ -157,7 +158,10 @@ extension SessionMachine {
       held.isStored = false
       held.obstacle = nil
       knowledge = .held(held)
-    case .ending, .ended, .absent: break
+    case .ended, .absent:
+      // What could not be written or removed at first is done.
+      writing.succeeded()
+    case .ending: break
     }
     return []
   }

@@ -10,7 +10,7 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
   typealias InboundIn = ByteBuffer
 
   private enum Work: Sendable {
-    case call(Request, Batch?, index: Int)
+    case call(Request, number: Int)
     /// Cancel what is running.
     case cancel
   }
@@ -43,7 +43,9 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
   /// Bytes came that were not looked at for lines yet.
   private var hasUnreadLines = false
   private var waiting: ArraySlice<Waiting> = []
-  private var running = 0
+  /// Calls that have begun and are not answered, by the number of their start.
+  private var running: [Int: Waiting] = [:]
+  private var lastStart = 0
   /// Bytes written and not yet taken by the socket.
   private var backlog = 0
   private var lineTimer: Scheduled<Void>?
@@ -70,17 +72,17 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
       await withDiscardingTaskGroup { calls in
         for await item in work {
           switch item {
-          case .call(let request, let batch, let index):
+          case .call(let request, let number):
             calls.addTask { [self] in
               let answer = await handler.handle(request, from: self)
-              finish(request, answer, batch, index)
+              finish(request, number, answer)
             }
           case .cancel: calls.cancelAll()
           }
         }
       }
     } onCancel: {
-      abort()
+      breakOff()
     }
   }
 
@@ -89,20 +91,34 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
     return ControlSink(connection: self)
   }
 
-  /// Answers -32000 to what has not begun, lets running calls end for a while, and closes.
+  /// From now on answers -32000 to what has not begun. Running calls go on for the grace, and no longer.
   func shutDown() {
     channel.eventLoop.execute { [self] in
       isShuttingDown = true
+      proceed()
+    }
+    channel.eventLoop.scheduleTask(in: TimeAmount(limits.shutdownGrace)) { [weak self] in self?.breakOff() }
+  }
+
+  /// After `shutDown`: closes once the running calls are answered.
+  func end() {
+    channel.eventLoop.execute { [self] in
       isEnding = true
       proceed()
     }
-    channel.eventLoop.scheduleTask(in: TimeAmount(limits.shutdownGrace)) { [weak self] in self?.abort() }
   }
 
-  /// Closes at once and cancels the running calls.
-  func abort() {
-    feed.yield(.cancel)
-    channel.close(promise: nil)
+  /// Answers -32000 to the running calls, cancels them and closes.
+  func breakOff() {
+    channel.eventLoop.execute { [self] in
+      isShuttingDown = true
+      isEnding = true
+      beginCalls()
+      for number in running.keys.sorted() { running.removeValue(forKey: number).map(refuse) }
+      feed.yield(.cancel)
+      channel.close(promise: nil)
+      proceed()
+    }
   }
 
   /// From any thread, in order: one line of a subscription.
@@ -152,7 +168,7 @@ extension ControlConnection {
     beginCalls()
     readLines()
     updateLineTimer()
-    if running == 0, waiting.isEmpty, !hasUnreadLines, isEnding || (isInputOver && !hasSinks) {
+    if running.isEmpty, waiting.isEmpty, !hasUnreadLines, isEnding || (isInputOver && !hasSinks) {
       close()
     } else if wantsInput {
       channel.read()
@@ -170,7 +186,7 @@ extension ControlConnection {
   /// A further call may begin. While shutting down it is refused at once, which needs no room.
   private var hasRoom: Bool {
     guard isGone || backlog < limits.easyBacklog else { return false }
-    return isShuttingDown || running < limits.runningCalls
+    return isShuttingDown || running.count < limits.runningCalls
   }
 
   private var wantsInput: Bool { !isInputOver && hasRoom && waiting.isEmpty }
@@ -236,17 +252,23 @@ extension ControlConnection {
       switch next.call {
       case .invalid(let id, let error):
         settle(id.map { Response(id: $0, outcome: .failure(error)) }, next.batch, next.index)
-      case .request(let request) where isShuttingDown:
-        settle(request.id.map { Response(id: $0, outcome: .failure(.shuttingDown)) }, next.batch, next.index)
+      case .request where isShuttingDown:
+        refuse(next)
       case .request(let request):
-        running += 1
-        feed.yield(.call(request, next.batch, index: next.index))
+        lastStart += 1
+        running[lastStart] = next
+        feed.yield(.call(request, number: lastStart))
       }
     }
   }
 
+  private func refuse(_ refused: Waiting) {
+    guard case .request(let request) = refused.call else { return }
+    settle(request.id.map { Response(id: $0, outcome: .failure(.shuttingDown)) }, refused.batch, refused.index)
+  }
+
   /// From the call's own task, where its answer is put into bytes too.
-  private func finish(_ request: Request, _ answer: ControlAnswer, _ batch: Batch?, _ index: Int) {
+  private func finish(_ request: Request, _ number: Int, _ answer: ControlAnswer) {
     let outcome: Result<JSON, RPCError>
     var start: (@Sendable () -> Void)?
     switch answer {
@@ -257,10 +279,11 @@ extension ControlConnection {
       start = begin
     }
     let response = request.id.map { Response(id: $0, outcome: outcome) }
-    let line = batch == nil ? response?.line : nil
+    let line = response?.line
     channel.eventLoop.execute { [self, start] in
-      running -= 1
-      settle(response, line: line, batch, index, start: start)
+      // Where it is not there any more, it was broken off and is answered.
+      guard let begun = running.removeValue(forKey: number) else { return }
+      settle(response, line: line, begun.batch, begun.index, start: start)
       proceed()
     }
   }

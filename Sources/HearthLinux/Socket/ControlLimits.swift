@@ -11,8 +11,8 @@ package struct ControlLimits: Hashable, Sendable {
   package var easyBacklog = 1 << 20
   /// Bytes written and not taken by the client, from which on a further write closes the connection.
   package var maximumBacklog = 16 << 20
-  /// For running calls to end on shutdown before they are cancelled.
-  package var shutdownGrace: Duration = .seconds(5)
+  /// For running calls to end on shutdown before they are answered -32000 and cancelled.
+  package var shutdownGrace: Duration = .seconds(4)
 
   /// 1 MiB and 4/3 (its Base64) of the largest body that the outbox takes.
   package init(maximumBody: Int = 1 << 20) {

@@ -39,8 +39,8 @@ package final class ControlServer: Sendable {
     (arrivals, arrivalsFeed) = AsyncStream.makeStream()
   }
 
-  /// Serves until `shutDown()`, then until running calls have ended or their grace is over. Cancelled: cancels the
-  /// running calls too. Closes the descriptor and removes the socket's file, if Hearth made it. Runs once.
+  /// Serves until `shutDown()` and `end()`, then until running calls have ended or their grace is over. Cancelled:
+  /// breaks the running calls off too. Closes the descriptor and removes the socket's file, if Hearth made it. Runs once.
   package func run() async throws {
     defer { socket.removeFile() }
     let listener = try await ServerBootstrap(group: group)
@@ -67,11 +67,12 @@ package final class ControlServer: Sendable {
       shutDown()
     }
     // Cancelled, there may be some that nobody took up any more.
-    for connection in state.withLock({ Array($0.connections.values) }) { connection.abort() }
+    for connection in state.withLock({ Array($0.connections.values) }) { connection.breakOff() }
     try? await listener.closeFuture.get()
   }
 
-  /// Takes no more connections, answers -32000 to calls that have not begun, and lets `run` end.
+  /// Takes no more connections and answers -32000 to calls that have not begun; those there are stay open for `end`, or
+  /// until the grace is over.
   package func shutDown() {
     let (listener, connections) = state.withLock { state in
       state.isShuttingDown = true
@@ -80,6 +81,11 @@ package final class ControlServer: Sendable {
     listener?.close(promise: nil)
     for connection in connections { connection.shutDown() }
     arrivalsFeed.finish()
+  }
+
+  /// After `shutDown`: closes each connection as soon as its running calls are answered, and lets `run` end.
+  package func end() {
+    for connection in state.withLock({ Array($0.connections.values) }) { connection.end() }
   }
 
   /// Looks at who has connected, and takes the connection in or closes it.
@@ -97,7 +103,7 @@ package final class ControlServer: Sendable {
       switch register(channel) {
       case .success(let connection):
         try channel.pipeline.syncOperations.addHandler(connection)
-        if case .terminated = arrivalsFeed.yield(connection) { connection.abort() }
+        if case .terminated = arrivalsFeed.yield(connection) { connection.breakOff() }
       case .failure(let error):
         try channel.pipeline.syncOperations.addHandler(Refusal(error))
       }

@@ -16,6 +16,8 @@ package final class SystemClock: Clock {
 
   package func now() -> Timestamp { timers.now() }
 
+  package func moment() -> (now: Timestamp, stepped: Duration) { timers.moment() }
+
   package func sleep(until deadline: Timestamp) async { await timers.sleep(until: deadline) }
 
   /// Told within a moment of `clock_settime` or a resume. Steps under 100 ms are told once they add up to that.

@@ -7,6 +7,7 @@ import Synchronization
 final class TimerThread: Sendable {
   private struct State {
     var wall: WallClock
+    var stepped: Duration = .zero
     var sleepers = SleeperQueue()
     var cancelled: Set<UInt64> = []
     var watchers: [UInt64: AsyncStream<Duration>.Continuation] = [:]
@@ -48,8 +49,10 @@ final class TimerThread: Sendable {
     close(end)
   }
 
-  func now() -> Timestamp {
-    state.withLock { $0.wall.timestamp(atBoot: ClockReading.nanoseconds(CLOCK_BOOTTIME)) }
+  func now() -> Timestamp { moment().now }
+
+  func moment() -> (now: Timestamp, stepped: Duration) {
+    state.withLock { ($0.wall.timestamp(atBoot: ClockReading.nanoseconds(CLOCK_BOOTTIME)), $0.stepped) }
   }
 
   func sleep(until deadline: Timestamp) async {
@@ -163,7 +166,9 @@ final class TimerThread: Sendable {
     _ = read(changes, &expirations, 8)
     TimerThread.watch(changes)
     let (step, watchers) = state.withLock { state in
-      (state.wall.observe(reading()), Array(state.watchers.values))
+      let step = state.wall.observe(reading())
+      state.stepped += step ?? .zero
+      return (step, Array(state.watchers.values))
     }
     if let step { watchers.forEach { $0.yield(step) } }
   }

@@ -13,22 +13,24 @@ package actor SessionService {
 
   package nonisolated let account: AccountName
   private var machine: SessionMachine
-  private let store: any CredentialStore
-  private let endpoint: any TokenEndpoint
-  private let clock: any Clock
+  let store: any CredentialStore
+  let endpoint: any TokenEndpoint
+  let clock: any Clock
   private let logger: Logger
-  /// Told after each event that changed what clients see, in order, and before the next event is taken.
   /// Told of each measured difference between a server's clock and this one.
   private let timeTold: @Sendable (Duration) -> Void
+  /// Told after each event that changed what clients see, in order, and before the next event is taken.
   private let announce: @Sendable ([SessionAnnouncement], SessionSnapshot) -> Void
 
   private var skew = ClockSkew()
+  /// The steps of the clock that the machine has heard of.
+  private var stepped: Duration
   private var waiting: [CallID: CheckedContinuation<SessionAnswer, Never>] = [:]
   private var callCount = 0
   /// The wake-ups that tasks are asleep for; superseded ones wake for nothing.
   private var armed: Set<Timestamp> = []
   private var announced: SessionSnapshot?
-  private var isStopped = false
+  var isStopped = false
   private var atRest: [CheckedContinuation<Void, Never>] = []
 
   private let work: AsyncStream<Work>
@@ -49,7 +51,9 @@ package actor SessionService {
     self.logger = logger
     self.timeTold = timeTold
     self.announce = announce
-    machine = SessionMachine(account: account, settings: settings, seed: seed, at: clock.now())
+    let start = clock.moment()
+    stepped = start.stepped
+    machine = SessionMachine(account: account, settings: settings, seed: seed, at: start.now)
     (work, workInbox) = AsyncStream.makeStream()
     (storeWork, storeInbox) = AsyncStream.makeStream()
   }
@@ -61,7 +65,7 @@ package actor SessionService {
         for await _ in store.changes() { await self.take(.credentialHinted) }
       }
       group.addTask { [clock] in
-        for await step in clock.steps() { await self.clockStepped(by: step) }
+        for await _ in clock.steps() { await self.clockChanged() }
       }
       group.addTask { [storeWork, workInbox] in
         for await work in storeWork { await work() }
@@ -108,7 +112,18 @@ package actor SessionService {
 
   package func snapshot() -> SessionSnapshot { machine.snapshot(at: now) }
 
-  package var now: Timestamp { clock.now() }
+  package var now: Timestamp {
+    let moment = clock.moment()
+    // The notice of a step may be behind what comes next: nothing is planned on one clock and shifted to another.
+    if moment.stepped != stepped {
+      let step = moment.stepped - stepped
+      stepped = moment.stepped
+      // Those asleep count on the old clock: they wake for nothing.
+      armed = []
+      handle(.clockChanged(by: step), at: moment.now)
+    }
+    return moment.now
+  }
 
   package func call(_ call: SessionCall) async -> SessionAnswer {
     if isStopped { return .refused(.stopping) }
@@ -129,126 +144,25 @@ package actor SessionService {
     await storeIsQuiet()
   }
 
-  /// Takes the lock away, opens a sealed credential where a passphrase is given, and waits until it has been read.
-  package func unlock(_ lock: Lock, passphrase: Secret?) async throws(UnlockFailure) {
-    if let passphrase {
-      try await openStore(with: passphrase)
-      take(.credentialHinted)
-    }
-    take(.unlocked(lock))
-    _ = await call(.settle)
-    await storeIsQuiet()
-  }
-
-  /// After a wrong passphrase the store takes none for a while: a short one is waited out.
-  private func openStore(with passphrase: Secret) async throws(UnlockFailure) {
-    let store = store
-    let deadline = clock.now() + Self.unlockPatience
-    while true {
-      let result: Result<Void, UnlockFailure> = await inStoreOrder {
-        do throws(UnlockFailure) {
-          try await store.unlock(passphrase: passphrase)
-          return .success(())
-        } catch {
-          return .failure(error)
-        }
-      }
-      let next = clock.now()
-      guard case .failure(.tooSoon(let wait)) = result, next + wait <= deadline, !isStopped, !Task.isCancelled else {
-        return try result.get()
-      }
-      await shielded { [clock] in await clock.sleep(until: next + wait) }
-    }
-  }
-
-  /// Whether nothing can be sealed until `unlock` is given the passphrase.
-  package func needsPassphrase() async -> Bool {
-    let store = store
-    return await inStoreOrder { await store.needsPassphrase() }
-  }
-
-  /// Takes over a grant that a person brought. A refresh token alone is used at once, so that the answer can tell how
-  /// that went; the session before it stays where it fails.
-  package func adopt(_ credential: Credential, isTried: Bool) async throws(AdoptionFailure) {
-    let store = store
-    let room: Result<Void, Obstacle> = await inStoreOrder {
-      do throws(Obstacle) {
-        try await store.prepare()
-        return .success(())
-      } catch {
-        return .failure(error)
-      }
-    }
-    if case .failure(let obstacle) = room { throw .storage(obstacle) }
-    var fresh = try await isTried ? credential : tried(credential)
-    if isTried, fresh.subject == nil { fresh.subject = await identified(fresh) }
-    switch await call(.adopt(fresh, asRefreshed: !isTried)) {
-    case .refused: throw .stopping
-    case .done, .token, .signedOut: break
-    }
-    await storeIsQuiet()
-  }
-
-  private func tried(_ credential: Credential) async throws(AdoptionFailure) -> Credential {
-    let endpoint = endpoint
-    let answer: Result<TokenResponse, RefreshFailure> = await shielded {
-      do throws(RefreshFailure) {
-        return .success(try await endpoint.refresh(credential))
-      } catch {
-        return .failure(error)
-      }
-    }
-    switch answer {
-    case .failure(let failure): throw isStopped ? .stopping : .provider(failure)
-    case .success(let response):
-      if let measured = response.skew { observe(measured) }
-      let grant = Grant(response, after: credential.grant, receivedAt: now)
-      var fresh = Credential(grant: grant, subject: response.subject, origin: response.origin)
-      if fresh.subject == nil { fresh.subject = await identified(fresh) }
-      return fresh
-    }
-  }
-
-  private func identified(_ credential: Credential) async -> Subject? {
-    let endpoint = endpoint
-    return await shielded { await endpoint.identify(credential) }
-  }
-
-  /// Revokes at the provider, within five seconds; true where it said it took it.
-  package func revoke(_ credential: Credential) async -> Bool {
-    let (endpoint, clock) = (endpoint, clock)
-    return await shielded {
-      let deadline = clock.now() + .seconds(5)
-      return await withTaskGroup(of: Bool.self) { group in
-        group.addTask { await endpoint.revoke(credential) }
-        group.addTask {
-          await clock.sleep(until: deadline)
-          return false
-        }
-        let isRevoked = await group.next() ?? false
-        group.cancelAll()
-        return isRevoked
-      }
-    }
-  }
-
   // MARK: - The inbox
 
-  private func take(_ event: SessionEvent) {
+  func take(_ event: SessionEvent) { handle(event, at: now) }
+
+  private func handle(_ event: SessionEvent, at now: Timestamp) {
     let actions = machine.handle(event, at: now)
     let news = actions.compactMap { if case .announce(let news) = $0 { news } else { nil } }
-    let snapshot = snapshot()
+    let snapshot = machine.snapshot(at: now)
     // Told before the calls are answered, so that a client that was answered finds everybody else informed.
     if !news.isEmpty || snapshot != announced {
       announced = snapshot
       announce(news, snapshot)
     }
     actions.forEach(perform)
-    arm()
+    arm(after: now)
     if machine.isAtRest { giveUpResting() }
   }
 
-  private func arm() {
+  private func arm(after now: Timestamp) {
     guard let wake = machine.nextWake(after: now), armed.allSatisfy({ wake < $0 }) else { return }
     armed.insert(wake)
     workInbox.yield { [clock] in
@@ -262,13 +176,13 @@ package actor SessionService {
     take(.woke)
   }
 
-  private func clockStepped(by step: Duration) {
-    // Those asleep count on the old clock: they wake for nothing.
+  /// The clock was set, which the next look at it tells, or the machine resumed: every plan is made anew.
+  private func clockChanged() {
     armed = []
-    take(.clockChanged(by: step))
+    take(.clockChanged(by: .zero))
   }
 
-  private func observe(_ measured: Duration) {
+  func observe(_ measured: Duration) {
     timeTold(measured)
     guard skew.observe(measured) else { return }
     logger.warning(
@@ -372,7 +286,7 @@ package actor SessionService {
     storeInbox.yield { await self.take(await work()) }
   }
 
-  private func inStoreOrder<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {
+  func inStoreOrder<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {
     if isStopped { return await work() }
     return await withCheckedContinuation { continuation in
       storeInbox.yield { continuation.resume(returning: await work()) }
@@ -380,12 +294,12 @@ package actor SessionService {
   }
 
   /// Returns when the store has done everything asked of it so far.
-  private func storeIsQuiet() async {
+  func storeIsQuiet() async {
     await inStoreOrder {}
   }
 
   /// Runs under the service, not under the caller: what a provider has granted is not lost with a client's connection.
-  private func shielded<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {
+  func shielded<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {
     if isStopped { return await work() }
     return await withCheckedContinuation { continuation in
       workInbox.yield { continuation.resume(returning: await work()) }

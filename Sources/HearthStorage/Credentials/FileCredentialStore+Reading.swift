@@ -22,13 +22,13 @@ extension FileCredentialStore {
     let known = look.known
     switch look.found {
     case .corrupt(let text):
-      if let end = await finishRemoval(known) { return .ended(end) }
+      if let end = try await finishRemoval(known) { return .ended(end) }
       return .corrupt(text)
     case .tooNew(let version):
-      if let end = await finishRemoval(known) { return .ended(end) }
+      if let end = try await finishRemoval(known) { return .ended(end) }
       return .tooNew(version: version)
     case .nothing(let missing):
-      if let end = await finishRemoval(known) { return .ended(end) }
+      if let end = try await finishRemoval(known) { return .ended(end) }
       if known.place == nil, known.end?.reason == .signedOut {
         // What a crash after a sign-out left.
         try? await files.removeFile(look.place.marker)
@@ -42,7 +42,7 @@ extension FileCredentialStore {
 
   private func reading(of file: CredentialFile, _ look: Look) async throws(Obstacle) -> CredentialReading {
     if case .ended(let record) = file.body {
-      if let end = await finishRemoval(look.known) { return .ended(end) }
+      if let end = try await finishRemoval(look.known) { return .ended(end) }
       // Where the file could not be written, accounts.json has the later one.
       let end = look.known.end.flatMap { $0.at > record.at ? $0 : nil } ?? record
       await remember(look) { $0.end = end }
@@ -53,7 +53,7 @@ extension FileCredentialStore {
       grant = try await self.grant(in: file, modified: look.modified)
     } catch {
       // Only Hearth seals: what is sealed is what was signed out.
-      if let end = await finishRemoval(look.known) { return .ended(end) }
+      if let end = try await finishRemoval(look.known) { return .ended(end) }
       switch error {
       case .blocked(let obstacle):
         await remember(look) { _ in }
@@ -61,7 +61,7 @@ extension FileCredentialStore {
       case .corrupt(let text): return .corrupt(text)
       }
     }
-    if look.known.isToBeRemoved(grant), let end = await finishRemoval(look.known) { return .ended(end) }
+    if look.known.isToBeRemoved(grant), let end = try await finishRemoval(look.known) { return .ended(end) }
     if look.known.removal == nil, look.known.isEnded(grant), let end = look.known.end {
       await finishEnd(end, look, file.header)
       return .ended(end)

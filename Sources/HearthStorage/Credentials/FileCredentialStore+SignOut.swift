@@ -17,18 +17,15 @@ extension FileCredentialStore {
       try await takeAway(known)
     } catch {
       logger.warning("signed out; the credential is removed when it can be reached: \(error.detail)")
+      throw error
     }
   }
 
   /// Carries out a sign-out that was noted, and returns its record; nil where none was noted. Where it fails the note
-  /// stays, and the session is over all the same.
-  func finishRemoval(_ known: KnownAccount) async -> EndRecord? {
+  /// stays for the next reading.
+  func finishRemoval(_ known: KnownAccount) async throws(Obstacle) -> EndRecord? {
     guard known.removal != nil, let end = known.end else { return nil }
-    do throws(Obstacle) {
-      try await takeAway(known)
-    } catch {
-      logger.warning("the credential of a session that was signed out cannot be removed yet: \(error.detail)")
-    }
+    try await takeAway(known)
     return end
   }
 

@@ -126,6 +126,7 @@ struct SignInAndOutTests {
     session.asks(.signOut(revoke: false))
     session.removes(.away)
     #expect(session.state == .unauthenticated(signedOut: true))
+    #expect(session.snapshot.credentialError == Obstacle.away.detail)
     for _ in 0..<20 {
       session.wakes()
       #expect(session.deeds == [.read])
@@ -134,6 +135,7 @@ struct SignInAndOutTests {
     session.wakes()
     session.reads(.ended(EndRecord(reason: .signedOut, at: .sample, fingerprint: nil)))
     #expect(session.state == .unauthenticated(signedOut: true))
+    #expect(session.snapshot.credentialError == nil)
     #expect(session.nextWake == nil)
   }
 

@@ -7,7 +7,7 @@ import Testing
 
 /// How the server ends, and who else it serves.
 @Suite(.timeLimit(.minutes(1))) struct ControlServerEndTests {
-  @Test("on shutdown running calls end, new ones are answered -32000, and subscribers are closed")
+  @Test("on shutdown running calls end, new ones are answered -32000 at once, and idle connections stay until the end")
   func shutdown() async throws {
     let handler = ScriptedHandler()
     var limits = ControlLimits()
@@ -20,18 +20,23 @@ import Testing
       client.call(1, "wait")
       await handler.until { $0.waiting == 1 }
       server.shutDown()
-      #expect(try await onThread { try subscriber.receiveAll() }.isEmpty)
       // One that comes at the same moment may still be served.
-      try await onThread {
-        client.call(2, "echo")
-        while let reply = try client.receive(), reply.errorCode != -32000 { client.call(2, "echo") }
+      for one in [client, subscriber] {
+        try await onThread {
+          one.call(2, "echo")
+          while let reply = try one.receive(), reply.errorCode != -32000 { one.call(2, "echo") }
+          one.call(3, "echo")
+          #expect(try one.receive()?.errorCode == -32000)
+        }
       }
+      server.end()
+      #expect(try await onThread { try subscriber.receiveAll() }.isEmpty)
       handler.release()
       #expect(try await onThread { try client.receiveAll() } == [answer(1, "released")])
     }
   }
 
-  @Test("on shutdown calls that do not end are cancelled when their grace is over")
+  @Test("on shutdown calls that do not end are answered -32000 and cancelled when their grace is over, in a batch too")
   func shutdownGrace() async throws {
     var limits = ControlLimits()
     limits.shutdownGrace = .milliseconds(50)
@@ -40,9 +45,14 @@ import Testing
       let client = try await onThread { try RawClient(path: path) }
       client.call(1, "stuck")
       await handler.until { $0.begun == ["stuck"] }
+      client.send(#"[{"jsonrpc":"2.0","id":2,"method":"echo"},{"jsonrpc":"2.0","id":3,"method":"stuck"}]"#)
+      await handler.until { $0.begun.count == 3 }
       server.shutDown()
-      _ = try await onThread { try client.receiveAll() }
-      await handler.until { $0.cancelled == 1 }
+      let answers = try await onThread { try client.receiveAll() }
+      #expect(answers.count == 2)
+      #expect(answers.first?.errorCode == -32000 && answers.first?["id"] == 1)
+      #expect(answers.last?[0] == answer(2, [:]) && answers.last?[1]?.errorCode == -32000)
+      await handler.until { $0.cancelled == 2 }
     }
   }
 
@@ -66,6 +76,7 @@ import Testing
       #expect(handler.cancelled == 1)
       #expect(handler.closed.count == 2)
       #expect(try await onThread { try idle.receiveAll() }.isEmpty)
+      #expect(try await onThread { try busy.receive() }?.errorCode == -32000)
     }
   }
 
@@ -85,6 +96,7 @@ import Testing
         #expect(try client.receive() == answer(1, [:]))
       }
       server.shutDown()
+      server.end()
       try await group.waitForAll()
     }
     #expect(access(path, F_OK) == 0)

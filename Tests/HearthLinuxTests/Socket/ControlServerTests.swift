@@ -17,9 +17,13 @@ func serving(
     logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
   try await withThrowingTaskGroup(of: Void.self) { group in
     group.addTask { try await server.run() }
-    defer { server.shutDown() }
+    func finish() {
+      server.shutDown()
+      server.end()
+    }
+    defer { finish() }
     try await body(path, server)
-    server.shutDown()
+    finish()
     try await group.waitForAll()
   }
   #expect(access(path, F_OK) != 0, "the socket's file was left behind")

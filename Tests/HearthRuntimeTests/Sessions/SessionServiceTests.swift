@@ -123,6 +123,44 @@ struct SessionServiceTests {
     }
   }
 
+  @Test("shifts nothing twice that is planned between a step of the clock and the notice of it")
+  func planBetweenStepAndNotice() async throws {
+    try await running {
+      _ = await service.call(.settle)
+      clock.step(by: .seconds(-7200), isTold: false)
+      endpoint.answer(.granted(.sample(2)))
+      #expect(await service.call(.refresh) == .done)
+      clock.step(by: .zero)
+      _ = await service.call(.settle)
+      let token = try #require(await service.snapshot().token)
+      #expect(token.expiresAt == clock.now() + .seconds(3600))
+    }
+  }
+
+  @Test("ends no session by a clock that was set forward before the notice of it comes")
+  func noEndBetweenStepAndNotice() async throws {
+    store.becomes(.neverSignedIn)
+    try await running {
+      let brought = Credential.sample(7, issuedAt: clock.now(), isRenewable: false)
+      try await service.adopt(brought, isTried: true)
+      clock.step(by: .seconds(7200), isTold: false)
+      _ = await service.call(.token(minValidity: nil))
+      #expect(await service.snapshot().state == .authenticated)
+      #expect(await service.snapshot().token?.expiresAt == clock.now() + .seconds(3600))
+    }
+  }
+
+  @Test("times a grant that is brought by the clock as it is when it is taken over")
+  func stepDuringAdoption() async throws {
+    try await running {
+      _ = await service.call(.settle)
+      endpoint.identifies(as: .sample) { [clock] in clock.step(by: .seconds(-7200), isTold: false) }
+      endpoint.answer(.granted(.sample(8, subject: nil)))
+      try await service.adopt(.sample(7, issuedAt: clock.now(), lifetime: .zero), isTried: false)
+      #expect(await service.snapshot().token?.expiresAt == clock.now() + .seconds(3600))
+    }
+  }
+
   @Test("lets a refresh that is under way land before it stops")
   func landsBeforeStopping() async throws {
     try await withThrowingTaskGroup { group in

@@ -65,8 +65,10 @@ struct SignOutTests {
   func away(isFingerprintKnown: Bool) async throws {
     try await bench.store(at: bench.configuredPath).write(bench.credential(1))
     bench.files.unmount(Bench.secure)
-    try await bench.store(at: bench.configuredPath)
-      .remove(bench.end(.signedOut), fingerprint: isFingerprintKnown ? fingerprint : nil)
+    await #expect(throws: Obstacle.self, "done is said only of what is done") {
+      try await bench.store(at: bench.configuredPath)
+        .remove(bench.end(.signedOut), fingerprint: isFingerprintKnown ? fingerprint : nil)
+    }
     let store = bench.store(at: bench.configuredPath)
     #expect(await store.remembered().end == bench.end(.signedOut))
     #expect(await !isReadable(store.read()))
@@ -80,7 +82,7 @@ struct SignOutTests {
     try await bench.store().write(bench.credential(1))
     bench.files.failAll(under: Bench.state + "/credentials", with: .permissionDenied)
     let store = bench.store()
-    try await store.remove(bench.end(.signedOut), fingerprint: fingerprint)
+    await #expect(throws: Obstacle.self) { try await store.remove(bench.end(.signedOut), fingerprint: fingerprint) }
     #expect(await !isReadable(store.read()))
     bench.files.failAll(under: Bench.state + "/credentials", with: nil)
     #expect(await store.read() == .ended(bench.end(.signedOut)))
@@ -94,7 +96,7 @@ struct SignOutTests {
     try await store.write(bench.credential(1))
     bench.files.unmount(Bench.secure)
     let later = bench.store(at: bench.configuredPath, protection: .passphrase)
-    try await later.remove(bench.end(.signedOut), fingerprint: nil)
+    await #expect(throws: Obstacle.self) { try await later.remove(bench.end(.signedOut), fingerprint: nil) }
     bench.files.mountAll()
     #expect(await later.read() == .ended(bench.end(.signedOut)))
     #expect(bench.files.fileNames == [bench.accountsPath])
@@ -105,7 +107,7 @@ struct SignOutTests {
     try await bench.store(at: bench.configuredPath).write(bench.credential(1))
     bench.files.unmount(Bench.secure)
     let store = bench.store(at: bench.configuredPath)
-    try await store.remove(bench.end(.signedOut), fingerprint: fingerprint)
+    await #expect(throws: Obstacle.self) { try await store.remove(bench.end(.signedOut), fingerprint: fingerprint) }
     bench.files.mountAll()
     bench.files.put(bench.text(2), at: bench.configuredPath)
     #expect(await store.read() == .found(bench.credential(2)))
@@ -118,7 +120,9 @@ struct SignOutTests {
     try await bench.store(at: bench.configuredPath).write(bench.credential(1))
     bench.files.unmount(Bench.secure)
     let store = bench.store(at: bench.configuredPath)
-    try await store.remove(bench.end(.signedOut), fingerprint: bench.grant(2).accessToken.fingerprint)
+    await #expect(throws: Obstacle.self) {
+      try await store.remove(bench.end(.signedOut), fingerprint: bench.grant(2).accessToken.fingerprint)
+    }
     bench.files.mountAll()
     #expect(await store.read() == .ended(bench.end(.signedOut)))
     #expect(bench.files.text(at: bench.configuredPath) == nil)
@@ -157,8 +161,8 @@ struct SignOutTests {
     try await bench.store().write(bench.credential(1))
     bench.files.fail(.removeFile, at: bench.defaultPath, with: .failed("Input/output error"))
     let store = bench.store()
-    try await store.remove(bench.end(.signedOut), fingerprint: fingerprint)
-    #expect(await store.read() == .ended(bench.end(.signedOut)))
+    await #expect(throws: Obstacle.self) { try await store.remove(bench.end(.signedOut), fingerprint: fingerprint) }
+    #expect(await !isReadable(store.read()), "so that it is looked at again")
     bench.files.fail(.removeFile, at: bench.defaultPath, with: nil)
     #expect(await store.read() == .ended(bench.end(.signedOut)))
     #expect(bench.files.fileNames == [bench.accountsPath])

@@ -17,6 +17,8 @@ package final class RushingClock: Clock {
 
   package func now() -> Timestamp { state.withLock(\.now) }
 
+  package func moment() -> (now: Timestamp, stepped: Duration) { (now(), .zero) }
+
   package func sleep(until deadline: Timestamp) async {
     let action = state.withLock { state in
       let action = state.duringSleep.isEmpty ? nil : state.duringSleep.removeFirst()

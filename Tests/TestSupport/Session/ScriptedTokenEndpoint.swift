@@ -17,6 +17,7 @@ package final class ScriptedTokenEndpoint: TokenEndpoint {
     var mostInFlight = 0
     var revoked: [Credential] = []
     var subject: Subject?
+    var whenAsked: @Sendable () -> Void = {}
   }
 
   private let state = Mutex(State())
@@ -48,10 +49,15 @@ package final class ScriptedTokenEndpoint: TokenEndpoint {
     return true
   }
 
-  package func identify(_ credential: Credential) async -> Subject? { state.withLock(\.subject) }
+  package func identify(_ credential: Credential) async -> Subject? {
+    state.withLock(\.whenAsked)()
+    return state.withLock(\.subject)
+  }
 
-  /// What `identify` tells from now on.
-  package func identifies(as subject: Subject?) { state.withLock { $0.subject = subject } }
+  /// What `identify` tells from now on, and what happens while it is asked.
+  package func identifies(as subject: Subject?, whenAsked: @escaping @Sendable () -> Void = {}) {
+    state.withLock { ($0.subject, $0.whenAsked) = (subject, whenAsked) }
+  }
 
   /// Answers the request that has waited longest, or the next one that comes.
   package func answer(_ answer: Answer) {

@@ -1,0 +1,112 @@
+package import HearthCore
+
+/// What a person asks for that takes more than one event: opening a sealed credential, bringing a grant, revoking one.
+extension SessionService {
+  /// Takes the lock away, opens a sealed credential where a passphrase is given, and waits until it has been read.
+  package func unlock(_ lock: Lock, passphrase: Secret?) async throws(UnlockFailure) {
+    if let passphrase {
+      try await openStore(with: passphrase)
+      take(.credentialHinted)
+    }
+    take(.unlocked(lock))
+    _ = await call(.settle)
+    await storeIsQuiet()
+  }
+
+  /// After a wrong passphrase the store takes none for a while: a short one is waited out.
+  private func openStore(with passphrase: Secret) async throws(UnlockFailure) {
+    let store = store
+    let deadline = clock.now() + Self.unlockPatience
+    while true {
+      let result: Result<Void, UnlockFailure> = await inStoreOrder {
+        do throws(UnlockFailure) {
+          try await store.unlock(passphrase: passphrase)
+          return .success(())
+        } catch {
+          return .failure(error)
+        }
+      }
+      let next = clock.now()
+      guard case .failure(.tooSoon(let wait)) = result, next + wait <= deadline, !isStopped, !Task.isCancelled else {
+        return try result.get()
+      }
+      await shielded { [clock] in await clock.sleep(until: next + wait) }
+    }
+  }
+
+  /// Whether nothing can be sealed until `unlock` is given the passphrase.
+  package func needsPassphrase() async -> Bool {
+    let store = store
+    return await inStoreOrder { await store.needsPassphrase() }
+  }
+
+  /// Takes over a grant that a person brought. A refresh token alone is used at once, so that the answer can tell how
+  /// that went; the session before it stays where it fails.
+  package func adopt(_ credential: Credential, isTried: Bool) async throws(AdoptionFailure) {
+    let store = store
+    var timed = clock.moment().stepped
+    let room: Result<Void, Obstacle> = await inStoreOrder {
+      do throws(Obstacle) {
+        try await store.prepare()
+        return .success(())
+      } catch {
+        return .failure(error)
+      }
+    }
+    if case .failure(let obstacle) = room { throw .storage(obstacle) }
+    var fresh = credential
+    if !isTried {
+      fresh = try await tried(credential)
+      timed = clock.moment().stepped
+    }
+    if fresh.subject == nil { fresh.subject = await identified(fresh) }
+    // The clock may have been set since the grant was timed by it.
+    fresh.grant.move(by: clock.moment().stepped - timed)
+    switch await call(.adopt(fresh, asRefreshed: !isTried)) {
+    case .refused: throw .stopping
+    case .done, .token, .signedOut: break
+    }
+    await storeIsQuiet()
+  }
+
+  private func tried(_ credential: Credential) async throws(AdoptionFailure) -> Credential {
+    let endpoint = endpoint
+    let answer: Result<TokenResponse, RefreshFailure> = await shielded {
+      do throws(RefreshFailure) {
+        return .success(try await endpoint.refresh(credential))
+      } catch {
+        return .failure(error)
+      }
+    }
+    switch answer {
+    case .failure(let failure): throw isStopped ? .stopping : .provider(failure)
+    case .success(let response):
+      if let measured = response.skew { observe(measured) }
+      let grant = Grant(response, after: credential.grant, receivedAt: now)
+      return Credential(grant: grant, subject: response.subject, origin: response.origin)
+    }
+  }
+
+  private func identified(_ credential: Credential) async -> Subject? {
+    let endpoint = endpoint
+    return await shielded { await endpoint.identify(credential) }
+  }
+
+  /// Revokes at the provider, within five seconds; true where it said it took it.
+  package func revoke(_ credential: Credential) async -> Bool {
+    let (endpoint, clock) = (endpoint, clock)
+    return await shielded {
+      let deadline = clock.now() + .seconds(5)
+      return await withTaskGroup(of: Bool.self) { group in
+        group.addTask { await endpoint.revoke(credential) }
+        group.addTask {
+          await clock.sleep(until: deadline)
+          return false
+        }
+        let isRevoked = await group.next() ?? false
+        group.cancelAll()
+        return isRevoked
+      }
+    }
+  }
+}
