@@ -95,6 +95,6 @@ let package = Package(
     tests("SandboxTests", ["hearth-sandbox", .argumentParser, .hummingbird, .hummingbirdTesting, .logging, .nio]),
     tests("hearthctlTests", ["hearthctl"]),
     tests("ArchitectureTests", []),
-    tests("EndToEndTests", ["HearthControl", "HearthCore", "hearthd", "hearthctl", "hearth-sandbox"]),
+    tests("EndToEndTests", ["HearthControl", "HearthCore", "hearthd", "hearthctl", "hearth-sandbox", .grdb]),
   ]
 )

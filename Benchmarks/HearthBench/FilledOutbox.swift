@@ -2,8 +2,9 @@ import Glibc
 import HearthCore
 import HearthStorage
 
-/// An outbox with so many items that wait: half of them in a hundred lanes, a quarter unordered, and a quarter
-/// unordered and not before some later time.
+/// An outbox with so many items that wait. A fifth of them is in one lane of another account, where none is taken; of
+/// the others half are in a hundred lanes, a quarter is unordered, and a quarter unordered and not before some later
+/// time.
 final class FilledOutbox {
   enum Operation: String, CaseIterable {
     case enqueue = "enqueue, one a commit"
@@ -11,20 +12,29 @@ final class FilledOutbox {
     case settle = "complete 64 and claim 64"
     case sweep = "sweep 64 that were delivered"
     case firstPage = "list, first page of 100"
-    case middlePage = "list, a page in the middle"
-    case lanePage = "list, a page of a lane"
-    case waitingPage = "list, a page of those waiting"
+    case middlePage = "list, one in the middle"
+    case middlePageOfAll = "list, one in the middle of all accounts"
+    case lanePage = "list, one in the middle of a lane"
+    case pendingPage = "list, one in the middle of those pending"
+    case waitingPage = "list, first of those waiting"
     case item = "get"
     case stats = "stats"
   }
 
-  private static let account = AccountName("work")
+  private static let accounts = (AccountName("work"), AccountName("other"))
   /// Nobody listens on the discard port.
   private static let base = "http://127.0.0.1:9"
   private static let limits = OutboxLimits(items: .max, bytes: .max)
 
   static let configuration = """
     [accounts.work]
+    type = "oauth2"
+    token_endpoint = "\(base)/token"
+    client_id = "bench"
+    subject = "bench"
+    api_origins = ["\(base)"]
+
+    [accounts.other]
     type = "oauth2"
     token_endpoint = "\(base)/token"
     client_id = "bench"
@@ -42,21 +52,25 @@ final class FilledOutbox {
   private let subject: Subject
   private let url: HTTPURL
   private let account: AccountName
+  private let other: AccountName
   private let count: Int
   private var made = 0
   private var inFlight: [Delivery] = []
   private var sampleIDs: [String] = []
 
   init(in folder: String, count: Int) async throws {
-    guard let account = Self.account else { throw BenchFailure(description: "The account has no valid name.") }
+    guard let account = Self.accounts.0, let other = Self.accounts.1 else {
+      throw BenchFailure(description: "An account has no valid name.")
+    }
     self.folder = folder
     self.account = account
+    self.other = other
     self.count = count
     mkdir("\(folder)/state", 0o700)
     store = try SQLiteOutboxStore.open(at: "\(folder)/state/outbox.sqlite", now: Self.now).store
     subject = Subject(issuer: Self.base, id: "bench")
     url = try HTTPURL(Self.base + "/api/notes")
-    _ = try await store.bind(account, to: subject, adopts: true, limit: 1)
+    for name in [account, other] { _ = try await store.bind(name, to: subject, adopts: true, limit: 1) }
     while made < count { try await add(min(5000, count - made), someLater: true) }
   }
 
@@ -72,12 +86,14 @@ final class FilledOutbox {
       made += 1
       let id = ItemID.make(at: now, random: (.random(in: 0...UInt64.max), .random(in: 0...UInt64.max)))
       if made.isMultiple(of: max(count / 100, 1)) { sampleIDs.append(id) }
+      let isOthers = someLater && made % 5 == 4
+      let isLater = someLater && made % 4 == 3
       let draft = OutboxDraft(
-        account: account, method: "POST", url: url.description,
+        account: isOthers ? other : account, method: "POST", url: url.description,
         headers: [APIRequest.Header(name: "Content-Type", value: "text/plain")],
-        body: Array(repeating: UInt8(ascii: "x"), count: 200), lane: "lane \(made % 100)",
-        isUnordered: made % 4 >= 2,
-        notBefore: someLater && made % 4 == 3 ? now + .seconds(86_400 + Int64(made % 1000)) : nil)
+        body: Array(repeating: UInt8(ascii: "x"), count: 200), lane: isOthers ? "long" : "lane \(made % 100)",
+        isUnordered: made % 4 >= 2 && !isOthers,
+        notBefore: isLater && !isOthers ? now + .seconds(86_400 + Int64(made % 1000)) : nil)
       return NewOutboxItem(id: id, draft: draft, url: url, subject: subject)
     }
     _ = try await store.enqueue(items, limits: Self.limits, at: now)
@@ -92,13 +108,17 @@ final class FilledOutbox {
       let retention = OutboxRetention(delivered: .zero, dead: .seconds(86_400), maxFinished: 0)
       _ = try await store.sweep(retention, limit: 64, at: Self.now)
     case .firstPage: try await list(OutboxQuery(account: account))
-    case .middlePage: try await list(OutboxQuery(account: account, cursor: "\(made - count / 2)"))
-    case .lanePage: try await list(OutboxQuery(account: account, lane: "lane 0"))
+    case .middlePage: try await list(OutboxQuery(account: account, cursor: middle))
+    case .middlePageOfAll: try await list(OutboxQuery(cursor: middle))
+    case .lanePage: try await list(OutboxQuery(account: other, lane: "long", cursor: "\(count / 2)"))
+    case .pendingPage: try await list(OutboxQuery(account: account, state: .pending, cursor: middle))
     case .waitingPage: try await list(OutboxQuery(account: account, state: .waiting))
     case .item: _ = try await store.item(sampleIDs.randomElement() ?? "")
     case .stats: _ = try await store.stats(of: account)
     }
   }
+
+  private var middle: String { "\(made - count / 2)" }
 
   private func settle() async throws {
     let claim = OutboxClaim(
@@ -112,6 +132,6 @@ final class FilledOutbox {
 
   private func list(_ query: OutboxQuery) async throws {
     let page = try await store.list(query)
-    guard !page.items.isEmpty else { throw BenchFailure(description: "A page is empty: \(query)") }
+    guard page.items.count >= 90 else { throw BenchFailure(description: "A page is too short: \(query)") }
   }
 }

@@ -52,12 +52,9 @@ struct Daemon {
     self.log = log
     // The socket first: where it is taken, nothing else is touched.
     let socket = try Self.listen(at: setup.socketPath)
-    let store: SQLiteOutboxStore
-    do {
-      store = try Self.openOutbox(at: setup.state.outbox, now: clock.now(), logger: logger)
-    } catch {
-      socket.removeFile()
-      throw error
+    // One that cannot be opened is no reason to keep no session: its calls are refused, and it is tried again.
+    let store = SQLiteOutboxStore.openOrWait(at: setup.state.outbox, now: clock.now()) { [logger] place in
+      logger.error("The outbox was broken. It was moved to \(place) whole, and a new one was begun.")
     }
     // Nothing may fail from here on: senders must be shut down.
     let userAgent = "hearth/\(hearthVersion)"
@@ -101,18 +98,6 @@ struct Daemon {
     server = ControlServer(
       socket: socket, handler: control, limits: ControlLimits(maximumBody: configuration.outbox.maxBody),
       logger: logger)
-  }
-
-  private static func openOutbox(at path: String, now: Timestamp, logger: Logger) throws -> SQLiteOutboxStore {
-    do {
-      let (store, setAside) = try SQLiteOutboxStore.open(at: path, now: now)
-      if let setAside {
-        logger.error("The outbox was broken. It was moved to \(setAside) whole, and a new one was begun.")
-      }
-      return store
-    } catch {
-      throw ConfigurationError("The outbox \(path) cannot be opened: \(error).")
-    }
   }
 
   /// systemd's descriptor where there is one, else a socket of its own.

@@ -5,13 +5,15 @@ import Testing
   "The disk is full", .serialized, .mayBlock,
   .enabled(if: SmallDisk.isPossible, "a small disk needs a mount namespace, which cannot be had here"))
 struct DiskFullTests {
-  @Test("nothing new is accepted, what was accepted is delivered, and all goes on within 2 s of room coming back")
-  func full() async throws {
+  @Test(
+    "nothing new is accepted, what was accepted is delivered, and all goes on within 2 s of room coming back",
+    arguments: ["4m", "8m", "12m"])
+  func full(_ size: String) async throws {
     try await Stage.run { stage in
       let sandbox = try stage.sandbox()
       let daemon = try Daemon(
         on: stage, name: "daemon", configuration: Configuration.oidc(sandbox) + Configuration.impatient)
-      let disk = try SmallDisk(on: stage, over: daemon.state, size: "12m")
+      let disk = try SmallDisk(on: stage, over: daemon.state, size: size)
       daemon.launcher = disk.launcher
       try daemon.start()
       try daemon.signIn(at: sandbox)

@@ -76,6 +76,18 @@ package enum OutboxStoreFailure: Error, Hashable, Sendable {
   case broken(String)
 }
 
+extension OutboxStoreFailure: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .full: "The outbox is full."
+    case .keyConflict: "The idempotency key stands for another content."
+    case .unknownItem: "There is no such item."
+    case .invalidState(let state): "The item is \(state.rawValue)."
+    case .unavailable(let sentence), .broken(let sentence): sentence
+    }
+  }
+}
+
 package enum OutboxChange: Hashable, Sendable {
   case cancel, retry
 }

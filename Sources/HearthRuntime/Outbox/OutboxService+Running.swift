@@ -71,9 +71,11 @@ extension OutboxService {
       let claims = claims()
       if !claims.isEmpty || isWritingDue { try await settle(claims: claims) }
       hasMore = try await keepHouse() || hasMore
+      storeFailure = nil
       return hasMore || accounts.values.contains { room($0) > 0 }
     } catch {
-      log.error("The outbox cannot be written: \(error)")
+      if storeFailure != error { log.error("\(error)") }
+      storeFailure = error
       storeRetryAt = clock.now() + Self.storeRetry
       return false
     }

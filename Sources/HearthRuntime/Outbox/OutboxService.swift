@@ -42,6 +42,8 @@ package actor OutboxService {
   var nextExpiryAt: Timestamp?
   var nextSweepAt: Timestamp?
   var storeRetryAt: Timestamp?
+  /// What the store said last: told once.
+  var storeFailure: OutboxStoreFailure?
   var stopsAt: Timestamp?
   var isRecovered = false
 

@@ -25,6 +25,9 @@ final class CommitGroup: Sendable {
     let failure: OutboxStoreFailure
   }
 
+  /// Something new would take the room that completions may need.
+  private struct NoRoom: Error {}
+
   private struct State {
     var waiting: [Part] = []
     var isRunning = false
@@ -32,24 +35,27 @@ final class CommitGroup: Sendable {
 
   private static let largestGroup = 256
 
-  private let database: DatabaseQueue
+  let database: DatabaseQueue
+  private let file: OutboxFile
   private let reserve: DiskReserve
   private let state = Mutex(State())
   private let ledger: Mutex<OutboxLedger>
-  private let suspect: @Sendable () -> Void
   private let committed = Mutex(0)
 
   /// Transactions so far.
   var commits: Int { committed.withLock { $0 } }
 
-  /// `suspect` is called when the database turns out to be malformed.
-  init(
-    _ database: DatabaseQueue, ledger: OutboxLedger, reserve: DiskReserve, suspect: @escaping @Sendable () -> Void
-  ) {
-    self.database = database
-    self.ledger = Mutex(ledger)
+  /// Opens the outbox's database, and makes sure of its reserve as far as there is room.
+  init(_ file: OutboxFile, reserve: DiskReserve) throws {
+    self.file = file
     self.reserve = reserve
-    self.suspect = suspect
+    database = try file.open()
+    ledger = Mutex(
+      try database.writeWithoutTransaction { db in
+        try db.execute(sql: "PRAGMA wal_autocheckpoint = \(reserve.size / OutboxFile.pageSize)")
+        return try OutboxCheck.soundLedger(db)
+      })
+    _ = reserve.hold()
   }
 
   /// Returns once `body` and its commit are done. Not given up when the task is cancelled.
@@ -100,7 +106,7 @@ final class CommitGroup: Sendable {
     do {
       let changes = db.totalChangesCount
       try transaction(parts, in: db).forEach { $0() }
-      if db.totalChangesCount != changes, !reserve.isHeld { emptyLog(db) }
+      if db.totalChangesCount != changes, !reserve.isHeld || file.logSize > 2 * reserve.size { emptyLog(db) }
     } catch {
       guard parts.count == 1, let part = parts.first else {
         for part in parts { commit([part], in: db) }
@@ -111,23 +117,22 @@ final class CommitGroup: Sendable {
   }
 
   private func retry(_ part: Part, after error: any Error, in db: Database) {
-    let failure = Self.failure(error)
-    if case .broken = failure { suspect() }
-    guard part.purpose == .settling, (error as? DatabaseError)?.resultCode == .SQLITE_FULL else {
-      return part.fail(failure)
-    }
-    reserve.release()
+    let failure = failure(error)
+    if case .broken = failure { file.markSuspect() }
+    guard error is NoRoom || (error as? DatabaseError)?.resultCode == .SQLITE_FULL else { return part.fail(failure) }
+    // The log, written back, may be all the room it takes.
+    if part.purpose == .settling { reserve.release() }
     emptyLog(db)
     do {
       try transaction([part], in: db).forEach { $0() }
-      emptyLog(db)
+      if !reserve.isHeld { emptyLog(db) }
     } catch {
-      part.fail(Self.failure(error))
+      part.fail(self.failure(error))
     }
   }
 
   /// Without the reserve the log may not grow until the database has no room to take it in: it is written back after
-  /// each commit, and what it took is free again.
+  /// each commit, and what it took is free again. The same where bodies have made it large.
   private func emptyLog(_ db: Database) {
     _ = try? db.checkpoint(.truncate)
   }
@@ -135,15 +140,19 @@ final class CommitGroup: Sendable {
   private func transaction(_ parts: [Part], in db: Database) throws -> [@Sendable () -> Void] {
     let books = OutboxBooks(db, ledger.withLock { $0 })
     var completions: [@Sendable () -> Void] = []
+    var isGrowing = false
     try db.inTransaction(.immediate) {
       for part in parts {
         if part.purpose == .growth, !reserve.isHeld, !reserve.hold() {
-          completions.append { part.fail(.unavailable("The disk is full.")) }
+          completions.append { [file] in part.fail(.full(file)) }
         } else {
+          isGrowing = isGrowing || part.purpose == .growth
           completions.append(try part.attempt(books))
         }
       }
       try books.ledger.write(to: db)
+      // What is only in the log must fit into the database when the disk is full: the reserve is as large.
+      if isGrowing, !reserve.hold(try file.unwritten(db)) { throw NoRoom() }
       return .commit
     }
     ledger.withLock { $0 = books.ledger }
@@ -151,15 +160,11 @@ final class CommitGroup: Sendable {
     return completions
   }
 
-  static func failure(_ error: any Error) -> OutboxStoreFailure {
+  private func failure(_ error: any Error) -> OutboxStoreFailure {
     switch error {
-    case let failure as OutboxStoreFailure: return failure
-    case let half as HalfDone: return half.failure
-    case let error as DatabaseError:
-      let message = error.message ?? "error \(error.extendedResultCode.rawValue)"
-      let isBroken = [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode)
-      return isBroken ? .broken("The outbox cannot be read: \(message).") : .unavailable("The outbox: \(message).")
-    default: return .unavailable("The outbox: \(error).")
+    case let half as HalfDone: half.failure
+    case is NoRoom: .full(file)
+    default: OutboxStoreFailure(error, at: file.path)
     }
   }
 }

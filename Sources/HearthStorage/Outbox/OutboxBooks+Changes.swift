@@ -88,7 +88,7 @@ extension OutboxBooks {
       for origin in try origins(of: owner.id) where count < limit {
         var after = now.milliseconds
         while count < limit,
-          case let items = try rows(OutboxQueries.due, [owner.id, origin, after, Int64.max, limit]), !items.isEmpty
+          case let items = try rows(OutboxQueries.retrying, [owner.id, origin, after, limit]), !items.isEmpty
         {
           for var item in items {
             after = item.dueAt
@@ -109,7 +109,7 @@ extension OutboxBooks {
     let longest = (now + .seconds(24 * 3600)).milliseconds
     for owner in ledger.owners.keys {
       for origin in try origins(of: owner) {
-        if shift != .zero { try execute(OutboxQueries.shift, [shift.wholeMilliseconds, owner, origin, 0]) }
+        if shift != .zero { try execute(OutboxQueries.shift, [shift.wholeMilliseconds, owner, origin]) }
         try execute(OutboxQueries.cap, [longest, owner, origin])
       }
     }

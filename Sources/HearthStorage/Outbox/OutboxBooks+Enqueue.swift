@@ -81,6 +81,7 @@ extension OutboxBooks {
   }
 
   /// What the content of an item is known by: each part with its length before it, so that none runs into the next.
+  /// The names of headers count in no case and no order, values of one name in theirs (RFC 9110, section 5.3).
   private static func digest(_ draft: OutboxDraft, _ url: HTTPURL) -> Data {
     var hash = SHA256()
     func add(_ bytes: [UInt8]) {
@@ -89,8 +90,9 @@ extension OutboxBooks {
     }
     add(Array(draft.method.utf8))
     add(Array(url.description.utf8))
-    for header in draft.headers {
-      add(Array(header.name.lowercased().utf8))
+    let headers = draft.headers.enumerated().map { (name: $1.name.lowercased(), place: $0, value: $1.value) }
+    for header in headers.sorted(by: { ($0.name, $0.place) < ($1.name, $1.place) }) {
+      add(Array(header.name.utf8))
       add(Array(header.value.utf8))
     }
     add([])

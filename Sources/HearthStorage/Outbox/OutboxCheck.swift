@@ -8,6 +8,7 @@ package enum OutboxCheck {
   package static func flaws(at path: String) throws(OutboxStoreFailure) -> [String] {
     // SQLite would make one.
     guard access(path, F_OK) == 0 else { return [] }
+    try OutboxFile(path).refuseNewer()
     do {
       var configuration = Configuration()
       configuration.busyMode = .timeout(5)
@@ -19,9 +20,9 @@ package enum OutboxCheck {
         return try orphans(db) + miscounts(db) + lanes(db)
       }
     } catch let error as DatabaseError where [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode) {
-      return [error.message ?? "It is no database."]
+      return ["\(OutboxStoreFailure(error, at: path))"]
     } catch {
-      throw CommitGroup.failure(error)
+      throw OutboxStoreFailure(error, at: path)
     }
   }
 

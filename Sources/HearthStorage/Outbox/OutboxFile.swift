@@ -10,6 +10,10 @@ struct OutboxFile: Sendable {
     self.path = path
   }
 
+  /// SQLite's default, in bytes.
+  static let pageSize = 4096
+
+  var reserve: String { path + "-reserve" }
   private var suspectMark: String { path + "-suspect" }
 
   var isSuspect: Bool { access(suspectMark, F_OK) == 0 }
@@ -22,6 +26,20 @@ struct OutboxFile: Sendable {
 
   func clear() {
     unlink(suspectMark)
+  }
+
+  /// Bytes of the write-ahead log.
+  var logSize: Int { Self.size(of: path + "-wal") }
+
+  /// By how many bytes the database must grow to take its log in, with what the current transaction has added.
+  func unwritten(_ db: Database) throws -> Int {
+    let pages = try Int.fetchOne(try db.cachedStatement(sql: "PRAGMA page_count")) ?? 0
+    return max(pages * Self.pageSize - Self.size(of: path), 0)
+  }
+
+  private static func size(of path: String) -> Int {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int(status.st_size) : 0
   }
 
   /// Opens the database with what it needs to survive power loss, and makes sure that it has it.
@@ -42,11 +60,7 @@ struct OutboxFile: Sendable {
     try database.writeWithoutTransaction { db in
       if try Int.fetchOne(db, sql: "PRAGMA auto_vacuum") != 2 { try db.execute(sql: "VACUUM") }
     }
-    let migrator = OutboxSchema.migrator
-    if try database.read(migrator.hasBeenSuperseded) {
-      throw OutboxStoreFailure.unavailable("The outbox \(path) was written by a newer version.")
-    }
-    try migrator.migrate(database)
+    try OutboxSchema.migrator.migrate(database)
     try database.writeWithoutTransaction { db in
       let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode")
       let synchronous = try Int.fetchOne(db, sql: "PRAGMA synchronous")
@@ -58,6 +72,23 @@ struct OutboxFile: Sendable {
       }
     }
     return database
+  }
+
+  /// A database of a newer version is left as it is: looked at without writing, its log is not even written back.
+  func refuseNewer() throws(OutboxStoreFailure) {
+    guard isNewer else { return }
+    throw .unavailable(
+      "The outbox \(path) was written by a newer version of Hearth and is left as it is: update Hearth, or move the "
+        + "file away to begin a new one.")
+  }
+
+  private var isNewer: Bool {
+    var configuration = Configuration()
+    configuration.readonly = true
+    configuration.busyMode = .timeout(5)
+    // What cannot be read here is found out about when it is opened.
+    return (try? DatabaseQueue(path: path, configuration: configuration).read(OutboxSchema.migrator.hasBeenSuperseded))
+      ?? false
   }
 
   /// SQLite gives its log the same permissions.

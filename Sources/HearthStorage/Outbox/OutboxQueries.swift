@@ -22,6 +22,12 @@ enum OutboxQueries {
   static let byLane = """
     SELECT \(columns) FROM items WHERE owner = ? AND lane = ? AND state = ? AND position > ? ORDER BY position LIMIT ?
     """
+  static let placesByState = """
+    SELECT position FROM items WHERE owner = ? AND state = ? AND position > ? ORDER BY position LIMIT ?
+    """
+  static let placesByLane = """
+    SELECT position FROM items WHERE owner = ? AND lane = ? AND state = ? AND position > ? ORDER BY position LIMIT ?
+    """
   static let firstOfLane = """
     SELECT n, position, is_head FROM items WHERE owner = ? AND lane = ? AND state = ? ORDER BY position LIMIT 1
     """
@@ -48,13 +54,18 @@ enum OutboxQueries {
   static let nextDue = """
     SELECT min(due_at) FROM items WHERE owner = ? AND origin = ? AND is_head = 1 AND due_at > ?
     """
+  private static let isRetrying = "is_head = 1 AND due_at > 0 AND (not_before IS NULL OR not_before < due_at)"
+  static let retrying = """
+    SELECT \(columns) FROM items INDEXED BY items_retrying
+    WHERE owner = ? AND origin = ? AND \(isRetrying) AND due_at > ? ORDER BY due_at LIMIT ?
+    """
   static let shift = """
-    UPDATE items SET due_at = max(due_at + ?1, 1), next_attempt_at = max(due_at + ?1, 1)
-    WHERE owner = ?2 AND origin = ?3 AND is_head = 1 AND due_at > ?4 AND (not_before IS NULL OR not_before < due_at)
+    UPDATE items INDEXED BY items_retrying SET due_at = max(due_at + ?1, 1), next_attempt_at = max(due_at + ?1, 1)
+    WHERE owner = ?2 AND origin = ?3 AND \(isRetrying)
     """
   static let cap = """
-    UPDATE items SET due_at = ?1, next_attempt_at = ?1
-    WHERE owner = ?2 AND origin = ?3 AND is_head = 1 AND due_at > ?1 AND (not_before IS NULL OR not_before < due_at)
+    UPDATE items INDEXED BY items_retrying SET due_at = ?1, next_attempt_at = ?1
+    WHERE owner = ?2 AND origin = ?3 AND \(isRetrying) AND due_at > ?1
     """
   static let expired = """
     SELECT \(columns) FROM items
@@ -90,8 +101,10 @@ enum OutboxQueries {
 
   /// All of them, for the test that looks at their plans.
   static let all = [
-    byNumber, byID, content, byKey, byReplaceKey, byState, byLane, firstOfLane, placeInLane, followers, oldest,
-    nextOrigin, fresh, due, nextDue, shift, cap, expired, nextExpiry, finished, insert, insertContent, take, deliver,
+    byNumber, byID, content, byKey, byReplaceKey, byState, byLane, placesByState, placesByLane, firstOfLane,
+    placeInLane, followers, oldest,
+    nextOrigin, fresh, due, nextDue, retrying, shift, cap, expired, nextExpiry, finished, insert, insertContent, take,
+    deliver,
     update, setHead, delete, deleteContent,
   ]
 }

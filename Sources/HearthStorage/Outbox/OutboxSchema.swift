@@ -11,6 +11,9 @@ enum OutboxSchema {
     migrator.registerMigration("1") { db in
       try db.execute(sql: first)
     }
+    migrator.registerMigration("2") { db in
+      try db.execute(sql: retrying)
+    }
     return migrator
   }
 
@@ -44,6 +47,12 @@ enum OutboxSchema {
     CREATE INDEX items_by_replace_key ON items (owner, replace_key, state) WHERE replace_key IS NOT NULL;
     CREATE INDEX items_by_expiry ON items (expires_at) WHERE expires_at IS NOT NULL AND state <> 1 AND state < 3;
     CREATE INDEX items_finished ON items (state, finished_at) WHERE finished_at IS NOT NULL;
+    """
+
+  /// Heads that wait for a retry, and not for their `notBefore`: what a step of the clock moves.
+  private static let retrying = """
+    CREATE INDEX items_retrying ON items (owner, origin, due_at)
+      WHERE is_head = 1 AND due_at > 0 AND (not_before IS NULL OR not_before < due_at);
     """
 }
 

@@ -1,14 +1,24 @@
+internal import Dispatch
 internal import GRDB
 package import HearthCore
+internal import Synchronization
 
 /// The outbox in an SQLite database: write-ahead log, an fsync for every commit.
 package final class SQLiteOutboxStore: OutboxStore {
-  private let group: CommitGroup
-  private let database: DatabaseQueue
+  private enum Door {
+    case open(CommitGroup)
+    /// Each call is refused; `recover` tries to open it again.
+    case shut(OutboxStoreFailure)
+  }
 
-  private init(_ database: DatabaseQueue, _ group: CommitGroup) {
-    self.database = database
-    self.group = group
+  private let file: OutboxFile
+  private let door: Mutex<Door>
+  private let tellSetAside: @Sendable (String) -> Void
+
+  private init(_ file: OutboxFile, _ door: consuming sending Door, setAside: @escaping @Sendable (String) -> Void) {
+    self.file = file
+    self.door = Mutex(door)
+    tellSetAside = setAside
   }
 
   /// Opens the outbox, or makes a new one. A broken database is set aside whole: `setAside` says where it lies.
@@ -16,47 +26,92 @@ package final class SQLiteOutboxStore: OutboxStore {
     at path: String, now: Timestamp
   ) throws(OutboxStoreFailure) -> (store: SQLiteOutboxStore, setAside: String?) {
     let file = OutboxFile(path)
+    let (group, setAside) = try openGroup(file, at: now)
+    return (SQLiteOutboxStore(file, .open(group)) { _ in }, setAside)
+  }
+
+  /// The same for a daemon that goes on without its outbox: where it cannot be opened, each call says why, and each
+  /// `recover` tries again. `setAside` is told where a broken database lies.
+  package static func openOrWait(
+    at path: String, now: Timestamp, setAside: @escaping @Sendable (String) -> Void
+  ) -> SQLiteOutboxStore {
+    let file = OutboxFile(path)
+    let store = SQLiteOutboxStore(file, .shut(.unavailable("The outbox \(path) is not open yet.")), setAside: setAside)
+    store.unlock(at: now)
+    return store
+  }
+
+  private func unlock(at now: Timestamp) {
+    do throws(OutboxStoreFailure) {
+      let (group, place) = try Self.openGroup(file, at: now)
+      door.withLock { $0 = .open(group) }
+      if let place { tellSetAside(place) }
+    } catch {
+      door.withLock { $0 = .shut(error) }
+    }
+  }
+
+  private static func openGroup(
+    _ file: OutboxFile, at now: Timestamp
+  ) throws(OutboxStoreFailure) -> (group: CommitGroup, setAside: String?) {
+    try file.refuseNewer()
     var setAside: String?
     if file.isSuspect {
-      if let flaws = try? OutboxCheck.flaws(at: path), flaws.isEmpty {
+      if let flaws = try? OutboxCheck.flaws(at: file.path), flaws.isEmpty {
         file.clear()
       } else {
         setAside = try file.setAside(at: now)
       }
     }
+    let reserve = DiskReserve(file.reserve)
+    func openGroup() throws(OutboxStoreFailure) -> CommitGroup {
+      do {
+        return try CommitGroup(file, reserve: reserve)
+      } catch {
+        throw OutboxStoreFailure(error, at: file.path)
+      }
+    }
     do {
-      return (try SQLiteOutboxStore(file), setAside)
+      return (try openGroup(), setAside)
     } catch .broken {
       let place = try file.setAside(at: now)
-      return (try SQLiteOutboxStore(file), place)
+      return (try openGroup(), place)
     } catch {
-      throw error
+      // On a full disk what the last run has reserved makes room.
+      reserve.release()
+      return (try openGroup(), setAside)
     }
   }
 
-  private convenience init(_ file: OutboxFile) throws(OutboxStoreFailure) {
-    do {
-      let database = try file.open()
-      let ledger = try database.writeWithoutTransaction { db in try OutboxCheck.soundLedger(db) }
-      let reserve = DiskReserve(file.path + "-reserve")
-      _ = reserve.hold()
-      self.init(database, CommitGroup(database, ledger: ledger, reserve: reserve, suspect: { file.markSuspect() }))
-    } catch {
-      throw CommitGroup.failure(error)
+  private var group: CommitGroup {
+    get throws(OutboxStoreFailure) {
+      switch door.withLock({ $0 }) {
+      case .open(let group): return group
+      case .shut(let failure): throw failure
+      }
     }
   }
 
   /// Transactions so far: with many callers at once fewer than their calls.
-  package var commits: Int { group.commits }
+  package var commits: Int { (try? group.commits) ?? 0 }
 
   /// For tests: the connection itself.
   func withConnection<T: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
-    try await database.writeWithoutTransaction(body)
+    try await group.database.writeWithoutTransaction(body)
   }
 
   package func recover(at now: Timestamp) async throws(OutboxStoreFailure) {
+    if case .shut = door.withLock({ $0 }) {
+      // It may wait for a lock of another program.
+      await withCheckedContinuation { done in
+        DispatchQueue.global().async {
+          self.unlock(at: now)
+          done.resume()
+        }
+      }
+    }
     try await group.run { try $0.recover(at: now) }
   }
 

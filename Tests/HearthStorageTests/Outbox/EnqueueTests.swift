@@ -46,6 +46,27 @@ import Testing
     }
   }
 
+  @Test("Headers in another order or case are the same content; other values, or one name's in another order, are not")
+  func headerOrder() async throws {
+    func draft(_ headers: (String, String)...) -> OutboxDraft {
+      var draft = Sample.draft(key: "k")
+      draft.headers = headers.map { APIRequest.Header(name: $0, value: $1) }
+      return draft
+    }
+    try await withStore { outbox in
+      let fixture = outbox
+      try await outbox.add(draft(("X-B", "1"), ("Accept", "a"), ("X-A", "2"), ("X-A", "3")))
+      let again = try await outbox.add(draft(("x-a", "2"), ("ACCEPT", "a"), ("X-A", "3"), ("X-B", "1")))[0]
+      #expect(again.isDuplicate)
+      for other in [
+        draft(("X-B", "1"), ("Accept", "a"), ("X-A", "3"), ("X-A", "2")),
+        draft(("X-B", "a"), ("Accept", "1"), ("X-A", "2"), ("X-A", "3")), draft(("X-B", "1"), ("Accept", "a")),
+      ] {
+        await #expect(throws: OutboxStoreFailure.keyConflict) { try await fixture.add(other) }
+      }
+    }
+  }
+
   @Test("Items and bytes have limits, and many are taken whole or not at all")
   func limits() async throws {
     try await withStore { outbox in

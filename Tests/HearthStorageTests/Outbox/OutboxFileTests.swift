@@ -169,9 +169,13 @@ import Testing
   func reserve() async throws {
     let folder = ScratchFolder()
     defer { folder.remove() }
-    let reserve = DiskReserve(folder.file("reserve"))
+    let reserve = DiskReserve(folder.file("reserve"), size: 4096)
     #expect(reserve.hold())
-    #expect(folder.bytes(of: "reserve").count == DiskReserve.size)
+    #expect(folder.bytes(of: "reserve").count == 4096)
+    #expect(reserve.hold(10_000))
+    #expect(folder.bytes(of: "reserve").count == 12_288)
+    #expect(reserve.hold())
+    #expect(folder.bytes(of: "reserve").count == 4096)
     reserve.release()
     #expect(!reserve.isHeld)
     #expect(folder.names.isEmpty)

@@ -18,6 +18,13 @@ import Testing
         #expect(!detail.hasPrefix("SCAN") || detail.contains("USING COVERING INDEX items_by_expiry"), "\(detail)")
         #expect(!detail.contains("TEMP B-TREE"), "\(detail)")
       }
+      // However many items wait for their notBefore, none of them is looked at.
+      if [OutboxQueries.retrying, OutboxQueries.shift, OutboxQueries.cap].contains(sql) {
+        #expect(details.contains { $0.contains("INDEX items_retrying (owner=? AND origin=?") }, "\(details)")
+      }
+      if [OutboxQueries.placesByState, OutboxQueries.placesByLane].contains(sql) {
+        #expect(details.contains { $0.contains("USING COVERING INDEX") }, "\(details)")
+      }
     }
   }
 }

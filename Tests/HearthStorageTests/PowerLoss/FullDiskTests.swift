@@ -16,11 +16,13 @@ struct FullDiskTests {
     return opened.store
   }
 
-  /// Items of some 3 KiB, in several lanes; returns how many were taken before the store refused.
-  private static func fill(_ store: SQLiteOutboxStore, upTo count: Int, from first: Int = 0) async throws -> Int {
+  /// Items in several lanes; returns how many were taken before the store refused.
+  private static func fill(
+    _ store: SQLiteOutboxStore, upTo count: Int, from first: Int = 0, body: Int = 3000
+  ) async throws -> Int {
     for number in first..<first + count {
       let draft = Sample.draft(
-        "/\(number)", body: String(repeating: "x", count: 3000), lane: number % 3 == 0 ? nil : "\(number % 7)")
+        "/\(number)", body: String(repeating: "x", count: body), lane: number % 3 == 0 ? nil : "\(number % 7)")
       let id = ItemID.make(at: Sample.start, random: (UInt64(number), UInt64(number)))
       let item = NewOutboxItem(
         id: id, draft: draft, url: try draft.checked(maxBody: 1 << 20), subject: Sample.alice)
@@ -63,7 +65,6 @@ struct FullDiskTests {
     disk.limit(to: disk.used + 100_000)
     let more = try await Self.fill(store, upTo: 1000, from: count)
     #expect(more < 1000)
-    #expect(try await Self.fill(store, upTo: 1, from: 5000) == 0)
     #expect(try await store.stats(of: nil).pending == count + more)
 
     #expect(try await Self.drain(store) == count + more)
@@ -75,21 +76,59 @@ struct FullDiskTests {
     #expect(try OutboxCheck.flaws(at: disk.folder.file("outbox.sqlite")) == [])
   }
 
-  @Test("it is opened on a full disk, and what is in it is delivered")
-  func opens() async throws {
+  @Test("it is opened on a full disk, and what is in it is delivered", arguments: [false, true])
+  func opens(withEmptyLog: Bool) async throws {
     let disk = try FaultyDisk()
     var store = try await Self.open(disk)
     #expect(try await Self.fill(store, upTo: 300) == 300)
-    disk.limit(to: disk.used + 100_000)
-    store = try await Self.reopened(store, disk)
+    if withEmptyLog { store = try await Self.reopened(store, disk) }
+    disk.limit(to: disk.used)
+    store = try await Self.open(disk)
+    #expect(try await Self.fill(store, upTo: 1, from: 5000) == 0)
     #expect(try await Self.drain(store) == 300)
   }
 
+  @Test("an outbox of an older version is opened on a full disk, with the room that was reserved")
+  func opensOlder() async throws {
+    let disk = try FaultyDisk()
+    var store = try await Self.open(disk)
+    #expect(try await Self.fill(store, upTo: 300) == 300)
+    try await store.withConnection { db in
+      try db.execute(sql: "DROP INDEX items_retrying; DELETE FROM grdb_migrations WHERE identifier = '2'")
+    }
+    store = try await Self.reopened(store, disk, beforeOpening: { disk.limit(to: disk.used) })
+    #expect(try await Self.drain(store) == 300)
+  }
+
+  @Test("bodies that are committed together leave room to write down what becomes of them")
+  func largeBodies() async throws {
+    let disk = try FaultyDisk()
+    let store = try await Self.open(disk)
+    disk.limit(to: disk.used + 30 << 20)
+    let taken = await withTaskGroup(of: Bool.self) { group in
+      for number in 0..<60 {
+        group.addTask {
+          (try? await Self.fill(store, upTo: 1, from: number, body: 1 << 20)) == 1
+        }
+      }
+      return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+    }
+    #expect((5..<40).contains(taken))
+    // Nothing that came later is left over.
+    disk.limit(to: disk.used)
+    #expect(try await Self.drain(store) == taken)
+    #expect(try await store.stats(of: nil).delivered == taken)
+    disk.limit(to: nil)
+    #expect(try await Self.fill(store, upTo: 5, from: 6000) == 5)
+    #expect(try OutboxCheck.flaws(at: disk.folder.file("outbox.sqlite")) == [])
+  }
+
   /// The store as the next process finds it: without what only the last one had.
-  private static func reopened(_ store: consuming SQLiteOutboxStore, _ disk: FaultyDisk) async throws
-    -> SQLiteOutboxStore
-  {
+  private static func reopened(
+    _ store: consuming SQLiteOutboxStore, _ disk: FaultyDisk, beforeOpening: () -> Void = {}
+  ) async throws -> SQLiteOutboxStore {
     try await store.withConnection { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+    beforeOpening()
     return try await open(disk)
   }
 }

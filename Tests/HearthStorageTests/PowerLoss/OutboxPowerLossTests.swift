@@ -25,7 +25,8 @@ struct OutboxPowerLossTests {
   @Test("without an fsync for every commit the same suite finds losses", arguments: seeds)
   func bites(_ seed: UInt64) async throws {
     let run = try await PowerLossRun.run(cycles: 40, seed: seed, pragma: "PRAGMA synchronous = NORMAL")
-    #expect(run.flaws.contains { $0.hasSuffix("lost") })
+    // Some item is not as the store has said: gone, or its delivery forgotten.
+    #expect(run.flaws.contains { $0.contains(" was ") }, "\(run)")
   }
 }
 

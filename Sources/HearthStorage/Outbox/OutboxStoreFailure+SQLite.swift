@@ -1,0 +1,27 @@
+internal import GRDB
+internal import HearthCore
+
+extension OutboxStoreFailure {
+  static func full(_ file: OutboxFile) -> OutboxStoreFailure {
+    .unavailable("The disk is full: there is no room for the outbox \(file.path).")
+  }
+
+  /// What SQLite said of the outbox at `path`, as a sentence for people.
+  init(_ error: any Error, at path: String) {
+    switch error {
+    case let failure as OutboxStoreFailure: self = failure
+    case let error as DatabaseError:
+      let said = error.message ?? "\(error.resultCode)"
+      switch error.resultCode {
+      case .SQLITE_CORRUPT, .SQLITE_NOTADB: self = .broken("The outbox \(path) is damaged: \(said).")
+      case .SQLITE_FULL: self = .full(OutboxFile(path))
+      case .SQLITE_IOERR: self = .unavailable("The disk under the outbox \(path) fails: \(said).")
+      case .SQLITE_BUSY, .SQLITE_LOCKED: self = .unavailable("Another program holds the outbox \(path): \(said).")
+      case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_READONLY, .SQLITE_AUTH:
+        self = .unavailable("The outbox \(path) cannot be opened for writing: \(said).")
+      default: self = .unavailable("The outbox \(path) cannot be used: \(said).")
+      }
+    default: self = .unavailable("The outbox \(path) cannot be used: \(error).")
+    }
+  }
+}

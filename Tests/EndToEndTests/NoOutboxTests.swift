@@ -1,0 +1,38 @@
+import GRDB
+import HearthControl
+import Testing
+
+@Suite("The outbox cannot be opened", .serialized, .mayBlock) struct NoOutboxTests {
+  @Test("one of a newer version is left alone: sessions go on, and each call on it is refused with the reason")
+  func newer() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+      try daemon.signIn(at: sandbox)
+      try daemon.stop()
+      let path = "\(daemon.state)/outbox.sqlite"
+      try DatabaseQueue(path: path).writeWithoutTransaction { db in
+        try db.execute(sql: "INSERT INTO grdb_migrations VALUES ('99')")
+      }
+      let before = Files.read(path)
+
+      try daemon.start()
+      try daemon.waitFor("authenticated")
+      let refusal = try daemon.refusal(
+        of: "outbox.enqueue", ["account": "work", "method": "POST", "url": .string(sandbox.notes)])
+      #expect(refusal.code == 1105)
+      let sentence = refusal.data?["message"]?.string ?? refusal.message
+      #expect(sentence.contains("\(path) was written by a newer version of Hearth"))
+      try daemon.refresh()
+      #expect(try daemon.stop() == .exited(0))
+      #expect(Files.read(path) == before)
+      let told = daemon.process?.errors.split(separator: "\n").count { $0.contains("newer version") }
+      #expect(told == 1)
+
+      let check = try stage.hearthd(
+        ["--config", daemon.configurationPath, "--state-dir", daemon.state, "--check-outbox"])
+      #expect(check.status == 1 && check.errors.isOneLine)
+      #expect(check.errors.contains("\(path) was written by a newer version of Hearth"))
+    }
+  }
+}

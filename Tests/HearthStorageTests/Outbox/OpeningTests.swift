@@ -1,0 +1,97 @@
+import GRDB
+import Glibc
+import HearthCore
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import HearthStorage
+
+@Suite struct OpeningTests {
+  private static func sentence(_ path: String) -> String {
+    "The outbox \(path) was written by a newer version of Hearth and is left as it is: update Hearth, or move the file "
+      + "away to begin a new one."
+  }
+
+  @Test(
+    "An outbox of a newer version is refused in one sentence and left as it is, under suspicion too",
+    arguments: [false, true])
+  func newer(isSuspect: Bool) async throws {
+    let folder = ScratchFolder()
+    defer { folder.remove() }
+    let path = folder.file("outbox.sqlite")
+    // Still open, so that its log is not written back.
+    let outbox = StoreFixture(folder: folder, store: try SQLiteOutboxStore.open(at: path, now: Sample.start).store)
+    try await outbox.add(Sample.draft("/1"))
+    try await outbox.store.withConnection { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('99')") }
+    if isSuspect { OutboxFile(path).markSuspect() }
+    let before = [folder.bytes(of: "outbox.sqlite"), folder.bytes(of: "outbox.sqlite-wal")]
+    #expect(!before[1].isEmpty)
+
+    let refusal = OutboxStoreFailure.unavailable(Self.sentence(path))
+    #expect(throws: refusal) { try SQLiteOutboxStore.open(at: path, now: Sample.start) }
+    #expect(throws: refusal) { try OutboxCheck.flaws(at: path) }
+    let store = SQLiteOutboxStore.openOrWait(at: path, now: Sample.start) { _ in }
+    await #expect(throws: refusal) { try await store.recover(at: Sample.start) }
+    await #expect(throws: refusal) { try await StoreFixture(folder: folder, store: store).add(Sample.draft("/2")) }
+    #expect([folder.bytes(of: "outbox.sqlite"), folder.bytes(of: "outbox.sqlite-wal")] == before)
+    #expect(!folder.names.contains { $0.contains("broken") })
+    #expect(try await outbox.store.stats(of: nil).pending == 1)
+  }
+
+  @Test("An outbox that cannot be opened refuses each call with the reason, until it can be")
+  func later() async throws {
+    let folder = ScratchFolder()
+    defer { folder.remove() }
+    let path = folder.file("outbox.sqlite")
+    mkdir(path, 0o700)
+    let store = SQLiteOutboxStore.openOrWait(at: path, now: Sample.start) { _ in }
+    let outbox = StoreFixture(folder: folder, store: store)
+    let refusal = OutboxStoreFailure.unavailable("The outbox \(path) cannot be opened: Is a directory.")
+    await #expect(throws: refusal) { try await store.recover(at: Sample.start) }
+    await #expect(throws: refusal) { try await outbox.add(Sample.draft("/1")) }
+    rmdir(path)
+    try await store.recover(at: Sample.start)
+    try await outbox.add(Sample.draft("/1"))
+    #expect(try await store.stats(of: nil).pending == 1)
+  }
+
+  @Test("Where a broken outbox was moved to is told, whenever it is opened")
+  func setAside() async throws {
+    let folder = ScratchFolder()
+    defer { folder.remove() }
+    let path = folder.file("outbox.sqlite")
+    let file = try #require(fopen(path, "w"))
+    fputs(String(repeating: "garbage ", count: 2000), file)
+    fclose(file)
+    #expect(try OutboxCheck.flaws(at: path) == ["The outbox \(path) is damaged: file is not a database."])
+    let told = Mutex<[String]>([])
+    let store = SQLiteOutboxStore.openOrWait(at: path, now: Sample.start) { place in told.withLock { $0 += [place] } }
+    #expect(told.withLock { $0 } == ["\(path).broken-\(Sample.start.milliseconds)"])
+    #expect(try await store.list(OutboxQuery()).items.isEmpty)
+  }
+
+  @Test(
+    "What SQLite says is told to people as a sentence that names the outbox",
+    arguments: [
+      (ResultCode.SQLITE_FULL, "The disk is full: there is no room for the outbox /o."),
+      (.SQLITE_IOERR, "The disk under the outbox /o fails: disk I/O error."),
+      (.SQLITE_BUSY, "Another program holds the outbox /o: database is locked."),
+      (.SQLITE_READONLY, "The outbox /o cannot be opened for writing: attempt to write a readonly database."),
+      (.SQLITE_CORRUPT, "The outbox /o is damaged: database disk image is malformed."),
+      (.SQLITE_NOMEM, "The outbox /o cannot be used: out of memory."),
+    ])
+  func sentences(_ code: ResultCode, _ sentence: String) {
+    #expect("\(OutboxStoreFailure(DatabaseError(resultCode: code), at: "/o"))" == sentence)
+  }
+
+  @Test("The reserve is a small part of a small disk")
+  func reserveSize() {
+    let reserve = DiskReserve("/dev/shm/hearth-reserve")
+    var disk = statvfs()
+    #expect(statvfs("/dev/shm", &disk) == 0)
+    let sixteenth = Int(disk.f_blocks) * Int(disk.f_frsize) / 16
+    #expect(reserve.size <= max(sixteenth, 256 << 10))
+    #expect(reserve.size == 4 << 20 || sixteenth < 4 << 20)
+  }
+}
