@@ -21,6 +21,9 @@ struct RedactorTests {
       #"1//0g-Ab+c/d=e\"f\\gHijKlmnOpqRstuv"#,
       #"1\/\/0g-Ab\u002bc\/d\u003De\u0022f\u005CgHijKlmnOpqRstuv"#,
       "1//0g-Ab&#43;c&#x2F;d&#61;e&quot;f\\gHijKlmnOpqRstuv",
+      token.uppercased(),
+      token.lowercased(),
+      "1//0G-%41B&#43;C/D=E\"F\\GhIjKlmnOpqRstuv",
     ])
   func forms(_ echo: String) {
     #expect(redactor.redacted("bad token '\(echo)' given") == "bad token '[redacted]' given")
@@ -47,6 +50,17 @@ struct RedactorTests {
     let redactor = Redactor([Secret("abcdefghijklmnopqrstuvwxyz")])
     #expect(redactor.redacted("token abcdefghijklmnop… is old") == "token [redacted]… is old")
     #expect(redactor.redacted("token abcdefghij… is old") == "token abcdefghij… is old")
+  }
+
+  @Test("where a text is cut off, the shortest beginning of a secret at its end is taken out, and none elsewhere")
+  func cut() {
+    let redactor = Redactor([Secret("abcdefghijklmnopqrstuvwxyz")])
+    func cut(_ text: String) -> String {
+      String(decoding: redactor.redacted(Array(text.utf8), isCut: true), as: UTF8.self)
+    }
+    #expect(cut("abc token abc") == "abc token [redacted]")
+    #expect(cut("token abcx") == "token abcx")
+    #expect(redactor.redacted("token abc") == "token abc")
   }
 
   @Test("of two secrets that overlap nothing is left")

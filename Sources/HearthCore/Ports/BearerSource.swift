@@ -6,7 +6,7 @@ package protocol BearerSource: Sendable {
 
   /// An API answered 401. An older token's is ignored; the current one's forces one shared refresh; again on the token
   /// that brought, the session ends, unless others are let in with it. Returns the token to use now.
-  func refused(_ refusal: TokenRefusal, of account: AccountName) async throws(BearerFailure) -> Bearer
+  func refused(_ refusal: APIRefusal, of account: AccountName) async throws(BearerFailure) -> Bearer
 }
 
 package struct Bearer: Hashable, Sendable {

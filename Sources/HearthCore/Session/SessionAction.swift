@@ -47,7 +47,7 @@ package enum SessionAnnouncement: Hashable, Sendable {
   case expiring(at: Timestamp, final: Bool)
   case signedIn(Subject?)
   case signedOut(Subject?)
-  case unauthorized(TokenRefusal)
+  case unauthorized(APIRefusal)
   case credentialUnreadable(Obstacle)
   case credentialReadable
   case credentialSetAside(String)

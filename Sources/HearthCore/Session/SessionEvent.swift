@@ -48,7 +48,7 @@ package enum SessionCall: Sendable {
   /// A token; nil: a minute's validity is wished for, and what is still valid is taken.
   case token(minValidity: Duration?)
   case refresh
-  case reportUnauthorized(TokenRefusal)
+  case reportUnauthorized(APIRefusal)
   case rehydrate
   /// Answered once the credential has been read, or could not be.
   case settle

@@ -40,7 +40,7 @@ extension SessionMachine {
   }
 
   private mutating func refused(
-    _ refusal: TokenRefusal, _ call: WaitingCall, at now: Timestamp
+    _ refusal: APIRefusal, _ call: WaitingCall, at now: Timestamp
   ) -> [SessionAction] {
     let fingerprint = refusal.fingerprint
     guard case .held(let held) = knowledge, held.grant.bearer(settings.bearer).fingerprint == fingerprint,

@@ -1,7 +1,8 @@
 /// Takes secrets out of what a server said, before anything of it is logged, stored or told.
 ///
 /// A secret is found as it stands, percent-encoded, JSON-escaped and as HTML character references (each of these also
-/// in parts), in base64 at any alignment, and where only its beginning is quoted (16 bytes or more).
+/// in parts), in base64 at any alignment, in upper and lower case alike, and where only its beginning is quoted (16
+/// bytes or more, or what stands at the end of a text that was cut off).
 package struct Redactor: Sendable {
   package static let replacement = "[redacted]"
 
@@ -19,10 +20,10 @@ package struct Redactor: Sendable {
 
   package mutating func add(_ secrets: some Sequence<Secret>) {
     for secret in secrets where !secret.isEmpty {
-      let bytes = Array(secret.reveal().utf8)
+      let bytes = secret.reveal().utf8.map(Self.folded)
       needles.append(Needle(bytes: bytes, standsAlone: bytes.count < 6))
-      for encoded in Self.base64Forms(of: bytes) {
-        needles.append(Needle(bytes: encoded, standsAlone: false))
+      for encoded in Self.base64Forms(of: Array(secret.reveal().utf8)) {
+        needles.append(Needle(bytes: encoded.map(Self.folded), standsAlone: false))
       }
     }
   }
@@ -31,8 +32,9 @@ package struct Redactor: Sendable {
     String(decoding: redacted(Array(text.utf8)), as: UTF8.self)
   }
 
-  package func redacted(_ bytes: [UInt8]) -> [UInt8] {
-    let isSecret = secretBytes(in: bytes)
+  /// `isCut`: the text goes on behind these bytes.
+  package func redacted(_ bytes: [UInt8], isCut: Bool = false) -> [UInt8] {
+    let isSecret = secretBytes(in: bytes.map(Self.folded), isCut: isCut)
     guard isSecret.contains(true) else { return bytes }
     var result: [UInt8] = []
     result.reserveCapacity(bytes.count)
@@ -57,35 +59,40 @@ package struct Redactor: Sendable {
 
   // MARK: - Finding
 
-  private func secretBytes(in text: [UInt8]) -> [Bool] {
+  private func secretBytes(in text: [UInt8], isCut: Bool) -> [Bool] {
     var isSecret = [Bool](repeating: false, count: text.count)
     for start in text.indices {
       let first = Self.unit(in: text, at: start).byte
       for needle in needles where needle.bytes[0] == first || needle.bytes[0] == text[start] {
-        guard let end = Self.end(of: needle, in: text, from: start) else { continue }
+        guard let end = Self.end(of: needle, in: text, from: start, isCut: isCut) else { continue }
         for index in start..<end { isSecret[index] = true }
       }
     }
     return isSecret
   }
 
-  private static func end(of needle: Needle, in text: [UInt8], from start: Int) -> Int? {
-    let end = [
+  private static func end(of needle: Needle, in text: [UInt8], from start: Int, isCut: Bool) -> Int? {
+    let ends = [
       literalEnd(of: needle.bytes, in: text, from: start), encodedEnd(of: needle.bytes, in: text, from: start),
     ]
-    .compactMap { $0 }.max()
+    let end = ends.filter { $0.count == needle.bytes.count || $0.count >= 16 || isCut && $0.index == text.count }
+      .map(\.index).max()
     guard let end, needle.standsAlone else { return end }
     let touchesWord = start > 0 && isWord(text[start - 1]) || end < text.count && isWord(text[end])
     return touchesWord ? nil : end
   }
 
-  private static func literalEnd(of needle: [UInt8], in text: [UInt8], from start: Int) -> Int? {
+  private static func literalEnd(
+    of needle: [UInt8], in text: [UInt8], from start: Int
+  ) -> (index: Int, count: Int) {
     var count = 0
     while count < needle.count, start + count < text.count, text[start + count] == needle[count] { count += 1 }
-    return isEnough(count, of: needle) ? start + count : nil
+    return (start + count, count)
   }
 
-  private static func encodedEnd(of needle: [UInt8], in text: [UInt8], from start: Int) -> Int? {
+  private static func encodedEnd(
+    of needle: [UInt8], in text: [UInt8], from start: Int
+  ) -> (index: Int, count: Int) {
     var count = 0
     var index = start
     while count < needle.count, index < text.count {
@@ -99,11 +106,12 @@ package struct Redactor: Sendable {
       }
       count += 1
     }
-    return isEnough(count, of: needle) ? index : nil
+    return (index, count)
   }
 
-  private static func isEnough(_ count: Int, of needle: [UInt8]) -> Bool {
-    count == needle.count || count >= 16
+  /// In lower case: servers that change the case of what they echo change none of its worth to an attacker.
+  private static func folded(_ byte: UInt8) -> UInt8 {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
   }
 
   /// What the text at `index` stands for, if it is an escape of one ASCII character, and how many bytes it takes.
@@ -111,13 +119,13 @@ package struct Redactor: Sendable {
     let plain = (text[index], 1)
     switch text[index] {
     case UInt8(ascii: "%"):
-      return number(in: text, from: index + 1, radix: 16, digits: 2).map { ($0.byte, 3) } ?? plain
+      return number(in: text, from: index + 1, radix: 16, digits: 2).map { (folded($0.byte), 3) } ?? plain
     case UInt8(ascii: "+"):
       return (UInt8(ascii: " "), 1)
     case UInt8(ascii: "\\"):
       guard index + 1 < text.count else { return plain }
       if text[index + 1] == UInt8(ascii: "u") {
-        return number(in: text, from: index + 2, radix: 16, digits: 4).map { ($0.byte, 6) } ?? plain
+        return number(in: text, from: index + 2, radix: 16, digits: 4).map { (folded($0.byte), 6) } ?? plain
       }
       return "\"\\/".utf8.contains(text[index + 1]) ? (text[index + 1], 2) : plain
     case UInt8(ascii: "&"):
@@ -138,7 +146,7 @@ package struct Redactor: Sendable {
     guard let number = number(in: text, from: from, radix: isHexadecimal ? 16 : 10, digits: nil),
       number.end < text.count, text[number.end] == UInt8(ascii: ";")
     else { return nil }
-    return (number.byte, number.end + 1 - index)
+    return (folded(number.byte), number.end + 1 - index)
   }
 
   /// A number of exactly `digits` digits, or of as many as there are, that fits a byte.

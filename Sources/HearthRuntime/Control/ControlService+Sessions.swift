@@ -44,7 +44,7 @@ extension ControlService {
     guard let fingerprint = Fingerprint(text) else {
       throw .invalidParams("The parameter \"fingerprint\" must be 8 hex digits in lower case.")
     }
-    _ = await entry.service.call(.reportUnauthorized(TokenRefusal(fingerprint)))
+    _ = await entry.service.call(.reportUnauthorized(APIRefusal(fingerprint)))
     return await report(entry).json
   }
 

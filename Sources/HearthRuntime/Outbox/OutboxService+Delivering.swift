@@ -127,7 +127,7 @@ extension OutboxService {
   ) async throws(BearerFailure) -> Bearer {
     let isAccepted = accounts[name]?.trust.isAccepted(refused) ?? false
     let bearer = try await bearers.refused(
-      TokenRefusal(refused, origin: origin, isAcceptedElsewhere: isAccepted), of: name)
+      APIRefusal(refused, origin: origin, isAcceptedElsewhere: isAccepted), of: name)
     accounts[name]?.trust.brought(bearer.token.fingerprint)
     return bearer
   }
@@ -161,7 +161,9 @@ extension OutboxService {
     }
     if !(200...299).contains(answer.status) {
       // It is kept and shown: without the token, which careless servers repeat.
-      answer.body = Redactor([bearer.token.secret]).redacted(Array(answer.body.prefix(Self.keptOfRefusal)))
+      let isCut = answer.isTruncated || answer.body.count > Self.keptOfRefusal
+      answer.body = Redactor([bearer.token.secret])
+        .redacted(Array(answer.body.prefix(Self.keptOfRefusal)), isCut: isCut)
     }
     if let skew = answer.skew { timeTold(skew: skew) }
     if DeliveryPolicy.meansOffline(answer) {

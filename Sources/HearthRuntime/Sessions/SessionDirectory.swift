@@ -74,7 +74,7 @@ package actor SessionDirectory: BearerSource {
   }
 
   package func refused(
-    _ refusal: TokenRefusal, of account: AccountName
+    _ refusal: APIRefusal, of account: AccountName
   ) async throws(BearerFailure) -> Bearer {
     guard let entry = entries[account] else { throw .noSession }
     _ = await entry.service.call(.reportUnauthorized(refusal))

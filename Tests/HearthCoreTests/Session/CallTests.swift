@@ -206,9 +206,9 @@ struct CallTests {
   @Test("answers a refused current token with one forced refresh, shared by all who report it")
   func refusedOnce() {
     var session = SessionScript.holding()
-    let ids = (0..<5).map { _ in session.asks(.reportUnauthorized(TokenRefusal(Token.sample(1).fingerprint))) }
+    let ids = (0..<5).map { _ in session.asks(.reportUnauthorized(APIRefusal(Token.sample(1).fingerprint))) }
     #expect(session.attempts.count == 1)
-    #expect(session.news.filter { $0 == .unauthorized(TokenRefusal(Token.sample(1).fingerprint)) }.count == 1)
+    #expect(session.news.filter { $0 == .unauthorized(APIRefusal(Token.sample(1).fingerprint)) }.count == 1)
     let waiting = session.asks(.token(minValidity: nil))
     #expect(session.answer(to: waiting) == nil)
     session.isGranted(.sample(2))
@@ -220,17 +220,17 @@ struct CallTests {
   @Test("gives a refused token to nobody, also where it never runs out")
   func refusedAndEndless() {
     var session = SessionScript.holding(.sample(1, issuedAt: .sample, lifetime: nil))
-    session.asks(.reportUnauthorized(TokenRefusal(Token.sample(1).fingerprint)))
+    session.asks(.reportUnauthorized(APIRefusal(Token.sample(1).fingerprint)))
     #expect(session.token == nil)
   }
 
   @Test("ends when the token that a refusal brought is refused as well")
   func refusedTwice() {
     var session = SessionScript.holding()
-    session.asks(.reportUnauthorized(TokenRefusal(Token.sample(1).fingerprint)))
+    session.asks(.reportUnauthorized(APIRefusal(Token.sample(1).fingerprint)))
     session.isGranted(.sample(2))
     session.writes()
-    let id = session.asks(.reportUnauthorized(TokenRefusal(Token.sample(2).fingerprint)))
+    let id = session.asks(.reportUnauthorized(APIRefusal(Token.sample(2).fingerprint)))
     #expect(
       session.deeds
         == [
@@ -245,10 +245,10 @@ struct CallTests {
   @Test("goes on where others were let in with the refused token, however new it is")
   func refusedAlone() {
     var session = SessionScript.holding()
-    session.asks(.reportUnauthorized(TokenRefusal(Token.sample(1).fingerprint)))
+    session.asks(.reportUnauthorized(APIRefusal(Token.sample(1).fingerprint)))
     session.isGranted(.sample(2))
     session.writes()
-    session.asks(.reportUnauthorized(TokenRefusal(Token.sample(2).fingerprint, isAcceptedElsewhere: true)))
+    session.asks(.reportUnauthorized(APIRefusal(Token.sample(2).fingerprint, isAcceptedElsewhere: true)))
     session.passes(.seconds(2))
     #expect(session.attempts.count == 2)
     #expect(session.state == .authenticated)
@@ -263,11 +263,11 @@ struct CallTests {
     }
     let settings = SessionSettings(bearer: .idToken)
     var session = SessionScript.holding(grant(1), settings)
-    session.asks(.reportUnauthorized(TokenRefusal(Token.sample(5001).fingerprint)))
+    session.asks(.reportUnauthorized(APIRefusal(Token.sample(5001).fingerprint)))
     session.isGranted(
       TokenResponse(accessToken: .sample(2), idToken: .sample(5002), lifetime: .seconds(60), origin: .sample))
     session.writes()
-    session.asks(.reportUnauthorized(TokenRefusal(Token.sample(5002).fingerprint)))
+    session.asks(.reportUnauthorized(APIRefusal(Token.sample(5002).fingerprint)))
     guard case .writeEnd(let end)? = session.deeds.first else {
       Issue.record("the session goes on")
       return
@@ -281,7 +281,7 @@ struct CallTests {
   func refusedOld() {
     var session = SessionScript.holding()
     session.refreshes(to: 2)
-    let id = session.asks(.reportUnauthorized(TokenRefusal(Token.sample(1).fingerprint)))
+    let id = session.asks(.reportUnauthorized(APIRefusal(Token.sample(1).fingerprint)))
     #expect(session.answer(to: id) == .done)
     #expect(session.attempts.count == 1)
     #expect(session.token == .sample(2))
@@ -290,11 +290,11 @@ struct CallTests {
   @Test("asks the provider anew when a token is refused long after it was issued")
   func refusedLater() {
     var session = SessionScript.holding()
-    session.asks(.reportUnauthorized(TokenRefusal(Token.sample(1).fingerprint)))
+    session.asks(.reportUnauthorized(APIRefusal(Token.sample(1).fingerprint)))
     session.isGranted(.sample(2))
     session.writes()
     session.passes(.seconds(2000))
-    session.asks(.reportUnauthorized(TokenRefusal(Token.sample(2).fingerprint)))
+    session.asks(.reportUnauthorized(APIRefusal(Token.sample(2).fingerprint)))
     #expect(session.attempts.count == 2)
     #expect(session.state == .authenticated)
   }
@@ -304,7 +304,7 @@ struct CallTests {
     var session = SessionScript.holding()
     session.comesDue()
     session.fails(.unavailable(message: "503", retryAfter: .seconds(60)))
-    let id = session.asks(.reportUnauthorized(TokenRefusal(Token.sample(1).fingerprint)))
+    let id = session.asks(.reportUnauthorized(APIRefusal(Token.sample(1).fingerprint)))
     #expect(session.answer(to: id) == .done)
     #expect(session.attempts.count == 1)
     #expect(session.state == .authenticated)
@@ -314,7 +314,7 @@ struct CallTests {
   func refusedAndReplaced() {
     var session = SessionScript.holding()
     session.refreshes(to: 2)
-    let id = session.asks(.reportUnauthorized(TokenRefusal(Token.sample(2).fingerprint)))
+    let id = session.asks(.reportUnauthorized(APIRefusal(Token.sample(2).fingerprint)))
     session.isHinted(.found(.sample(7, issuedAt: session.now)))
     #expect(session.answer(to: id) == .done)
     session.passes(.seconds(2))

@@ -49,7 +49,7 @@ struct RefreshTests {
     session.take(.networkReturned)
     session.take(.clockChanged(by: .zero))
     session.take(.settingsChanged(RefreshSettings()))
-    session.asks(.reportUnauthorized(TokenRefusal(Token.sample(1).fingerprint)))
+    session.asks(.reportUnauthorized(APIRefusal(Token.sample(1).fingerprint)))
     session.passes(.seconds(20))
     #expect(session.attempts.count == 1)
   }

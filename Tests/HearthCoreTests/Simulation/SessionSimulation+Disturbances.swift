@@ -65,7 +65,7 @@ extension SessionSimulation {
     guard case .held(let held) = machine.knowledge else { return }
     let token = chances(3, in: 4) ? held.grant.accessToken : Token.sample(2)
     ledger.noteReport(of: token.fingerprint, current: held.grant.accessToken.fingerprint)
-    try call(.reportUnauthorized(TokenRefusal(token.fingerprint)))
+    try call(.reportUnauthorized(APIRefusal(token.fingerprint)))
   }
 
   private mutating func setLock() throws(Violation) {

@@ -83,7 +83,7 @@ import Testing
         .expiring(at: at, final: true), [Record(.warning, "session.expiring", ["HEARTH_EXPIRES": at.description])]
       ),
       (
-        .unauthorized(TokenRefusal(first, origin: Sample.origin)),
+        .unauthorized(APIRefusal(first, origin: Sample.origin)),
         [
           Record(
             .warning, "api.unauthorized",
@@ -91,7 +91,7 @@ import Testing
         ]
       ),
       (
-        .unauthorized(TokenRefusal(first)),
+        .unauthorized(APIRefusal(first)),
         [Record(.warning, "api.unauthorized", ["HEARTH_FINGERPRINT": first.description])]
       ),
       (.signedIn(Sample.alice), [Record(.notice, "session.signedIn", ["HEARTH_SUBJECT": Sample.alice.id])]),

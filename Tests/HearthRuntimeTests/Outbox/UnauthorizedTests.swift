@@ -50,8 +50,8 @@ import Testing
       await outbox.delivered(try await outbox.add(Sample.draft("/2"))[0])
       #expect(
         outbox.bearers.refusals == [
-          TokenRefusal(print(1), origin: Sample.origin),
-          TokenRefusal(print(2), origin: Sample.origin, isAcceptedElsewhere: true),
+          APIRefusal(print(1), origin: Sample.origin),
+          APIRefusal(print(2), origin: Sample.origin, isAcceptedElsewhere: true),
         ])
     }
   }

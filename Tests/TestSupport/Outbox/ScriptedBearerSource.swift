@@ -11,7 +11,7 @@ package final class ScriptedBearerSource: BearerSource {
     var refusal: BearerFailure?
     /// After so many refusals of the current token there is no session any more.
     var refusalsLeft: Int
-    var refused: [TokenRefusal] = []
+    var refused: [APIRefusal] = []
   }
 
   private let state: Mutex<State>
@@ -28,7 +28,7 @@ package final class ScriptedBearerSource: BearerSource {
 
   /// The fingerprints that were refused, in order.
   package var refused: [Fingerprint] { refusals.map(\.fingerprint) }
-  package var refusals: [TokenRefusal] { state.withLock(\.refused) }
+  package var refusals: [APIRefusal] { state.withLock(\.refused) }
   package var current: Token { state.withLock { Self.token($0.generation) } }
 
   package func set(subject: Subject?) { state.withLock { $0.subject = subject } }
@@ -40,7 +40,7 @@ package final class ScriptedBearerSource: BearerSource {
     try state.withLock { state throws(BearerFailure) in try Self.bearer(state) }
   }
 
-  package func refused(_ refusal: TokenRefusal, of account: AccountName) async throws(BearerFailure) -> Bearer {
+  package func refused(_ refusal: APIRefusal, of account: AccountName) async throws(BearerFailure) -> Bearer {
     try state.withLock { state throws(BearerFailure) in
       state.refused.append(refusal)
       if let failure = state.refusal { throw failure }

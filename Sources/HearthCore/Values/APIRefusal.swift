@@ -1,5 +1,5 @@
 /// An API answered 401 to a token (RFC 6750, section 3.1).
-package struct TokenRefusal: Hashable, Sendable {
+package struct APIRefusal: Hashable, Sendable {
   package let fingerprint: Fingerprint
   /// Whose answer it was, where that is known.
   package let origin: Origin?
