@@ -11,6 +11,7 @@ extension OutboxBooks {
         item.isHead = item.lane == nil
         item.dueAt = 0
         item.unknownSince = item.unknownSince ?? item.claimedAt ?? now
+        item.lastError = "The daemon ended while the request was on its way."
         try write(item, was: .inFlight)
       }
       for item in items {

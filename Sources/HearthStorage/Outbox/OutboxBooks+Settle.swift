@@ -174,6 +174,9 @@ extension OutboxBooks {
     if reason == .needsReview {
       item.state = .held
       item.reason = .needsReview
+      let last = item.lastError.map { " (\($0))" } ?? ""
+      item.lastError =
+        "What became of it is unknown since \(item.unknownSince ?? now)\(last); retry it, or cancel it."
       item.isHead = false
       item.nextAttemptAt = nil
     } else {

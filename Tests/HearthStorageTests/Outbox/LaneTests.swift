@@ -155,10 +155,16 @@ import Testing
   func crashBeyondHorizon() async throws {
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/post"))
+      let sent = outbox.now
       _ = try await outbox.settle()
       outbox.now = outbox.now + .seconds(24 * 3600 + 1)
       try await outbox.store.recover(at: outbox.now)
-      #expect(try await outbox.settle().settlement.changed.map(\.reason) == [.needsReview])
+      let held = try #require(try await outbox.settle().settlement.changed.first)
+      #expect(held.reason == .needsReview)
+      #expect(
+        held.lastError
+          == "What became of it is unknown since \(sent) (The daemon ended while the request was on its way.); "
+          + "retry it, or cancel it.")
     }
   }
 
