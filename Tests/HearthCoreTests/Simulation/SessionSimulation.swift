@@ -225,7 +225,9 @@ struct SessionSimulation {
 
   private mutating func deliver(_ job: SimulatedDisk.Job, _ result: Result<Void, Obstacle>) throws(Violation) {
     switch job {
-    case .read, .remember, .lock: break
+    case .read: break
+    // No event comes of these; a wake-up that falls due in the moment of their end is not lost with it.
+    case .remember, .lock: try deliver(.woke)
     case .unlock:
       locks.remove(.user)
       try deliver(.credentialHinted)
