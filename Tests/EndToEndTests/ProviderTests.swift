@@ -43,6 +43,10 @@ private let faketime = "/usr/bin/faketime"
       #expect(status.state == "authenticated" && status.refresh.failures > 0 && status.refresh.lastError != nil)
       #expect(status.action == (trouble == .wrongClient ? "fixConfiguration" : nil))
       #expect(try daemon.token().secret == token.secret, "the token that is held is still served")
+      if trouble == .redirect || trouble == .moved {
+        // What the client does not send for want of a ticket is no redirect that it leaves alone.
+        #expect(status.refresh.lastError?.contains("redirect") == true)
+      }
       #expect(try elsewhere.count("tokenCalls") == 0, "a refresh token goes to no other place")
       try sandbox.clearFaults()
       try eventually("the session refreshes again") {
@@ -54,21 +58,18 @@ private let faketime = "/usr/bin/faketime"
   }
 
   @Test(
-    "on a machine whose clock is off by an hour either way tokens are refreshed at the right moment",
+    "where machine and provider are an hour apart, either way, tokens are refreshed at the right moment",
     .enabled(if: Files.exists(faketime), "a clock of one's own needs faketime, which is not installed here"),
     arguments: ["+3600s", "-3600s"])
   func wrongClock(offset: String) async throws {
     try await Stage.run { stage in
-      let sandbox = try stage.sandbox("sandbox", "--token-lifetime", "5")
-      let daemon = try Daemon(on: stage, name: "daemon", configuration: Configuration.oidc(sandbox))
-      daemon.launcher = [faketime, "--exclude-monotonic", "-f", offset]
-      try daemon.start()
+      let sandbox = try Sandbox(
+        on: stage, name: "sandbox", options: ["--token-lifetime", "5"], launcher: [faketime, "-f", offset])
+      let daemon = try stage.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
       let start = ContinuousClock.now
       try eventually("it was refreshed twice by itself", within: .seconds(30)) { try sandbox.refreshes() >= 3 }
-      #expect(ContinuousClock.now - start > .seconds(6), "neither too early")
-      #expect(ContinuousClock.now - start < .seconds(10), "nor too late")
-      #expect(try daemon.status().token?.health == "fresh")
+      #expect(ContinuousClock.now - start > .seconds(6), "not before it is due")
       #expect(daemon.process?.errors.contains("s apart") == true, "and it says that a clock is wrong")
     }
   }
