@@ -9,7 +9,7 @@ enum Main {
     do {
       // ArgumentParser would complain of the first option behind a verb that it does not know.
       if let unknown = Verbs.unknown(in: line) { throw ValidationError("There is no verb \"\(unknown)\".") }
-      var command = try Hearthctl.parseAsRoot()
+      var command = try Hearthctl.parseAsRoot(Verbs.arranged(Array(line)))
       try command.run()
     } catch let failure as CommandFailure {
       if let message = failure.message { Output.error(message) }

@@ -1,9 +1,11 @@
 import HearthControl
 import Testing
 
+private let faketime = "/usr/bin/faketime"
+
 @Suite("A provider in trouble ends nothing", .serialized, .mayBlock) struct ProviderTests {
   enum Trouble: String, CaseIterable {
-    case error500, busy429, webPage, redirect, nonsense, hang, wrongClient
+    case error500, busy429, webPage, redirect, moved, nonsense, hang, wrongClient
 
     func fault(elsewhere: Sandbox) -> JSON {
       switch self {
@@ -11,6 +13,7 @@ import Testing
       case .busy429: ["path": "/token", "status": 429, "headers": ["Retry-After": "1"]]
       case .webPage: ["path": "/token", "status": 200, "body": "<html>Log in</html>", "contentType": "text/html"]
       case .redirect: ["path": "/token", "redirect": .string(elsewhere.url + "/token")]
+      case .moved: ["path": "/token", "status": 302, "redirect": .string(elsewhere.url + "/token")]
       case .nonsense: ["path": "/token", "status": 200, "body": #"{"hello":"world"}"#]
       case .hang: ["path": "/token", "hang": true]
       case .wrongClient: ["path": "/token", "status": 401, "body": #"{"error":"invalid_client"}"#]
@@ -30,12 +33,20 @@ import Testing
       try daemon.signIn(at: sandbox)
       let token = try daemon.token()
       try sandbox.fault(trouble.fault(elsewhere: elsewhere))
+      // Whoever went there, by whatever method, would be given a token.
+      try elsewhere.fault([
+        "path": "/token", "status": 200, "body": #"{"access_token":"elsewhere","token_type":"Bearer","expires_in":60}"#,
+      ])
       let refusal = try daemon.refusal(of: "session.refresh", ["account": "work"])
       #expect(refusal.code == 1004 && refusal.isRetryable)
       let status = try daemon.status()
       #expect(status.state == "authenticated" && status.refresh.failures > 0 && status.refresh.lastError != nil)
       #expect(status.action == (trouble == .wrongClient ? "fixConfiguration" : nil))
       #expect(try daemon.token().secret == token.secret, "the token that is held is still served")
+      if trouble == .redirect || trouble == .moved {
+        // What the client does not send for want of a ticket is no redirect that it leaves alone.
+        #expect(status.refresh.lastError?.contains("redirect") == true)
+      }
       #expect(try elsewhere.count("tokenCalls") == 0, "a refresh token goes to no other place")
       try sandbox.clearFaults()
       try eventually("the session refreshes again") {
@@ -43,6 +54,23 @@ import Testing
       }
       #expect(try daemon.status().refresh.failures == 0)
       #expect(try sandbox.count("reuseDetected") == 0)
+    }
+  }
+
+  @Test(
+    "where machine and provider are an hour apart, either way, tokens are refreshed at the right moment",
+    .enabled(if: Files.exists(faketime), "a clock of one's own needs faketime, which is not installed here"),
+    arguments: ["+3600s", "-3600s"])
+  func wrongClock(offset: String) async throws {
+    try await Stage.run { stage in
+      let sandbox = try Sandbox(
+        on: stage, name: "sandbox", options: ["--token-lifetime", "5"], launcher: [faketime, "-f", offset])
+      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+      try daemon.signIn(at: sandbox)
+      let start = ContinuousClock.now
+      try eventually("it was refreshed twice by itself", within: .seconds(30)) { try sandbox.refreshes() >= 3 }
+      #expect(ContinuousClock.now - start > .seconds(6), "not before it is due")
+      #expect(daemon.process?.errors.contains("s apart") == true, "and it says that a clock is wrong")
     }
   }
 

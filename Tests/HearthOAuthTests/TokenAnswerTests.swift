@@ -239,6 +239,17 @@ struct TokenAnswerTests {
     #expect(!message.contains { $0.isNewline || $0 == "\u{1b}" })
   }
 
+  @Test(
+    "messages end with one full stop, however the provider ends what it says",
+    arguments: [
+      (400, #"{"error":"invalid_grant","error_description":"It is revoked. "}"#), (503, "Come back later."),
+      (503, #"{"error":"temporarily_unavailable.","error_description":"..."}"#), (400, "Nothing doing..."),
+    ])
+  func oneFullStop(status: Int, body: String) {
+    let message = String(describing: failure(answer(body, status: status), reader()))
+    #expect(!message.contains("..") && !message.contains(". .") && !message.contains(".)."))
+  }
+
   // MARK: - Grants
 
   @Test("a whole answer is read field by field (RFC 6749, section 5.1)")

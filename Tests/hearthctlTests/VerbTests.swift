@@ -61,6 +61,17 @@ import Testing
   }
 
   @Test(
+    "help is given wherever it is asked for",
+    arguments: [["outbox", "help", "add"], ["help", "outbox", "add"], ["outbox", "add", "--help"]])
+  func help(arguments: [String]) async throws {
+    let outcome = try await Program.run(arguments)
+    #expect(outcome.status == 0)
+    #expect(outcome.output.contains("USAGE: hearthctl outbox add"))
+    #expect(try await Program.run(["outbox", "help"]).status == 0)
+    #expect(try await Program.run(["status", "help"]).status == 6, "an account may be called so")
+  }
+
+  @Test(
     "a verb that there is not is what is complained of, whatever stands behind it",
     arguments: [
       (["bogus", "--socket", "x"], "bogus", "hearthctl"), (["bogus"], "bogus", "hearthctl"),

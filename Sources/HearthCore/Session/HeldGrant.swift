@@ -5,6 +5,8 @@ package struct HeldGrant: Hashable, Sendable {
   package var isStored: Bool
   /// Why the file cannot be read now; nil where it can.
   package var obstacle: Obstacle?
+  /// The format of what a newer version wrote in its place; nil where nothing such was found.
+  package var newerFormat: Int?
   /// When it is due to be refreshed; nil where it never expires.
   package var refreshAt: Timestamp?
   package var phase: RefreshPhase = .idle
@@ -22,6 +24,9 @@ package struct HeldGrant: Hashable, Sendable {
   }
 
   package var grant: Grant { credential.grant }
+
+  /// Stands where a first token can be had without asking anybody, and was not had yet.
+  package var isEmpty: Bool { grant.accessToken.secret.isEmpty && grant.refreshToken == nil }
 
   /// The clock was set: a grant that was timed by it lasts as long as it did. One that was read keeps its times, which
   /// the clock may have only now come to agree with.
@@ -72,6 +77,8 @@ package struct RefreshHistory: Hashable, Sendable {
   package var lastError: String?
   /// The reply of the attempt before was lost: this is the one repetition at once.
   package var repeatsLostReply = false
+  /// Nothing was asked, because the answer could not be sealed without the passphrase.
+  package var needsPassphrase = false
   /// When the provider first refused with a 400 that said nothing.
   package var unclearRefusalAt: Timestamp?
   package var wait: RefreshWait?

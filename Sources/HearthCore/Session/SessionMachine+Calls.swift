@@ -151,7 +151,8 @@ extension SessionMachine {
   private func tokenAnswer(
     _ call: WaitingCall, _ held: HeldGrant, _ minValidity: Duration?, at now: Timestamp
   ) -> SessionAnswer? {
-    let isUsable = !held.grant.isExpired(at: now) && refusedToken != held.grant.bearer(settings.bearer).fingerprint
+    let bearer = held.grant.bearer(settings.bearer)
+    let isUsable = !held.grant.isExpired(at: now) && refusedToken != bearer.fingerprint && !bearer.secret.isEmpty
     if isUsable, lasts(held.grant, minValidity ?? Self.usualValidity, at: now) { return .token(held.credential) }
     let failure: SessionRefusal
     switch call.outcome {
@@ -190,7 +191,8 @@ extension SessionMachine {
   private func whyNoRefresh(_ held: HeldGrant, at now: Timestamp) -> SessionRefusal? {
     if let obstacle = held.obstacle { return .state(.locked(.obstacle(obstacle))) }
     if !isRenewable(held.grant, at: now) {
-      return .refreshUnavailable(message: "There is no refresh token to ask with.", retryAfter: nil)
+      // No patience helps here: what there is to do is to sign in.
+      return .state(.reauthRequired(held.grant.refreshToken == nil ? .noRefreshToken : .refreshTokenExpired))
     }
     if !held.isStored, !writing.isWriting, !held.phase.isStoring {
       let why = writing.lastObstacle?.detail ?? "it is not on disk yet"

@@ -13,6 +13,8 @@ extension SessionMachine {
     } else {
       for index in calls.indices where calls[index].kind == .look { calls[index].outcome = .succeeded }
     }
+    let newerFormat: Int? = if case .tooNew(let version) = reading { version } else { nil }
+    updateHeld { held, _ in held.newerFormat = newerFormat }
     switch meaning(of: reading) {
     case .unreadable(let obstacle): return unreadable(obstacle, at: now)
     case .corrupt: return corrupt()
@@ -148,6 +150,18 @@ extension SessionMachine {
     knowledge = .held(HeldGrant(credential: credential, isStored: isStored, obstacle: nil, refreshAt: refreshAt))
   }
 
+  /// Nobody need be asked for the first token: an empty grant that has run out is refreshed like any other.
+  private mutating func holdNothingYet() {
+    guard locks.isEmpty, let nothing = Fingerprint("e3b0c442") else {
+      knowledge = .withheld
+      return
+    }
+    let start = Timestamp(milliseconds: 0)
+    let grant = Grant(
+      accessToken: Token(secret: Secret(""), fingerprint: nothing), issuedAt: start, expiresAt: start)
+    hold(Credential(grant: grant, subject: nil, origin: nil), isStored: true)
+  }
+
   private mutating func readEnd(_ record: EndRecord, at now: Timestamp) -> [SessionAction] {
     switch knowledge {
     case .unread, .withheld, .unreadable:
@@ -171,7 +185,7 @@ extension SessionMachine {
     switch knowledge {
     case .unread, .withheld, .unreadable:
       guard let place else {
-        knowledge = .absent(signedOut: false)
+        if settings.renewsWithoutRefreshToken { holdNothingYet() } else { knowledge = .absent(signedOut: false) }
         return []
       }
       return end(.credentialMissing, detail: "The credential was removed: \(place).", at: now)
@@ -230,13 +244,18 @@ extension SessionMachine {
     switch knowledge {
     case .held: return confirmedRejection(at: now)
     case .unread, .withheld, .unreadable:
-      // Not written down: the file says it by itself, and must stay as the newer version left it.
-      knowledge = .ended(
-        EndRecord(reason: .credentialTooNew, at: now, fingerprint: nil),
-        detail: "The credential was written by a newer version of Hearth (format \(version)); update Hearth.")
+      endTooNew(version, at: now)
     case .ending, .ended, .absent: break
     }
     return []
+  }
+
+  /// Not written down: the file says it by itself, and must stay as the newer version left it.
+  mutating func endTooNew(_ format: Int, at now: Timestamp) {
+    looking.wasFruitful()
+    knowledge = .ended(
+      EndRecord(reason: .credentialTooNew, at: now, fingerprint: nil),
+      detail: "The credential was written by a newer version of Hearth (format \(format)); update Hearth.")
   }
 
   /// Ends the session: the record is on its way to the disk, and told when it is there.

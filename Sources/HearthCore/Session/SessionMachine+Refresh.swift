@@ -28,7 +28,8 @@ extension SessionMachine {
   func plannedRefresh(_ held: HeldGrant) -> Timestamp? {
     guard held.phase == .idle else { return nil }
     let earliest = earliestAttempt
-    if refusedToken != nil || callsWantRefresh { return earliest }
+    // One that failed is made good for, also where it was asked for long before it was due.
+    if refusedToken != nil || callsWantRefresh || history.failures > 0 { return earliest }
     return held.refreshAt.map { Swift.max($0, earliest) }
   }
 
@@ -73,7 +74,10 @@ extension SessionMachine {
       return granted(response, to: held, at: now)
     case .notAsked(let obstacle):
       looking.isWanted = true
-      return failed("The credential could not be stored (\(obstacle.detail)), so nothing was asked.", at: now)
+      let actions = failed(
+        "The credential could not be stored (\(obstacle.detail)), so nothing was asked.", at: now)
+      history.needsPassphrase = obstacle.kind == .passphraseRequired
+      return actions
     case .failed(.unanswered(let message)):
       guard history.repeatsLostReply else {
         // The provider may have rotated the token: at once with the same one, while its grace window is open.
@@ -171,6 +175,7 @@ extension SessionMachine {
     knowledge = .held(held)
     history.wait = RefreshWait(until: now + duration, floor: now + floor, isMisconfigured: isMisconfigured)
     history.repeatsLostReply = false
+    history.needsPassphrase = false
     history.unclearRefusalAt = nil
     history.lastAt = now
     history.lastOutcome = outcome

@@ -47,9 +47,15 @@ extension SessionMachine {
   }
 
   private mutating func endWhereRunOut(at now: Timestamp) -> [SessionAction] {
-    guard case .held(let held) = knowledge, held.phase == .idle, locks.isEmpty, adoption == nil, held.obstacle == nil,
-      held.grant.isExpired(at: now), !isRenewable(held.grant, at: now)
+    guard case .held(let held) = knowledge, held.phase == .idle, locks.isEmpty, adoption == nil,
+      held.grant.isExpired(at: now)
     else { return [] }
+    if let format = held.newerFormat, held.isStored {
+      generation += 1
+      endTooNew(format, at: now)
+      return []
+    }
+    guard held.obstacle == nil, !isRenewable(held.grant, at: now) else { return [] }
     return end(held.grant.refreshToken == nil ? .noRefreshToken : .refreshTokenExpired, at: now)
   }
 

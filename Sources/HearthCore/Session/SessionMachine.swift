@@ -91,6 +91,7 @@ package struct SessionMachine: Sendable {
 
   private mutating func unlocked(_ lock: Lock) -> [SessionAction] {
     if lock == .user, case .unreadable = knowledge { looking.isWanted = true }
+    if lock == .user, history.needsPassphrase { history.wait = nil }
     guard locks.remove(lock) != nil else { return [] }
     return lock == .user ? [.rememberLockedByUser(false)] : []
   }

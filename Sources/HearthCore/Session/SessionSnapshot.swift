@@ -40,6 +40,7 @@ extension SessionMachine {
     let state = state(at: now)
     let held: HeldGrant? = if case .held(let held) = knowledge, state == .authenticated { held } else { nil }
     let isMisconfigured = held != nil && history.lastOutcome == .misconfigured
+    let needsPassphrase = held != nil && history.needsPassphrase
     let obstacle: Obstacle?
     switch knowledge {
     case .unreadable(let found): obstacle = found
@@ -51,9 +52,9 @@ extension SessionMachine {
     return SessionSnapshot(
       account: account, subject: subject, state: state,
       message: state.message(for: account, detail: detail(held, isMisconfigured: isMisconfigured)),
-      action: isMisconfigured ? .fixConfiguration : state.action,
+      action: isMisconfigured ? .fixConfiguration : needsPassphrase ? .unlock : state.action,
       since: since,
-      token: held.map(tokenLife),
+      token: held.flatMap { $0.isEmpty ? nil : tokenLife($0) },
       isRefreshing: held.map { $0.phase == .inFlight || $0.phase.isStoring } ?? false,
       history: history,
       nextAttemptAt: held.flatMap { canRefresh($0, at: now) ? plannedRefresh($0) : nil }.map { Swift.max($0, now) },
@@ -67,8 +68,12 @@ extension SessionMachine {
     case .ended(_, let detail), .ending(_, let detail, _): return detail
     case .unread, .withheld, .unreadable, .absent, .held: break
     }
-    guard held != nil, history.failures > 0 else { return nil }
+    guard let held else { return nil }
+    guard history.failures > 0 else { return held.isEmpty ? "The first token is being asked for." : nil }
     let why = history.lastError ?? "no answer"
+    if history.needsPassphrase {
+      return "Signed in; refreshing waits for the passphrase. Run \"hearthctl unlock \(account)\"."
+    }
     return isMisconfigured
       ? "Signed in, but the token cannot be refreshed until the configuration is mended or you sign in again: \(why)"
       : "Signed in; refreshing fails for now and is tried again: \(why)"

@@ -82,7 +82,7 @@ package final class HTTPSender: Sendable {
     let reason: String
     switch outcome {
     case .answered(let answer): return answer
-    case .failed(let description): reason = description
+    case .failed(let description): reason = description.withoutStop
     case .late: reason = Task.isCancelled ? "cancelled" : "no answer within \(timeout)"
     }
     let message = "\(request.url.origin): \(reason)"

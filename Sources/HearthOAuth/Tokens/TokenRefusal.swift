@@ -77,11 +77,13 @@ struct TokenRefusal: Sendable {
   private var said: String {
     let code = code.map { redactor.line($0, limit: 64) }
     let detail = detail.map { redactor.line($0) }.flatMap { $0 == code ? nil : $0 }
+    var words = [code, detail].compactMap { $0 }
+    if words.isEmpty {
+      words = [answer.isPage ? "a web page" : redactor.line(String(decoding: answer.body, as: UTF8.self), limit: 80)]
+    }
     // What a provider says is the end of a sentence that goes on.
-    let words = [code, detail].compactMap { $0 }.map { $0.hasSuffix(".") ? String($0.dropLast()) : $0 }
-    if !words.isEmpty { return "HTTP \(answer.status), \(words.joined(separator: ", "))" }
-    let text = answer.isPage ? "a web page" : redactor.line(String(decoding: answer.body, as: UTF8.self), limit: 80)
-    return text.isEmpty ? "HTTP \(answer.status)" : "HTTP \(answer.status), \(text)"
+    let spoken = words.map(\.withoutStop).filter { !$0.isEmpty }
+    return (["HTTP \(answer.status)"] + spoken).joined(separator: ", ")
   }
 
   // MARK: - Codes
@@ -115,4 +117,9 @@ struct TokenRefusal: Sendable {
       nil
     }
   }
+}
+
+extension String {
+  /// Without the full stops and blanks at its end.
+  var withoutStop: String { String(reversed().drop { $0 == "." || $0.isWhitespace }.reversed()) }
 }

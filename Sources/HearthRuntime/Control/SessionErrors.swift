@@ -13,7 +13,7 @@ extension RPCError {
     case .refreshUnavailable(let message, let retryAfter):
       self = .refreshUnavailable(
         account: account, message: message, action: snapshot.action?.rawValue,
-        retryAfterSeconds: retryAfter.map(\.roundedUpSeconds))
+        retryAfterSeconds: retryAfter?.roundedUpSeconds ?? Self.usualRetry)
     case .stopping: self = .shuttingDown
     }
   }
@@ -22,7 +22,10 @@ extension RPCError {
   static func state(_ state: SessionState, _ snapshot: SessionSnapshot) -> RPCError {
     let account = snapshot.account.description
     // The snapshot may know more than the state says, such as where the credential was.
-    let message = snapshot.state == state ? snapshot.message : state.message(for: snapshot.account)
+    var message = snapshot.state == state ? snapshot.message : state.message(for: snapshot.account)
+    if case .reauthRequired = state, snapshot.state == .authenticated {
+      message = "The token cannot be renewed. Run \"hearthctl login \(account)\"."
+    }
     let action = state.action?.rawValue
     return switch state {
     case .unauthenticated: .unauthenticated(account: account, message: message, action: action)
@@ -45,7 +48,7 @@ extension RPCError {
     switch failure {
     case .unavailable(let message, let retryAfter):
       .refreshUnavailable(
-        account: account, message: message, retryAfterSeconds: retryAfter?.roundedUpSeconds ?? usualRetry)
+        account: account, message: message, retryAfterSeconds: retryAfter?.roundedUpSeconds ?? Self.usualRetry)
     case .unanswered(let message):
       .refreshUnavailable(account: account, message: message, retryAfterSeconds: usualRetry)
     case .rejected(_, let message), .unclearRefusal(let message), .misconfigured(let message):

@@ -11,12 +11,15 @@ final class Sandbox {
   private let stage: Stage
   private let folder: String
   private let options: [String]
+  /// A command line that runs the sandbox's.
+  private let launcher: [String]
   private let reserved: ReservedPort
   private var process: ChildProcess?
 
-  init(on stage: Stage, name: String, options: [String]) throws {
+  init(on stage: Stage, name: String, options: [String], launcher: [String] = []) throws {
     self.stage = stage
     self.options = options
+    self.launcher = launcher
     reserved = try ReservedPort()
     folder = "\(stage.folder)/\(name)"
     try Files.makeFolder(folder)
@@ -30,7 +33,8 @@ final class Sandbox {
     let portFile = "\(folder)/port"
     unlink(portFile)
     process = try stage.spawn(
-      "hearth-sandbox", ["--port", "\(port)", "--port-file", portFile, "--state", "\(folder)/state.json"] + options)
+      "hearth-sandbox", ["--port", "\(port)", "--port-file", portFile, "--state", "\(folder)/state.json"] + options,
+      launcher: launcher)
     try eventually("the sandbox listens") {
       if let end = process?.status { throw NeverHappened(description: "The sandbox ended: \(end)") }
       return !Files.text(portFile).isEmpty

@@ -180,7 +180,7 @@ struct CallTests {
   @Test("refuses a forced refresh where there is nothing to refresh with, or the file cannot be read")
   func cannotForce() {
     var session = SessionScript.holding(.sample(1, issuedAt: .sample, isRenewable: false))
-    guard case .refused(.refreshUnavailable)? = session.answer(asking: .refresh) else {
+    guard case .refused(.state(.reauthRequired(.noRefreshToken)))? = session.answer(asking: .refresh) else {
       Issue.record("not refused")
       return
     }

@@ -127,6 +127,50 @@ struct HydrationTests {
     #expect(session.state == .authenticated)
   }
 
+  @Test("says of a newer version's file the same when the token it holds has run out as after a restart")
+  func tooNewAtExpiry() {
+    var session = SessionScript.holding()
+    session.isHinted(.tooNew(version: 9))
+    #expect(session.state == .authenticated)
+    #expect(session.snapshot.credentialError?.contains("update Hearth") == true)
+    while session.now < .sample + .seconds(3600), session.wakes() {
+      if session.deeds == [.read] { session.reads(.tooNew(version: 9)) }
+    }
+    #expect(session.state == .reauthRequired(.credentialTooNew))
+    #expect(session.deeds.isEmpty)
+    #expect(session.snapshot.message.contains("format 9") && session.snapshot.action == .signIn)
+    #expect(session.nextWake == nil)
+    session.isHinted(.found(.sample(2, issuedAt: session.now)))
+    #expect(session.state == .authenticated)
+  }
+
+  @Test("gets its first token by itself where nobody need be asked for it")
+  func firstTokenByItself() {
+    var session = SessionScript(SessionSettings(renewsWithoutRefreshToken: true))
+    session.reads(.neverSignedIn)
+    #expect(session.state == .authenticated && session.snapshot.token == nil)
+    #expect(session.attempts.count == 1)
+    let call = session.asks(.token(minValidity: nil))
+    #expect(session.answer(to: call) == nil, "the first token is waited for")
+    session.fails(.unavailable(message: "503", retryAfter: nil))
+    #expect(session.state == .authenticated && session.snapshot.token == nil)
+    session.wakes()
+    #expect(session.attempts.count == 2)
+    session.isGranted(.sample(1))
+    session.writes()
+    #expect(session.token == .sample(1))
+    var signedOut = SessionScript(SessionSettings(renewsWithoutRefreshToken: true))
+    signedOut.reads(.ended(EndRecord(reason: .signedOut, at: .sample, fingerprint: nil)))
+    #expect(signedOut.state == .unauthenticated(signedOut: true) && signedOut.attempts.isEmpty)
+    var locked = SessionScript(
+      SessionSettings(renewsWithoutRefreshToken: true), remembered: RememberedAccount(lockedByUser: true))
+    locked.reads(.neverSignedIn)
+    #expect(locked.state == .locked(.explicit(.user)) && locked.attempts.isEmpty)
+    locked.take(.unlocked(.user))
+    locked.reads(.neverSignedIn)
+    #expect(locked.attempts.count == 1)
+  }
+
   @Test("shows an end that is remembered before anything is read, and after")
   func remembersTheEnd() {
     var session = SessionScript(remembered: RememberedAccount(end: end))

@@ -17,6 +17,51 @@ struct PlanTests {
     #expect(session.news.filter { $0 == expiry }.count == 1)
   }
 
+  @Test("tries again when it has said, where a refresh failed that was asked for long before it was due")
+  func triesAgainAsSaid() {
+    var session = SessionScript.holding()
+    let call = session.asks(.refresh)
+    session.fails(.unavailable(message: "503", retryAfter: .seconds(7)))
+    guard case .refused(.refreshUnavailable(_, let wait?)) = session.answer(to: call) else {
+      Issue.record("no wait was told")
+      return
+    }
+    #expect(session.snapshot.nextAttemptAt == session.now + wait)
+    session.comesDue()
+    #expect(session.attempts.count == 2)
+    session.isGranted(.sample(2))
+    session.writes()
+    #expect(session.snapshot.nextAttemptAt.map { $0 - session.now > .seconds(3000) } == true)
+  }
+
+  @Test("asks for the passphrase without which nothing new can be sealed, and refreshes once it is there")
+  func needsThePassphrase() {
+    var session = SessionScript.holding()
+    session.asks(.refresh)
+    session.ends(.notAsked(.sealed))
+    session.reads(.found(grant))
+    #expect(session.state == .authenticated && session.snapshot.action == .unlock)
+    #expect(session.snapshot.message.contains("hearthctl unlock work"))
+    session.passes(.milliseconds(1))
+    session.asks(.refresh)
+    session.take(.unlocked(.user))
+    session.passes(RefreshSettings.leastGap)
+    #expect(session.attempts.count == 2)
+    session.isGranted(.sample(2))
+    session.writes()
+    #expect(session.snapshot.action == nil)
+  }
+
+  @Test("says that a sign-in is needed where no refresh can ever bring what is asked for")
+  func nothingToRefreshWith() {
+    var session = SessionScript.holding(.sample(1, issuedAt: .sample, isRenewable: false))
+    let answer = SessionAnswer.refused(.state(.reauthRequired(.noRefreshToken)))
+    #expect(session.answer(asking: .refresh) == answer)
+    session.passes(.seconds(3000))
+    #expect(session.answer(asking: .token(minValidity: .seconds(1000))) == answer)
+    #expect(session.token == .sample(1), "what is held is served")
+  }
+
   @Test("announces that no refresh can keep a token from running out")
   func announcesTheFinalExpiry() {
     var session = SessionScript.holding(.sample(1, issuedAt: .sample, isRenewable: false))

@@ -270,8 +270,7 @@ extension SessionSimulation {
   // MARK: - What must hold at any time
 
   mutating func checkRules() throws(Violation) {
-    let wake = machine.nextWake(after: now)
-    if let wake, wake <= now { throw Violation("nextWake is not in the future") }
+    let wake = armed.map { Swift.max($0, now) }
     if let newest = ledger.newest, !ledger.isTampered, disk.grant.flatMap(refreshToken) != newest,
       !tokensInMemory.contains(newest)
     {

@@ -36,6 +36,8 @@ struct SessionSimulation {
   var elapsed = Duration.zero
   var offset = Duration.zero
   var now: Timestamp { Timestamp.sample + elapsed + offset }
+  /// When the process wakes up by itself: as the last event left it, also where that moment is this one.
+  var armed: Timestamp?
   var lastEventAt = Duration.zero
 
   var jobs: [SimulatedDisk.Job] = []
@@ -127,6 +129,8 @@ struct SessionSimulation {
     try noteEvent(event, before)
     let actions = machine.handle(event, at: now)
     lastEventAt = elapsed
+    armed = machine.nextWake(after: now)
+    if let armed, armed <= now { throw Violation("nextWake is not in the future") }
     try noteOutcome(event, before)
     for action in actions {
       note("   \(action)")
@@ -181,12 +185,9 @@ struct SessionSimulation {
         step = { (world) throws(Violation) in try world.answer(index) }
       }
     }
-    if let wake = machine.nextWake(after: now) {
-      guard wake > now else { throw Violation("nextWake is not in the future") }
-      if elapsed + (wake - now) < next {
-        next = elapsed + (wake - now)
-        step = { (world) throws(Violation) in try world.deliver(.woke) }
-      }
+    if let armed, elapsed + (armed - now) < next {
+      next = elapsed + (armed - now)
+      step = { (world) throws(Violation) in try world.deliver(.woke) }
     }
     if next >= .seconds(1 << 38) { next = elapsed + .seconds(Int.random(in: 1...7200, using: &chance)) }
     elapsed = Swift.max(elapsed, next)

@@ -1,0 +1,52 @@
+import HearthControl
+import Testing
+
+@Suite(
+  "A credential in an encrypted folder", .serialized, .mayBlock,
+  .enabled(if: SealedFolder.isPossible, "gocryptfs is not installed, or nothing can be mounted with /dev/fuse here"))
+struct SealedFolderTests {
+  @Test("is locked while the folder is, nothing is made in its place, and the session is back by itself with it")
+  func comesBack() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox("sandbox", "--token-lifetime", "6")
+      let folder = try SealedFolder(on: stage)
+      try folder.mount()
+      let daemon = try stage.daemon(Configuration.oidc(sandbox, "credential_file = \"\(folder.path)/work.json\""))
+      try daemon.signIn(at: sandbox)
+      let held = try daemon.token().fingerprint
+      let refreshes = try sandbox.refreshes()
+      try folder.unmount()
+      #expect(try daemon.token().fingerprint == held, "the token in memory is served")
+      let locked = try daemon.waitFor("locked", "volumeUnavailable")
+      #expect(locked.subject == "2482" && locked.action == "wait")
+      #expect(try sandbox.refreshes() == refreshes, "nothing is refreshed that could not be stored")
+      #expect(Files.names(in: folder.path).isEmpty, "nothing is made in its place")
+      try daemon.restart()
+      #expect(try daemon.waitFor("locked", "volumeUnavailable").subject == "2482")
+      try folder.mount()
+      try daemon.waitFor("authenticated", within: .seconds(35))
+      _ = try daemon.token()
+      #expect(try sandbox.count("reuseDetected") == 0)
+      try daemon.stop()
+    }
+  }
+
+  @Test("a sign-out while the folder is locked is carried out by itself when it is open again")
+  func signOut() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let folder = try SealedFolder(on: stage)
+      try folder.mount()
+      let daemon = try stage.daemon(Configuration.oidc(sandbox, "credential_file = \"\(folder.path)/work.json\""))
+      try daemon.signIn(at: sandbox)
+      try folder.unmount()
+      try daemon.call("session.signOut", ["account": "work"])
+      try daemon.waitFor("unauthenticated", "signedOut")
+      try folder.mount()
+      #expect(Files.exists("\(folder.path)/work.json"))
+      try eventually("the credential is removed", within: .seconds(35)) { Files.names(in: folder.path).isEmpty }
+      #expect(try daemon.status().credential.error == nil)
+      try daemon.stop()
+    }
+  }
+}
