@@ -96,7 +96,7 @@ struct DaemonCosts: AsyncParsableCommand {
       Contest(name: "unordered, 8 at once", lanes: 0, atOnce: 8, items: items),
       Contest(name: "20 lanes, 8 at once", lanes: 20, atOnce: 8, items: items),
       Contest(name: "one lane", lanes: 1, atOnce: 1, items: items),
-      Contest(name: "one lane, an API that takes 20 ms", lanes: 1, atOnce: 1, items: 200, delay: 0.02),
+      Contest(name: "one lane, an API that takes 50 ms", lanes: 1, atOnce: 1, items: 100, delay: 0.05),
     ]
     for round in 0...drains {
       for index in contests.indices {
