@@ -123,6 +123,16 @@ struct FullDiskTests {
     #expect(try OutboxCheck.flaws(at: disk.folder.file("outbox.sqlite")) == [])
   }
 
+  @Test("to write down that a large body was delivered takes little room")
+  func smallCompletion() async throws {
+    let disk = try FaultyDisk()
+    var store = try await Self.open(disk)
+    #expect(try await Self.fill(store, upTo: 1, body: 1 << 20) == 1)
+    store = try await Self.reopened(store, disk)
+    #expect(try await Self.drain(store) == 1)
+    #expect(disk.folder.bytes(of: "outbox.sqlite-wal").count < 256 << 10)
+  }
+
   /// The store as the next process finds it: without what only the last one had.
   private static func reopened(
     _ store: consuming SQLiteOutboxStore, _ disk: FaultyDisk, beforeOpening: () -> Void = {}
