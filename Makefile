@@ -61,8 +61,9 @@ POWER_LOSS_CYCLES ?= 1000
 simulate: debug ## simulate sessions with SEEDS=n random histories; one alone: HEARTH_SIMULATION_SEED=n make simulate
 	HEARTH_SIMULATION_SEEDS=$(SEEDS) $(SWIFT) test --skip-build --filter SimulationTests
 
-torture: debug ## crash daemon and disk for hours; CRASH_CYCLES, OUTBOX_CRASH_CYCLES and POWER_LOSS_CYCLES say how often
-	HEARTH_CRASH_CYCLES=$(CRASH_CYCLES) HEARTH_OUTBOX_CRASH_CYCLES=$(OUTBOX_CRASH_CYCLES) \
+# A cycle with the programs as they are released costs a third of the processor time.
+torture: debug build ## crash daemon and disk for hours; CRASH_CYCLES, OUTBOX_CRASH_CYCLES and POWER_LOSS_CYCLES say how often
+	HEARTH_PROGRAMS=$(CURDIR)/$(RELEASE) HEARTH_CRASH_CYCLES=$(CRASH_CYCLES) HEARTH_OUTBOX_CRASH_CYCLES=$(OUTBOX_CRASH_CYCLES) \
 	  HEARTH_POWER_LOSS_CYCLES=$(POWER_LOSS_CYCLES) $(SWIFT) test --skip-build --filter 'CrashTests|PowerLossTests'
 
 outbox-scale: build ## compare an outbox with a thousand items with one with a million

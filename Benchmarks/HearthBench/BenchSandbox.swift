@@ -40,8 +40,14 @@ final class BenchSandbox {
     return (accessToken, refreshToken)
   }
 
+  /// Has the API take so many seconds for each answer.
+  func setDelay(_ seconds: Double) async throws {
+    try await sender.delete("/__fault")
+    if seconds > 0 { _ = try await sender.post("/__fault", [], #"{"path":"/api/notes","delay":\#(seconds)}"#) }
+  }
+
   /// Sends so many requests, each with a key of its own; returns how long it took.
-  func drain(_ count: Int, atOnce: Int, token: String, round: Int) async throws -> Duration {
+  func drain(_ count: Int, atOnce: Int, token: String, round: String) async throws -> Duration {
     let start = ContinuousClock.now
     try await withThrowingTaskGroup(of: Void.self) { group in
       for worker in 0..<atOnce {
@@ -63,6 +69,13 @@ final class BenchSandbox {
 private struct Sender: Sendable {
   let client = HTTPClient()
   let url: String
+
+  func delete(_ path: String) async throws {
+    var request = HTTPClientRequest(url: url + path)
+    request.method = .DELETE
+    let response = try await client.execute(request, timeout: .seconds(30))
+    _ = try await response.body.collect(upTo: 1 << 20)
+  }
 
   func post(_ path: String, _ headers: [(String, String)], _ body: String) async throws -> JSON {
     var request = HTTPClientRequest(url: url + path)

@@ -78,50 +78,65 @@ struct DaemonCosts: AsyncParsableCommand {
     }
   }
 
-  /// The outbox against a loop that sends the same requests, as many at once, and keeps nothing.
-  private func draining(_ daemon: RunningDaemon, _ sandbox: BenchSandbox, token: String) async throws {
+  /// Items that wait in some lanes (none: unordered), and a loop that sends the same requests, as many at once, and
+  /// keeps nothing.
+  private struct Contest {
+    let name: String
+    let lanes: Int
+    let atOnce: Int
+    var items: Int
+    /// How long the API takes.
+    var delay = 0.0
     var bare = Sample()
-    var outbox = (unordered: Sample(), lanes: Sample())
+    var outbox = Sample()
+  }
+
+  private func draining(_ daemon: RunningDaemon, _ sandbox: BenchSandbox, token: String) async throws {
+    var contests = [
+      Contest(name: "unordered, 8 at once", lanes: 0, atOnce: 8, items: items),
+      Contest(name: "20 lanes, 8 at once", lanes: 20, atOnce: 8, items: items),
+      Contest(name: "one lane", lanes: 1, atOnce: 1, items: items),
+      Contest(name: "one lane, an API that takes 50 ms", lanes: 1, atOnce: 1, items: 100, delay: 0.05),
+    ]
     for round in 0...drains {
-      var durations: [Duration] = []
-      for isUnordered in [true, false] {
-        try fill(daemon, sandbox.url, isUnordered: isUnordered)
+      for index in contests.indices {
+        let contest = contests[index]
+        try fill(daemon, sandbox.url, contest)
+        try await sandbox.setDelay(contest.delay)
         let start = ContinuousClock.now
         try daemon.call(.outboxResume, ["account": "work"])
         let stats = try daemon.call(
           .outboxFlush, ["account": "work", "timeoutSeconds": 300], within: .seconds(310))
-        durations.append(ContinuousClock.now - start)
+        let duration = ContinuousClock.now - start
         guard stats["pending"] == 0, stats["inFlight"] == 0, stats["waiting"] == 0, stats["dead"] == 0 else {
           throw BenchFailure(description: "The outbox is not drained: \(stats)")
         }
+        let bare = try await sandbox.drain(
+          contest.items, atOnce: contest.atOnce, token: token, round: "\(index)-\(round)")
+        // The first round warms up.
+        guard round > 0 else { continue }
+        contests[index].outbox.add(duration)
+        contests[index].bare.add(bare)
       }
-      durations.append(try await sandbox.drain(items, atOnce: 8, token: token, round: round))
-      // The first round warms up.
-      guard round > 0 else { continue }
-      outbox.unordered.add(durations[0])
-      outbox.lanes.add(durations[1])
-      bare.add(durations[2])
     }
-    print(Table.line("median of \(drains), \(items) requests", "a second", "ratio"))
-    for (name, sample) in [
-      ("bare loop, 8 at once", bare), ("outbox, unordered", outbox.unordered), ("outbox, 20 lanes", outbox.lanes),
-    ] {
-      print(
-        Table.line(
-          name, "\(Int(Double(items) / (sample.median / .seconds(1))))", Table.ratio(bare.median, to: sample.median)))
+    print(Table.line("requests a second, median of \(drains)", "bare loop", "outbox", "ratio"))
+    for contest in contests {
+      let rates = [contest.bare, contest.outbox].map { "\(Int(Double(contest.items) / ($0.median / .seconds(1))))" }
+      let ratio = Table.ratio(contest.bare.median, to: contest.outbox.median)
+      print(Table.line(contest.name, rates[0], rates[1], ratio))
     }
   }
 
-  private func fill(_ daemon: RunningDaemon, _ url: String, isUnordered: Bool) throws {
+  private func fill(_ daemon: RunningDaemon, _ url: String, _ contest: Contest) throws {
     try daemon.call(.outboxPause, ["account": "work"])
-    var left = items
+    var left = contest.items
     while left > 0 {
       let number = min(left, 500)
       left -= number
       let drafts: [JSON] = (0..<number).map { index in
         [
           "account": "work", "method": "POST", "url": .string(url + "/api/notes"), "body": .string(BenchSandbox.body),
-          "lane": .string("lane \(index % 20)"), "unordered": .bool(isUnordered),
+          "lane": .string("lane \(index % max(contest.lanes, 1))"), "unordered": .bool(contest.lanes == 0),
         ]
       }
       try daemon.call(.outboxEnqueueMany, ["items": .array(drafts)])

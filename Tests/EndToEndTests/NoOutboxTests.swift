@@ -35,4 +35,29 @@ import Testing
       #expect(check.errors.contains("\(path) was written by a newer version of Hearth"))
     }
   }
+
+  @Test("one that cannot be opened for another reason is opened as soon as it can be")
+  func later() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try Daemon(on: stage, name: "daemon", configuration: Configuration.oidc(sandbox))
+      let path = "\(daemon.state)/outbox.sqlite"
+      try Files.makeFolder(daemon.state)
+      try Files.makeFolder(path)
+      try daemon.start()
+      try daemon.signIn(at: sandbox)
+      let refusal = try daemon.refusal(
+        of: "outbox.enqueue", ["account": "work", "method": "POST", "url": .string(sandbox.notes)])
+      #expect(refusal.code == 1105 && refusal.message.contains("The outbox \(path) cannot be opened"))
+      Files.removeTree(path)
+      let id = try eventually("it is taken") {
+        do {
+          return try daemon.enqueue("note", to: sandbox.notes) as String?
+        } catch ControlClient.Failure.refused(let error) where error.code == 1105 {
+          return nil
+        }
+      }
+      try daemon.waitForItem(id, "delivered")
+    }
+  }
 }

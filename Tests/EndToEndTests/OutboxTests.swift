@@ -311,17 +311,4 @@ import Testing
       #expect(Files.tree(daemon.state).contains { Files.text($0) == text })
     }
   }
-
-  @Test("a database that cannot be opened ends the daemon with one sentence")
-  func noDatabase() async throws {
-    try await Stage.run { stage in
-      let daemon = try Daemon(on: stage, name: "daemon", configuration: "")
-      try Files.makeFolder(daemon.state)
-      try Files.makeFolder(daemon.state + "/outbox.sqlite")
-      let run = try stage.hearthd(daemon.arguments)
-      #expect(run.status == 1)
-      #expect(run.errors.contains(daemon.state + "/outbox.sqlite") && run.errors.isOneLine, "\(run.errors)")
-      #expect(!Files.exists(daemon.socket))
-    }
-  }
 }

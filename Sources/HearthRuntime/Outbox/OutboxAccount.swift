@@ -108,18 +108,26 @@ struct OutboxAccount {
 struct DeliveryPace {
   private static let window = Duration.milliseconds(500)
   private static let furthest = 128
+  private static let quick = Duration.milliseconds(15)
 
   private var windowStart: Timestamp?
   private var inWindow = 0
+  /// Quick ones in a row. Where a commit takes longer than they, the window alone would take quick ones for slow.
+  private var quickOnes = 0
   private(set) var lookahead = 0
 
-  mutating func finished(at now: Timestamp) {
+  mutating func finished(at now: Timestamp, after duration: Duration) {
+    quickOnes = duration < Self.quick ? quickOnes + 1 : 0
     if let windowStart, now - windowStart <= Self.window, now >= windowStart {
       inWindow += 1
     } else {
-      if inWindow < 16 { lookahead = 0 }
+      if inWindow < 16, quickOnes < 32 { lookahead = 0 }
       (windowStart, inWindow) = (now, 1)
     }
-    if inWindow >= 128 { lookahead = Self.furthest } else if inWindow >= 32 { lookahead = max(lookahead, 32) }
+    if inWindow >= 128 {
+      lookahead = Self.furthest
+    } else if inWindow >= 32 || quickOnes >= 32 {
+      lookahead = max(lookahead, 32)
+    }
   }
 }

@@ -14,12 +14,13 @@ extension OutboxService {
   func work(_ worker: Int, _ name: AccountName) async {
     repeat {
       while let delivery = next(worker, name) {
+        let start = clock.now()
         guard let verdict = await attempt(delivery) else {
           // Given up with the request on its way: it stays in flight on disk and is sent again after the next start.
           giveBackTail(worker, name)
           break
         }
-        finish(delivery, verdict)
+        finish(delivery, verdict, after: clock.now() - start)
         if !verdict.leavesLane {
           giveBackTail(worker, name)
           break
@@ -60,10 +61,10 @@ extension OutboxService {
     }
   }
 
-  private func finish(_ delivery: Delivery, _ verdict: DeliveryVerdict) {
+  private func finish(_ delivery: Delivery, _ verdict: DeliveryVerdict, after duration: Duration) {
     finished.append(FinishedDelivery(number: delivery.number, verdict: verdict))
     if case .released = verdict { accounts[delivery.account]?.reach.probeGivenUp(delivery.request.url.origin) }
-    accounts[delivery.account]?.pace.finished(at: clock.now())
+    accounts[delivery.account]?.pace.finished(at: clock.now(), after: duration)
     accounts[delivery.account]?.mayHaveMore = true
     bell.ring()
   }

@@ -55,6 +55,8 @@ struct OutboxFile: Sendable {
       try db.execute(sql: "PRAGMA journal_mode = WAL")
       try db.execute(sql: "PRAGMA synchronous = FULL")
       try db.execute(sql: "PRAGMA temp_store = MEMORY")
+      // Some builds of SQLite write zeros over what is deleted: a delivered body would need its room once more.
+      _ = try Row.fetchOne(db, sql: "PRAGMA secure_delete = FAST")
     }
     let database = try DatabaseQueue(path: path, configuration: configuration)
     try database.writeWithoutTransaction { db in
