@@ -67,6 +67,8 @@ extension OutboxService {
     storeRetryAt = nil
     do {
       if !isRecovered { try await recover() }
+      // Before anything is taken: by a clock that was set ahead, all that waits would seem to be due.
+      try await replan()
       var hasMore = try await bindAccounts()
       let claims = claims()
       if !claims.isEmpty || isWritingDue { try await settle(claims: claims) }
@@ -220,17 +222,20 @@ extension OutboxService {
 
   // MARK: - Keeping house
 
-  private func keepHouse() async throws(OutboxStoreFailure) -> Bool {
-    var hasMore = false
-    if let shift = owedShift {
+  /// The clock was set: waits last as long as they were meant to.
+  private func replan() async throws(OutboxStoreFailure) {
+    while let shift = owedShift {
       owedShift = nil
       do { try await store.replan(shift: shift, at: clock.now()) } catch {
         owedShift = shift + (owedShift ?? .zero)
         throw error
       }
       for name in accounts.keys { accounts[name]?.mayHaveMore = true }
-      hasMore = true
     }
+  }
+
+  private func keepHouse() async throws(OutboxStoreFailure) -> Bool {
+    var hasMore = false
     if let agreedTime, let nextExpiryAt, nextExpiryAt <= agreedTime {
       let items = try await store.expire(limit: Self.batch, at: agreedTime)
       for item in items { accounts[item.account]?.mayHaveMore = true }

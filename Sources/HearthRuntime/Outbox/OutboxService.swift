@@ -165,6 +165,12 @@ package actor OutboxService {
     if shift != .zero {
       skew = nil
       owedShift = (owedShift ?? .zero) + shift
+      // What is not written down yet is not shifted there.
+      finished = finished.map { delivery in
+        guard case .waiting(var wait) = delivery.verdict else { return delivery }
+        wait.until = wait.until + shift
+        return FinishedDelivery(number: delivery.number, verdict: .waiting(wait))
+      }
     }
     bell.ring()
   }

@@ -305,6 +305,29 @@ import Testing
     }
   }
 
+  @Test("A clock that is set ahead brings no retry forward")
+  func clockSetAhead() async throws {
+    var settings = OutboxSettings()
+    settings.concurrency = 1
+    try await withService(
+      { request, _ in
+        .success(
+          request.url.target == "/wait"
+            ? APIAnswer(status: 503, retryAfter: .seconds(600)) : APIAnswer(status: 200))
+      }, settings: settings
+    ) { outbox in
+      await outbox.signIn()
+      let start = outbox.clock.now()
+      try await outbox.retrying(outbox.add(Sample.draft("/wait"))[0])
+      let other = try await outbox.add(
+        Sample.draft("/other", lane: "other", notBefore: start + .seconds(700)))[0]
+      await outbox.idle(until: start + .seconds(600))
+      outbox.clock.step(by: .seconds(3600))
+      await outbox.delivered(other)
+      #expect(outbox.paths() == ["/wait", "/other"])
+    }
+  }
+
   @Test("No token ever reaches the disk")
   func noTokenOnDisk() async throws {
     try await withService({ request, _ in
