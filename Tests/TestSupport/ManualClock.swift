@@ -65,9 +65,9 @@ package final class ManualClock: Clock {
       state.now = state.now + duration
       let due = state.sleepers.filter { $0.value.deadline <= state.now }
       due.keys.forEach { state.sleepers[$0] = nil }
-      return due.values.sorted { $0.deadline < $1.deadline }
+      return due.sorted { ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key) }
     }
-    due.forEach { $0.continuation.resume() }
+    due.forEach { $0.value.continuation.resume() }
   }
 
   /// Sets the clock like an administrator would: sleepers are not woken, watchers of steps are told, or, where

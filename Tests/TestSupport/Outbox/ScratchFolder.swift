@@ -4,8 +4,10 @@ import Glibc
 package struct ScratchFolder: Sendable {
   package let path: String
 
-  package init() {
-    var template = Array("/tmp/hearth-test-XXXXXX".utf8CString)
+  /// `isFast`: in memory, where the system has a place for that.
+  package init(isFast: Bool = false) {
+    let place = isFast && access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
+    var template = Array("\(place)/hearth-test-XXXXXX".utf8CString)
     path = template.withUnsafeMutableBufferPointer { buffer in
       guard let base = buffer.baseAddress, mkdtemp(base) != nil else { return "/nonexistent" }
       return String(cString: base)

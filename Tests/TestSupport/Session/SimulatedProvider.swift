@@ -6,6 +6,7 @@ package struct SimulatedProvider: Sendable {
     package var current: Int
     package var previous: Int?
     package var rotatedAt: Duration
+    package let subject: Subject
     package var isAlive = true
   }
 
@@ -21,11 +22,13 @@ package struct SimulatedProvider: Sendable {
   package private(set) var families: [Family] = []
   private var familyOf: [Fingerprint: Int] = [:]
   private var numberOf: [Fingerprint: Int] = [:]
-  private var issued = 0
+  private var issued: Int
 
-  package init(grace: Duration?, lifetime: Duration) {
+  /// `before`: how many tokens were issued elsewhere, so that no two providers issue the same.
+  package init(grace: Duration?, lifetime: Duration, after before: Int = 0) {
     self.grace = grace
     self.lifetime = lifetime
+    issued = before
   }
 
   private mutating func issue(_ family: Int) -> (access: Token, refresh: Token) {
@@ -38,13 +41,15 @@ package struct SimulatedProvider: Sendable {
   }
 
   /// A new sign-in.
-  package mutating func signIn(at elapsed: Duration, _ now: Timestamp) -> Credential {
+  package mutating func signIn(
+    at elapsed: Duration, _ now: Timestamp, as subject: Subject = .sample
+  ) -> Credential {
     let tokens = issue(families.count)
-    families.append(Family(current: issued, previous: nil, rotatedAt: elapsed))
+    families.append(Family(current: issued, previous: nil, rotatedAt: elapsed, subject: subject))
     return Credential(
       grant: Grant(
         accessToken: tokens.access, refreshToken: tokens.refresh, issuedAt: now, expiresAt: now + lifetime),
-      subject: .sample, origin: .sample)
+      subject: subject, origin: .sample)
   }
 
   package mutating func refresh(_ token: Token, at elapsed: Duration) throws(Refusal) -> TokenResponse {
@@ -58,23 +63,25 @@ package struct SimulatedProvider: Sendable {
       }
       let tokens = issue(family)
       families[family].current = issued
-      return response(tokens)
+      return response(tokens, families[family].subject)
     }
     let tokens = issue(family)
     families[family].previous = number
     families[family].current = issued
     families[family].rotatedAt = elapsed
-    return response(tokens)
+    return response(tokens, families[family].subject)
   }
 
-  private func response(_ tokens: (access: Token, refresh: Token)) -> TokenResponse {
+  private func response(_ tokens: (access: Token, refresh: Token), _ subject: Subject) -> TokenResponse {
     TokenResponse(
-      accessToken: tokens.access, refreshToken: tokens.refresh, lifetime: lifetime, subject: .sample, origin: .sample)
+      accessToken: tokens.access, refreshToken: tokens.refresh, lifetime: lifetime, subject: subject, origin: .sample)
   }
 
   package mutating func revoke(_ token: Token) {
     if let family = familyOf[token.fingerprint] { families[family].isAlive = false }
   }
+
+  package func subject(of token: Fingerprint) -> Subject? { familyOf[token].map { families[$0].subject } }
 
   package func family(of token: Fingerprint) -> Int? { familyOf[token] }
 

@@ -1,0 +1,325 @@
+import HearthCore
+import HearthRuntime
+import HearthStorage
+import TestSupport
+
+/// What must hold when a request is sent, after every step, and in the end.
+extension OutboxSimulation {
+  /// How often a token that was refused is sent again in ten minutes at most, each exchange at once aside.
+  private static let mostRepeats = 24
+
+  // MARK: - At sending
+
+  func checkSending(_ request: APIRequest, _ letter: Letter, _ token: Fingerprint?) {
+    guard let token, let account = account(of: letter), let fact = account.tokens[token] else {
+      return violated("a request is sent with a token that is not the account's")
+    }
+    if !account.mightSend, !account.maySend {
+      violated("a request is sent while the account is \(account.state), paused \(account.isPaused)")
+    }
+    checkRepeats(account, token)
+    let name = "letter \(letter.number)"
+    letter.sentUnder.insert(fact.subject)
+    if let key = letter.draft.idempotencyKey, request.idempotencyKey != key { violated("\(name) lost its key") }
+    if request.body != letter.draft.body || request.method != letter.draft.method { violated("\(name) was changed") }
+    let under = letters.filter { $0.draft.account == account.name && !$0.flights.isEmpty }
+    if under.reduce(0, { $0 + $1.flights.count }) >= settings.concurrency {
+      violated("\(name) is sent beside \(settings.concurrency) others")
+    }
+    guard !letter.isTaken, let id = letter.ids.first else { return }
+    sent.append((letter.number, id))
+    if !letter.flights.isEmpty { violated("\(name) is sent while it is under way") }
+    if letter.isAnswered { violated("\(name) is sent again after \(letter.statuses)") }
+    // Decided when it was taken; a machine may sleep before it is sent.
+    let isTaken = rows[id]?.state == .inFlight
+    let taken = isTaken ? letter.takenAt ?? elapsed : takenAt
+    // A step is heard of a moment after it, and in that moment all that waits seems to be due.
+    let isSteady = elapsed - lastBreak > .seconds(10)
+    if isSteady, letter.floor > taken + .milliseconds(2) { violated("\(name) is sent before the server wants it") }
+    if let notBefore = letter.draft.notBefore, notBefore > now, !letter.wasPutBack, timeBreaks == 0 {
+      violated("\(name) is sent before its time")
+    }
+    if let unknownSince = letter.unknownSince, !letter.isRepeatable,
+      taken - unknownSince > settings.idempotencyHorizon + setBack + .seconds(120)
+    {
+      violated("\(name) is sent again unasked, and nobody knows whether it has been done")
+    }
+    guard let row = rows[id] else { return violated("\(name) is sent and not in the outbox") }
+    if let subject = row.subject, subject != fact.subject {
+      violated("\(name) of \(subject.id) is sent under \(fact.subject.id)")
+    }
+    switch row.state {
+    case .pending, .inFlight, .waiting: break
+    case .held where row.reason == .otherUser: break
+    case .held, .delivered, .dead, .cancelled, .superseded: violated("\(name) is sent though it is \(row.state)")
+    }
+  }
+
+  /// A token that was refused is not sent again and again while no other can be had.
+  private func checkRepeats(_ account: SimulatedAccount, _ token: Fingerprint) {
+    guard account.tokens[token]?.refusedAt.isEmpty == false else { return }
+    var repeats = account.tokens[token]?.sentAfterRefusal ?? []
+    repeats.append(elapsed)
+    repeats.removeAll { elapsed - $0 > .seconds(600) }
+    account.tokens[token]?.sentAfterRefusal = repeats
+    tally.mostRepeats = Swift.max(tally.mostRepeats, repeats.count)
+    if repeats.count > Self.mostRepeats + settings.concurrency {
+      violated("a refused token is sent \(repeats.count) times in ten minutes")
+    }
+  }
+
+  // MARK: - After every step
+
+  func checkRules() throws(Violation) {
+    for call in calls.values where elapsed - call.askedAt - (looseness - call.looseness) > .seconds(240) {
+      throw Violation("a call waits for too long: \(call)")
+    }
+    defer {
+      sent = []
+      callsBefore = Array(calls.values)
+    }
+    guard isChanged, let daemon else { return }
+    isChanged = false
+    let seen = try look(daemon)
+    try checkStats(seen.items, seen.stats)
+    let before = rows
+    rows = [:]
+    for item in seen.items { rows[item.id] = item }
+    order = seen.items.map(\.id)
+    for item in seen.items { try check(item, before[item.id]) }
+    for (id, item) in before where rows[id] == nil { try checkSwept(item) }
+    for letter in letters {
+      for id in letter.acknowledged where rows[id] == nil && !swept.contains(id) {
+        throw Violation("letter \(letter.number), item \(id), was accepted and is lost")
+      }
+    }
+    try checkLanes(before)
+    let kept = seen.items.filter(\.state.keepsContent).count
+    if kept > settings.maxItems { throw Violation("\(kept) items are kept, more than may be") }
+  }
+
+  private struct Seen {
+    var items: [OutboxItem] = []
+    var stats: [AccountName?: OutboxStats] = [:]
+  }
+
+  private func look(_ daemon: SimulatedDaemon) throws(Violation) -> Seen {
+    let names: [AccountName?] = accounts.map(\.name) + [nil]
+    do throws(OutboxStoreFailure) {
+      return try daemon.store.look { (store) throws(OutboxStoreFailure) in
+        var seen = Seen()
+        seen.items = try await store.list(OutboxQuery(limit: 1000)).items
+        for name in names { seen.stats[name] = try await store.stats(of: name) }
+        return seen
+      }
+    } catch {
+      throw Violation("the outbox cannot be read: \(error)")
+    }
+  }
+
+  private func checkStats(_ items: [OutboxItem], _ stats: [AccountName?: OutboxStats]) throws(Violation) {
+    for (name, told) in stats {
+      var counted = OutboxStats()
+      for item in items where name == nil || item.account == name {
+        switch item.state {
+        case .pending: counted.pending += 1
+        case .inFlight: counted.inFlight += 1
+        case .waiting: counted.waiting += 1
+        case .held: counted.held += 1
+        case .delivered: counted.delivered += 1
+        case .dead: counted.dead += 1
+        case .cancelled, .superseded: break
+        }
+        if item.state.keepsContent { counted.bytes += item.bytes }
+      }
+      // By place, not by time: put back items and a clock that was set make the difference.
+      counted.oldestPendingAt = told.oldestPendingAt
+      if counted != told { throw Violation("the counts are \(told), the rows \(counted)") }
+    }
+  }
+
+  /// One item, and what it was before.
+  private func check(_ item: OutboxItem, _ before: OutboxItem?) throws(Violation) {
+    guard let url = try? HTTPURL(item.url), let letter = letter(at: url.target) else {
+      throw Violation("nobody has written \(item.url)")
+    }
+    let name = "letter \(letter.number)"
+    if before == nil {
+      let isExpected = letter.isTaken || letter.ids.contains(item.id) || callsBefore.contains { $0.handsIn(letter) }
+      if !isExpected { throw Violation("\(name) is in the outbox, though it was refused") }
+      letter.ids.insert(item.id)
+      note("\(name) is \(item.id)")
+    }
+    if let known = before?.subject, item.subject != known { throw Violation("\(name) changed hands") }
+    if !letter.isTaken, let subject = item.subject, !letter.sentUnder.isSubset(of: [subject]) {
+      throw Violation("\(name) of \(subject.id) was sent under \(letter.sentUnder.map(\.id))")
+    }
+    if before?.state != item.state || before?.reason != item.reason {
+      note("\(name): \(before?.state.rawValue ?? "-") → \(item.state) \(item.reason?.rawValue ?? "")")
+      if before != nil { try checkChange(item, from: before, letter) }
+      if item.state == .inFlight { letter.takenAt = takenAt }
+      if before?.state == .inFlight, item.state == .pending, let taken = letter.takenAt { letter.wasTaken(at: taken) }
+      if !item.state.isActive, item.reason != .otherUser {
+        ended[item.id] = (now, elapsed - lastBreak > .seconds(60) ? timeBreaks : -1)
+      }
+    }
+    if item.attempts > settings.maxAttempts { throw Violation("\(name) was tried \(item.attempts) times") }
+    if !letter.isTaken, item.attempts > letter.charged + Swift.min(letter.refusals, 1) {
+      throw Violation("\(name) is charged \(item.attempts) attempts for \(letter.charged) answers")
+    }
+  }
+
+  private func checkChange(_ item: OutboxItem, from before: OutboxItem?, _ letter: Letter) throws(Violation) {
+    let name = "letter \(letter.number)"
+    let calls = callsBefore + self.calls.values
+    let isHeldBefore = before?.state == .held && before?.reason == .needsReview
+    if before?.state == .dead || isHeldBefore, item.state.isActive || item.reason == .otherUser {
+      guard calls.contains(where: { $0.putsBack(before ?? item) }) else {
+        throw Violation("\(name) lives again, unasked")
+      }
+      return letter.isPutBack()
+    }
+    switch before?.state {
+    case .delivered, .cancelled, .superseded:
+      throw Violation("\(name) was \(before?.state.rawValue ?? "") and is \(item.state)")
+    case .dead, .held, .pending, .inFlight, .waiting, nil: break
+    }
+    switch item.state {
+    case .pending, .inFlight, .waiting: return
+    case .delivered:
+      if !letter.isDelivered { throw Violation("\(name) is called delivered after \(letter.statuses)") }
+    case .dead: try checkDeath(item, letter)
+    case .held where item.reason == .needsReview:
+      guard let since = letter.mayBeDoneSince, !letter.isRepeatable,
+        elapsed - since > settings.idempotencyHorizon - setAhead - looseness - .seconds(120)
+      else { throw Violation("\(name) is held for review without need") }
+    case .held: return
+    case .cancelled:
+      guard calls.contains(where: { $0.takesBack(before ?? item) }) else {
+        throw Violation("\(name) is cancelled, unasked")
+      }
+    case .superseded:
+      guard let key = letter.draft.replaceKey, calls.contains(where: { $0.replaces(key) }) else {
+        throw Violation("\(name) is superseded by nothing")
+      }
+    }
+    tally.states[[item.state.rawValue, item.reason?.rawValue].compactMap(\.self).joined(separator: " "), default: 0] +=
+      1
+  }
+
+  private func checkDeath(_ item: OutboxItem, _ letter: Letter) throws(Violation) {
+    let isGrounded: Bool
+    switch item.reason {
+    case .rejected: isGrounded = letter.statuses.contains { (400...499).contains($0) || $0 == 501 || $0 == 505 }
+    case .redirected: isGrounded = letter.statuses.contains { (300...399).contains($0) }
+    case .attemptsExhausted: isGrounded = letter.charged >= settings.maxAttempts
+    case .expired:
+      let serverTime = Timestamp.sample + elapsed
+      isGrounded = letter.draft.expiresAt.map { $0 - .seconds(62) <= serverTime } ?? false
+    case .otherUser, .needsReview, nil: isGrounded = false
+    }
+    if !isGrounded {
+      throw Violation("letter \(letter.number) is dead, \(String(describing: item.reason)), after \(letter.statuses)")
+    }
+  }
+
+  private func checkSwept(_ item: OutboxItem) throws(Violation) {
+    guard !item.state.isActive, item.state != .held, let end = ended[item.id] else {
+      throw Violation("\(item.url), which was \(item.state), is gone")
+    }
+    let keep = item.state == .dead ? settings.keepDead : settings.keepDelivered
+    let isTooMany = item.state != .dead && settings.maxItems < 100
+    if !isTooMany, end.breaks == timeBreaks, now - end.at < keep - .seconds(10) {
+      throw Violation("\(item.url) is swept \(now - end.at) after its end")
+    }
+    swept.insert(item.id)
+  }
+
+  /// Nothing overtakes in a lane: what was sent had nothing before it that was not done with.
+  private func checkLanes(_ before: [String: OutboxItem]) throws(Violation) {
+    for sent in sent {
+      guard let id = sent.id, let item = rows[id], let lane = item.lane else { continue }
+      for other in order.prefix(while: { $0 != id }) {
+        guard let row = rows[other], row.lane == lane, row.account == item.account, row.subject == item.subject,
+          row.state.isActive, before[other]?.state.isActive == true, let url = try? HTTPURL(row.url),
+          let letter = letter(at: url.target), !letter.isAnswered, !letter.isRefused
+        else { continue }
+        throw Violation("letter \(sent.letter) overtakes letter \(letter.number) (\(row.state)) in \(lane)")
+      }
+    }
+  }
+
+  func checkFile() throws(Violation) {
+    let flaws: [String]
+    do { flaws = try OutboxCheck.flaws(at: folder.file("outbox.sqlite")) } catch {
+      throw Violation("the outbox cannot be checked: \(error)")
+    }
+    if !flaws.isEmpty { throw Violation("the outbox is not sound: \(flaws)") }
+  }
+
+  /// What the outbox tells.
+  func told(_ announcement: OutboxAnnouncement?, _ daemon: Int) {
+    guard lives(daemon), case .delivered(let item)? = announcement, let url = try? HTTPURL(item.url) else { return }
+    if letter(at: url.target)?.isDelivered != true { violated("\(url) is told as delivered") }
+  }
+
+  // MARK: - In the end
+
+  /// Everything is well again: now all that can be sent must be sent, in bounded time.
+  func heal() throws(Violation) {
+    note("all is well again")
+    for origin in origins.keys { origins[origin] = .fine }
+    disk = .fine
+    stepClock(by: .zero - offset)
+    for account in accounts {
+      account.mood = .fine
+      (account.disk.isDenied, account.disk.isFull) = (false, false)
+      for lock in Lock.allCases { unlock(account, lock) }
+    }
+    networkReturns()
+    try settle()
+    while !calls.isEmpty { try advance() }
+    resume(nil)
+    try settle()
+    let latest = letters.compactMap(\.draft.notBefore).max() ?? now
+    let limit = elapsed + Swift.max(latest - now, .zero) + .seconds(4 * 3600)
+    while elapsed < limit, !isDone {
+      for account in accounts where needsSignIn(account) && calls.isEmpty {
+        signIn(account)
+        try settle()
+      }
+      try advance(until: limit)
+    }
+    // A step that a daemon did not live to plan for makes a wait longer, by a day at most.
+    let mayWaitLonger = setBack + setAhead > .zero || letters.contains { $0.floor > limit }
+    if mayWaitLonger, !isDone {
+      flush()
+      let limit = elapsed + .seconds(1800)
+      while elapsed < limit, !isDone { try advance(until: limit) }
+    }
+    for id in order {
+      guard let item = rows[id], item.state.isActive else { continue }
+      throw Violation("\(item.url) is still \(item.state): \(item)")
+    }
+    for account in accounts where account.state != .authenticated {
+      throw Violation("the session of \(account.name) has not come back: \(account.state)")
+    }
+  }
+
+  func needsSignIn(_ account: SimulatedAccount) -> Bool {
+    switch account.state {
+    case .unauthenticated, .reauthRequired: true
+    case .authenticated, .locked, .hydrating: false
+    }
+  }
+
+  private var isDone: Bool {
+    calls.isEmpty && !rows.values.contains { $0.state.isActive } && !accounts.contains { $0.state != .authenticated }
+  }
+
+  /// The last daemon goes, and all that is left is the file.
+  func end() throws(Violation) {
+    if !calls.isEmpty { throw Violation("calls are never answered: \(calls.values.map(\.kind))") }
+    try stop()
+  }
+}

@@ -1,0 +1,196 @@
+import HearthCore
+import TestSupport
+
+/// How an API is disposed.
+enum OriginMood: CaseIterable {
+  /// Answers, for the most part.
+  case fine
+  /// Answers anything.
+  case flaky
+  /// Loses requests and answers.
+  case lossy
+  /// Takes long, and often too long.
+  case slow
+  case down
+  /// Answers 401 to every token.
+  case refusing
+  /// Something before it asks for a sign-in.
+  case portal
+}
+
+/// A request on its way.
+struct APIFlight {
+  let letter: Letter?
+  let account: SimulatedAccount?
+  let token: Fingerprint?
+  let sentAt: Duration
+  var answer: APIAnswer?
+  /// The server's clock as it answered.
+  var toldAt = Duration.zero
+  var waiting: CheckedContinuation<Result<APIAnswer, ExchangeFailure>, Never>?
+}
+
+/// The way to the APIs, and back.
+final class SimulatedAPI: APIEndpoint, @unchecked Sendable {
+  private unowned let world: OutboxSimulation
+  private let daemon: Int
+
+  init(_ world: OutboxSimulation, _ daemon: Int) {
+    self.world = world
+    self.daemon = daemon
+  }
+
+  func exchange(
+    _ request: APIRequest, bearer: Token?, timeout: Duration
+  ) async throws(ExchangeFailure) -> APIAnswer {
+    guard world.lives(daemon) else { throw .notSent(message: "the daemon is gone") }
+    let id = world.send(request, bearer?.fingerprint, timeout)
+    let outcome = await withTaskCancellationHandler {
+      await withCheckedContinuation { world.flights[id]?.waiting = $0 }
+    } onCancel: {
+      world.giveUp(id)
+    }
+    return try outcome.get()
+  }
+}
+
+extension OutboxSimulation {
+  private enum Fate {
+    case notSent, lost, answerLost, answered
+  }
+
+  var latency: Duration {
+    .milliseconds(chances(1, in: 8) ? number(0...40_000) : number(10...200))
+  }
+
+  var diskTime: Duration { .milliseconds(chances(1, in: 12) ? number(0...4000) : number(0...3)) }
+
+  private func fate(_ mood: OriginMood) -> Fate {
+    guard isOnline else { return .notSent }
+    switch mood {
+    case .down: return .notSent
+    case .lossy: return [.lost, .answerLost, .notSent, .answered].randomElement(using: &chance) ?? .lost
+    case .fine, .flaky, .slow, .refusing, .portal: return .answered
+    }
+  }
+
+  /// A request leaves the daemon.
+  func send(_ request: APIRequest, _ token: Fingerprint?, _ timeout: Duration) -> Int {
+    lastFlight += 1
+    let id = lastFlight
+    let letter = letter(at: request.url.target)
+    let account: SimulatedAccount? = letter.flatMap(self.account(of:))
+    if let letter { checkSending(request, letter, token) }
+    tally.requests += 1
+    flights[id] = APIFlight(letter: letter, account: account, token: token, sentAt: elapsed)
+    letter?.flights.insert(id)
+    let mood = origins[request.url.origin] ?? .down
+    let fate = fate(mood)
+    note(
+      "\(account?.name.description ?? "?"): sends \(request.method) \(request.url) with \(token?.description ?? "-"), \(mood) \(fate)"
+    )
+    let time = mood == .slow ? .milliseconds(number(1000...60_000)) : latency
+    switch fate {
+    case .notSent:
+      at(elapsed + .milliseconds(5)) { self.answer(id, .failure(.notSent(message: "no connection"))) }
+    case .lost:
+      at(elapsed + Swift.min(time, timeout)) { self.answer(id, .failure(.unanswered(message: "reset"))) }
+    case .answered, .answerLost:
+      let origin = request.url.origin
+      at(elapsed + time / 2) {
+        let answer = self.handle(request, letter, account, token, self.origins[origin] ?? .fine)
+        self.flights[id]?.answer = answer
+        self.flights[id]?.toldAt = self.elapsed
+      }
+      at(elapsed + Swift.min(time, timeout)) {
+        guard fate == .answered, let answer = self.flights[id]?.answer else {
+          return self.answer(id, .failure(.unanswered(message: "timeout")))
+        }
+        self.answer(id, .success(answer))
+      }
+    }
+    return id
+  }
+
+  func letter(at path: String) -> Letter? {
+    guard path.hasPrefix("/letters/"), let number = Int(path.dropFirst(9)) else { return nil }
+    return letters.indices.contains(number) ? letters[number] : nil
+  }
+
+  /// The API has got the request, whether or not anybody still waits.
+  private func handle(
+    _ request: APIRequest, _ letter: Letter?, _ account: SimulatedAccount?, _ token: Fingerprint?, _ mood: OriginMood
+  ) -> APIAnswer {
+    guard let letter else { return APIAnswer(status: 404) }
+    if mood == .portal { return APIAnswer(status: chances(1, in: 2) ? 511 : 407) }
+    if mood == .refusing || token.flatMap({ account?.isValid($0, at: elapsed) }) != true {
+      return APIAnswer(status: 401)
+    }
+    let status: Int
+    switch mood {
+    case .flaky: status = Self.anything.randomElement(using: &chance) ?? 200
+    case .fine, .slow, .lossy, .down, .refusing, .portal: status = chances(1, in: 30) ? 503 : 200
+    }
+    // A server that fails may have done it all the same.
+    if (200...299).contains(status) || status >= 500 && chances(1, in: 4) { perform(letter, request) }
+    let asks = status == 429 || status == 503 || status == 409
+    let retryAfter: Duration? =
+      asks && chances(1, in: 2) ? .seconds(chances(1, in: 20) ? 200_000 : number(0...3600)) : nil
+    return APIAnswer(status: status, retryAfter: retryAfter)
+  }
+
+  private static let anything = [
+    200, 200, 200, 201, 204, 302, 307, 400, 401, 403, 407, 408, 409, 409, 409, 422, 425, 429, 429, 500, 501, 502, 503,
+    504, 505, 511,
+  ]
+
+  /// An idempotent server: what has been done under a key is not done again.
+  private func perform(_ letter: Letter, _ request: APIRequest) {
+    guard let key = request.idempotencyKey else { return violated("a request has no idempotency key") }
+    guard letter.keysDone.insert(key).inserted else { return }
+    letter.effects += 1
+    let most = Swift.max(letter.ids.count, 1)
+    if letter.effects > most, !letter.isTaken { violated("\(letter.number) has been done twice: under two keys") }
+  }
+
+  private func answer(_ id: Int, _ outcome: Result<APIAnswer, ExchangeFailure>) {
+    guard let flight = flights.removeValue(forKey: id) else { return }
+    var outcome = outcome
+    if case .success(var answer) = outcome, flight.letter == nil || chances(3, in: 4) {
+      answer.skew = Timestamp.sample + flight.toldAt - now
+      outcome = .success(answer)
+    }
+    hear(id, flight, outcome)
+    flight.waiting?.resume(returning: outcome)
+  }
+
+  /// Nobody waits for the answer any more.
+  func giveUp(_ id: Int) {
+    guard let flight = flights.removeValue(forKey: id) else { return }
+    flight.letter?.isGivenUp(id, at: elapsed)
+    flight.waiting?.resume(returning: .failure(.unanswered(message: "given up")))
+  }
+
+  /// What a daemon learns from an answer.
+  private func hear(_ id: Int, _ flight: APIFlight, _ outcome: Result<APIAnswer, ExchangeFailure>) {
+    guard let letter = flight.letter, let account = flight.account else { return }
+    letter.flights.remove(id)
+    switch outcome {
+    case .failure(.notSent): tally.notSent += 1
+    case .failure(.unanswered):
+      tally.unanswered += 1
+      letter.hears(nil, nil, at: elapsed, settings)
+    case .success(let answer):
+      note(
+        "\(account.name): hears \(answer.status) to \(letter.number), Retry-After \(String(describing: answer.retryAfter))"
+      )
+      tally.answers[answer.status, default: 0] += 1
+      letter.hears(answer.status, answer.retryAfter, at: elapsed, settings)
+      guard let token = flight.token, let fact = account.tokens[token] else { return }
+      if (200...299).contains(answer.status) { account.tokens[token]?.isAccepted = true }
+      guard answer.status == 401 else { return }
+      account.tokens[token]?.refusedAt.append(elapsed)
+      if elapsed - fact.heldSince <= .seconds(40), !fact.isAccepted { account.grounds.insert(.rejectedByServer) }
+    }
+  }
+}

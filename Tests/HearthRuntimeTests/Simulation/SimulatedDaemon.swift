@@ -1,0 +1,102 @@
+import HearthCore
+import HearthRuntime
+import HearthStorage
+import Logging
+import TestSupport
+
+/// One run of the daemon's services, put together as `hearthd` does, on the ports of a simulated world.
+final class SimulatedDaemon: @unchecked Sendable {
+  private enum News: Sendable {
+    case changed(SessionSnapshot)
+    case timeTold(skew: Duration)
+  }
+
+  let number: Int
+  let store: SimulatedOutboxStore
+  let outbox: OutboxService
+  let sessions = SessionDirectory()
+  private(set) var services: [AccountName: SessionService] = [:]
+  private let executor: SteppedExecutor
+  private let names: [AccountName]
+  private let news: AsyncStream<News>
+  private let feed: AsyncStream<News>.Continuation
+  /// A daemon that is gone can do nothing to the world any more.
+  var isAlive = true
+  private(set) var hasEnded = false
+
+  init(_ number: Int, in world: OutboxSimulation) throws {
+    self.number = number
+    executor = world.executor
+    names = world.accounts.map(\.name)
+    (news, feed) = AsyncStream<News>.makeStream()
+    let logger = Logger(label: "simulation", factory: { _ in SwiftLogNoOpLogHandler() })
+    let file = try SQLiteOutboxStore.open(at: world.folder.file("outbox.sqlite"), now: world.now)
+    if let place = file.setAside { throw Violation("a sound outbox was set aside: \(place)") }
+    store = SimulatedOutboxStore(file.store, in: world, of: number)
+    let origins = Set(world.origins.keys)
+    outbox = OutboxService(
+      store: store, bearers: sessions, api: SimulatedAPI(world, number), clock: world.clock,
+      settings: world.settings, accounts: Dictionary(uniqueKeysWithValues: names.map { ($0, origins) }),
+      log: logger, random: { [unowned world] in Double.random(in: 0..<1, using: &world.chance) },
+      makeID: { [unowned world] in ItemID.make(at: $0, random: (world.chance.next(), world.chance.next())) },
+      announce: { [unowned world] announcement, _ in world.told(announcement, number) })
+    for account in world.accounts {
+      services[account.name] = SessionService(
+        account: account.name, settings: SessionSettings(),
+        store: SimulatedCredentialStore(account, in: world, of: number),
+        endpoint: SimulatedTokenEndpoint(account, in: world, of: number), clock: world.clock, logger: logger,
+        seed: world.chance.next(), timeTold: { [feed] in feed.yield(.timeTold(skew: $0)) },
+        announce: { [feed, unowned world] news, snapshot in
+          feed.yield(.changed(snapshot))
+          world.told(news, snapshot, number)
+        })
+    }
+  }
+
+  func start() {
+    executor.begin {
+      for name in self.names {
+        guard let service = self.services[name] else { continue }
+        await self.sessions.set(
+          SessionDirectory.Entry(service: service, issuer: nil, bearer: .accessToken), for: name)
+      }
+      await withTaskGroup(of: Void.self) { group in
+        group.addTask {
+          await self.sessions.run()
+          self.feed.finish()
+        }
+        group.addTask { await self.outbox.run() }
+        group.addTask { await self.feedOutbox() }
+      }
+      self.hasEnded = true
+    }
+  }
+
+  private func feedOutbox() async {
+    for await news in news {
+      switch news {
+      case .changed(let snapshot):
+        await outbox.sessionChanged(
+          snapshot.account, permission: snapshot.outboxPermission, knownSubject: snapshot.subject,
+          token: snapshot.token?.fingerprint)
+      case .timeTold(let skew): await outbox.timeTold(skew: skew)
+      }
+    }
+  }
+
+  /// In order, as on SIGTERM.
+  func stop() {
+    executor.begin {
+      await self.outbox.shutdown()
+      await self.sessions.stop(patience: .seconds(3))
+    }
+  }
+
+  /// Only so that no task stays behind: the world hears nothing of it.
+  func dismantle() {
+    executor.begin {
+      await self.outbox.shutdown(grace: .zero)
+      await self.sessions.stop(patience: .zero)
+    }
+  }
+}

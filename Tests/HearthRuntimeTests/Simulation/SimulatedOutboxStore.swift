@@ -1,0 +1,152 @@
+import HearthCore
+import HearthStorage
+import TestSupport
+
+/// How the disk with the outbox is disposed.
+enum DiskMood {
+  case fine
+  /// No room for new items; the reserve is there for the rest.
+  case full
+  case broken
+}
+
+/// The real outbox on a disk that takes its time and can be full; a crash can come before a commit, and between a
+/// commit and the news of it.
+final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
+  private enum Purpose {
+    case growth, settling, reading
+  }
+
+  private var store: SQLiteOutboxStore?
+  private unowned let world: OutboxSimulation
+  private let daemon: Int
+
+  init(_ store: SQLiteOutboxStore, in world: OutboxSimulation, of daemon: Int) {
+    self.store = store
+    self.world = world
+    self.daemon = daemon
+  }
+
+  func close() { store = nil }
+
+  /// What is on disk, for one who looks at it from outside.
+  func look<Value: Sendable>(
+    _ call: @escaping @Sendable (SQLiteOutboxStore) async throws(OutboxStoreFailure) -> Value
+  ) throws(OutboxStoreFailure) -> Value {
+    guard let store else { throw .unavailable("The outbox is closed.") }
+    return try world.executor.standingStill { () throws(OutboxStoreFailure) in try await call(store) }
+  }
+
+  private func pass<Value: Sendable>(
+    _ purpose: Purpose = .settling, askedAt: Duration? = nil,
+    _ call: @escaping @Sendable (SQLiteOutboxStore) async throws(OutboxStoreFailure) -> Value
+  ) async throws(OutboxStoreFailure) -> Value {
+    await world.wait(world.diskTime, daemon)
+    guard world.lives(daemon) else { throw .unavailable("The daemon is gone.") }
+    switch (purpose, world.disk) {
+    case (_, .fine), (.reading, _), (.settling, .full): break
+    case (.growth, .full), (.growth, .broken), (.settling, .broken): throw .unavailable("The disk is full.")
+    }
+    let value = try look(call)
+    world.isChanged = true
+    if let askedAt { world.takenAt = askedAt }
+    if world.chances(1, in: 4) {
+      await world.wait(world.diskTime, daemon)
+      guard world.lives(daemon) else { throw .unavailable("The daemon is gone.") }
+    }
+    return value
+  }
+
+  func recover(at now: Timestamp) async throws(OutboxStoreFailure) {
+    try await pass { (store) throws(OutboxStoreFailure) in try await store.recover(at: now) }
+  }
+
+  func enqueue(
+    _ items: [NewOutboxItem], limits: OutboxLimits, at now: Timestamp
+  ) async throws(OutboxStoreFailure) -> OutboxReceipts {
+    try await pass(.growth) { (store) throws(OutboxStoreFailure) in
+      try await store.enqueue(items, limits: limits, at: now)
+    }
+  }
+
+  func settle(
+    _ finished: [FinishedDelivery], claims: [OutboxClaim], at now: Timestamp
+  ) async throws(OutboxStoreFailure) -> OutboxSettlement {
+    let asked = world.elapsed
+    return try await pass(askedAt: asked) { (store) throws(OutboxStoreFailure) in
+      try await store.settle(finished, claims: claims, at: now)
+    }
+  }
+
+  func item(_ id: String) async throws(OutboxStoreFailure) -> OutboxItem? {
+    try await pass(.reading) { (store) throws(OutboxStoreFailure) in try await store.item(id) }
+  }
+
+  func list(_ query: OutboxQuery) async throws(OutboxStoreFailure) -> OutboxPage {
+    try await pass(.reading) { (store) throws(OutboxStoreFailure) in try await store.list(query) }
+  }
+
+  func stats(of account: AccountName?) async throws(OutboxStoreFailure) -> OutboxStats {
+    try await pass(.reading) { (store) throws(OutboxStoreFailure) in try await store.stats(of: account) }
+  }
+
+  func change(
+    _ id: String, _ change: OutboxChange, at now: Timestamp
+  ) async throws(OutboxStoreFailure) -> OutboxItem {
+    try await pass { (store) throws(OutboxStoreFailure) in try await store.change(id, change, at: now) }
+  }
+
+  func changeAll(
+    of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, limit: Int, at now: Timestamp
+  ) async throws(OutboxStoreFailure) -> Int {
+    try await pass { (store) throws(OutboxStoreFailure) in
+      try await store.changeAll(of: account, in: state, change, limit: limit, at: now)
+    }
+  }
+
+  func bind(
+    _ account: AccountName, to subject: Subject, adopts: Bool, limit: Int
+  ) async throws(OutboxStoreFailure) -> OutboxBinding {
+    try await pass { (store) throws(OutboxStoreFailure) in
+      try await store.bind(account, to: subject, adopts: adopts, limit: limit)
+    }
+  }
+
+  func discard(
+    _ account: AccountName, of subject: Subject?, limit: Int, at now: Timestamp
+  ) async throws(OutboxStoreFailure) -> Int {
+    try await pass { (store) throws(OutboxStoreFailure) in
+      try await store.discard(account, of: subject, limit: limit, at: now)
+    }
+  }
+
+  func hasten(_ account: AccountName, limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> Int {
+    try await pass { (store) throws(OutboxStoreFailure) in
+      try await store.hasten(account, limit: limit, at: now)
+    }
+  }
+
+  func replan(shift: Duration, at now: Timestamp) async throws(OutboxStoreFailure) {
+    try await pass { (store) throws(OutboxStoreFailure) in try await store.replan(shift: shift, at: now) }
+  }
+
+  func expire(limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> [OutboxItem] {
+    try await pass { (store) throws(OutboxStoreFailure) in try await store.expire(limit: limit, at: now) }
+  }
+
+  func sweep(
+    _ retention: OutboxRetention, limit: Int, at now: Timestamp
+  ) async throws(OutboxStoreFailure) -> Bool {
+    try await pass { (store) throws(OutboxStoreFailure) in
+      try await store.sweep(retention, limit: limit, at: now)
+    }
+  }
+
+  func setPaused(_ accounts: Set<AccountName>, _ isPaused: Bool) async throws(OutboxStoreFailure) {
+    try await pass { (store) throws(OutboxStoreFailure) in try await store.setPaused(accounts, isPaused) }
+  }
+
+  func paused() async throws(OutboxStoreFailure) -> Set<AccountName> {
+    try await pass(.reading) { (store) throws(OutboxStoreFailure) in try await store.paused() }
+  }
+}
