@@ -248,7 +248,7 @@ extension OutboxSimulation {
 
   private func changeOrigin() {
     let origin = chances(1, in: 2) ? Sample.origin : Sample.secondOrigin
-    origins[origin] = chances(1, in: 3) ? .flaky : OriginMood.allCases.randomElement(using: &chance)
+    origins[origin] = chances(1, in: 2) ? .flaky : OriginMood.allCases.randomElement(using: &chance)
     note("\(origin) is \(String(describing: origins[origin]))")
   }
 
@@ -257,7 +257,7 @@ extension OutboxSimulation {
     offset += step
     if step < .zero { setBack += .zero - step } else { setAhead += step }
     timeBreaks += 1
-    (lastBreak, wasStepped) = (elapsed, true)
+    lastBreak = elapsed
     looseness += step < .zero ? .zero - step : step
     clock.step(by: step)
   }
@@ -273,7 +273,7 @@ extension OutboxSimulation {
     timeBreaks += 1
     looseness += duration
     pass(duration)
-    (lastBreak, wasStepped) = (elapsed, false)
+    lastBreak = elapsed
   }
 
   private func changeCredentialDisk() {
@@ -288,6 +288,8 @@ extension OutboxSimulation {
   private func revoke() {
     guard let account = accounts.randomElement(using: &chance), let held = account.disk.grant?.grant else { return }
     note("\(account.name): \(held.accessToken.fingerprint) is revoked")
+    // Troubles seldom come alone.
+    if chances(1, in: 2) { account.mood = .down }
     if chances(2, in: 3) {
       account.tokens[held.accessToken.fingerprint]?.isRevoked = true
     } else {

@@ -32,8 +32,6 @@ final class OutboxSimulation: @unchecked Sendable {
   /// How often the clock was set, or stood still for everybody, and how much time that was.
   var timeBreaks = 0
   var lastBreak = Duration.seconds(-3600)
-  /// The last time it was the clock that was set.
-  var wasStepped = false
   var looseness = Duration.zero
   var now: Timestamp { clock.now() }
 
@@ -64,6 +62,8 @@ final class OutboxSimulation: @unchecked Sendable {
   /// The letters that were sent since the rows were last looked at.
   var sent: [(letter: Int, id: String?)] = []
   var isChanged = true
+  /// When what was taken last was asked for.
+  var takenAt = Duration.zero
 
   var violation: Violation?
   var tally = OutboxTally()
@@ -75,7 +75,7 @@ final class OutboxSimulation: @unchecked Sendable {
     executor = SteppedExecutor(seed: chance.next())
     var settings = OutboxSettings()
     settings.concurrency = [1, 2, 3, 8].randomElement(using: &chance) ?? 1
-    settings.maxAttempts = [3, 5, 30].randomElement(using: &chance) ?? 3
+    settings.maxAttempts = [2, 3, 30].randomElement(using: &chance) ?? 3
     settings.retryMax = [.seconds(30), .seconds(600)].randomElement(using: &chance) ?? .seconds(30)
     settings.idempotencyHorizon = [.seconds(600), .seconds(86_400)].randomElement(using: &chance) ?? .seconds(600)
     settings.keepDelivered = [.seconds(3600), .seconds(86_400)].randomElement(using: &chance) ?? .seconds(3600)

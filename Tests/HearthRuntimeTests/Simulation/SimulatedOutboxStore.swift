@@ -38,7 +38,7 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
   }
 
   private func pass<Value: Sendable>(
-    _ purpose: Purpose = .settling,
+    _ purpose: Purpose = .settling, askedAt: Duration? = nil,
     _ call: @escaping @Sendable (SQLiteOutboxStore) async throws(OutboxStoreFailure) -> Value
   ) async throws(OutboxStoreFailure) -> Value {
     await world.wait(world.diskTime, daemon)
@@ -49,6 +49,7 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
     }
     let value = try look(call)
     world.isChanged = true
+    if let askedAt { world.takenAt = askedAt }
     if world.chances(1, in: 4) {
       await world.wait(world.diskTime, daemon)
       guard world.lives(daemon) else { throw .unavailable("The daemon is gone.") }
@@ -71,7 +72,8 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
   func settle(
     _ finished: [FinishedDelivery], claims: [OutboxClaim], at now: Timestamp
   ) async throws(OutboxStoreFailure) -> OutboxSettlement {
-    try await pass { (store) throws(OutboxStoreFailure) in
+    let asked = world.elapsed
+    return try await pass(askedAt: asked) { (store) throws(OutboxStoreFailure) in
       try await store.settle(finished, claims: claims, at: now)
     }
   }
