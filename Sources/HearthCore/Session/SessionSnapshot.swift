@@ -58,7 +58,8 @@ extension SessionMachine {
       isRefreshing: held.map { $0.phase == .inFlight || $0.phase.isStoring } ?? false,
       history: history,
       nextAttemptAt: held.flatMap { canRefresh($0, at: now) ? plannedRefresh($0) : nil }.map { Swift.max($0, now) },
-      isReadable: obstacle == nil && knowledge != .unread,
+      // A file that waits for its passphrase was read.
+      isReadable: (obstacle == nil || obstacle?.kind == .passphraseRequired) && knowledge != .unread,
       isWritePending: isWritePending,
       credentialError: (obstacle ?? writing.lastObstacle)?.detail)
   }

@@ -52,6 +52,15 @@ struct PlanTests {
     #expect(session.snapshot.action == nil)
   }
 
+  @Test("counts a file that waits for its passphrase as one that can be read, under a lock before and after a restart")
+  func sealedIsReadable() {
+    var session = SessionScript(remembered: RememberedAccount(lockedByUser: true))
+    session.reads(.unreadable(.sealed))
+    #expect(session.state == .locked(.explicit(.user)) && session.snapshot.isReadable)
+    session.isHinted(.unreadable(.denied))
+    #expect(!session.snapshot.isReadable)
+  }
+
   @Test("says that a sign-in is needed where no refresh can ever bring what is asked for")
   func nothingToRefreshWith() {
     var session = SessionScript.holding(.sample(1, issuedAt: .sample, isRenewable: false))
