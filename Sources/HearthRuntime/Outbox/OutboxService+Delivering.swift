@@ -161,9 +161,9 @@ extension OutboxService {
       }
     }
     if !(200...299).contains(answer.status) {
-      // It is kept and shown: without the token, which careless servers repeat.
+      // It is kept and shown: without the tokens, which careless servers repeat.
       let isCut = answer.isTruncated || answer.body.count > Self.keptOfRefusal
-      answer.body = Redactor([bearer.token.secret])
+      answer.body = Redactor(bearer.secrets)
         .redacted(Array(answer.body.prefix(Self.keptOfRefusal)), isCut: isCut)
     }
     if let skew = answer.skew { timeTold(skew: skew) }

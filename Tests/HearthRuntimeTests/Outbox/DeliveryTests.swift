@@ -328,11 +328,11 @@ import Testing
     }
   }
 
-  @Test("No token ever reaches the disk")
+  @Test("No token ever reaches the disk, nor one that it came with")
   func noTokenOnDisk() async throws {
     try await withService({ request, _ in
       request.url.target == "/1"
-        ? .success(APIAnswer(status: 422, body: Array("bad".utf8)))
+        ? .success(APIAnswer(status: 422, body: Array("bad: the-refresh-token".utf8)))
         : .success(APIAnswer(status: 200))
     }) { outbox in
       let ids = try await outbox.add(Sample.draft("/1"), Sample.draft("/2"))
@@ -341,7 +341,7 @@ import Testing
       await outbox.delivered(ids[1])
       for name in outbox.folder.names {
         let text = String(decoding: outbox.folder.bytes(of: name), as: UTF8.self)
-        #expect(!text.contains("the-secret-token"), "\(name)")
+        #expect(!text.contains("the-secret-token") && !text.contains("the-refresh-token"), "\(name)")
       }
     }
   }
