@@ -305,6 +305,22 @@ import Testing
     }
   }
 
+  @Test("However many lanes and unordered items are slow, another lane waits for none of them")
+  func slowDelayNobody() async throws {
+    try await withService { outbox in
+      await outbox.signIn()
+      for index in 0..<20 {
+        try await outbox.add(Sample.draft("/slow", lane: "\(index)"), Sample.draft("/slow", lane: nil))
+      }
+      for _ in 0..<(20 + OutboxSettings().concurrency) { _ = await outbox.api.nextCall() }
+      let quick = try await outbox.add(Sample.draft("/quick", lane: "quick"))[0]
+      let call = await outbox.api.nextCall()
+      #expect(call.request.url.target == "/quick")
+      call.answer(200)
+      await outbox.delivered(quick)
+    }
+  }
+
   @Test("A clock that is set ahead brings no retry forward")
   func clockSetAhead() async throws {
     var settings = OutboxSettings()
