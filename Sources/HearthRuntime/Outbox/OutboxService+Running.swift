@@ -68,9 +68,9 @@ extension OutboxService {
     storeRetryAt = nil
     do {
       if !isRecovered { try await recover() }
+      var hasMore = try await bindAccounts()
       // Before anything is taken: by a clock that was set ahead, all that waits would seem to be due.
       try await replan()
-      var hasMore = try await bindAccounts()
       let claims = claims()
       if !claims.isEmpty || isWritingDue { try await settle(claims: claims) }
       hasMore = try await keepHouse() || hasMore
