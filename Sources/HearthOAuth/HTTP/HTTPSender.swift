@@ -49,7 +49,9 @@ package final class HTTPSender: Sendable {
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 1024
     configuration.connectionPool.idleTimeout = .seconds(connections == .kept ? 30 : 1)
     if connections == .fresh { configuration.maximumUsesPerConnection = 1 }
-    configuration.http1_1ConnectionDebugInitializer = { [watch] in watch.attach(to: $0) }
+    configuration.http1_1ConnectionDebugInitializer = { [watch] channel in
+      watch.attach(to: channel).flatMap { StatusGuard.attach(to: channel) }
+    }
     client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
   }
 
