@@ -127,7 +127,9 @@ struct TokenEndpointTests {
   func lostReply() async throws {
     try await ProviderBench.run { bench in
       bench.provider.discover(at: bench.server)
-      for reply in [LoopbackServer.Reply.close, .reset, .raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{")] {
+      let cut = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{"
+      let statusless = "HTTP/1.1 099 X\r\nContent-Length: 0\r\n\r\n"
+      for reply in [LoopbackServer.Reply.close, .reset, .raw(cut), .raw(statusless)] {
         bench.provider.answer("/token", with: reply)
         #expect(await bench.outcome(of: bench.oidc()).outcome == .unanswered)
       }
