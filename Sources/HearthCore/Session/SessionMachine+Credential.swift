@@ -104,8 +104,9 @@ extension SessionMachine {
       let news: [SessionAction] = wasUnreadable ? [.announce(.credentialReadable)] : []
       if marks == GrantMarks(held.grant) {
         onDisk = marks
-        // Whose it is may have become known since it was written.
-        held.isStored = held.isStored || credential.subject == held.credential.subject
+        // Whose it is, or where from, may have become known since it was written.
+        let isSame = (credential.subject, credential.origin) == (held.credential.subject, held.credential.origin)
+        held.isStored = held.isStored || isSame
         knowledge = .held(held)
         return news + confirmedRejection(at: now)
       }
@@ -141,7 +142,7 @@ extension SessionMachine {
       return actions
     }
     hold(credential, isStored: true)
-    return owner == nil ? actions + [.identify(credential, generation: generation)] : actions
+    return actions + questions(about: credential, isOwnerKnown: owner != nil)
   }
 
   private mutating func hold(_ credential: Credential, isStored: Bool) {
@@ -358,6 +359,7 @@ extension SessionMachine {
       history.lastOutcome = .success
     }
     hold(credential, isStored: isStored)
+    if let origin = credential.origin { settings.home?.settle(at: origin) }
     updateHeld { held, _ in held.isTimedHere = true }
     subject = credential.subject ?? settings.configuredSubject
     var actions: [SessionAction] = []
@@ -368,15 +370,5 @@ extension SessionMachine {
       if case .adoption = calls[index].kind { calls[index].outcome = .succeeded }
     }
     return actions
-  }
-
-  mutating func identified(_ owner: Subject?, generation identified: Int) -> [SessionAction] {
-    guard identified == generation, let owner, case .held(var held) = knowledge, held.credential.subject == nil
-    else { return [] }
-    held.credential.subject = owner
-    held.isStored = false
-    knowledge = .held(held)
-    subject = owner
-    return [.announce(.statusChanged)]
   }
 }

@@ -137,6 +137,7 @@ extension SessionMachine {
     held.followsRefusal = followsRefusal
     held.isTimedHere = true
     knowledge = .held(held)
+    if let origin = credential.origin { settings.home?.settle(at: origin) }
     let isNewlyKnown = credential.subject != nil && credential.subject != subject
     subject = credential.subject ?? subject
     finishRefreshCalls(.succeeded)

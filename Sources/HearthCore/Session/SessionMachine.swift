@@ -64,7 +64,8 @@ package struct SessionMachine: Sendable {
     case .removed(let result): return removed(result, at: now)
     case .refreshEnded(let generation, let outcome):
       return refreshEnded(outcome, generation: generation, at: now)
-    case .identified(let generation, let subject): return identified(subject, generation: generation)
+    case .identified(let generation, let subject, let origin):
+      return identified(subject, at: origin, generation: generation)
     case .locked(let lock): return locked(lock)
     case .unlocked(let lock): return unlocked(lock)
     case .called(let id, let call): return called(id, call, at: now)

@@ -29,6 +29,8 @@ struct ClientCredentialsTokenEndpoint: TokenEndpoint {
     return await endpoint.revoke(credential)
   }
 
+  func origin() async -> Origin? { await endpoint.origin() }
+
   /// The client itself, where the configuration does not say who it is.
   func identify(_ credential: Credential) async -> Subject? {
     guard let endpoints = try? await endpoint.source.endpoints() else { return nil }

@@ -55,7 +55,9 @@ extension SessionService {
     }
     if case .failure(let obstacle) = room { throw .storage(obstacle) }
     var fresh = credential
-    if !isTried {
+    if isTried {
+      fresh.origin = await origin()
+    } else {
       fresh = try await tried(credential)
       timed = clock.moment().stepped
     }
@@ -85,6 +87,12 @@ extension SessionService {
       let grant = Grant(response, after: credential.grant, receivedAt: now)
       return Credential(grant: grant, subject: response.subject, origin: response.origin)
     }
+  }
+
+  /// What is not sent at once is bound to where it would be sent now.
+  private func origin() async -> Origin? {
+    let endpoint = endpoint
+    return await shielded { await endpoint.origin() } ?? home?.origin
   }
 
   private func identified(_ credential: Credential) async -> Subject? {

@@ -161,6 +161,19 @@ struct SessionServiceTests {
     }
   }
 
+  @Test("binds a grant that is brought, and not sent at once, to the origin of the token endpoint of that moment")
+  func bindsWhatIsBrought() async throws {
+    store.becomes(.neverSignedIn)
+    endpoint.isAt(.sample)
+    try await running {
+      var brought = Credential.sample(7, issuedAt: clock.now())
+      brought.origin = nil
+      try await service.adopt(brought, isTried: true)
+      #expect(store.written == [.sample(7, issuedAt: clock.now())])
+      #expect(endpoint.requests.isEmpty)
+    }
+  }
+
   @Test("lets a refresh that is under way land before it stops")
   func landsBeforeStopping() async throws {
     try await withThrowingTaskGroup { group in

@@ -17,6 +17,7 @@ package final class ScriptedTokenEndpoint: TokenEndpoint {
     var mostInFlight = 0
     var revoked: [Credential] = []
     var subject: Subject?
+    var origin: Origin?
     var whenAsked: @Sendable () -> Void = {}
   }
 
@@ -53,6 +54,11 @@ package final class ScriptedTokenEndpoint: TokenEndpoint {
     state.withLock(\.whenAsked)()
     return state.withLock(\.subject)
   }
+
+  package func origin() async -> Origin? { state.withLock(\.origin) }
+
+  /// What `origin` tells from now on.
+  package func isAt(_ origin: Origin?) { state.withLock { $0.origin = origin } }
 
   /// What `identify` tells from now on, and what happens while it is asked.
   package func identifies(as subject: Subject?, whenAsked: @escaping @Sendable () -> Void = {}) {
