@@ -161,6 +161,27 @@ struct TokenEndpointTests {
     }
   }
 
+  @Test("a token that came without a lifetime runs out when it says so itself, else by the configured one")
+  func expiry() async throws {
+    try await ProviderBench.run { bench in
+      let (now, url) = (bench.credential().grant.issuedAt, bench.server.url("/token"))
+      let dated = Token(hashing: Secret(jwt(#"{"exp":1795258800}"#)))
+      let opaque = Token(hashing: Secret("opaque"))
+      let named = ProviderEndpoints(token: url)
+      let kinds: [ProviderConfiguration.Kind] = [
+        .oauth2(named, OAuthClient(id: "h")), .json(JSONBackend(refreshURL: url)),
+        .firebase(FirebaseProject(apiKey: Secret("key"))), .clientCredentials(.named(named), OAuthClient(id: "h")),
+      ]
+      for kind in kinds {
+        for lifetime in [nil, Duration.seconds(900)] {
+          let endpoint = bench.endpoint(kind, defaultLifetime: lifetime)
+          #expect(endpoint.expiry(of: dated, at: now) == Timestamp(milliseconds: 1_795_258_800_000))
+          #expect(endpoint.expiry(of: opaque, at: now) == lifetime.map { now + $0 })
+        }
+      }
+    }
+  }
+
   @Test("a redirect takes a refresh token nowhere", arguments: [301, 302, 303, 307, 308])
   func redirect(status: Int) async throws {
     try await LoopbackServer.with({ _ in .answer(200, body: #"{"access_token":"stolen"}"#) }) { thief in
@@ -330,6 +351,8 @@ struct TokenEndpointTests {
       let response = try await endpoint.refresh(bench.credential(refreshToken: nil))
       #expect(response.accessToken.secret == Secret("new-access"))
       #expect(bench.requests.map(\.body) == ["grant_type=client_credentials&scope=api"])
+      bench.provider.grant("/token", #"{"access_token":"new-access"}"#)
+      #expect(try await endpoint.refresh(bench.credential(refreshToken: nil)).lifetime == .seconds(3600))
       for body in [#"{"error":"invalid_client"}"#, #"{"error":"invalid_grant"}"#, ""] {
         bench.provider.answer("/token", with: .answer(400, body: body))
         #expect(await bench.outcome(of: endpoint).outcome == .misconfigured)

@@ -11,6 +11,9 @@ package protocol TokenEndpoint: Sendable {
   /// endpoint's own origin.
   func identify(_ credential: Credential) async -> Subject?
 
+  /// When an access token that came without a lifetime runs out, as it or else the configuration says; nil: neither.
+  func expiry(of token: Token, at now: Timestamp) -> Timestamp?
+
   /// The origin that grants of this endpoint are bound to; nil where it has to be discovered and cannot be now.
   func origin() async -> Origin?
 }

@@ -19,6 +19,8 @@ struct FirebaseTokenEndpoint: TokenEndpoint {
   /// Firebase has no call for it.
   func revoke(_ credential: Credential) async -> Bool { false }
 
+  func expiry(of token: Token, at now: Timestamp) -> Timestamp? { exchange.expiry(of: token, at: now) }
+
   func origin() async -> Origin? { exchange.home.origin }
 
   func identify(_ credential: Credential) async -> Subject? {

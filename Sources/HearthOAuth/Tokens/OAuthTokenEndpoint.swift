@@ -55,6 +55,8 @@ struct OAuthTokenEndpoint: TokenEndpoint {
     return taken.first ?? false
   }
 
+  func expiry(of token: Token, at now: Timestamp) -> Timestamp? { exchange.expiry(of: token, at: now) }
+
   func origin() async -> Origin? { try? await source.endpoints().token.origin }
 
   func identify(_ credential: Credential) async -> Subject? {

@@ -15,6 +15,13 @@ struct TokenExchange: Sendable {
     if let refusal = home.refusal(of: credential) { throw .misconfigured(message: refusal) }
   }
 
+  func expiry(of token: Token, at now: Timestamp) -> Timestamp? {
+    if let told = JWTClaims(token.secret.reveal())?.expiresAt, let past = TokenAnswerReader.lifetime(.number(told)) {
+      return Timestamp(milliseconds: 0) + past
+    }
+    return defaultLifetime.map { now + $0 }
+  }
+
   func refreshToken(of credential: Credential) throws(RefreshFailure) -> Secret {
     guard let token = credential.grant.refreshToken, !token.secret.isEmpty else {
       throw .misconfigured(message: "There is no refresh token to use: sign in again.")

@@ -232,6 +232,8 @@ final class SimulatedTokenEndpoint: TokenEndpoint, @unchecked Sendable {
     return true
   }
 
+  func expiry(of token: Token, at now: Timestamp) -> Timestamp? { nil }
+
   func origin() async -> Origin? { .sample }
 
   func identify(_ credential: Credential) async -> Subject? {

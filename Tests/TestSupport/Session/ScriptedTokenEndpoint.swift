@@ -18,6 +18,7 @@ package final class ScriptedTokenEndpoint: TokenEndpoint {
     var revoked: [Credential] = []
     var subject: Subject?
     var origin: Origin?
+    var expiry: Timestamp?
     var whenAsked: @Sendable () -> Void = {}
   }
 
@@ -55,7 +56,12 @@ package final class ScriptedTokenEndpoint: TokenEndpoint {
     return state.withLock(\.subject)
   }
 
+  package func expiry(of token: Token, at now: Timestamp) -> Timestamp? { state.withLock(\.expiry) }
+
   package func origin() async -> Origin? { state.withLock(\.origin) }
+
+  /// What `expiry` tells from now on.
+  package func tells(expiry: Timestamp?) { state.withLock { $0.expiry = expiry } }
 
   /// What `origin` tells from now on.
   package func isAt(_ origin: Origin?) { state.withLock { $0.origin = origin } }
