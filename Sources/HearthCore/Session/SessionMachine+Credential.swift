@@ -78,7 +78,7 @@ extension SessionMachine {
       return adopt(credential, at: now)
     case .unreadable:
       return [.announce(.credentialReadable)] + adopt(credential, at: now)
-    case .ended(let record, _):
+    case .ended(let record):
       // The end reached accounts.json and not the file: the refused token is never sent again.
       if marks.contains(record.fingerprint) {
         onDisk = marks
@@ -166,7 +166,7 @@ extension SessionMachine {
   private mutating func readEnd(_ record: EndRecord, at now: Timestamp) -> [SessionAction] {
     switch knowledge {
     case .unread, .withheld, .unreadable:
-      knowledge = record.reason == .signedOut ? .absent(signedOut: true) : .ended(record, detail: nil)
+      knowledge = record.reason == .signedOut ? .absent(signedOut: true) : .ended(record)
     case .held(var held):
       if case .confirming(let reason) = held.phase { return end(reason, at: now) }
       // Nothing that is written in a file ends a session that is in memory: it is written anew.
@@ -255,18 +255,19 @@ extension SessionMachine {
   mutating func endTooNew(_ format: Int, at now: Timestamp) {
     looking.wasFruitful()
     knowledge = .ended(
-      EndRecord(reason: .credentialTooNew, at: now, fingerprint: nil),
-      detail: "The credential was written by a newer version of Hearth (format \(format)); update Hearth.")
+      EndRecord(
+        reason: .credentialTooNew, at: now, fingerprint: nil,
+        detail: "The credential was written by a newer version of Hearth (format \(format)); update Hearth."))
   }
 
   /// Ends the session: the record is on its way to the disk, and told when it is there.
   mutating func end(
     _ reason: EndReason, detail: String? = nil, at now: Timestamp
   ) -> [SessionAction] {
-    let record = EndRecord(reason: reason, at: now, fingerprint: mark(of: reason))
+    let record = EndRecord(reason: reason, at: now, fingerprint: mark(of: reason), detail: detail)
     generation += 1
     refusedToken = nil
-    knowledge = .ending(record, detail: detail, shownAs: state(at: now))
+    knowledge = .ending(record, shownAs: state(at: now))
     writing.underWay += 1
     return [.writeEnd(record)]
   }
@@ -284,8 +285,8 @@ extension SessionMachine {
 
   mutating func endWritten(_ result: Result<Void, Obstacle>, at now: Timestamp) -> [SessionAction] {
     settled(result, at: now)
-    if case .ending(let record, let detail, _) = knowledge, record.reason != .signedOut {
-      knowledge = .ended(record, detail: detail)
+    if case .ending(let record, _) = knowledge, record.reason != .signedOut {
+      knowledge = .ended(record)
     }
     return []
   }

@@ -77,7 +77,7 @@ package struct SessionMachine: Sendable {
     if remembered.lockedByUser { locks.insert(.user) }
     if let end = remembered.end {
       if end.reason == .signedOut { subject = settings.configuredSubject }
-      knowledge = end.reason == .signedOut ? .absent(signedOut: true) : .ended(end, detail: nil)
+      knowledge = end.reason == .signedOut ? .absent(signedOut: true) : .ended(end)
       since = end.at
       shown = end.reason == .signedOut ? .unauthenticated(signedOut: true) : .reauthRequired(end.reason)
     }

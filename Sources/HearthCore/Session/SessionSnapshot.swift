@@ -67,7 +67,7 @@ extension SessionMachine {
 
   private func detail(_ held: HeldGrant?, _ foreign: String?, isMisconfigured: Bool) -> String? {
     switch knowledge {
-    case .ended(_, let detail), .ending(_, let detail, _): return detail
+    case .ended(let record), .ending(let record, _): return record.detail
     case .unread, .withheld, .unreadable, .absent, .held: break
     }
     guard let held else { return nil }
