@@ -43,8 +43,8 @@ extension FileCredentialStore {
   private func reading(of file: CredentialFile, _ look: Look) async throws(Obstacle) -> CredentialReading {
     if case .ended(let record) = file.body {
       if let end = try await finishRemoval(look.known) { return .ended(end) }
-      // Where the file could not be written, accounts.json has the later one.
-      let end = look.known.end.flatMap { $0.at > record.at ? $0 : nil } ?? record
+      // Where the file could not be written, accounts.json has the later one; of the same one it knows more.
+      let end = look.known.end.flatMap { $0.at >= record.at ? $0 : nil } ?? record
       await remember(look) { $0.end = end }
       return .ended(end)
     }
