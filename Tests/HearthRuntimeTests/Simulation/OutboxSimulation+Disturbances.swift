@@ -162,8 +162,8 @@ extension OutboxSimulation {
   }
 
   /// Waits do not count any more.
-  func isHastened() {
-    for letter in letters { letter.floor = .zero }
+  func isHastened(_ account: AccountName? = nil) {
+    for letter in letters where account == nil || letter.draft.account == account { letter.floor = .zero }
   }
 
   // MARK: - Clients of the session

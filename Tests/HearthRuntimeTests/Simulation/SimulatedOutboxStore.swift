@@ -121,7 +121,8 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
   }
 
   func hasten(_ account: AccountName, limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> Int {
-    try await pass { (store) throws(OutboxStoreFailure) in
+    defer { world.isHastened(account) }
+    return try await pass { (store) throws(OutboxStoreFailure) in
       try await store.hasten(account, limit: limit, at: now)
     }
   }
