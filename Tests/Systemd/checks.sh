@@ -170,6 +170,40 @@ else
   echo "skipped: users may make no user namespaces here"
 fi
 
+check "a key that the service is handed as a credential opens what it sealed, and without it the session is locked"
+state_of_vault() { hearthctl status vault --json | jq --raw-output '.. | .state? // empty' | head -n 1; }
+vault_is() { [ "$(state_of_vault)" = "$1" ]; }
+head -c 32 /dev/urandom > "$HOME/vault.key"
+cat >> "$config" <<TOML
+[accounts.vault]
+type = "oidc"
+issuer = "$issuer"
+client_id = "hearth"
+protection = "key-file"
+key_file = "%d/vault.key"
+TOML
+hand_over() {
+  printf '[Service]\nLoadCredential=%s:%s\n' "$1" "$HOME/vault.key" > "$units/hearthd.service.d/credential.conf"
+  systemctl --user daemon-reload
+  systemctl --user restart hearthd.service
+}
+hand_over vault.key
+curl -sS -X POST "$issuer/__grant" -d '{"subject":"2482"}' | jq --raw-output .refresh_token \
+  | hearthctl login vault --refresh-token-stdin > /dev/null
+await 10 vault_is authenticated
+[ "$(jq 'has("sealed")' "$HOME/.local/state/hearth/credentials/vault.json")" = true ] || fail "it is not sealed"
+hand_over other.key
+await 10 vault_is locked
+[ "$(hearthctl status vault --json | jq --raw-output '.. | .reason? // empty' | head -n 1)" = keyUnavailable ] \
+  || fail "locked, but not for the key"
+hand_over vault.key
+await 10 vault_is authenticated
+rm "$units/hearthd.service.d/credential.conf"
+cp "$HOME/config.toml.good" "$config"
+systemctl --user daemon-reload
+systemctl --user restart hearthd.service
+await 10 work_is authenticated
+
 check "no token is in the journal"
 token=$(hearthctl token work)
 journalctl --user --output=json --all > "$HOME/journal"

@@ -29,11 +29,11 @@ extension Configuration {
   private enum LogKey: String, CaseIterable { case level }
 
   /// Reads the text of a configuration file. `file` is for errors alone.
-  init(text: String, file: String, home: String?) throws(ConfigurationError) {
+  init(text: String, file: String, roots: PathRoots) throws(ConfigurationError) {
     // The parser takes a C string, and would not see what comes after.
     guard !text.utf8.contains(0) else { throw ConfigurationError("\(file): there is a NUL byte in it") }
     let root = try Self.parse(text, file: file)
-    let source = ConfigurationSource(file: file, text: text, home: home)
+    let source = ConfigurationSource(file: file, text: text, roots: roots)
     let sections = try TableReader<Section>(root, at: [], of: source)
     accounts = try Self.accounts(sections.value(.accounts), of: source)
     refresh = try Self.refresh(sections.value(.refresh), of: source)

@@ -68,6 +68,6 @@ extension Configuration {
   /// The configuration as it is on disk, and its file; the defaults and nil where there is none.
   static func load(from places: Places) throws(ConfigurationError) -> (configuration: Configuration, path: String?) {
     guard let file = try ConfigurationFile.find(in: places) else { return (Configuration(), nil) }
-    return (try Configuration(text: file.text, file: file.path, home: places.home), file.path)
+    return (try Configuration(text: file.text, file: file.path, roots: places.roots), file.path)
   }
 }

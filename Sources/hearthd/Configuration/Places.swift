@@ -22,6 +22,8 @@ struct Places: Hashable, Sendable {
 
   var home: String? { folder("HOME") }
 
+  var roots: PathRoots { PathRoots(home: home, credentials: folder("CREDENTIALS_DIRECTORY")) }
+
   /// Where the configuration is looked for when no option names it, in this order.
   var configurationFiles: [String] {
     let base = folder("XDG_CONFIG_HOME") ?? home.map { $0 + "/.config" }

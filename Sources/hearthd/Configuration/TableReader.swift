@@ -5,12 +5,11 @@ import TOMLKit
 struct ConfigurationSource: Sendable {
   let file: String
   let lines: LineIndex
-  /// What `~` stands for.
-  let home: String?
+  let roots: PathRoots
 
-  init(file: String, text: String, home: String?) {
+  init(file: String, text: String, roots: PathRoots) {
     self.file = file
-    self.home = home
+    self.roots = roots
     lines = LineIndex(text)
   }
 
@@ -121,15 +120,15 @@ struct TableReader<Key: RawRepresentable & CaseIterable & Hashable> where Key.Ra
     }
   }
 
-  /// An absolute path; `~` at its beginning is the home folder.
+  /// An absolute path; `~` at its beginning is the home folder, `%d` that of the service's credentials.
   func path(_ key: Key) throws(ConfigurationError) -> String? {
     guard let text = try string(key) else { return nil }
-    if text.hasPrefix("/") { return text }
-    guard text == "~" || text.hasPrefix("~/") else {
-      throw error(key, "must be a path that begins with / or ~/, not \"\(text)\"")
+    do {
+      if let path = try source.roots.absolute(text) { return path }
+    } catch {
+      throw self.error(key, "begins with \(error.sign), and $\(error.variable) is not set")
     }
-    guard let home = source.home else { throw error(key, "begins with ~, and $HOME is not set") }
-    return home + text.dropFirst()
+    throw error(key, "must be a path that begins with /, ~/ or %d/, not \"\(text)\"")
   }
 
   func duration(_ key: Key, orZero: Bool = false) throws(ConfigurationError) -> Duration? {

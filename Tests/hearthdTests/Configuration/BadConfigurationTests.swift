@@ -172,10 +172,11 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
     ),
     BadConfiguration(
       "firebase", "api_key = \"k\"\ncredential_file = \"work.json\"",
-      "/c.toml:4: \"credential_file\" in [accounts.a] must be a path that begins with / or ~/, not \"work.json\""),
+      "/c.toml:4: \"credential_file\" in [accounts.a] must be a path that begins with /, ~/ or %d/, not \"work.json\""),
     BadConfiguration(
       "firebase", "api_key = \"k\"\ncredential_file = \"~you/work.json\"",
-      "/c.toml:4: \"credential_file\" in [accounts.a] must be a path that begins with / or ~/, not \"~you/work.json\""),
+      "/c.toml:4: \"credential_file\" in [accounts.a] must be a path that begins with /, ~/ or %d/, not \"~you/work.json\""
+    ),
     BadConfiguration(
       "json", "refresh_url = \"https://x.example\"\naccess_token_field = \"data..token\"",
       "/c.toml:4: \"access_token_field\" in [accounts.a] cannot be \"data..token\": there is nothing between two dots, or before or after one"
@@ -243,12 +244,18 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
     #expect(error?.description == bad.sentence)
   }
 
-  @Test("a path with ~ needs a home")
-  func noHome() {
+  @Test(
+    "a path with ~ needs a home, and one with %d the credentials of a service",
+    arguments: [
+      ("~", "HOME"), ("%d", "CREDENTIALS_DIRECTORY"),
+    ])
+  func noRoot(sign: String, variable: String) {
     let error = #expect(throws: ConfigurationError.self) {
-      try ConfigurationTests.read("[accounts.a]\ntype = 'firebase'\napi_key = 'k'\ncredential_file = '~/x'", home: nil)
+      try ConfigurationTests.read(
+        "[accounts.a]\ntype = 'firebase'\napi_key = 'k'\ncredential_file = '\(sign)/x'", roots: PathRoots())
     }
     #expect(
-      error?.description == "/c.toml:4: \"credential_file\" in [accounts.a] begins with ~, and $HOME is not set")
+      error?.description
+        == "/c.toml:4: \"credential_file\" in [accounts.a] begins with \(sign), and $\(variable) is not set")
   }
 }

@@ -93,12 +93,13 @@ import Testing
     let path = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent().appending(path: "etc/hearth/config.toml")
     let text = String(decoding: try Data(contentsOf: path), as: UTF8.self)
-    #expect(try Configuration(text: text, file: "config.toml", home: "/home/me") == Configuration())
+    #expect(try Configuration(text: text, file: "config.toml", roots: PathRoots(home: "/home/me")) == Configuration())
 
     let shown = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
       line.hasPrefix("#") && line.dropFirst().first.map { $0.isLetter || $0 == "[" } == true ? line.dropFirst() : line
     }
-    let all = try Configuration(text: shown.joined(separator: "\n"), file: "config.toml", home: "/home/me")
+    let all = try Configuration(
+      text: shown.joined(separator: "\n"), file: "config.toml", roots: PathRoots(home: "/home/me"))
     #expect(all.accounts.map(\.name.description) == ["app", "mobile", "other", "robot", "work"])
     var defaults = Configuration()
     defaults.accounts = all.accounts

@@ -5,8 +5,10 @@ import Testing
 @testable import hearthd
 
 @Suite struct ConfigurationTests {
-  static func read(_ text: String, home: String? = "/home/me") throws -> Configuration {
-    try Configuration(text: text, file: "/c.toml", home: home)
+  static func read(
+    _ text: String, roots: PathRoots = PathRoots(home: "/home/me", credentials: "/run/credentials/hearthd.service")
+  ) throws -> Configuration {
+    try Configuration(text: text, file: "/c.toml", roots: roots)
   }
 
   static func account(_ text: String) throws -> AccountConfiguration {
@@ -125,6 +127,9 @@ import Testing
   func protection() throws {
     let base = "type = 'firebase'\napi_key = 'k'\n"
     #expect(try Self.account(base + "protection = 'key-file'\nkey_file = '~/k'").protection == .keyFile("/home/me/k"))
+    #expect(
+      try Self.account(base + "protection = 'key-file'\nkey_file = '%d/work.key'").protection
+        == .keyFile("/run/credentials/hearthd.service/work.key"))
     #expect(try Self.account(base + "protection = 'secret-service'").protection == .secretService)
     #expect(try Self.account(base + "protection = 'none'").protection == .none)
   }

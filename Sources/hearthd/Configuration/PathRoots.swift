@@ -1,0 +1,22 @@
+/// What `~` and `%d` stand for at the beginning of a path; nil where the environment does not tell.
+struct PathRoots: Sendable {
+  var home: String?
+  /// The folder of the service's credentials (systemd.exec(5), LoadCredential=).
+  var credentials: String?
+
+  /// An absolute path; nil where `path` begins with neither of these nor `/`.
+  func absolute(_ path: String) throws(UnknownRoot) -> String? {
+    if path.hasPrefix("/") { return path }
+    for (sign, root, variable) in [("~", home, "HOME"), ("%d", credentials, "CREDENTIALS_DIRECTORY")] {
+      guard path == sign || path.hasPrefix(sign + "/") else { continue }
+      guard let root else { throw UnknownRoot(sign: sign, variable: variable) }
+      return root + path.dropFirst(sign.count)
+    }
+    return nil
+  }
+
+  struct UnknownRoot: Error {
+    let sign: String
+    let variable: String
+  }
+}
