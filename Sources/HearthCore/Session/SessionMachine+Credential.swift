@@ -361,7 +361,7 @@ extension SessionMachine {
     updateHeld { held, _ in held.isTimedHere = true }
     subject = credential.subject ?? settings.configuredSubject
     var actions: [SessionAction] = []
-    if locks.remove(.user) != nil { actions.append(.rememberLockedByUser(false)) }
+    if locks.remove(.user) != nil { actions += noteLock() }
     actions.append(.announce(.signedIn(subject)))
     if subject == nil { actions.append(.identify(credential, generation: generation)) }
     for index in calls.indices {

@@ -232,13 +232,15 @@ package actor SessionService {
       }
     case .rememberLockedByUser(let isLocked):
       let (account, logger) = (account, logger)
-      storeInbox.yield {
+      inStoreOrder {
         do throws(Obstacle) {
           try await store.remember(lockedByUser: isLocked)
+          return .lockRemembered(.success(()))
         } catch {
           logger.warning(
-            "The lock could not be written down and will not survive a restart: \(error.detail)",
+            "Whether \(account) is locked is not written down yet, and is tried again: \(error.detail)",
             metadata: ["HEARTH_ACCOUNT": "\(account)"])
+          return .lockRemembered(.failure(error))
         }
       }
     case .lockStore:

@@ -72,7 +72,7 @@ extension SessionSimulation {
     case .removed(let result):
       if case .failure = result { ledger.removalFailed = true } else { ledger.removalFailed = false }
     case .started, .woke, .clockChanged, .networkReturned, .settingsChanged, .stopping, .credentialHinted,
-      .credentialWritten, .credentialSetAside, .identified, .locked, .unlocked, .called:
+      .credentialWritten, .credentialSetAside, .lockRemembered, .identified, .locked, .unlocked, .called:
       break
     }
   }
@@ -119,7 +119,8 @@ extension SessionSimulation {
         ledger.grounds = []
       }
     case .started, .woke, .clockChanged, .networkReturned, .settingsChanged, .stopping, .credentialHinted,
-      .credentialRead, .credentialSetAside, .endWritten, .removed, .refreshEnded, .identified, .locked, .unlocked,
+      .credentialRead, .credentialSetAside, .lockRemembered, .endWritten, .removed, .refreshEnded, .identified, .locked,
+      .unlocked,
       .called:
       break
     }
@@ -294,6 +295,9 @@ extension SessionSimulation {
       guard let wait, wait <= limit else {
         throw Violation("\(what), and the next wake is in \(wait.map { "\($0)" } ?? "no time at all")")
       }
+    }
+    if disk.known.lockedByUser != machine.locks.contains(.user) {
+      try need(.seconds(30), "the user's lock is not written down")
     }
     if !calls.isEmpty { try need(settings.refresh.requestTimeout * 2 + .seconds(10), "calls wait") }
     switch machine.knowledge {

@@ -226,7 +226,8 @@ struct SessionSimulation {
 
   private mutating func deliver(_ job: SimulatedDisk.Job, _ result: Result<Void, Obstacle>) throws(Violation) {
     switch job {
-    case .read, .remember, .lock: break
+    case .read, .lock: break
+    case .remember: try deliver(.lockRemembered(result))
     case .unlock:
       locks.remove(.user)
       try deliver(.credentialHinted)

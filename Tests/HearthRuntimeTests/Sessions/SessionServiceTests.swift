@@ -203,6 +203,18 @@ struct SessionServiceTests {
     }
   }
 
+  @Test("has a lock written down that could not be at first, at the latest when it stops")
+  func writesTheLockDownAgain() async throws {
+    try await running {
+      _ = await service.call(.settle)
+      store.cannotBeWritten(Obstacle(.storageError, detail: "no space left on device"))
+      await service.lock(.user)
+      #expect(!store.memory.lockedByUser)
+      store.cannotBeWritten(nil)
+    }
+    #expect(store.memory.lockedByUser)
+  }
+
   @Test("waits out the ten seconds or less in which no passphrase is taken, and tries then")
   func waitsForTheStore() async throws {
     store.isSealed(with: "sesame", refusing: .tooSoon(.seconds(10)))

@@ -73,6 +73,7 @@ package struct SimulatedDisk: Sendable {
       if file == .garbage { file = .nothing }
       return .done(.success(()))
     case .remember(let lockedByUser):
+      if isFull { return .done(.failure(.full)) }
       known.lockedByUser = lockedByUser
       return .done(.success(()))
     case .lock:
