@@ -21,6 +21,7 @@ struct RedactorTests {
       #"1//0g-Ab+c/d=e\"f\\gHijKlmnOpqRstuv"#,
       #"1\/\/0g-Ab\u002bc\/d\u003De\u0022f\u005CgHijKlmnOpqRstuv"#,
       "1//0g-Ab&#43;c&#x2F;d&#61;e&quot;f\\gHijKlmnOpqRstuv",
+      token.utf8.map { String(Int($0) + 0x100, radix: 16).dropFirst() }.joined(),
       token.uppercased(),
       token.lowercased(),
       "1//0G-%41B&#43;C/D=E\"F\\GhIjKlmnOpqRstuv",

@@ -5,18 +5,21 @@ package struct Delivery: Hashable, Sendable {
   package let id: String
   package let account: AccountName
   package let subject: Subject?
+  package let isUnordered: Bool
   package let attempts: Int
   package let conflicts: Int
   package let request: APIRequest
 
   package init(
-    number: Int64, id: String, account: AccountName, subject: Subject?, attempts: Int, conflicts: Int,
+    number: Int64, id: String, account: AccountName, subject: Subject?, isUnordered: Bool = false, attempts: Int,
+    conflicts: Int,
     request: APIRequest
   ) {
     self.number = number
     self.id = id
     self.account = account
     self.subject = subject
+    self.isUnordered = isUnordered
     self.attempts = attempts
     self.conflicts = conflicts
     self.request = request

@@ -68,7 +68,9 @@ package struct DeliveryPolicy: Hashable, Sendable {
 
   /// The status and the first 4 KiB of the answer.
   private static func describe(_ answer: APIAnswer) -> String {
-    let text = String(decoding: answer.body.prefix(maxErrorBytes), as: UTF8.self)
+    // NUL ends a text in many a place where it will be shown.
+    let bytes = answer.body.prefix(maxErrorBytes).map { $0 == 0 ? UInt8(ascii: " ") : $0 }
+    let text = String(decoding: bytes, as: UTF8.self)
     return text.isEmpty ? "The server answered \(answer.status)." : "\(answer.status): \(text)"
   }
 }

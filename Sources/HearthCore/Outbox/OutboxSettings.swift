@@ -5,7 +5,7 @@ package struct OutboxSettings: Hashable, Sendable {
   package var maxBytes: Int = 1 << 30
   /// Of one body, in bytes.
   package var maxBody: Int = 1 << 20
-  /// Requests in flight at once.
+  /// Unordered requests of an account in flight at once. Lanes have one each, and wait for none of these.
   package var concurrency: Int = 8
   package var retryInitial: Duration = .seconds(1)
   package var retryMax: Duration = .seconds(6 * 3600)

@@ -12,10 +12,13 @@ package protocol BearerSource: Sendable {
 package struct Bearer: Hashable, Sendable {
   package let token: Token
   package let subject: Subject?
+  /// All that a server may repeat and nobody may read: this token, and those it came with.
+  package let secrets: [Secret]
 
-  package init(token: Token, subject: Subject?) {
+  package init(token: Token, subject: Subject?, secrets: [Secret]) {
     self.token = token
     self.subject = subject
+    self.secrets = secrets
   }
 }
 

@@ -164,7 +164,9 @@ package struct FinishedDelivery: Hashable, Sendable {
 package struct OutboxClaim: Hashable, Sendable {
   package var account: AccountName
   package var subject: Subject?
-  package var limit: Int
+  /// How many items of lanes, and how many unordered ones: these take no room from those.
+  package var lanes: Int
+  package var unordered: Int
   /// Whether items behind the head of a lane are taken with it, to go out one after the other.
   package var takesFollowers: Bool
   /// Where items may go now: without limit, or one item alone. Those for other origins of `configured` stay.
@@ -177,12 +179,13 @@ package struct OutboxClaim: Hashable, Sendable {
   package var policy: DeliveryPolicy
 
   package init(
-    account: AccountName, subject: Subject?, limit: Int, takesFollowers: Bool, open: Set<Origin>,
+    account: AccountName, subject: Subject?, lanes: Int, unordered: Int, takesFollowers: Bool, open: Set<Origin>,
     probed: Set<Origin> = [], configured: Set<Origin>, agreedTime: Timestamp?, policy: DeliveryPolicy
   ) {
     self.account = account
     self.subject = subject
-    self.limit = limit
+    self.lanes = lanes
+    self.unordered = unordered
     self.takesFollowers = takesFollowers
     self.open = open
     self.probed = probed
@@ -198,8 +201,8 @@ package struct OutboxSettlement: Hashable, Sendable {
     package var runs: [DeliveryRun] = []
     /// When the next item is due that could not be taken yet.
     package var nextDueAt: Timestamp?
-    /// The limit was reached: there may be more.
-    package var isCut = false
+    /// A limit was reached: there may be more of these.
+    package var cut: OutboxKinds = []
     /// Items that seem to have expired wait for this origin to tell the time.
     package var timeNeededFrom: Origin?
 

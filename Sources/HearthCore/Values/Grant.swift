@@ -24,6 +24,8 @@ package struct Grant: Hashable, Sendable {
     self.refreshExpiresAt = refreshExpiresAt
   }
 
+  package var tokens: [Token] { [accessToken, refreshToken, idToken].compactMap(\.self) }
+
   /// The clock by which it was timed was set.
   package mutating func move(by step: Duration) {
     issuedAt = issuedAt + step

@@ -1,7 +1,7 @@
 /// Takes secrets out of what a server said, before anything of it is logged, stored or told.
 ///
 /// A secret is found as it stands, percent-encoded, JSON-escaped and as HTML character references (each of these also
-/// in parts), in base64 at any alignment, in upper and lower case alike, and where only its beginning is quoted (16
+/// in parts), in base64 at any alignment, in hexadecimal digits, in upper and lower case alike, and where only its beginning is quoted (16
 /// bytes or more, or what stands at the end of a text that was cut off).
 package struct Redactor: Sendable {
   package static let replacement = "[redacted]"
@@ -22,6 +22,7 @@ package struct Redactor: Sendable {
     for secret in secrets where !secret.isEmpty {
       let bytes = secret.reveal().utf8.map(Self.folded)
       needles.append(Needle(bytes: bytes, standsAlone: bytes.count < 6))
+      if bytes.count >= 6 { needles.append(Needle(bytes: Self.hexadecimal(of: secret), standsAlone: false)) }
       for encoded in Self.base64Forms(of: Array(secret.reveal().utf8)) {
         needles.append(Needle(bytes: encoded.map(Self.folded), standsAlone: false))
       }
@@ -174,6 +175,11 @@ package struct Redactor: Sendable {
     case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: true
     default: false
     }
+  }
+
+  private static func hexadecimal(of secret: Secret) -> [UInt8] {
+    let digits = Array("0123456789abcdef".utf8)
+    return secret.reveal().utf8.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 0x0F)]] }
   }
 
   // MARK: - Base64

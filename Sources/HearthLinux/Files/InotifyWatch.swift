@@ -4,10 +4,10 @@ import HearthCore
 package import Logging
 
 /// Tells of changes to files through inotify(7): it watches their folders and all folders above, so that a folder that
-/// is moved, made readable or made anew is noticed too.
+/// is moved, made readable or made anew is noticed too. Of mounts, which may appear over a path, it hears from the
+/// kernel's table of them (proc(5), /proc/PID/mountinfo).
 ///
-/// inotify says nothing when an encrypted folder is locked or unlocked, or when a mount appears over a path: who cannot
-/// read a file must look again by himself.
+/// Nothing is said when an encrypted folder is locked or unlocked: who cannot read a file must look again by himself.
 package struct InotifyWatch: FileWatch {
   private let logger: Logger
 
@@ -34,16 +34,21 @@ package struct InotifyWatch: FileWatch {
     continuation.onTermination = { [stop] _ in close(stop.writing) }
     // A thread of its own: a mount that hangs makes the arming of a watch hang.
     DispatchQueue(label: "hearth.inotify").async { [stop] in
-      var loop = InotifyLoop(inotify: inotify, stop: stop.reading, paths: paths) { continuation.yield() }
+      let mounts = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)
+      var loop = InotifyLoop(inotify: inotify, mounts: mounts, stop: stop.reading, paths: paths) {
+        continuation.yield()
+      }
       loop.run()
     }
     return stream
   }
 }
 
-/// Waits for events until the other end of `stop` is closed, and closes both descriptors then.
+/// Waits for events until the other end of `stop` is closed, and closes its descriptors then.
 private struct InotifyLoop {
   let inotify: Int32
+  /// The table of mounts; -1 where there is none.
+  let mounts: Int32
   let stop: Int32
   let paths: [String]
   let hint: () -> Void
@@ -55,8 +60,9 @@ private struct InotifyLoop {
   private static let itself = UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_Q_OVERFLOW)
   private static let inAFile = UInt32(IN_MODIFY | IN_CLOSE_WRITE)
 
-  init(inotify: Int32, stop: Int32, paths: [String], hint: @escaping () -> Void) {
+  init(inotify: Int32, mounts: Int32, stop: Int32, paths: [String], hint: @escaping () -> Void) {
     self.inotify = inotify
+    self.mounts = mounts
     self.stop = stop
     self.paths = paths
     self.hint = hint
@@ -65,21 +71,26 @@ private struct InotifyLoop {
   mutating func run() {
     arm()
     hint()
-    while waitForEvents() {
+    while let areMountsChanged = waitForEvents() {
       let (isChanged, mustArm) = readEvents()
-      if mustArm { arm() }
-      if isChanged { hint() }
+      if mustArm || areMountsChanged { arm() }
+      if isChanged || areMountsChanged { hint() }
     }
     close(inotify)
     close(stop)
+    if mounts >= 0 { close(mounts) }
   }
 
-  private func waitForEvents() -> Bool {
-    var polled = [pollfd(fd: inotify, events: Int16(POLLIN), revents: 0), pollfd(fd: stop, events: 0, revents: 0)]
-    while poll(&polled, 2, -1) < 0 {
-      guard errno == EINTR else { return false }
+  /// Whether mounts have changed; nil when the watch is over.
+  private func waitForEvents() -> Bool? {
+    var polled = [
+      pollfd(fd: inotify, events: Int16(POLLIN), revents: 0), pollfd(fd: stop, events: 0, revents: 0),
+      pollfd(fd: mounts, events: Int16(POLLPRI), revents: 0),
+    ]
+    while poll(&polled, 3, -1) < 0 {
+      guard errno == EINTR else { return nil }
     }
-    return polled[1].revents == 0
+    return polled[1].revents == 0 ? polled[2].revents != 0 : nil
   }
 
   /// Takes all watches away and sets them anew, on whatever lies on the ways to the files now. Folders that cannot be

@@ -5,10 +5,12 @@ struct OutboxAccount {
   static let hydrating = "hydrating"
   static let user = "user"
   static let offline = "offline"
+  static let refreshUnavailable = "refreshUnavailable"
 
   /// A delivery that waits to hear whether others are let in with the token it was refused with.
   struct Suspect {
     let fingerprint: Fingerprint
+    let kind: OutboxKinds
     let verdict: CheckedContinuation<Judgement, Never>
   }
 
@@ -29,6 +31,8 @@ struct OutboxAccount {
   var token: Fingerprint?
   /// In a row: no token could be had, or none in the place of a refused one.
   var bearerFailures = 0
+  /// A token is needed, and the provider cannot be asked for it now.
+  var lacksToken = false
   /// Nothing is sent until then, or until the session has another token.
   var stalledUntil: Timestamp?
   var timeNeededFrom: Origin?
@@ -38,12 +42,14 @@ struct OutboxAccount {
   var buffer: [DeliveryRun] = []
   /// What each worker still has to send of its run.
   var tails: [Int: DeliveryRun] = [:]
-  /// Taken and not sent yet.
-  var unsent: Set<String> = []
-  var active = 0
+  /// Taken and not sent yet, with the kind of each.
+  var unsent: [String: OutboxKinds] = [:]
+  /// Workers by the kind of what they send.
+  private var active: [OutboxKinds: Int] = [:]
   var suspects: [Suspect] = []
 
-  var mayHaveMore = true
+  /// What the store may have more of that can be sent.
+  var mayHaveMore = OutboxKinds.all
   var nextDueAt: Timestamp?
   var pace = DeliveryPace()
 
@@ -55,8 +61,22 @@ struct OutboxAccount {
     reach = OriginReach(retry)
   }
 
-  /// Workers that are not waiting for a judgement.
-  var working: Int { active - suspects.count }
+  var isActive: Bool { active.values.contains { $0 > 0 } }
+
+  /// Workers of a kind that are not waiting for a judgement.
+  func working(on kind: OutboxKinds) -> Int { active[kind, default: 0] - suspects.count { $0.kind == kind } }
+
+  var isWorking: Bool { working(on: .lanes) + working(on: .unordered) > 0 }
+
+  mutating func began(_ kind: OutboxKinds) { active[kind, default: 0] += 1 }
+
+  /// The account may be another one of that name by now, after a reload.
+  mutating func ended(_ kind: OutboxKinds) { active[kind] = max(active[kind, default: 0] - 1, 0) }
+
+  /// The next run of a kind that waits for a worker.
+  mutating func nextRun(of kind: OutboxKinds) -> DeliveryRun? {
+    buffer.firstIndex { $0.kind == kind }.map { buffer.remove(at: $0) }
+  }
 
   var isSendable: Bool {
     if case .sendable = permission { return !isPausedByUser }
@@ -69,7 +89,14 @@ struct OutboxAccount {
   var pausedReason: String? {
     if isPausedByUser { return Self.user }
     if case .blocked(let reason) = permission { return reason }
-    return !origins.isEmpty && origins.isSubset(of: reach.unreachable) ? Self.offline : nil
+    if !origins.isEmpty, origins.isSubset(of: reach.unreachable) { return Self.offline }
+    return lacksToken ? Self.refreshUnavailable : nil
+  }
+
+  /// A token was accepted, or there is another one, or another session: what was amiss with the last is over.
+  mutating func hasGoodToken() {
+    bearerFailures = 0
+    lacksToken = false
   }
 
   /// Takes back everything that was not sent; returns what to write down.
@@ -77,14 +104,14 @@ struct OutboxAccount {
     let deliveries = buffer.flatMap(\.deliveries) + tails.values.flatMap(\.deliveries)
     buffer = []
     for worker in tails.keys { tails[worker] = DeliveryRun([]) }
-    unsent = []
+    unsent = [:]
     deliveries.forEach { reach.probeGivenUp($0.request.url.origin) }
     return deliveries.map { FinishedDelivery(number: $0.number, verdict: .released) }
   }
 
   /// Takes back one item that was not sent; nil where it is none of these.
   mutating func withdraw(_ id: String) -> FinishedDelivery? {
-    guard unsent.remove(id) != nil else { return nil }
+    guard unsent.removeValue(forKey: id) != nil else { return nil }
     var found: Delivery?
     func take(_ run: inout DeliveryRun) {
       guard let index = run.deliveries.firstIndex(where: { $0.id == id }) else { return }
@@ -130,4 +157,12 @@ struct DeliveryPace {
       lookahead = max(lookahead, 32)
     }
   }
+}
+
+extension DeliveryRun {
+  var kind: OutboxKinds { deliveries.first?.kind ?? .lanes }
+}
+
+extension Delivery {
+  var kind: OutboxKinds { isUnordered ? .unordered : .lanes }
 }

@@ -28,7 +28,7 @@ extension OutboxService {
     lastStats = receipts.stats
     for (receipt, item) in zip(receipts.receipts, items) {
       if !receipt.isDuplicate { tell(.enqueued(receipt.item)) }
-      accounts[receipt.item.account]?.mayHaveMore = true
+      accounts[receipt.item.account]?.mayHaveMore = .all
       if let expiresAt = item.draft.expiresAt { nextExpiryAt = min(nextExpiryAt ?? expiresAt, expiresAt) }
     }
     bell.ring()
@@ -80,7 +80,7 @@ extension OutboxService {
         _ = try await store.settle([released], claims: [], at: clock.now())
       }
       let item = try await store.change(id, change, at: clock.now())
-      accounts[item.account]?.mayHaveMore = true
+      accounts[item.account]?.mayHaveMore = .all
       tell([], try await store.stats(of: nil))
     } catch { throw OutboxError(error) }
     bell.ring()
@@ -100,7 +100,7 @@ extension OutboxService {
       }
       tell([], try await store.stats(of: nil))
     } catch { throw OutboxError(error) }
-    accounts[account]?.mayHaveMore = true
+    accounts[account]?.mayHaveMore = .all
     bell.ring()
     return count
   }
@@ -116,7 +116,7 @@ extension OutboxService {
     for name in chosen {
       accounts[name]?.isPausedByUser = isPaused
       if isPaused { finished += accounts[name]?.withdrawAll() ?? [] }
-      accounts[name]?.mayHaveMore = true
+      accounts[name]?.mayHaveMore = .all
       hearSuspects(of: name)
       tellPause(of: name)
     }
@@ -172,9 +172,10 @@ extension OutboxService {
     guard let account = accounts[name], mayBeSendable(name) else { return true }
     guard isRecovered, !account.isHydrating else { return false }
     let isStalled = account.stalledUntil != nil
-    return account.active == 0 && account.buffer.isEmpty && finished.isEmpty && !settling.contains(name)
+    return !account.isActive && account.buffer.isEmpty && finished.isEmpty && !settling.contains(name)
       && (isStalled
-        || !account.mayHaveMore && account.isBound && !(account.reach.nextProbeAt.map { $0 <= clock.now() } ?? false))
+        || account.mayHaveMore.isEmpty && account.isBound
+          && !(account.reach.nextProbeAt.map { $0 <= clock.now() } ?? false))
   }
 
   /// Sign-out with `outbox: "discard"`: takes back what the account's user has not had delivered. What is on its way
@@ -198,7 +199,7 @@ extension OutboxService {
 
   private func giveBackUnsent(of name: AccountName) async throws(OutboxError) {
     guard let released = accounts[name]?.withdrawAll(), !released.isEmpty else { return }
-    accounts[name]?.mayHaveMore = true
+    accounts[name]?.mayHaveMore = .all
     do { _ = try await store.settle(released, claims: [], at: clock.now()) } catch {
       finished += released
       bell.ring()

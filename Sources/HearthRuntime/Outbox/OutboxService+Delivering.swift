@@ -11,7 +11,7 @@ extension OutboxService {
   private static let keptOfRefusal = 16_384
 
   /// Sends its run, then what else is taken, until there is nothing.
-  func work(_ worker: Int, _ name: AccountName) async {
+  func work(_ worker: Int, _ name: AccountName, _ kind: OutboxKinds) async {
     repeat {
       while let delivery = next(worker, name) {
         let start = clock.now()
@@ -26,11 +26,9 @@ extension OutboxService {
           break
         }
       }
-    } while takesAnother(worker, name)
+    } while takesAnother(worker, name, kind)
     accounts[name]?.tails[worker] = nil
-    // The account may be another one of that name by now, after a reload.
-    let active = accounts[name]?.active ?? 1
-    accounts[name]?.active = max(active - 1, 0)
+    accounts[name]?.ended(kind)
     workers -= 1
     hearSuspects(of: name)
     bell.ring()
@@ -39,15 +37,14 @@ extension OutboxService {
   private func next(_ worker: Int, _ name: AccountName) -> Delivery? {
     guard let tail = accounts[name]?.tails[worker], let delivery = tail.deliveries.first else { return nil }
     accounts[name]?.tails[worker]?.deliveries.removeFirst()
-    accounts[name]?.unsent.remove(delivery.id)
+    accounts[name]?.unsent[delivery.id] = nil
     return delivery
   }
 
-  private func takesAnother(_ worker: Int, _ name: AccountName) -> Bool {
-    guard stopsAt == nil, let account = accounts[name], account.isSendable, !account.buffer.isEmpty,
-      account.working <= settings.concurrency
+  private func takesAnother(_ worker: Int, _ name: AccountName, _ kind: OutboxKinds) -> Bool {
+    guard stopsAt == nil, let account = accounts[name], account.isSendable, account.working(on: kind) <= atOnce(kind),
+      let run = accounts[name]?.nextRun(of: kind)
     else { return false }
-    let run = accounts[name]?.buffer.removeFirst()
     accounts[name]?.tails[worker] = run
     return true
   }
@@ -56,7 +53,7 @@ extension OutboxService {
     let rest = accounts[name]?.tails[worker]?.deliveries ?? []
     accounts[name]?.tails[worker] = DeliveryRun([])
     for delivery in rest {
-      accounts[name]?.unsent.remove(delivery.id)
+      accounts[name]?.unsent[delivery.id] = nil
       finished.append(FinishedDelivery(number: delivery.number, verdict: .released))
     }
   }
@@ -65,7 +62,7 @@ extension OutboxService {
     finished.append(FinishedDelivery(number: delivery.number, verdict: verdict))
     if case .released = verdict { accounts[delivery.account]?.reach.probeGivenUp(delivery.request.url.origin) }
     accounts[delivery.account]?.pace.finished(at: clock.now(), after: duration)
-    accounts[delivery.account]?.mayHaveMore = true
+    accounts[delivery.account]?.mayHaveMore = .all
     bell.ring()
   }
 
@@ -102,7 +99,7 @@ extension OutboxService {
           bearer = try await bearers.bearer(for: name)
           guard bearer.token.fingerprint == fingerprint else { continue }
           if accounts[name]?.trust.wasBrought(fingerprint) == true {
-            switch await judgement(on: fingerprint, of: name) {
+            switch await judgement(on: fingerprint, of: delivery) {
             case .itemAlone where isSecond: return policy.rejected(answer)
             case .stopped: return .released
             case .itemAlone, .session: break
@@ -116,7 +113,10 @@ extension OutboxService {
       switch error {
       // The session says when it is there again; should that have come already, a look a little later helps.
       case .noSession: stall(name, retryAfter: nil)
-      case .unavailable(_, let retryAfter): stall(name, retryAfter: retryAfter)
+      case .unavailable(_, let retryAfter):
+        stall(name, retryAfter: retryAfter)
+        accounts[name]?.lacksToken = true
+        tellPause(of: name)
       }
     }
     return .released
@@ -161,9 +161,9 @@ extension OutboxService {
       }
     }
     if !(200...299).contains(answer.status) {
-      // It is kept and shown: without the token, which careless servers repeat.
+      // It is kept and shown: without the tokens, which careless servers repeat.
       let isCut = answer.isTruncated || answer.body.count > Self.keptOfRefusal
-      answer.body = Redactor([bearer.token.secret])
+      answer.body = Redactor(bearer.secrets)
         .redacted(Array(answer.body.prefix(Self.keptOfRefusal)), isCut: isCut)
     }
     if let skew = answer.skew { timeTold(skew: skew) }
@@ -174,7 +174,9 @@ extension OutboxService {
     if answer.status == 401 { return .unauthorized(answer) }
     if (200...299).contains(answer.status) {
       accounts[name]?.trust.accepted(bearer.token.fingerprint)
-      accounts[name]?.bearerFailures = 0
+      let lackedToken = accounts[name]?.lacksToken == true
+      accounts[name]?.hasGoodToken()
+      if lackedToken { tellPause(of: name) }
       hearSuspects(of: name)
     }
     return .verdict(policy.verdict(on: answer, to: delivery, at: clock.now(), random: random()))
@@ -191,7 +193,7 @@ extension OutboxService {
   private func reached(_ origin: Origin, of name: AccountName) {
     guard accounts[name]?.reach.unreachable.contains(origin) == true else { return }
     accounts[name]?.reach.answered(origin)
-    accounts[name]?.mayHaveMore = true
+    accounts[name]?.mayHaveMore = .all
     tellPause(of: name)
   }
 
@@ -211,11 +213,13 @@ extension OutboxService {
 
   /// A token that a refresh just brought is refused. Whether that is about this item or about the session, the others
   /// that are under way with it will tell; where there are none, it is the session.
-  private func judgement(on fingerprint: Fingerprint, of name: AccountName) async -> OutboxAccount.Judgement {
+  private func judgement(on fingerprint: Fingerprint, of delivery: Delivery) async -> OutboxAccount.Judgement {
+    let name = delivery.account
     if stopsAt != nil || accounts[name] == nil { return .stopped }
     if accounts[name]?.trust.isAccepted(fingerprint) == true { return .itemAlone }
     return await withCheckedContinuation { continuation in
-      accounts[name]?.suspects.append(OutboxAccount.Suspect(fingerprint: fingerprint, verdict: continuation))
+      accounts[name]?.suspects.append(
+        OutboxAccount.Suspect(fingerprint: fingerprint, kind: delivery.kind, verdict: continuation))
       hearSuspects(of: name)
       bell.ring()
     }
@@ -224,7 +228,7 @@ extension OutboxService {
   func hearSuspects(of name: AccountName) {
     guard let account = accounts[name], !account.suspects.isEmpty else { return }
     let isAlone =
-      account.working == 0 && account.buffer.isEmpty && !settling.contains(name) && !account.mayHaveMore
+      !account.isWorking && account.buffer.isEmpty && !settling.contains(name) && account.mayHaveMore.isEmpty
     let isCrowded = account.suspects.count >= max(settings.concurrency, 2)
     var left: [OutboxAccount.Suspect] = []
     for suspect in account.suspects {

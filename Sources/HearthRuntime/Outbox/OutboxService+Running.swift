@@ -5,6 +5,7 @@ internal import Logging
 extension OutboxService {
   /// Items a step of a longer piece of work takes, so that deliveries go on in between.
   static let batch = 256
+  private static let lanesAtOnce = 64
   private static let sweepInterval = Duration.seconds(60)
   private static let longestUnwritten = Duration.milliseconds(50)
   private static let timeProbeInterval = Duration.seconds(60)
@@ -67,14 +68,14 @@ extension OutboxService {
     storeRetryAt = nil
     do {
       if !isRecovered { try await recover() }
+      var hasMore = try await bindAccounts()
       // Before anything is taken: by a clock that was set ahead, all that waits would seem to be due.
       try await replan()
-      var hasMore = try await bindAccounts()
       let claims = claims()
       if !claims.isEmpty || isWritingDue { try await settle(claims: claims) }
       hasMore = try await keepHouse() || hasMore
       storeFailure = nil
-      return hasMore || accounts.values.contains { room($0) > 0 }
+      return hasMore || accounts.values.contains { room($0, .lanes) > 0 || room($0, .unordered) > 0 }
     } catch {
       if storeFailure != error { log.error("\(error)") }
       storeFailure = error
@@ -125,13 +126,20 @@ extension OutboxService {
   // MARK: - Taking and writing down
 
   /// How many more items an account may take from the store now.
-  private func room(_ account: OutboxAccount) -> Int {
-    guard account.isSendable, account.isBound, account.mayHaveMore, account.stalledUntil == nil, stopsAt == nil else {
-      return 0
-    }
+  private func room(_ account: OutboxAccount, _ kind: OutboxKinds) -> Int {
+    guard account.isSendable, account.isBound, account.mayHaveMore.contains(kind), account.stalledUntil == nil,
+      stopsAt == nil
+    else { return 0 }
+    let unsent = account.unsent.values.count { $0 == kind }
     let ahead = account.pace.lookahead
-    if ahead == 0 { return max(settings.concurrency - account.working - account.unsent.count, 0) }
-    return account.unsent.count <= ahead / 4 ? ahead - account.unsent.count : 0
+    if ahead == 0 { return max(atOnce(kind) - account.working(on: kind) - unsent, 0) }
+    return unsent <= ahead / 4 ? ahead - unsent : 0
+  }
+
+  /// How many requests of a kind an account may have under way. Each lane has one, and waits for no other: their limit
+  /// is what a machine can bear.
+  func atOnce(_ kind: OutboxKinds) -> Int {
+    kind == .unordered ? settings.concurrency : max(settings.concurrency, Self.lanesAtOnce)
   }
 
   private func claims() -> [OutboxClaim] {
@@ -142,12 +150,13 @@ extension OutboxService {
       if let until = account.stalledUntil, until <= now { account.stalledUntil = nil }
       let isProbeDue = account.reach.nextProbeAt.map { $0 <= now } ?? false
       if isProbeDue || account.nextDueAt.map({ $0 <= now }) ?? false {
-        account.mayHaveMore = true
+        account.mayHaveMore = .all
         account.nextDueAt = nil
       }
-      let limit = room(account)
-      if limit > 0 {
-        account.mayHaveMore = false
+      let (lanes, unordered) = (room(account, .lanes), room(account, .unordered))
+      if lanes > 0 || unordered > 0 {
+        if lanes > 0 { account.mayHaveMore.remove(.lanes) }
+        if unordered > 0 { account.mayHaveMore.remove(.unordered) }
         var open: Set<Origin> = []
         var probed: Set<Origin> = []
         for origin in account.origins {
@@ -159,7 +168,8 @@ extension OutboxService {
         }
         claims.append(
           OutboxClaim(
-            account: name, subject: account.knownSubject, limit: limit, takesFollowers: account.pace.lookahead > 0,
+            account: name, subject: account.knownSubject, lanes: lanes, unordered: unordered,
+            takesFollowers: account.pace.lookahead > 0,
             open: open, probed: probed, configured: account.origins, agreedTime: agreedTime, policy: policy))
       }
       accounts[name] = account
@@ -184,7 +194,7 @@ extension OutboxService {
     } catch {
       finished = batch + finished
       settling = []
-      for claim in claims { accounts[claim.account]?.mayHaveMore = true }
+      for claim in claims { accounts[claim.account]?.mayHaveMore = .all }
       throw error
     }
     settling = []
@@ -204,15 +214,15 @@ extension OutboxService {
     guard !isStale, var account = accounts[name] else {
       let deliveries = claimed.runs.flatMap(\.deliveries)
       finished += deliveries.map { FinishedDelivery(number: $0.number, verdict: .released) }
-      accounts[name]?.mayHaveMore = true
+      accounts[name]?.mayHaveMore = .all
       return
     }
     account.buffer += claimed.runs
     let deliveries = claimed.runs.flatMap(\.deliveries)
-    account.unsent.formUnion(deliveries.map(\.id))
+    for delivery in deliveries { account.unsent[delivery.id] = delivery.kind }
     account.nextDueAt = claimed.nextDueAt
     account.timeNeededFrom = claimed.timeNeededFrom
-    if claimed.isCut { account.mayHaveMore = true }
+    account.mayHaveMore.formUnion(claimed.cut)
     let taken = Set(deliveries.map(\.request.url.origin))
     for origin in claim.probed {
       if taken.contains(origin) { account.reach.probing(origin) } else { account.reach.nothingToProbe(origin) }
@@ -230,7 +240,7 @@ extension OutboxService {
         owedShift = shift + (owedShift ?? .zero)
         throw error
       }
-      for name in accounts.keys { accounts[name]?.mayHaveMore = true }
+      for name in accounts.keys { accounts[name]?.mayHaveMore = .all }
     }
   }
 
@@ -238,7 +248,7 @@ extension OutboxService {
     var hasMore = false
     if let agreedTime, let nextExpiryAt, nextExpiryAt <= agreedTime {
       let items = try await store.expire(limit: Self.batch, at: agreedTime)
-      for item in items { accounts[item.account]?.mayHaveMore = true }
+      for item in items { accounts[item.account]?.mayHaveMore = .all }
       tell(items, try await store.stats(of: nil))
       try await settle(claims: [])
       hasMore = true
@@ -271,16 +281,17 @@ extension OutboxService {
   private func startWorkers(_ group: inout DiscardingTaskGroup) {
     guard stopsAt == nil else { return }
     for name in accounts.keys.sorted() {
-      while let account = accounts[name], account.isSendable, account.working < settings.concurrency,
-        !account.buffer.isEmpty
-      {
-        lastWorker += 1
-        let worker = lastWorker
-        let run = accounts[name]?.buffer.removeFirst()
-        accounts[name]?.tails[worker] = run
-        accounts[name]?.active += 1
-        workers += 1
-        group.addTask { await self.work(worker, name) }
+      for kind in [OutboxKinds.lanes, .unordered] {
+        while let account = accounts[name], account.isSendable, account.working(on: kind) < atOnce(kind),
+          let run = accounts[name]?.nextRun(of: kind)
+        {
+          lastWorker += 1
+          let worker = lastWorker
+          accounts[name]?.tails[worker] = run
+          accounts[name]?.began(kind)
+          workers += 1
+          group.addTask { await self.work(worker, name, kind) }
+        }
       }
       askTime(of: name, &group)
     }
@@ -289,7 +300,7 @@ extension OutboxService {
   /// Items seem to have expired and no server has told the time yet: one is asked, lest they wait for ever.
   private func askTime(of name: AccountName, _ group: inout DiscardingTaskGroup) {
     guard skew == nil, let account = accounts[name], account.isSendable, let origin = account.timeNeededFrom,
-      account.active == 0, account.stalledUntil == nil,
+      !account.isActive, account.stalledUntil == nil,
       account.timeAskedAt.map({ clock.now() - $0 >= Self.timeProbeInterval }) ?? true
     else { return }
     accounts[name]?.timeAskedAt = clock.now()

@@ -91,12 +91,12 @@ package actor OutboxService {
     }
     if permission != account.permission || token != account.token {
       account.stalledUntil = nil
-      account.bearerFailures = 0
+      account.hasGoodToken()
     }
     account.permission = permission
     account.knownSubject = subject
     account.token = token
-    account.mayHaveMore = true
+    account.mayHaveMore = .all
     accounts[name] = account
     hearSuspects(of: name)
     tellPause(of: name)
@@ -114,7 +114,7 @@ package actor OutboxService {
     let skew = skew.magnitude <= Self.negligibleSkew ? .zero : skew
     guard skew != self.skew else { return }
     self.skew = skew
-    for name in accounts.keys where accounts[name]?.timeNeededFrom != nil { accounts[name]?.mayHaveMore = true }
+    for name in accounts.keys where accounts[name]?.timeNeededFrom != nil { accounts[name]?.mayHaveMore = .all }
     bell.ring()
   }
 
@@ -134,7 +134,7 @@ package actor OutboxService {
     }
     for (name, origins) in origins {
       accounts[name, default: OutboxAccount(origins: origins, retry: retry)].origins = origins
-      accounts[name]?.mayHaveMore = true
+      accounts[name]?.mayHaveMore = .all
     }
     isRecovered = false
     bell.ring()
@@ -159,7 +159,7 @@ package actor OutboxService {
       accounts[name]?.reach.shift(by: shift)
       let stalledUntil = accounts[name]?.stalledUntil
       accounts[name]?.stalledUntil = stalledUntil.map { $0 + shift }
-      accounts[name]?.mayHaveMore = true
+      accounts[name]?.mayHaveMore = .all
     }
     storeRetryAt = storeRetryAt.map { $0 + shift }
     if shift != .zero {
@@ -178,7 +178,7 @@ package actor OutboxService {
   func hasten(_ name: AccountName) {
     accounts[name]?.reach.hasten(at: clock.now())
     accounts[name]?.stalledUntil = nil
-    accounts[name]?.mayHaveMore = true
+    accounts[name]?.mayHaveMore = .all
   }
 
   // MARK: - Telling
@@ -254,7 +254,7 @@ package actor OutboxService {
   func shown(_ item: OutboxItem) -> OutboxItem {
     guard let account = accounts[item.account] else { return item }
     var item = item
-    if item.state == .inFlight, account.unsent.contains(item.id) { item.state = .pending }
+    if item.state == .inFlight, account.unsent[item.id] != nil { item.state = .pending }
     if item.state == .waiting, let nextAttemptAt = item.nextAttemptAt, let url = try? HTTPURL(item.url),
       case .closed(let until) = account.reach.allowance(for: url.origin, at: clock.now()), until < .distantFuture
     {

@@ -65,7 +65,9 @@ package actor SessionDirectory: BearerSource {
     switch await entry.service.call(.token(minValidity: Self.validityToSend)) {
     case .token(let credential):
       let subject = await entry.service.snapshot().subject
-      return Bearer(token: credential.grant.bearer(entry.bearer), subject: credential.subject ?? subject)
+      return Bearer(
+        token: credential.grant.bearer(entry.bearer), subject: credential.subject ?? subject,
+        secrets: credential.grant.tokens.map(\.secret))
     case .refused(.refreshUnavailable(let message, let retryAfter)):
       throw .unavailable(message: message, retryAfter: retryAfter)
     case .refused(.state), .refused(.stopping), .done, .signedOut:

@@ -31,6 +31,8 @@ final class CommitGroup: Sendable {
   private struct State {
     var waiting: [Part] = []
     var isRunning = false
+    /// What has been found wrong with the database: it takes in nothing more, and the next start sets it aside.
+    var damage: OutboxStoreFailure?
   }
 
   private static let largestGroup = 256
@@ -118,7 +120,10 @@ final class CommitGroup: Sendable {
 
   private func retry(_ part: Part, after error: any Error, in db: Database) {
     let failure = failure(error)
-    if case .broken = failure { file.markSuspect() }
+    if case .broken = failure {
+      file.markSuspect()
+      state.withLock { $0.damage = failure }
+    }
     guard error is NoRoom || (error as? DatabaseError)?.resultCode == .SQLITE_FULL else { return part.fail(failure) }
     // The log, written back, may be all the room it takes.
     if part.purpose == .settling { reserve.release() }
@@ -143,7 +148,9 @@ final class CommitGroup: Sendable {
     var isGrowing = false
     try db.inTransaction(.immediate) {
       for part in parts {
-        if part.purpose == .growth, !reserve.isHeld, !reserve.hold() {
+        if part.purpose == .growth, let damage = state.withLock({ $0.damage }) {
+          completions.append { part.fail(damage) }
+        } else if part.purpose == .growth, !reserve.isHeld, !reserve.hold() {
           completions.append { [file] in part.fail(.full(file)) }
         } else {
           isGrowing = isGrowing || part.purpose == .growth

@@ -81,23 +81,35 @@ extension OutboxBooks {
     var claimed = OutboxSettlement.Claimed()
     guard let owner = ledger.owner(claim.account, claim.subject) else { return claimed }
     let configured = Dictionary(uniqueKeysWithValues: claim.configured.map { ($0.description, $0) })
-    var heads: [StoredItem] = []
+    var heads: (lanes: [StoredItem], unordered: [StoredItem]) = ([], [])
     for name in try origins(of: owner) {
       guard let origin = configured[name] else {
-        claimed.isCut = try refuse(owner, name, at: now, changed: &changed) || claimed.isCut
+        if try refuse(owner, name, at: now, changed: &changed) { claimed.cut = .all }
         continue
       }
-      let limit = claim.open.contains(origin) ? claim.limit : claim.probed.contains(origin) ? 1 : 0
-      if limit > 0 { heads += try sendable(owner, origin, limit, claim, at: now, &claimed, &changed) }
+      if claim.open.contains(origin) {
+        let (lanes, unordered) = (claim.lanes, claim.unordered)
+        heads.lanes += try sendable(owner, origin, .lanes, lanes, claim, at: now, &claimed, &changed)
+        heads.unordered += try sendable(owner, origin, .unordered, unordered, claim, at: now, &claimed, &changed)
+      } else if claim.probed.contains(origin) {
+        let probe = try sendable(owner, origin, .lanes, min(claim.lanes, 1), claim, at: now, &claimed, &changed)
+        heads.lanes += probe
+        let left = min(claim.unordered, 1 - probe.count)
+        heads.unordered += try sendable(owner, origin, .unordered, left, claim, at: now, &claimed, &changed)
+      }
     }
-    heads.sort { ($0.readySince, $0.position) < ($1.readySince, $1.position) }
-    if heads.count > claim.limit { claimed.isCut = true }
-    try take(Array(heads.prefix(claim.limit)), claim, at: now, into: &claimed, &changed)
+    try take(heads.lanes, .lanes, claim.lanes, claim, at: now, into: &claimed, &changed)
+    try take(heads.unordered, .unordered, claim.unordered, claim, at: now, into: &claimed, &changed)
     for name in try origins(of: owner) {
-      guard let origin = configured[name], claim.open.contains(origin) || claim.probed.contains(origin),
-        let due = try number(OutboxQueries.nextDue, [owner, name, now.milliseconds])
-      else { continue }
-      claimed.nextDueAt = min(claimed.nextDueAt ?? .distantFuture, Timestamp(milliseconds: due))
+      guard let origin = configured[name], claim.open.contains(origin) || claim.probed.contains(origin) else {
+        continue
+      }
+      for isUnordered in [false, true] {
+        guard let due = try number(OutboxQueries.nextDue, [owner, name, isUnordered, now.milliseconds]) else {
+          continue
+        }
+        claimed.nextDueAt = min(claimed.nextDueAt ?? .distantFuture, Timestamp(milliseconds: due))
+      }
     }
     return claimed
   }
@@ -110,9 +122,9 @@ extension OutboxBooks {
     return origins
   }
 
-  /// Up to `limit` heads for one origin. What has expired or needs review leaves its lane on the way.
+  /// Up to `limit` heads of a kind for one origin. What has expired or needs review leaves its lane on the way.
   private func sendable(
-    _ owner: Int64, _ origin: Origin, _ limit: Int, _ claim: OutboxClaim, at now: Timestamp,
+    _ owner: Int64, _ origin: Origin, _ kind: OutboxKinds, _ limit: Int, _ claim: OutboxClaim, at now: Timestamp,
     _ claimed: inout OutboxSettlement.Claimed, _ changed: inout [OutboxItem]
   ) throws -> [StoredItem] {
     var found: [StoredItem] = []
@@ -128,12 +140,12 @@ extension OutboxBooks {
       var batch: [StoredItem] = []
       if !isDry.due {
         let share = isDry.fresh ? wanted : (wanted + 1) / 2
-        batch = try rows(OutboxQueries.due, [owner, name, dueAfter, now.milliseconds, share])
+        batch = try rows(OutboxQueries.due, [owner, name, kind == .unordered, dueAfter, now.milliseconds, share])
         isDry.due = batch.count < share
         dueAfter = batch.last?.dueAt ?? dueAfter
       }
       if !isDry.fresh, wanted > batch.count {
-        let fresh = try rows(OutboxQueries.fresh, [owner, name, after, wanted - batch.count])
+        let fresh = try rows(OutboxQueries.fresh, [owner, name, kind == .unordered, after, wanted - batch.count])
         isDry.fresh = fresh.count < wanted - batch.count
         after = fresh.last?.number ?? after
         batch += fresh
@@ -148,7 +160,7 @@ extension OutboxBooks {
       }
     }
     // What moved up behind one that left its lane is found next time.
-    if found.count == limit || changed.count > before { claimed.isCut = true }
+    if limit > 0, found.count == limit || changed.count > before { claimed.cut.formUnion(kind) }
     return found
   }
 
@@ -192,7 +204,9 @@ extension OutboxBooks {
     _ owner: Int64, _ origin: String, at now: Timestamp, changed: inout [OutboxItem]
   ) throws -> Bool {
     let limit = 64
-    let items = try rows(OutboxQueries.fresh, [owner, origin, 0, limit])
+    let items =
+      try rows(OutboxQueries.fresh, [owner, origin, false, 0, limit])
+      + rows(OutboxQueries.fresh, [owner, origin, true, 0, limit])
     for var item in items {
       item.lastError = "\(origin) is none of the account's api_origins."
       changed.append(try leave(item, .rejected, at: now).item(in: ledger))
@@ -201,14 +215,16 @@ extension OutboxBooks {
   }
 
   private func take(
-    _ heads: [StoredItem], _ claim: OutboxClaim, at now: Timestamp, into claimed: inout OutboxSettlement.Claimed,
-    _ changed: inout [OutboxItem]
+    _ found: [StoredItem], _ kind: OutboxKinds, _ limit: Int, _ claim: OutboxClaim, at now: Timestamp,
+    into claimed: inout OutboxSettlement.Claimed, _ changed: inout [OutboxItem]
   ) throws {
+    if found.count > limit { claimed.cut.formUnion(kind) }
+    let heads = found.sorted { ($0.readySince, $0.position) < ($1.readySince, $1.position) }.prefix(limit)
     var bytes = 0
-    var room = claim.limit
+    var room = limit
     for (index, head) in heads.enumerated() {
       if bytes > Self.largestClaim {
-        claimed.isCut = true
+        claimed.cut.formUnion(kind)
         break
       }
       var run = DeliveryRun([])
@@ -216,7 +232,7 @@ extension OutboxBooks {
         var lost = head
         lost.lastError = "Its content is lost."
         changed.append(try leave(lost, .rejected, at: now).item(in: ledger))
-        claimed.isCut = true
+        claimed.cut.formUnion(kind)
         continue
       }
       bytes += head.bytes
@@ -236,7 +252,7 @@ extension OutboxBooks {
       }
       claimed.runs.append(run)
     }
-    if room <= 0 { claimed.isCut = true }
+    if limit > 0, room <= 0 { claimed.cut.formUnion(kind) }
   }
 
   /// The pending items right behind a head.
@@ -262,7 +278,8 @@ extension OutboxBooks {
     ledger.moved(item.state, .inFlight, bytes: item.bytes, of: item.owner)
     run.deliveries.append(
       Delivery(
-        number: item.number, id: item.id, account: claim.account, subject: claim.subject, attempts: item.attempts,
+        number: item.number, id: item.id, account: claim.account, subject: claim.subject,
+        isUnordered: item.lane == nil, attempts: item.attempts,
         conflicts: item.conflicts,
         request: APIRequest(
           method: item.method, url: url, headers: StoredHeaders.decode(content[0]), body: body.map(Array.init) ?? [],

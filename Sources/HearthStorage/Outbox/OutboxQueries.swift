@@ -44,15 +44,16 @@ enum OutboxQueries {
 
   static let nextOrigin = "SELECT min(origin) FROM items WHERE owner = ? AND is_head = 1 AND origin > ?"
   static let fresh = """
-    SELECT \(columns) FROM items WHERE owner = ? AND origin = ? AND is_head = 1 AND due_at = 0 AND n > ?
+    SELECT \(columns) FROM items WHERE owner = ? AND origin = ? AND (lane IS NULL) = ? AND is_head = 1 AND due_at = 0 AND n > ?
     ORDER BY n LIMIT ?
     """
   static let due = """
     SELECT \(columns) FROM items
-    WHERE owner = ? AND origin = ? AND is_head = 1 AND due_at > ? AND due_at <= ? ORDER BY due_at LIMIT ?
+    WHERE owner = ? AND origin = ? AND (lane IS NULL) = ? AND is_head = 1 AND due_at > ? AND due_at <= ?
+    ORDER BY due_at LIMIT ?
     """
   static let nextDue = """
-    SELECT min(due_at) FROM items WHERE owner = ? AND origin = ? AND is_head = 1 AND due_at > ?
+    SELECT min(due_at) FROM items WHERE owner = ? AND origin = ? AND (lane IS NULL) = ? AND is_head = 1 AND due_at > ?
     """
   private static let isRetrying = "is_head = 1 AND due_at > 0 AND (not_before IS NULL OR not_before < due_at)"
   static let retrying = """

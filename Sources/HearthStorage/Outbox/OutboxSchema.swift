@@ -14,6 +14,9 @@ enum OutboxSchema {
     migrator.registerMigration("2") { db in
       try db.execute(sql: retrying)
     }
+    migrator.registerMigration("3") { db in
+      try db.execute(sql: readyByKind)
+    }
     return migrator
   }
 
@@ -53,6 +56,12 @@ enum OutboxSchema {
   private static let retrying = """
     CREATE INDEX items_retrying ON items (owner, origin, due_at)
       WHERE is_head = 1 AND due_at > 0 AND (not_before IS NULL OR not_before < due_at);
+    """
+
+  /// Heads of lanes and unordered items apart, so that many of one kind do not stand before the other.
+  private static let readyByKind = """
+    DROP INDEX items_ready;
+    CREATE INDEX items_ready ON items (owner, origin, (lane IS NULL), due_at) WHERE is_head = 1;
     """
 }
 

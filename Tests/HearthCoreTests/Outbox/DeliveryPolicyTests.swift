@@ -119,6 +119,12 @@ import Testing
     }
   }
 
+  @Test("A NUL in an answer does not end what is shown of it")
+  func answerWithNUL() {
+    let answer = APIAnswer(status: 400, body: Array("ab\0cd".utf8))
+    #expect(policy.rejected(answer) == .dead(.rejected, status: 400, error: "400: ab cd"))
+  }
+
   @Test("Of a long answer the first 4 KiB are kept")
   func longAnswer() throws {
     let answer = APIAnswer(status: 422, body: Array(repeating: UInt8(ascii: "x"), count: 10_000))

@@ -56,6 +56,20 @@ struct InotifyWatchTests {
     try await expectHints(watch(), { try await replace() }, { try await replace() }, { try await replace() })
   }
 
+  @Test("A volume that is mounted over a folder on the way, and unmounted", .enabled(if: mayMount, "needs root"))
+  func mounted() async throws {
+    try await makeFolder()
+    try await makeFile(path)
+    try await expectHints(
+      watch(), { #expect(mount("none", scratch.path + "/outer", "tmpfs", 0, nil) == 0) },
+      { #expect(umount(scratch.path + "/outer") == 0) })
+  }
+
+  private static var mayMount: Bool {
+    let folder = ScratchFolder()
+    return mount("none", folder.path, "tmpfs", 0, nil) == 0 && umount(folder.path) == 0
+  }
+
   @Test("A folder that is not there yet, and comes with those above it")
   func folderMade() async throws {
     try await expectHints(

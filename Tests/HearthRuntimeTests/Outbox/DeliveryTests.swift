@@ -305,6 +305,22 @@ import Testing
     }
   }
 
+  @Test("However many lanes and unordered items are slow, another lane waits for none of them")
+  func slowDelayNobody() async throws {
+    try await withService { outbox in
+      await outbox.signIn()
+      for index in 0..<20 {
+        try await outbox.add(Sample.draft("/slow", lane: "\(index)"), Sample.draft("/slow", lane: nil))
+      }
+      for _ in 0..<(20 + OutboxSettings().concurrency) { _ = await outbox.api.nextCall() }
+      let quick = try await outbox.add(Sample.draft("/quick", lane: "quick"))[0]
+      let call = await outbox.api.nextCall()
+      #expect(call.request.url.target == "/quick")
+      call.answer(200)
+      await outbox.delivered(quick)
+    }
+  }
+
   @Test("A clock that is set ahead brings no retry forward")
   func clockSetAhead() async throws {
     var settings = OutboxSettings()
@@ -328,11 +344,11 @@ import Testing
     }
   }
 
-  @Test("No token ever reaches the disk")
+  @Test("No token ever reaches the disk, nor one that it came with")
   func noTokenOnDisk() async throws {
     try await withService({ request, _ in
       request.url.target == "/1"
-        ? .success(APIAnswer(status: 422, body: Array("bad".utf8)))
+        ? .success(APIAnswer(status: 422, body: Array("bad: the-refresh-token".utf8)))
         : .success(APIAnswer(status: 200))
     }) { outbox in
       let ids = try await outbox.add(Sample.draft("/1"), Sample.draft("/2"))
@@ -341,7 +357,7 @@ import Testing
       await outbox.delivered(ids[1])
       for name in outbox.folder.names {
         let text = String(decoding: outbox.folder.bytes(of: name), as: UTF8.self)
-        #expect(!text.contains("the-secret-token"), "\(name)")
+        #expect(!text.contains("the-secret-token") && !text.contains("the-refresh-token"), "\(name)")
       }
     }
   }

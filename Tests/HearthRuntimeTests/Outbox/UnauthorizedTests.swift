@@ -153,11 +153,14 @@ import Testing
         outbox.clock.advance(by: .seconds(wait))
       }
       await outbox.idle(until: outbox.clock.now() + .seconds(150))
+      #expect(try await outbox.service.getStats(Sample.work).pausedReason == "refreshUnavailable")
       #expect(try await outbox.service.get(id).state == .pending)
       #expect(try await outbox.service.get(id).attempts == 0)
       outbox.bearers.renew()
       await outbox.signIn()
       await outbox.delivered(id)
+      await outbox.told.first { $0 == .resumed(Sample.work, reason: "refreshUnavailable") }
+      #expect(outbox.told.all.count { $0 == .paused(Sample.work, reason: "refreshUnavailable") } == 1)
     }
   }
 

@@ -22,8 +22,8 @@ extension OutboxSimulation {
     letter.sentUnder.insert(fact.subject)
     if let key = letter.draft.idempotencyKey, request.idempotencyKey != key { violated("\(name) lost its key") }
     if request.body != letter.draft.body || request.method != letter.draft.method { violated("\(name) was changed") }
-    let under = letters.filter { $0.draft.account == account.name && !$0.flights.isEmpty }
-    if under.reduce(0, { $0 + $1.flights.count }) >= settings.concurrency {
+    let under = letters.filter { $0.draft.account == account.name && $0.draft.isUnordered && !$0.flights.isEmpty }
+    if letter.draft.isUnordered, under.reduce(0, { $0 + $1.flights.count }) >= settings.concurrency {
       violated("\(name) is sent beside \(settings.concurrency) others")
     }
     guard !letter.isTaken, let id = letter.ids.first else { return }

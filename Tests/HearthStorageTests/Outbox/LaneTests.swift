@@ -72,7 +72,7 @@ import Testing
   func unreachable() async throws {
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/1"), Sample.draft("/2", lane: nil))
-      let first = try await outbox.settle(limit: 1).deliveries[0]
+      let first = try await outbox.settle(limit: 1, unordered: 0).deliveries[0]
       let probeAt = outbox.now + .seconds(5)
       let item = try await outbox.finish(first, .unreachable(probeAt: probeAt, status: nil, error: "refused"))[0]
       #expect(item.state == .waiting)
@@ -91,7 +91,7 @@ import Testing
         Sample.draft("/1", origin: "https://second.example.com"), Sample.draft("/2"))
       let next = try await outbox.settle()
       #expect(next.settlement.changed.map(\.reason) == [.rejected])
-      #expect(next.claimed.isCut)
+      #expect(next.claimed.cut != [])
       let paths = next.deliveries.map(\.path) + (try await outbox.settle().deliveries.map(\.path))
       #expect(paths == ["/2"])
     }
@@ -151,6 +151,24 @@ import Testing
     }
   }
 
+  @Test("Unordered items, however many, do not stand before a lane, nor lanes before them")
+  func kindsApart() async throws {
+    try await withStore { outbox in
+      for _ in 0..<50 { try await outbox.add(Sample.draft("/u", lane: nil)) }
+      try await outbox.add(Sample.draft("/lane"))
+      for index in 0..<50 { try await outbox.add(Sample.draft("/l", lane: "\(index)")) }
+      try await outbox.add(Sample.draft("/last", lane: nil))
+      let mixed = try await outbox.settle(limit: 2)
+      #expect(mixed.deliveries.map(\.path) == ["/lane", "/l", "/u", "/u"])
+      #expect(mixed.deliveries.map(\.isUnordered) == [false, false, true, true])
+      #expect(mixed.claimed.cut == .all)
+      let unordered = try await outbox.settle(limit: 100, lanes: 0)
+      #expect(unordered.deliveries.count == 49)
+      #expect(unordered.deliveries.last?.path == "/last")
+      #expect(unordered.claimed.cut.isEmpty)
+    }
+  }
+
   @Test("A crash counts as an unknown fate from when the item was taken")
   func crashBeyondHorizon() async throws {
     try await withStore { outbox in
@@ -178,7 +196,7 @@ import Testing
       #expect(doubtful.deliveries.isEmpty)
       #expect(doubtful.claimed.timeNeededFrom == Sample.origin)
       #expect(doubtful.settlement.nextExpiryAt == outbox.now)
-      #expect(!doubtful.claimed.isCut)
+      #expect(doubtful.claimed.cut.isEmpty)
       #expect(try await outbox.store.expire(limit: 10, at: outbox.now).map(\.id) == [id])
       #expect(try await outbox.store.item(id)?.reason == .expired)
       #expect(try await outbox.settle().deliveries.map(\.path) == ["/2"])

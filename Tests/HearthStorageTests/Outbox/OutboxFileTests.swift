@@ -80,6 +80,9 @@ import Testing
         try db.execute(sql: "PRAGMA writable_schema = RESET")
       }
       await #expect(throws: OutboxStoreFailure.self) { try await outbox.store.item("none") }
+      // What it took in now would be set aside with the rest.
+      let damage = OutboxStoreFailure.broken("The outbox \(path) is damaged: database disk image is malformed.")
+      await #expect(throws: damage) { try await outbox.add(Sample.draft("/after")) }
     }()
     #expect(folder.names.contains("outbox.sqlite-suspect"))
     let opened = try SQLiteOutboxStore.open(at: path, now: Sample.start)

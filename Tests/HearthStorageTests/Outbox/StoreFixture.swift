@@ -27,12 +27,15 @@ struct StoreFixture: Sendable {
   }
 
   func settle(
-    _ finished: [FinishedDelivery] = [], subject: Subject? = Sample.alice, limit: Int = 100, follows: Bool = false,
+    _ finished: [FinishedDelivery] = [], subject: Subject? = Sample.alice, limit: Int = 100, lanes: Int? = nil,
+    unordered: Int? = nil,
+    follows: Bool = false,
     open: Set<Origin> = [Sample.origin], probed: Set<Origin> = [], configured: Set<Origin>? = nil,
     trusted: Bool = true, account: AccountName = Sample.work
   ) async throws -> (deliveries: [Delivery], claimed: OutboxSettlement.Claimed, settlement: OutboxSettlement) {
     let claim = OutboxClaim(
-      account: account, subject: subject, limit: limit, takesFollowers: follows, open: open, probed: probed,
+      account: account, subject: subject, lanes: lanes ?? limit, unordered: unordered ?? limit, takesFollowers: follows,
+      open: open, probed: probed,
       configured: configured ?? open.union(probed), agreedTime: trusted ? now : nil, policy: policy)
     let settlement = try await store.settle(finished, claims: [claim], at: now)
     let claimed = try #require(settlement.claimed[account])

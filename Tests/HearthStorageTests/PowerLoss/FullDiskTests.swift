@@ -38,7 +38,8 @@ struct FullDiskTests {
   /// Delivers all there is; returns how many there were.
   private static func drain(_ store: SQLiteOutboxStore) async throws(OutboxStoreFailure) -> Int {
     let claim = OutboxClaim(
-      account: Sample.work, subject: Sample.alice, limit: 128, takesFollowers: true, open: [Sample.origin],
+      account: Sample.work, subject: Sample.alice, lanes: 128, unordered: 128, takesFollowers: true,
+      open: [Sample.origin],
       configured: [Sample.origin], agreedTime: Sample.start, policy: DeliveryPolicy(OutboxSettings()))
     var finished: [FinishedDelivery] = []
     var count = 0
@@ -84,8 +85,10 @@ struct FullDiskTests {
     if withEmptyLog { store = try await Self.reopened(store, disk) }
     disk.limit(to: disk.used)
     store = try await Self.open(disk)
-    #expect(try await Self.fill(store, upTo: 1, from: 5000) == 0)
-    #expect(try await Self.drain(store) == 300)
+    // What pages are free already take some.
+    let more = try await Self.fill(store, upTo: 1000, from: 5000)
+    #expect(more < 1000)
+    #expect(try await Self.drain(store) == 300 + more)
   }
 
   @Test("an outbox of an older version is opened on a full disk, with the room that was reserved")

@@ -135,7 +135,7 @@ private final class FaultRun {
   /// Says what became of what was taken before, until the store has understood, and takes the next.
   private func settle(_ store: SQLiteOutboxStore) async {
     let claim = OutboxClaim(
-      account: Sample.work, subject: Sample.alice, limit: 4, takesFollowers: true, open: [Sample.origin],
+      account: Sample.work, subject: Sample.alice, lanes: 4, unordered: 4, takesFollowers: true, open: [Sample.origin],
       configured: [Sample.origin], agreedTime: clock.now(), policy: DeliveryPolicy(OutboxSettings()))
     for delivery in taken { witness.reported(delivery.id) }
     let finished = taken.map { FinishedDelivery(number: $0.number, verdict: .delivered(status: 200)) }

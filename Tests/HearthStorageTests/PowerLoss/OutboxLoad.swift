@@ -83,7 +83,7 @@ struct OutboxLoad: Sendable {
   private func deliver(_ account: AccountName, _ callers: Callers) async {
     var random = SeededGenerator(seed: seed &+ UInt64(account.description.utf8.count))
     let claim = OutboxClaim(
-      account: account, subject: Sample.alice, limit: 16, takesFollowers: true, open: [Sample.origin],
+      account: account, subject: Sample.alice, lanes: 16, unordered: 16, takesFollowers: true, open: [Sample.origin],
       configured: [Sample.origin], agreedTime: clock.now(), policy: DeliveryPolicy(OutboxSettings()))
     var finished: [FinishedDelivery] = []
     var ids: [String] = []

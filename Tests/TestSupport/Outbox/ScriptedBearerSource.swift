@@ -54,6 +54,7 @@ package final class ScriptedBearerSource: BearerSource {
 
   private static func bearer(_ state: State) throws(BearerFailure) -> Bearer {
     if let failure = state.failure { throw failure }
-    return Bearer(token: token(state.generation), subject: state.subject)
+    let token = token(state.generation)
+    return Bearer(token: token, subject: state.subject, secrets: [token.secret, Secret("the-refresh-token")])
   }
 }
