@@ -47,8 +47,9 @@ extension SessionMachine {
     return [.lockStore]
   }
 
+  /// A read under way may bring another grant: it is waited for.
   private mutating func endWhereRunOut(at now: Timestamp) -> [SessionAction] {
-    guard case .held(let held) = knowledge, held.phase == .idle, locks.isEmpty, adoption == nil,
+    guard case .held(let held) = knowledge, held.phase == .idle, locks.isEmpty, adoption == nil, !looking.isReading,
       held.grant.isExpired(at: now)
     else { return [] }
     if let format = held.newerFormat, held.isStored {

@@ -195,8 +195,9 @@ struct SessionSimulation {
   }
 
   private mutating func stepDisk() throws(Violation) {
-    let job = jobs[0]
+    let (job, before) = (jobs[0], disk.grant)
     let progress = disk.step(job, jobStep)
+    try checkOverwritten(before)
     note("disk: \(job) step \(jobStep)")
     if case .write(let credential, let generation) = job, jobStep == 0, disk.grant == credential {
       ledger.durable.insert(credential.grant.accessToken.fingerprint)
