@@ -31,6 +31,9 @@ package actor SessionService {
   private var armed: Set<Timestamp> = []
   private var announced: SessionSnapshot?
   var isStopped = false
+  /// Passphrases are tried one after another: each gets its turn, however many are wrong before it.
+  var isTryingPassphrase = false
+  var passphraseTurns: [CheckedContinuation<Void, Never>] = []
   private var atRest: [CheckedContinuation<Void, Never>] = []
 
   private let work: AsyncStream<Work>

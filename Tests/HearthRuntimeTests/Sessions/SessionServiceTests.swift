@@ -239,6 +239,30 @@ struct SessionServiceTests {
     }
   }
 
+  @Test("tries each of many passphrases in its turn, however long those before it take")
+  func triesInTurn() async throws {
+    store.isSealed(with: "sesame", refusing: .tooSoon(.seconds(6)), .wrongPassphrase, .tooSoon(.seconds(8)))
+    try await running {
+      _ = await service.call(.settle)
+      async let wrong: Void = service.unlock(.user, passphrase: Secret("open"))
+      await clock.waitForSleeper(until: clock.now() + .seconds(6))
+      async let right: Void = service.unlock(.user, passphrase: Secret("sesame"))
+      // Answered in the inbox's order: the other one has asked by then.
+      for _ in 0..<3 { _ = await service.call(.settle) }
+      clock.advance(by: .seconds(6))
+      do {
+        try await wrong
+        Issue.record("it was taken")
+      } catch {
+        #expect(error as? UnlockFailure == .wrongPassphrase)
+      }
+      await clock.waitForSleeper(until: clock.now() + .seconds(8))
+      clock.advance(by: .seconds(8))
+      try await right
+      #expect(await !service.needsPassphrase())
+    }
+  }
+
   @Test("waits for no passphrase once it stops")
   func stopsWaiting() async throws {
     store.isSealed(with: "sesame", refusing: .tooSoon(.seconds(5)), .tooSoon(.seconds(5)))
