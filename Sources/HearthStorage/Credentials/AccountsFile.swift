@@ -135,6 +135,12 @@ private struct AccountsDocument: Codable {
     var lockedByUser: Bool?
     var end: EndDocument?
     var removal: Removal?
+    var leftovers: [Leftover]?
+  }
+
+  struct Leftover: Codable {
+    var path: String
+    var fingerprint: String?
   }
 
   struct Removal: Codable {
@@ -151,7 +157,9 @@ private struct AccountsDocument: Codable {
         path: known.place?.path, marker: known.place?.marker, issuer: known.subject?.issuer,
         subject: known.subject?.id, fingerprint: known.fingerprint?.description,
         lockedByUser: known.lockedByUser ? true : nil, end: known.end.map(EndDocument.init),
-        removal: known.removal.map { Removal(fingerprint: $0.fingerprint?.description) })
+        removal: known.removal.map { Removal(fingerprint: $0.fingerprint?.description) },
+        leftovers: known.leftovers.isEmpty
+          ? nil : known.leftovers.map { Leftover(path: $0.path, fingerprint: $0.fingerprint?.description) })
     }
   }
 
@@ -171,6 +179,9 @@ private struct AccountsDocument: Codable {
       known.end = try entry.end?.record()
       known.removal = entry.removal.map {
         KnownAccount.Removal(fingerprint: $0.fingerprint.flatMap { Fingerprint($0) })
+      }
+      known.leftovers = (entry.leftovers ?? []).map {
+        KnownAccount.Leftover(path: $0.path, fingerprint: $0.fingerprint.flatMap { Fingerprint($0) })
       }
       return known
     }
