@@ -45,7 +45,7 @@ extension AccountConfiguration {
     }
   }
 
-  func sessionSettings(_ refresh: RefreshSettings) -> SessionSettings {
+  func sessionSettings(_ refresh: RefreshSettings, home: GrantHome) -> SessionSettings {
     let renewsWithoutRefreshToken =
       switch provider {
       case .clientCredentials: true
@@ -54,7 +54,7 @@ extension AccountConfiguration {
     return SessionSettings(
       refresh: refresh, locksWhenUnreadable: lockOn.contains(.unreadable),
       renewsWithoutRefreshToken: renewsWithoutRefreshToken, bearer: bearer,
-      configuredSubject: subject.map { Subject(issuer: issuerText ?? "", id: $0) })
+      configuredSubject: subject.map { Subject(issuer: issuerText ?? "", id: $0) }, home: home)
   }
 
   var storedProtection: (protection: HearthStorage.Protection, keyFile: String?) {

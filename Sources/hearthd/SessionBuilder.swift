@@ -41,11 +41,13 @@ struct SessionBuilder: Sendable {
       account: account.name, path: account.credentialFile ?? state.credentialFile(of: account.name),
       isConfiguredPath: account.credentialFile != nil, protection: protection, keyFile: keyFile, accounts: accounts,
       files: files, watch: watch, clock: clock, logger: logger)
-    let endpoint = try account.providerConfiguration.tokenEndpoint(sender: sender, timeout: refresh.requestTimeout)
+    let provider = try account.providerConfiguration
+    let endpoint = provider.tokenEndpoint(sender: sender, timeout: refresh.requestTimeout)
     let issuer = account.issuerText
     let service = SessionService(
-      account: account.name, settings: account.sessionSettings(refresh), store: store, endpoint: endpoint,
-      clock: clock, logger: logger, timeTold: timeTold, announce: { [announce] in announce($0, $1, issuer) })
+      account: account.name, settings: account.sessionSettings(refresh, home: provider.home), store: store,
+      endpoint: endpoint, clock: clock, logger: logger, timeTold: timeTold,
+      announce: { [announce] in announce($0, $1, issuer) })
     return SessionDirectory.Entry(service: service, issuer: issuer, bearer: account.bearer)
   }
 }

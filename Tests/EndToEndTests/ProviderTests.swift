@@ -136,6 +136,37 @@ private let faketime = "/usr/bin/faketime"
     }
   }
 
+  @Test("so is one that was brought with its access token, and the status says so before anything is tried")
+  func originOfImport() async throws {
+    try await Stage.run { stage in
+      let (own, other) = (try stage.sandbox("own"), try stage.sandbox("other"))
+      for provider: (Sandbox) -> String in [{ Configuration.oauth2($0) }, { Configuration.oidc($0) }] {
+        let daemon = try stage.daemon(provider(own))
+        let grant = try own.grant()
+        try daemon.call(
+          "session.import",
+          [
+            "account": "work", "refreshToken": .string(grant.refreshToken), "accessToken": "opaque", "expiresIn": 3600,
+            "replace": true,
+          ])
+        try daemon.configure(provider(other))
+        for change in [{ _ = try daemon.call("daemon.reload") }, daemon.restart] {
+          try change()
+          let status = try daemon.waitUntil("the status asks to mend it") { $0.action == "fixConfiguration" }
+          #expect(status.state == "authenticated" && status.refresh.failures == 0)
+          #expect(status.message.contains(own.url) && status.message.contains(other.url))
+        }
+        #expect(try daemon.refusal(of: "session.refresh", ["account": "work"]).code == 1004)
+        #expect(try other.count("tokenCalls") == 0)
+        try daemon.configure(provider(own))
+        try daemon.call("daemon.reload")
+        try daemon.waitUntil("it is at home again") { $0.state == "authenticated" && $0.action == nil }
+        try daemon.refresh()
+        try daemon.stop()
+      }
+    }
+  }
+
   @Test("a provider that cannot be asked is error 1004, which says when to try again")
   func cannotBeAsked() async throws {
     try await Stage.run { stage in

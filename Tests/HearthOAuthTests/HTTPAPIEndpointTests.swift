@@ -74,6 +74,61 @@ struct HTTPAPIEndpointTests {
     }
   }
 
+  @Test(
+    "an answer that breaks off after its head is one with that status, cut",
+    arguments: [
+      "Content-Length: 100\r\n\r\nhello", "Content-Length: 100\r\n\r\n",
+      "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nZZ\r\n",
+    ])
+  func brokenOff(rest: String) async throws {
+    let reply = "HTTP/1.1 503 X\r\nRetry-After: 7\r\n\(rest)"
+    try await LoopbackServer.with({ _ in .raw(reply) }) { server in
+      let answer = try await exchange(request("POST", server.url(), body: "hi"))
+      #expect(answer.status == 503)
+      #expect(answer.retryAfter == .seconds(7))
+      #expect(answer.isTruncated)
+      // What comes in one piece with the fault may be lost.
+      #expect("hello".utf8.starts(with: answer.body))
+    }
+  }
+
+  @Test("an answer whose body comes too slowly is one with its status, cut")
+  func tooSlow() async throws {
+    let reply = LoopbackServer.Reply.beginning("HTTP/1.1 201 Created\r\nContent-Length: 100\r\n\r\nhello")
+    try await LoopbackServer.with({ _ in reply }) { server in
+      let looks = WatchedClock(clock)
+      try await withSender(.kept, clock: looks) { sender in
+        let request = request("POST", server.url(), body: "hi")
+        async let answer = HTTPAPIEndpoint(sender: sender).exchange(request, bearer: bearer, timeout: .seconds(30))
+        // Once for the deadline, once for the head of the answer.
+        var iterator = looks.looks.makeAsyncIterator()
+        for _ in 0..<2 { _ = await iterator.next() }
+        await clock.waitForSleeper()
+        clock.advance(by: .seconds(30))
+        let ended = try await answer
+        #expect(ended.status == 201)
+        #expect(ended.isTruncated)
+      }
+    }
+  }
+
+  @Test("without a head there is no answer, however the connection ends")
+  func noHead() async throws {
+    for reply in [LoopbackServer.Reply.close, .reset, .raw("HTTP/1.1 201 Created\r\nContent-Le")] {
+      try await LoopbackServer.with({ _ in reply }) { server in
+        do {
+          let answer = try await exchange(request("POST", server.url(), body: "hi"))
+          Issue.record("\(reply) became \(answer)")
+        } catch {
+          guard case .unanswered = error as? ExchangeFailure else {
+            Issue.record("\(reply) became \(error)")
+            return
+          }
+        }
+      }
+    }
+  }
+
   @Test("a header that cannot be sent fails without telling the token")
   func badHeader() async throws {
     try await LoopbackServer.with({ _ in .answer(200) }) { server in

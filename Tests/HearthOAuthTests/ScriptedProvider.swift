@@ -55,8 +55,11 @@ struct ProviderBench {
   /// What was asked, without the discovery.
   var requests: [LoopbackServer.Request] { server.requests.filter { !$0.target.hasPrefix("/.well-known") } }
 
-  func endpoint(_ kind: ProviderConfiguration.Kind, subject: String? = nil) -> any TokenEndpoint {
-    ProviderConfiguration(kind: kind, subject: subject).tokenEndpoint(sender: sender, timeout: .seconds(30))
+  func endpoint(
+    _ kind: ProviderConfiguration.Kind, subject: String? = nil, defaultLifetime: Duration? = nil
+  ) -> any TokenEndpoint {
+    ProviderConfiguration(kind: kind, subject: subject, defaultLifetime: defaultLifetime)
+      .tokenEndpoint(sender: sender, timeout: .seconds(30))
   }
 
   func oidc(

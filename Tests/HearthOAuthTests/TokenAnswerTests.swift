@@ -314,7 +314,11 @@ struct TokenAnswerTests {
   func defaultLifetime() throws {
     var reader = reader()
     reader.defaultLifetime = .seconds(900)
-    #expect(try reader.read(answer(#"{"access_token":"opaque"}"#)).lifetime == .seconds(900))
+    let dated = jwt(#"{"exp":1795258800,"iat":1795257000}"#)
+    for told in ["", #","expires_in":0"#, #","expires_in":-5"#] {
+      #expect(try reader.read(answer(#"{"access_token":"opaque"\#(told)}"#)).lifetime == .seconds(900))
+      #expect(try reader.read(answer(#"{"access_token":"\#(dated)"\#(told)}"#)).lifetime == .seconds(1800))
+    }
     #expect(try reader.read(answer(#"{"access_token":"opaque","expires_in":60}"#)).lifetime == .seconds(60))
   }
 

@@ -108,6 +108,80 @@ struct TokenEndpointTests {
     }
   }
 
+  @Test("a grant without an origin is not sent where its issuer is another one's, and discovery is not asked")
+  func issuerBinding() async throws {
+    try await ProviderBench.run { bench in
+      bench.provider.discover(at: bench.server)
+      bench.provider.grant("/token")
+      bench.provider.grant("/refresh")
+      bench.provider.answer("/revoke", with: .answer(200))
+      bench.provider.grant("/userinfo", #"{"sub":"2482"}"#)
+      let endpoints = [
+        bench.oidc(),
+        bench.endpoint(.oauth2(ProviderEndpoints(token: bench.server.url("/token")), OAuthClient(id: "h"))),
+        bench.endpoint(.json(JSONBackend(refreshURL: bench.server.url("/refresh")))),
+      ]
+      let foreign = bench.credential(subject: Subject(issuer: "https://other.example.com", id: "1"))
+      for endpoint in endpoints {
+        let (outcome, message) = await bench.outcome(of: endpoint, foreign)
+        #expect(outcome == .misconfigured)
+        #expect(message.contains("https://other.example.com") && message.contains(bench.base))
+      }
+      #expect(bench.server.requests.isEmpty)
+      for endpoint in endpoints {
+        #expect(await endpoint.revoke(foreign) == false)
+        _ = await endpoint.identify(foreign)
+      }
+      #expect(bench.requests.isEmpty)
+      for endpoint in endpoints {
+        let own = bench.credential(subject: Subject(issuer: bench.base, id: "1"))
+        #expect(await bench.outcome(of: endpoint, own).outcome == .granted)
+      }
+    }
+  }
+
+  @Test("an endpoint tells its origin, and one that is discovered only while that can be done")
+  func tellsOrigin() async throws {
+    try await ProviderBench.run { bench in
+      let own = bench.server.url().origin
+      let firebase = FirebaseProject(apiKey: Secret("key"), tokenEndpoint: bench.server.url("/token"))
+      let google = bench.endpoint(.firebase(FirebaseProject(apiKey: Secret("key"))))
+      for endpoint in [
+        bench.endpoint(.oauth2(ProviderEndpoints(token: bench.server.url("/token")), OAuthClient(id: "h"))),
+        bench.endpoint(.json(JSONBackend(refreshURL: bench.server.url("/refresh")))),
+        bench.endpoint(.firebase(firebase)),
+      ] {
+        #expect(await endpoint.origin() == own)
+      }
+      #expect(await google.origin()?.description == "https://securetoken.googleapis.com")
+      let discovered = bench.oidc()
+      #expect(await discovered.origin() == nil)
+      bench.provider.discover(at: bench.server)
+      #expect(await discovered.origin() == own)
+    }
+  }
+
+  @Test("a token that came without a lifetime runs out when it says so itself, else by the configured one")
+  func expiry() async throws {
+    try await ProviderBench.run { bench in
+      let (now, url) = (bench.credential().grant.issuedAt, bench.server.url("/token"))
+      let dated = Token(hashing: Secret(jwt(#"{"exp":1795258800}"#)))
+      let opaque = Token(hashing: Secret("opaque"))
+      let named = ProviderEndpoints(token: url)
+      let kinds: [ProviderConfiguration.Kind] = [
+        .oauth2(named, OAuthClient(id: "h")), .json(JSONBackend(refreshURL: url)),
+        .firebase(FirebaseProject(apiKey: Secret("key"))), .clientCredentials(.named(named), OAuthClient(id: "h")),
+      ]
+      for kind in kinds {
+        for lifetime in [nil, Duration.seconds(900)] {
+          let endpoint = bench.endpoint(kind, defaultLifetime: lifetime)
+          #expect(endpoint.expiry(of: dated, at: now) == Timestamp(milliseconds: 1_795_258_800_000))
+          #expect(endpoint.expiry(of: opaque, at: now) == lifetime.map { now + $0 })
+        }
+      }
+    }
+  }
+
   @Test("a redirect takes a refresh token nowhere", arguments: [301, 302, 303, 307, 308])
   func redirect(status: Int) async throws {
     try await LoopbackServer.with({ _ in .answer(200, body: #"{"access_token":"stolen"}"#) }) { thief in
@@ -127,7 +201,9 @@ struct TokenEndpointTests {
   func lostReply() async throws {
     try await ProviderBench.run { bench in
       bench.provider.discover(at: bench.server)
-      for reply in [LoopbackServer.Reply.close, .reset, .raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{")] {
+      let cut = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{"
+      let statusless = "HTTP/1.1 099 X\r\nContent-Length: 0\r\n\r\n"
+      for reply in [LoopbackServer.Reply.close, .reset, .raw(cut), .raw(statusless)] {
         bench.provider.answer("/token", with: reply)
         #expect(await bench.outcome(of: bench.oidc()).outcome == .unanswered)
       }
@@ -277,6 +353,8 @@ struct TokenEndpointTests {
       let response = try await endpoint.refresh(bench.credential(refreshToken: nil))
       #expect(response.accessToken.secret == Secret("new-access"))
       #expect(bench.requests.map(\.body) == ["grant_type=client_credentials&scope=api"])
+      bench.provider.grant("/token", #"{"access_token":"new-access"}"#)
+      #expect(try await endpoint.refresh(bench.credential(refreshToken: nil)).lifetime == .seconds(3600))
       for body in [#"{"error":"invalid_client"}"#, #"{"error":"invalid_grant"}"#, ""] {
         bench.provider.answer("/token", with: .answer(400, body: body))
         #expect(await bench.outcome(of: endpoint).outcome == .misconfigured)

@@ -21,7 +21,7 @@ final class FakeDaemon: Sendable {
 
   init(path: String, answer: @escaping @Sendable (Request) -> Answer) {
     self.path = path
-    let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     descriptor = listener
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
@@ -38,6 +38,8 @@ final class FakeDaemon: Sendable {
         let connection = accept(listener, nil, nil)
         guard connection >= 0 else { return }
         defer { close(connection) }
+        // A program that another test starts would keep it open.
+        _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
         guard let self else { return }
         serve(connection, answer)
       }

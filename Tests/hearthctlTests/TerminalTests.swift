@@ -21,14 +21,14 @@ import Testing
   ) async throws -> Outcome {
     let path = daemon.path
     return try await onThread {
-      let master = open("/dev/ptmx", O_RDWR | O_NOCTTY)
+      let master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
       defer { close(master) }
       var unlocked: Int32 = 0
       _ = ioctl(master, UInt(0x4004_5431), &unlocked)  // TIOCSPTLCK, ioctl_tty(2)
       var number: Int32 = 0
       _ = ioctl(master, UInt(0x8004_5430), &number)  // TIOCGPTN
       let terminal = FileHandle(
-        fileDescriptor: open("/dev/pts/\(number)", O_RDWR | O_NOCTTY), closeOnDealloc: true)
+        fileDescriptor: open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC), closeOnDealloc: true)
       let process = Process()
       process.executableURL = URL(fileURLWithPath: BuiltProduct.path("hearthctl"))
       process.arguments = arguments

@@ -337,6 +337,7 @@ import Testing
     let outcome = try await Program.run(
       ["doctor", "--socket", daemon.path],
       environment: ["HEARTH_STATE_DIR": "/elsewhere", "HEARTH_CONFIG": "/elsewhere", "HOME": folder.path])
+    withExtendedLifetime(daemon) {}
     #expect(outcome.status == 4)
     #expect(outcome.output.contains("ok       daemon         hearthd \(HearthVersion.text), process 7\n"))
     #expect(outcome.output.contains("ok       state          \(folder.path)\n"))

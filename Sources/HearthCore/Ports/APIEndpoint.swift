@@ -35,7 +35,7 @@ package struct APIAnswer: Hashable, Sendable {
   package var status: Int
   package var headers: [APIRequest.Header]
   package var body: [UInt8]
-  /// The body was longer than is read of an answer, and `body` is its beginning.
+  /// The body was longer than is read of an answer, or broke off or came too slowly, and `body` is its beginning.
   package var isTruncated: Bool
   /// `Retry-After` in both its forms (RFC 9110, section 10.2.3), as the time to wait from now.
   package var retryAfter: Duration?
@@ -59,6 +59,6 @@ package struct APIAnswer: Hashable, Sendable {
 package enum ExchangeFailure: Error, Hashable, Sendable {
   /// No connection: the server has surely not seen the request.
   case notSent(message: String)
-  /// Sent, and no whole answer: what the server did is unknown.
+  /// Sent, and no answer that tells how it went: what the server did is unknown.
   case unanswered(message: String)
 }

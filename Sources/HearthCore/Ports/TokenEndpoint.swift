@@ -10,6 +10,12 @@ package protocol TokenEndpoint: Sendable {
   /// Asks whose an access token is; nil where the provider does not tell. Asked only for a credential of this
   /// endpoint's own origin.
   func identify(_ credential: Credential) async -> Subject?
+
+  /// When an access token that came without a lifetime runs out, as it or else the configuration says; nil: neither.
+  func expiry(of token: Token, at now: Timestamp) -> Timestamp?
+
+  /// The origin that grants of this endpoint are bound to; nil where it has to be discovered and cannot be now.
+  func origin() async -> Origin?
 }
 
 /// A successful answer of a token endpoint (RFC 6749, section 5.1), parsed. Lifetimes, not moments: the two clocks

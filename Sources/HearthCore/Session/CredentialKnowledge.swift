@@ -7,8 +7,8 @@ package enum CredentialKnowledge: Hashable, Sendable {
   case unreadable(Obstacle)
   case held(HeldGrant)
   /// The end is being written down; until it is, clients see what they saw.
-  case ending(EndRecord, detail: String?, shownAs: SessionState)
-  case ended(EndRecord, detail: String?)
+  case ending(EndRecord, shownAs: SessionState)
+  case ended(EndRecord)
   case absent(signedOut: Bool)
 }
 

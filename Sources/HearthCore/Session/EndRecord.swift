@@ -11,8 +11,11 @@ package struct EndRecord: Hashable, Sendable {
   package let at: Timestamp
   /// Of the token that was refused, where there was one.
   package let fingerprint: Fingerprint?
+  /// A sentence for people, where more is known than the reason.
+  package let detail: String?
 
-  package init(reason: EndReason, at: Timestamp, fingerprint: Fingerprint?) {
+  package init(reason: EndReason, at: Timestamp, fingerprint: Fingerprint?, detail: String? = nil) {
+    self.detail = detail
     self.reason = reason
     self.at = at
     self.fingerprint = fingerprint

@@ -19,8 +19,8 @@ package enum SessionEvent: Sendable {
   case lockRemembered(Result<Void, Obstacle>)
 
   case refreshEnded(generation: Int, RefreshOutcome)
-  /// Whose the grant is, as the provider tells.
-  case identified(generation: Int, Subject?)
+  /// Whose the grant is, as the provider tells, and where the token endpoint is; nil: that cannot be told now.
+  case identified(generation: Int, Subject?, origin: Origin? = nil)
 
   case locked(Lock)
   case unlocked(Lock)

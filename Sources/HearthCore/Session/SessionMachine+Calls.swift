@@ -67,7 +67,7 @@ extension SessionMachine {
     if knowledge == .absent(signedOut: true), adoption == nil { return [.answer(call.id, .signedOut(revoke: nil))] }
     let newest = adoption ?? newestInMemory
     calls.append(WaitingCall(id: call.id, kind: .signOut(revoke ? newest : nil), askedAt: now))
-    if case .ending(let record, _, _) = knowledge, record.reason == .signedOut, adoption == nil { return [] }
+    if case .ending(let record, _) = knowledge, record.reason == .signedOut, adoption == nil { return [] }
     let record = EndRecord(reason: .signedOut, at: now, fingerprint: nil)
     let mark = onDisk?.accessToken
     generation += 1
@@ -75,7 +75,7 @@ extension SessionMachine {
     refusedToken = nil
     history = RefreshHistory(lastAttemptAt: history.lastAttemptAt)
     writing.succeeded()
-    knowledge = .ending(record, detail: nil, shownAs: state(at: now))
+    knowledge = .ending(record, shownAs: state(at: now))
     writing.underWay += 1
     return [.remove(record, fingerprint: mark)]
   }

@@ -85,7 +85,7 @@ extension SessionMachine {
       return adopt(credential, at: now)
     case .unreadable:
       return [.announce(.credentialReadable)] + adopt(credential, at: now)
-    case .ended(let record, _):
+    case .ended(let record):
       // The end reached accounts.json and not the file: the refused token is never sent again.
       if marks.contains(record.fingerprint) {
         onDisk = marks
@@ -111,8 +111,9 @@ extension SessionMachine {
       let news: [SessionAction] = wasUnreadable ? [.announce(.credentialReadable)] : []
       if marks == GrantMarks(held.grant) {
         onDisk = marks
-        // Whose it is may have become known since it was written.
-        held.isStored = held.isStored || credential.subject == held.credential.subject
+        // Whose it is, or where from, may have become known since it was written.
+        let isSame = (credential.subject, credential.origin) == (held.credential.subject, held.credential.origin)
+        held.isStored = held.isStored || isSame
         knowledge = .held(held)
         return news + confirmedRejection(at: now)
       }
@@ -148,7 +149,7 @@ extension SessionMachine {
       return actions
     }
     hold(credential, isStored: true)
-    return owner == nil ? actions + [.identify(credential, generation: generation)] : actions
+    return actions + questions(about: credential, isOwnerKnown: owner != nil)
   }
 
   private mutating func hold(_ credential: Credential, isStored: Bool) {
@@ -172,7 +173,7 @@ extension SessionMachine {
   private mutating func readEnd(_ record: EndRecord, at now: Timestamp) -> [SessionAction] {
     switch knowledge {
     case .unread, .withheld, .unreadable:
-      knowledge = record.reason == .signedOut ? .absent(signedOut: true) : .ended(record, detail: nil)
+      knowledge = record.reason == .signedOut ? .absent(signedOut: true) : .ended(record)
     case .held(var held):
       if case .confirming(let reason) = held.phase { return end(reason, at: now) }
       // Nothing that is written in a file ends a session that is in memory: it is written anew.
@@ -261,18 +262,19 @@ extension SessionMachine {
   mutating func endTooNew(_ format: Int, at now: Timestamp) {
     looking.wasFruitful()
     knowledge = .ended(
-      EndRecord(reason: .credentialTooNew, at: now, fingerprint: nil),
-      detail: "The credential was written by a newer version of Hearth (format \(format)); update Hearth.")
+      EndRecord(
+        reason: .credentialTooNew, at: now, fingerprint: nil,
+        detail: "The credential was written by a newer version of Hearth (format \(format)); update Hearth."))
   }
 
   /// Ends the session: the record is on its way to the disk, and told when it is there.
   mutating func end(
     _ reason: EndReason, detail: String? = nil, at now: Timestamp
   ) -> [SessionAction] {
-    let record = EndRecord(reason: reason, at: now, fingerprint: mark(of: reason))
+    let record = EndRecord(reason: reason, at: now, fingerprint: mark(of: reason), detail: detail)
     generation += 1
     refusedToken = nil
-    knowledge = .ending(record, detail: detail, shownAs: state(at: now))
+    knowledge = .ending(record, shownAs: state(at: now))
     writing.underWay += 1
     return [.writeEnd(record)]
   }
@@ -290,8 +292,8 @@ extension SessionMachine {
 
   mutating func endWritten(_ result: Result<Void, Obstacle>, at now: Timestamp) -> [SessionAction] {
     settled(result, at: now)
-    if case .ending(let record, let detail, _) = knowledge, record.reason != .signedOut {
-      knowledge = .ended(record, detail: detail)
+    if case .ending(let record, _) = knowledge, record.reason != .signedOut {
+      knowledge = .ended(record)
     }
     return []
   }
@@ -365,6 +367,7 @@ extension SessionMachine {
       history.lastOutcome = .success
     }
     hold(credential, isStored: isStored)
+    if let origin = credential.origin { settings.home?.settle(at: origin) }
     updateHeld { held, _ in held.isTimedHere = true }
     subject = credential.subject ?? settings.configuredSubject
     var actions: [SessionAction] = []
@@ -375,15 +378,5 @@ extension SessionMachine {
       if case .adoption = calls[index].kind { calls[index].outcome = .succeeded }
     }
     return actions
-  }
-
-  mutating func identified(_ owner: Subject?, generation identified: Int) -> [SessionAction] {
-    guard identified == generation, let owner, case .held(var held) = knowledge, held.credential.subject == nil
-    else { return [] }
-    held.credential.subject = owner
-    held.isStored = false
-    knowledge = .held(held)
-    subject = owner
-    return [.announce(.statusChanged)]
   }
 }

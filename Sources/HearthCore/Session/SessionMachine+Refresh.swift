@@ -137,6 +137,7 @@ extension SessionMachine {
     held.followsRefusal = followsRefusal
     held.isTimedHere = true
     knowledge = .held(held)
+    if let origin = credential.origin { settings.home?.settle(at: origin) }
     let isNewlyKnown = credential.subject != nil && credential.subject != subject
     subject = credential.subject ?? subject
     finishRefreshCalls(.succeeded)
@@ -217,14 +218,16 @@ extension Grant {
   package init(_ response: TokenResponse, after old: Grant?, receivedAt now: Timestamp) {
     let refreshExpiresAt =
       response.refreshLifetime.map { now + $0 } ?? (response.refreshToken == nil ? old?.refreshExpiresAt : nil)
+    let refreshToken = response.refreshToken ?? old?.refreshToken
+    let lifetime = response.lifetime ?? (refreshToken == nil ? nil : Self.assumedLifetime)
     self.init(
       accessToken: response.accessToken,
-      refreshToken: response.refreshToken ?? old?.refreshToken,
+      refreshToken: refreshToken,
       idToken: response.idToken ?? old?.idToken,
       tokenType: response.tokenType,
       scope: response.scope ?? old?.scope,
       issuedAt: now,
-      expiresAt: response.lifetime.map { now + $0 },
+      expiresAt: lifetime.map { now + $0 },
       refreshExpiresAt: refreshExpiresAt)
   }
 }

@@ -3,8 +3,8 @@ extension SessionMachine {
   package func state(at now: Timestamp) -> SessionState {
     switch knowledge {
     case .absent(let signedOut): return .unauthenticated(signedOut: signedOut)
-    case .ended(let record, _): return .reauthRequired(record.reason)
-    case .ending(_, _, let shown): return shown
+    case .ended(let record): return .reauthRequired(record.reason)
+    case .ending(_, let shown): return shown
     case .unread, .withheld, .unreadable, .held: break
     }
     if let lock = Lock.allCases.first(where: locks.contains) { return .locked(.explicit(lock)) }

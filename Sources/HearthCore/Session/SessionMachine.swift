@@ -67,7 +67,8 @@ package struct SessionMachine: Sendable {
     case .lockRemembered(let result): return lockRemembered(result, at: now)
     case .refreshEnded(let generation, let outcome):
       return refreshEnded(outcome, generation: generation, at: now)
-    case .identified(let generation, let subject): return identified(subject, generation: generation)
+    case .identified(let generation, let subject, let origin):
+      return identified(subject, at: origin, generation: generation)
     case .locked(let lock): return locked(lock)
     case .unlocked(let lock): return unlocked(lock)
     case .called(let id, let call): return called(id, call, at: now)
@@ -79,7 +80,7 @@ package struct SessionMachine: Sendable {
     if remembered.lockedByUser { locks.insert(.user) }
     if let end = remembered.end {
       if end.reason == .signedOut { subject = settings.configuredSubject }
-      knowledge = end.reason == .signedOut ? .absent(signedOut: true) : .ended(end, detail: nil)
+      knowledge = end.reason == .signedOut ? .absent(signedOut: true) : .ended(end)
       since = end.at
       shown = end.reason == .signedOut ? .unauthenticated(signedOut: true) : .reauthRequired(end.reason)
     }

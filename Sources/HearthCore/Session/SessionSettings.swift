@@ -8,15 +8,19 @@ package struct SessionSettings: Hashable, Sendable {
   package var bearer: BearerKind
   /// Whose the session is where the provider does not tell.
   package var configuredSubject: Subject?
+  /// Where grants belong; nil: to wherever they are sent.
+  package var home: GrantHome?
 
   package init(
     refresh: RefreshSettings = RefreshSettings(), locksWhenUnreadable: Bool = false,
-    renewsWithoutRefreshToken: Bool = false, bearer: BearerKind = .accessToken, configuredSubject: Subject? = nil
+    renewsWithoutRefreshToken: Bool = false, bearer: BearerKind = .accessToken, configuredSubject: Subject? = nil,
+    home: GrantHome? = nil
   ) {
     self.refresh = refresh
     self.locksWhenUnreadable = locksWhenUnreadable
     self.renewsWithoutRefreshToken = renewsWithoutRefreshToken
     self.bearer = bearer
     self.configuredSubject = configuredSubject
+    self.home = home
   }
 }

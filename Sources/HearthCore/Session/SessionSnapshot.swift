@@ -39,7 +39,8 @@ extension SessionMachine {
   package func snapshot(at now: Timestamp) -> SessionSnapshot {
     let state = state(at: now)
     let held: HeldGrant? = if case .held(let held) = knowledge, state == .authenticated { held } else { nil }
-    let isMisconfigured = held != nil && history.lastOutcome == .misconfigured
+    let foreign = held.flatMap { settings.home?.refusal(of: $0.credential) }
+    let isMisconfigured = held != nil && (history.lastOutcome == .misconfigured || foreign != nil)
     let needsPassphrase = held != nil && history.needsPassphrase
     let obstacle: Obstacle?
     switch knowledge {
@@ -51,7 +52,7 @@ extension SessionMachine {
       if case .held(let held) = knowledge { !held.isStored && writing.failures > 0 } else { false }
     return SessionSnapshot(
       account: account, subject: subject, state: state,
-      message: state.message(for: account, detail: detail(held, isMisconfigured: isMisconfigured)),
+      message: state.message(for: account, detail: detail(held, foreign, isMisconfigured: isMisconfigured)),
       action: isMisconfigured ? .fixConfiguration : needsPassphrase ? .unlock : state.action,
       since: since,
       token: held.flatMap { $0.isEmpty ? nil : tokenLife($0) },
@@ -64,14 +65,16 @@ extension SessionMachine {
       credentialError: (obstacle ?? writing.lastObstacle ?? noting.lastObstacle)?.detail)
   }
 
-  private func detail(_ held: HeldGrant?, isMisconfigured: Bool) -> String? {
+  private func detail(_ held: HeldGrant?, _ foreign: String?, isMisconfigured: Bool) -> String? {
     switch knowledge {
-    case .ended(_, let detail), .ending(_, let detail, _): return detail
+    case .ended(let record), .ending(let record, _): return record.detail
     case .unread, .withheld, .unreadable, .absent, .held: break
     }
     guard let held else { return nil }
-    guard history.failures > 0 else { return held.isEmpty ? "The first token is being asked for." : nil }
-    let why = history.lastError ?? "no answer"
+    guard history.failures > 0 || foreign != nil else {
+      return held.isEmpty ? "The first token is being asked for." : nil
+    }
+    let why = foreign ?? history.lastError ?? "no answer"
     if history.needsPassphrase {
       return "Signed in; refreshing waits for the passphrase. Run \"hearthctl unlock \(account)\"."
     }

@@ -26,6 +26,9 @@ package struct Grant: Hashable, Sendable {
 
   package var tokens: [Token] { [accessToken, refreshToken, idToken].compactMap(\.self) }
 
+  /// What an access token is taken to last for where nothing tells, so that a grant that can be renewed is.
+  package static let assumedLifetime: Duration = .seconds(3600)
+
   /// The clock by which it was timed was set.
   package mutating func move(by step: Duration) {
     issuedAt = issuedAt + step

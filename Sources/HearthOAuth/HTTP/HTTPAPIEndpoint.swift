@@ -24,7 +24,8 @@ package struct HTTPAPIEndpoint: APIEndpoint {
     }
     let answer = try await sender.send(
       HTTPSender.Request(
-        method: request.method, url: request.url, headers: headers, body: request.body, answerLimit: Self.answerLimit),
+        method: request.method, url: request.url, headers: headers, body: request.body, answerLimit: Self.answerLimit,
+        acceptsCutAnswer: true),
       timeout: timeout)
     return APIAnswer(
       status: answer.status, headers: answer.headers, body: answer.body, isTruncated: answer.isTruncated,

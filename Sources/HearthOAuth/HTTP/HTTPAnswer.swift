@@ -1,11 +1,11 @@
 import HearthCore
 
-/// A whole answer of a server, and when it came by this machine's clock.
+/// An answer of a server, and when it came by this machine's clock.
 struct HTTPAnswer: Hashable, Sendable {
   var status: Int
   var headers: [APIRequest.Header] = []
   var body: [UInt8] = []
-  /// The body was longer than the sender was asked to read.
+  /// The body was longer than the sender was asked to read, or broke off, and `body` is its beginning.
   var isTruncated = false
   var receivedAt: Timestamp
 

@@ -5,7 +5,8 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// Sends one request and brings one whole answer, or says whether the server can have seen it.
+/// Sends one request and brings one answer, whole unless a cut one is accepted, or says whether the server can have
+/// seen it.
 ///
 /// It follows no redirect, repeats nothing, unpacks nothing and speaks HTTP/1.1. `shutdown()` must be called before it
 /// is let go.
@@ -25,6 +26,8 @@ package final class HTTPSender: Sendable {
     var body: [UInt8] = []
     /// How much of an answer's body is read, in bytes.
     var answerLimit = 1 << 20
+    /// Whether an answer whose body ends too early or too late is one all the same, cut: for those that go by the status.
+    var acceptsCutAnswer = false
   }
 
   let clock: any Clock
@@ -49,7 +52,9 @@ package final class HTTPSender: Sendable {
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 1024
     configuration.connectionPool.idleTimeout = .seconds(connections == .kept ? 30 : 1)
     if connections == .fresh { configuration.maximumUsesPerConnection = 1 }
-    configuration.http1_1ConnectionDebugInitializer = { [watch] in watch.attach(to: $0) }
+    configuration.http1_1ConnectionDebugInitializer = { [watch] channel in
+      watch.attach(to: channel).flatMap { StatusGuard.attach(to: channel) }
+    }
     client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
   }
 
@@ -76,6 +81,8 @@ package final class HTTPSender: Sendable {
       }
       let first = await group.next()
       group.cancelAll()
+      // What came until the deadline may be an answer, if a cut one.
+      if case .late = first, let last = await group.next(), case .answered = last { return last }
       return first ?? .late
     }
     let wasSent = watch.redeem(ticket)
@@ -111,13 +118,18 @@ package final class HTTPSender: Sendable {
     var answer = HTTPAnswer(
       status: Int(response.status.code),
       headers: response.headers.map { APIRequest.Header(name: $0.name, value: $0.value) }, receivedAt: clock.now())
-    for try await part in response.body {
-      let room = request.answerLimit - answer.body.count
-      answer.body.append(contentsOf: part.readableBytesView.prefix(room))
-      if part.readableBytes > room {
-        answer.isTruncated = true
-        break
+    do {
+      for try await part in response.body {
+        let room = request.answerLimit - answer.body.count
+        answer.body.append(contentsOf: part.readableBytesView.prefix(room))
+        if part.readableBytes > room {
+          answer.isTruncated = true
+          break
+        }
       }
+    } catch {
+      guard request.acceptsCutAnswer else { throw error }
+      answer.isTruncated = true
     }
     return answer
   }

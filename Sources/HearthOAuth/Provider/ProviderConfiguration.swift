@@ -32,10 +32,25 @@ package struct ProviderConfiguration: Sendable {
     self.defaultLifetime = defaultLifetime
   }
 
+  /// Where this account's grants belong.
+  package var home: GrantHome {
+    switch kind {
+    case .oidc(let issuer, _), .clientCredentials(.discovered(let issuer), _):
+      GrantHome(discoveredBy: issuer.text, at: issuer.discoveryURL.origin)
+    case .oauth2(let endpoints, _), .clientCredentials(.named(let endpoints), _):
+      GrantHome(named: endpoints.token.origin)
+    case .json(let backend):
+      GrantHome(named: backend.refreshURL.origin)
+    case .firebase(let project):
+      // Its issuer is that of the project, wherever it is asked.
+      GrantHome(named: project.tokenURL.origin, isToldByIssuer: false)
+    }
+  }
+
   /// The token endpoint of this account. `timeout` is for each request to it; `sender` makes fresh connections.
   package func tokenEndpoint(sender: HTTPSender, timeout: Duration) -> any TokenEndpoint {
     let exchange = TokenExchange(
-      sender: sender, timeout: timeout, configuredSubject: subject, defaultLifetime: defaultLifetime)
+      sender: sender, timeout: timeout, configuredSubject: subject, defaultLifetime: defaultLifetime, home: home)
     func source(_ authority: Authority) -> EndpointSource {
       switch authority {
       case .discovered(let issuer): .discovered(Discovery(issuer: issuer, sender: sender, timeout: timeout))
@@ -166,5 +181,14 @@ package struct FirebaseProject: Sendable {
   package init(apiKey: Secret, tokenEndpoint: HTTPURL? = nil) {
     self.apiKey = apiKey
     self.tokenEndpoint = tokenEndpoint
+  }
+
+  /// Without the key.
+  var tokenURL: HTTPURL {
+    if let tokenEndpoint { return tokenEndpoint }
+    guard let own = try? HTTPURL("https://securetoken.googleapis.com/v1/token") else {
+      preconditionFailure("Google's own token endpoint is a URL")
+    }
+    return own
   }
 }

@@ -10,8 +10,10 @@ struct ClientCredentialsTokenEndpoint: TokenEndpoint {
 
   func refresh(_ credential: Credential) async throws(RefreshFailure) -> TokenResponse {
     do {
-      return try await endpoint.ask(
+      var response = try await endpoint.ask(
         [("grant_type", "client_credentials")] + endpoint.client.scopeField, for: credential)
+      response.lifetime = response.lifetime ?? Grant.assumedLifetime
+      return response
     } catch {
       switch error {
       case .rejected(_, let message), .unclearRefusal(let message):
@@ -28,6 +30,10 @@ struct ClientCredentialsTokenEndpoint: TokenEndpoint {
     credential.grant.refreshToken = nil
     return await endpoint.revoke(credential)
   }
+
+  func expiry(of token: Token, at now: Timestamp) -> Timestamp? { endpoint.expiry(of: token, at: now) }
+
+  func origin() async -> Origin? { await endpoint.origin() }
 
   /// The client itself, where the configuration does not say who it is.
   func identify(_ credential: Credential) async -> Subject? {

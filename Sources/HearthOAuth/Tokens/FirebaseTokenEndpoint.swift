@@ -19,6 +19,10 @@ struct FirebaseTokenEndpoint: TokenEndpoint {
   /// Firebase has no call for it.
   func revoke(_ credential: Credential) async -> Bool { false }
 
+  func expiry(of token: Token, at now: Timestamp) -> Timestamp? { exchange.expiry(of: token, at: now) }
+
+  func origin() async -> Origin? { exchange.home.origin }
+
   func identify(_ credential: Credential) async -> Subject? {
     guard let url = try? url() else { return nil }
     let claims = [credential.grant.idToken, credential.grant.accessToken].lazy
@@ -30,7 +34,7 @@ struct FirebaseTokenEndpoint: TokenEndpoint {
   }
 
   private func url() throws(RefreshFailure) -> HTTPURL {
-    let base = project.tokenEndpoint?.description ?? "https://securetoken.googleapis.com/v1/token"
+    let base = project.tokenURL.description
     let key = (base.contains("?") ? "&" : "?") + "key=" + FormBody.encode(project.apiKey.reveal())
     do {
       return try HTTPURL(base + key)

@@ -27,6 +27,10 @@ struct JSONTokenEndpoint: TokenEndpoint {
   /// A backend has no call for it.
   func revoke(_ credential: Credential) async -> Bool { false }
 
+  func expiry(of token: Token, at now: Timestamp) -> Timestamp? { exchange.expiry(of: token, at: now) }
+
+  func origin() async -> Origin? { backend.refreshURL.origin }
+
   func identify(_ credential: Credential) async -> Subject? {
     exchange.configuredSubject.map { Subject(issuer: backend.refreshURL.origin.description, id: $0) }
   }

@@ -15,6 +15,7 @@ struct OAuthTokenEndpoint: TokenEndpoint {
 
   /// Asks the token endpoint for a grant; where discovery has moved it, a second time at its new place.
   func ask(_ fields: [(String, String)], for credential: Credential?) async throws(RefreshFailure) -> TokenResponse {
+    if let credential { try exchange.requireBinding(of: credential) }
     var endpoints = try await source.endpoints()
     var (answer, secrets) = try await send(fields, to: endpoints, for: credential)
     if answer.status == 404, let moved = try await source.moved(from: endpoints) {
@@ -53,6 +54,10 @@ struct OAuthTokenEndpoint: TokenEndpoint {
     }
     return taken.first ?? false
   }
+
+  func expiry(of token: Token, at now: Timestamp) -> Timestamp? { exchange.expiry(of: token, at: now) }
+
+  func origin() async -> Origin? { try? await source.endpoints().token.origin }
 
   func identify(_ credential: Credential) async -> Subject? {
     if let claims = credential.grant.idToken.flatMap({ JWTClaims($0.secret.reveal()) }), let id = claims.subject,

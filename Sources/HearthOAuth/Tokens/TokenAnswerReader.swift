@@ -84,7 +84,7 @@ struct TokenAnswerReader: Sendable {
     return text
   }
 
-  /// Seconds, as a number or a string. Zero is what those say whose tokens have no such end; a century is enough.
+  /// Seconds, as a number or a string; nil where that is no lifetime. A century is enough.
   static func lifetime(_ value: JSONValue?) -> Duration? {
     guard let seconds = value?.asNumber, seconds.isFinite, seconds > 0 else { return nil }
     return .milliseconds(Int64(min(seconds, 3_155_760_000) * 1000))

@@ -6,13 +6,20 @@ struct TokenExchange: Sendable {
   let timeout: Duration
   let configuredSubject: String?
   let defaultLifetime: Duration?
+  let home: GrantHome
 
-  /// A grant goes to no other origin than its own; one that names none is bound by its first use.
-  func requireBinding(of credential: Credential, to origin: Origin) throws(RefreshFailure) {
-    guard let own = credential.origin, own != origin else { return }
-    throw .misconfigured(
-      message: "The grant is from \(own) and the configuration names \(origin), so nothing was sent: "
-        + "sign in again or mend the configuration.")
+  /// A grant goes to no other origin than its own. `origin`: of the token endpoint, where it is known.
+  func requireBinding(of credential: Credential, to origin: Origin? = nil) throws(RefreshFailure) {
+    var home = home
+    if let origin { home.settle(at: origin) }
+    if let refusal = home.refusal(of: credential) { throw .misconfigured(message: refusal) }
+  }
+
+  func expiry(of token: Token, at now: Timestamp) -> Timestamp? {
+    if let told = JWTClaims(token.secret.reveal())?.expiresAt, let past = TokenAnswerReader.lifetime(.number(told)) {
+      return Timestamp(milliseconds: 0) + past
+    }
+    return defaultLifetime.map { now + $0 }
   }
 
   func refreshToken(of credential: Credential) throws(RefreshFailure) -> Secret {

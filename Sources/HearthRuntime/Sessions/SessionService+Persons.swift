@@ -60,7 +60,10 @@ extension SessionService {
     }
     if case .failure(let obstacle) = room { throw .storage(obstacle) }
     var fresh = credential
-    if !isTried {
+    if isTried {
+      fresh.origin = await origin()
+      if fresh.grant.expiresAt == nil { fresh.grant.expiresAt = expiry(of: fresh.grant) }
+    } else {
       fresh = try await tried(credential)
       timed = clock.moment().stepped
     }
@@ -90,6 +93,18 @@ extension SessionService {
       let grant = Grant(response, after: credential.grant, receivedAt: now)
       return Credential(grant: grant, subject: response.subject, origin: response.origin)
     }
+  }
+
+  /// Nobody said when it runs out. Where nothing can renew it that is left open: a guess would end the session.
+  private func expiry(of grant: Grant) -> Timestamp? {
+    endpoint.expiry(of: grant.accessToken, at: grant.issuedAt)
+      ?? (grant.refreshToken == nil ? nil : grant.issuedAt + Grant.assumedLifetime)
+  }
+
+  /// What is not sent at once is bound to where it would be sent now.
+  private func origin() async -> Origin? {
+    let endpoint = endpoint
+    return await shielded { await endpoint.origin() } ?? home?.origin
   }
 
   private func identified(_ credential: Credential) async -> Subject? {

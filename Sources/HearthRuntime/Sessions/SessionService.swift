@@ -138,6 +138,8 @@ package actor SessionService {
     }
   }
 
+  var home: GrantHome? { machine.settings.home }
+
   package func networkReturned() { take(.networkReturned) }
 
   package func settingsChanged(_ settings: RefreshSettings) { take(.settingsChanged(settings)) }
@@ -251,7 +253,11 @@ package actor SessionService {
     case .refresh(let credential, let generation):
       refresh(credential, generation: generation)
     case .identify(let credential, let generation):
-      workInbox.yield { await self.take(.identified(generation: generation, await endpoint.identify(credential))) }
+      workInbox.yield {
+        let origin = await endpoint.origin()
+        let subject = credential.subject == nil ? await endpoint.identify(credential) : nil
+        await self.take(.identified(generation: generation, subject, origin: origin))
+      }
     case .revoke(let credential):
       workInbox.yield { _ = await self.revoke(credential) }
     case .answer(let id, let answer):

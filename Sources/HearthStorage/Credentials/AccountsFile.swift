@@ -134,6 +134,8 @@ private struct AccountsDocument: Codable {
     var fingerprint: String?
     var lockedByUser: Bool?
     var end: EndDocument?
+    /// Here alone: the credential file's form is the contract's.
+    var endDetail: String?
     var removal: Removal?
     var leftovers: [Leftover]?
   }
@@ -157,6 +159,7 @@ private struct AccountsDocument: Codable {
         path: known.place?.path, marker: known.place?.marker, issuer: known.subject?.issuer,
         subject: known.subject?.id, fingerprint: known.fingerprint?.description,
         lockedByUser: known.lockedByUser ? true : nil, end: known.end.map(EndDocument.init),
+        endDetail: known.end?.detail,
         removal: known.removal.map { Removal(fingerprint: $0.fingerprint?.description) },
         leftovers: known.leftovers.isEmpty
           ? nil : known.leftovers.map { Leftover(path: $0.path, fingerprint: $0.fingerprint?.description) })
@@ -176,7 +179,7 @@ private struct AccountsDocument: Codable {
       }
       known.fingerprint = entry.fingerprint.flatMap { Fingerprint($0) }
       known.lockedByUser = entry.lockedByUser ?? false
-      known.end = try entry.end?.record()
+      known.end = try entry.end?.record(detail: entry.endDetail)
       known.removal = entry.removal.map {
         KnownAccount.Removal(fingerprint: $0.fingerprint.flatMap { Fingerprint($0) })
       }

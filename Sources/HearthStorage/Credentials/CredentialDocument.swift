@@ -158,11 +158,11 @@ struct EndDocument: Codable {
     fingerprint = record.fingerprint?.description
   }
 
-  func record() throws(CredentialFile.Flaw) -> EndRecord {
+  func record(detail: String? = nil) throws(CredentialFile.Flaw) -> EndRecord {
     guard let reason = EndReason(rawValue: reason), let at = Timestamp(rfc3339: at) else {
       throw .corrupt("its field \"ended\" is not in form")
     }
-    return EndRecord(reason: reason, at: at, fingerprint: fingerprint.flatMap { Fingerprint($0) })
+    return EndRecord(reason: reason, at: at, fingerprint: fingerprint.flatMap { Fingerprint($0) }, detail: detail)
   }
 }
 

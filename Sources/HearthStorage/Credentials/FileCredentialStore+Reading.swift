@@ -46,8 +46,8 @@ extension FileCredentialStore {
   private func reading(of file: CredentialFile, _ look: Look) async throws(Obstacle) -> CredentialReading {
     if case .ended(let record) = file.body {
       if let end = try await finishRemoval(look.known) { return .ended(end) }
-      // Where the file could not be written, accounts.json has the later one.
-      let end = look.known.end.flatMap { $0.at > record.at ? $0 : nil } ?? record
+      // Where the file could not be written, accounts.json has the later one; of the same one it knows more.
+      let end = look.known.end.flatMap { $0.at >= record.at ? $0 : nil } ?? record
       await remember(look) { $0.end = end }
       return .ended(end)
     }
@@ -133,15 +133,25 @@ extension FileCredentialStore {
 
   /// The identifier in the marker; a missing marker is made.
   private func identifier(of place: CredentialPlace, _ remembered: KnownAccount.Place?) async -> String {
-    let known = remembered.flatMap { $0.path == path ? $0.marker : nil }
     do {
-      if case .present(let identifier?) = try await place.readMarker(files) { return identifier }
-      let identifier = known ?? CredentialPlace.newIdentifier()
-      try await AtomicFile(path: place.marker, files: files).replace(with: Array("\(identifier)\n".utf8))
-      return identifier
+      if case .present(let found?) = try await place.readMarker(files) { return found }
+      // Never the remembered one: should it get to the wrong place, it must vouch for nothing there.
+      let new = CredentialPlace.newIdentifier()
+      try await AtomicFile(path: place.marker, files: files).replace(with: Array("\(new)\n".utf8))
+      if let seen = lastSeen, try await isThere(seen, at: place.file) { return new }
+      // The volume has gone since the credential was seen: in the bare folder a marker would make that look removed.
+      if try await place.readMarker(files) == .present(new) { try await files.removeFile(place.marker) }
     } catch {
       logger.warning("\(Obstacle(error, at: place.marker).detail)")
-      return known ?? CredentialPlace.newIdentifier()
+    }
+    return remembered.flatMap { $0.path == path ? $0.marker : nil } ?? CredentialPlace.newIdentifier()
+  }
+
+  private func isThere(_ seen: FileStatus, at path: String) async throws(FileError) -> Bool {
+    do {
+      return try await files.status(path).inode == seen.inode
+    } catch .absent {
+      return false
     }
   }
 

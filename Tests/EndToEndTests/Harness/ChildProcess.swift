@@ -40,6 +40,7 @@ final class ChildProcess: Sendable {
     posix_spawn_file_actions_addopen(&actions, 1, outputPath, O_WRONLY | O_CREAT | O_APPEND, 0o600)
     posix_spawn_file_actions_addopen(&actions, 2, errorPath, O_WRONLY | O_CREAT | O_APPEND, 0o600)
     posix_spawn_file_actions_adddup2(&actions, binary, Self.descriptor)
+    actions.close(from: Self.descriptor + 1)
 
     // The test's own signal mask and handlers are not the program's.
     var attributes = posix_spawnattr_t()

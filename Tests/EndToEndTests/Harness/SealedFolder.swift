@@ -12,14 +12,17 @@ final class SealedFolder {
     ciphers = "\(stage.folder)/sealed"
     try Files.makeFolder(path)
     try Files.makeFolder(ciphers)
-    try Self.require(["/usr/bin/gocryptfs", "-q", "-init", "-scryptn", "10"] + Self.passphrase + [ciphers])
+    try Command.run(["/usr/bin/gocryptfs", "-q", "-init", "-scryptn", "10"] + Self.passphrase + [ciphers])
   }
 
-  deinit { try? unmount() }
+  deinit { try? Command.run(Self.unmounting + [path]) }
 
-  func mount() throws { try Self.require(["/usr/bin/gocryptfs", "-q"] + Self.passphrase + [ciphers, path]) }
+  func mount() throws { try Command.run(["/usr/bin/gocryptfs", "-q"] + Self.passphrase + [ciphers, path]) }
 
-  func unmount() throws { try Self.require(Self.unmounting + [path]) }
+  /// Refused while the daemon has a look at what is in it.
+  func unmount() throws {
+    try eventually("it is unmounted") { (try? Command.run(Self.unmounting + [path])) != nil }
+  }
 
   /// Tried, since a kernel's module, a device and a right are needed for it.
   static let isPossible: Bool = {
@@ -31,9 +34,9 @@ final class SealedFolder {
     do {
       try Files.makeFolder(folder + "/a")
       try Files.makeFolder(folder + "/b")
-      try require(["/usr/bin/gocryptfs", "-q", "-init", "-scryptn", "10"] + passphrase + [folder + "/a"])
-      try require(["/usr/bin/gocryptfs", "-q"] + passphrase + [folder + "/a", folder + "/b"])
-      try require(unmounting + [folder + "/b"])
+      try Command.run(["/usr/bin/gocryptfs", "-q", "-init", "-scryptn", "10"] + passphrase + [folder + "/a"])
+      try Command.run(["/usr/bin/gocryptfs", "-q"] + passphrase + [folder + "/a", folder + "/b"])
+      try Command.run(unmounting + [folder + "/b"])
       return true
     } catch {
       return false
@@ -42,16 +45,4 @@ final class SealedFolder {
 
   private static let passphrase = ["-extpass", "/bin/echo", "-extpass", "sesame"]
   private static let unmounting = getuid() == 0 ? ["/bin/umount"] : ["/usr/bin/fusermount", "-u"]
-
-  /// Runs a program to its end, which must be a good one.
-  private static func require(_ line: [String]) throws {
-    var pid: pid_t = 0
-    let words = line.map { strdup($0) }
-    defer { words.forEach { free($0) } }
-    guard posix_spawn(&pid, line[0], nil, nil, words + [nil], environ) == 0 else { throw CallFailure(line[0]) }
-    var status: Int32 = 0
-    guard waitpid(pid, &status, 0) == pid, status == 0 else {
-      throw NeverHappened(description: "\(line) ended with \(status).")
-    }
-  }
 }

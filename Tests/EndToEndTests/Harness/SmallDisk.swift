@@ -49,12 +49,7 @@ final class SmallDisk {
     let asRoot = ["/usr/bin/unshare", "--mount", "--propagation", "private"]
     let asUser = ["/usr/bin/unshare", "--user", "--map-root-user", "--mount"]
     return [asRoot, asUser].first { line in
-      var pid: pid_t = 0
-      let words = (line + ["/bin/sh", "-c", "mount -t tmpfs hearth /mnt"]).map { strdup($0) }
-      defer { words.forEach { Glibc.free($0) } }
-      guard posix_spawn(&pid, line[0], nil, nil, words + [nil], [nil]) == 0 else { return false }
-      var status: Int32 = 0
-      return waitpid(pid, &status, 0) == pid && status == 0
+      (try? Command.run(line + ["/bin/sh", "-c", "mount -t tmpfs hearth /mnt"])) != nil
     }
   }()
 }

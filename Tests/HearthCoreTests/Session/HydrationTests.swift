@@ -80,11 +80,17 @@ struct HydrationTests {
     var session = SessionScript()
     session.reads(.missing("work.json is gone"))
     #expect(session.state == .hydrating)
-    #expect(
-      session.deeds == [.writeEnd(EndRecord(reason: .credentialMissing, at: session.now, fingerprint: nil))])
+    let end = EndRecord(
+      reason: .credentialMissing, at: session.now, fingerprint: nil,
+      detail: "The credential was removed: work.json is gone.")
+    #expect(session.deeds == [.writeEnd(end)])
     session.writesEnd()
     #expect(session.state == .reauthRequired(.credentialMissing))
     #expect(session.snapshot.message.contains("work.json is gone"))
+    var later = SessionScript(remembered: RememberedAccount(end: end))
+    #expect(later.snapshot.message.contains("work.json is gone"))
+    later.reads(.ended(end))
+    #expect(later.snapshot.message.contains("work.json is gone"))
   }
 
   @Test("sets a corrupt file aside before it ends")

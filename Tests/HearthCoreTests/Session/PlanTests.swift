@@ -228,4 +228,22 @@ struct PlanTests {
     session.refreshes(to: 2)
     #expect(session.token == .sample(2))
   }
+
+  @Test("takes an hour for the lifetime where an answer tells none, and asks again ahead of it")
+  func assumedLifetime() {
+    var session = SessionScript.holding()
+    session.comesDue()
+    session.isGranted(TokenResponse(accessToken: .sample(2), lifetime: nil, origin: .sample))
+    session.writes()
+    #expect(session.snapshot.token?.expiresAt == session.now + .seconds(3600))
+    let granted = session.now
+    session.comesDue()
+    #expect(session.attempts.count == 2 && session.now < granted + .seconds(3600))
+  }
+
+  @Test("takes no lifetime from an answer without one where nothing can renew the token")
+  func noAssumedLifetime() {
+    let response = TokenResponse(accessToken: .sample(2), lifetime: nil, origin: .sample)
+    #expect(Grant(response, after: nil, receivedAt: .sample).expiresAt == nil)
+  }
 }

@@ -12,7 +12,7 @@ enum UnixSocket {
   }
 
   static func bound(_ type: __socket_type, at path: String) -> Int32? {
-    let descriptor = socket(AF_UNIX, Int32(type.rawValue), 0)
+    let descriptor = socket(AF_UNIX, Int32(type.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     var address = address(path)
     let result = withUnsafePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {

@@ -161,6 +161,36 @@ struct SessionServiceTests {
     }
   }
 
+  @Test("binds a grant that is brought, and not sent at once, to the origin of the token endpoint of that moment")
+  func bindsWhatIsBrought() async throws {
+    store.becomes(.neverSignedIn)
+    endpoint.isAt(.sample)
+    try await running {
+      var brought = Credential.sample(7, issuedAt: clock.now())
+      brought.origin = nil
+      try await service.adopt(brought, isTried: true)
+      #expect(store.written == [.sample(7, issuedAt: clock.now())])
+      #expect(endpoint.requests.isEmpty)
+    }
+  }
+
+  @Test(
+    "lets a grant that is brought without an expiry run out as its token says, or after an hour if it can be renewed")
+  func expiryOfWhatIsBrought() async throws {
+    store.becomes(.neverSignedIn)
+    try await running {
+      let told = clock.now() + .seconds(60)
+      for (expiry, isRenewable, expected) in [
+        (told, true, told), (told, false, told), (nil, true, clock.now() + .seconds(3600)), (nil, false, nil),
+      ] as [(Timestamp?, Bool, Timestamp?)] {
+        endpoint.tells(expiry: expiry)
+        try await service.adopt(
+          .sample(7, issuedAt: clock.now(), lifetime: nil, isRenewable: isRenewable), isTried: true)
+        #expect(await service.snapshot().token?.expiresAt == expected)
+      }
+    }
+  }
+
   @Test("lets a refresh that is under way land before it stops")
   func landsBeforeStopping() async throws {
     try await withThrowingTaskGroup { group in

@@ -232,6 +232,10 @@ final class SimulatedTokenEndpoint: TokenEndpoint, @unchecked Sendable {
     return true
   }
 
+  func expiry(of token: Token, at now: Timestamp) -> Timestamp? { nil }
+
+  func origin() async -> Origin? { .sample }
+
   func identify(_ credential: Credential) async -> Subject? {
     await world.wait(world.latency, daemon)
     guard world.lives(daemon) else { return nil }

@@ -167,6 +167,18 @@ struct WritingTests {
     #expect(bench.files.text(at: bench.defaultPath) == nil)
   }
 
+  @Test("What more is known of an end is kept in accounts.json alone")
+  func detail() async throws {
+    try await bench.store().write(bench.credential(1))
+    let end = EndRecord(reason: .credentialMissing, at: bench.clock.now(), fingerprint: nil, detail: "It was there.")
+    bench.files.delete(bench.defaultPath)
+    try await bench.store().writeEnd(end)
+    #expect(await bench.store().remembered().end == end)
+    #expect(await bench.store().read() == .ended(end))
+    #expect(await bench.store().remembered().end == end)
+    #expect(bench.files.text(at: bench.defaultPath)?.contains("It was there") == false)
+  }
+
   @Test("An end is on record in both places, and found by the next start", arguments: EndReason.allCases)
   func ended(reason: EndReason) async throws {
     try await bench.store().write(bench.credential(1))

@@ -45,6 +45,7 @@ package final class MemoryFileSystem: FileSystem {
     var failures: [String: FileError] = [:]
     var failuresUnder: [String: FileError] = [:]
     var changesLeft: Int?
+    var leaving: (folder: String, steps: Int)?
     var changesMade = 0
   }
 
@@ -117,14 +118,12 @@ package final class MemoryFileSystem: FileSystem {
 
   /// Takes all names below a folder away, as an unmount or the lock of an encrypted folder does.
   package func unmount(_ folder: String) {
-    state.withLock { state in
-      let below = state.names.filter { $0.key.hasPrefix(folder + "/") }
-      state.away.merge(below) { $1 }
-      for name in below.keys {
-        state.names[name] = nil
-        state.durableNames[name] = nil
-      }
-    }
+    state.withLock { $0.unmount(folder) }
+  }
+
+  /// Unmounts as soon as this many more steps are done.
+  package func unmount(_ folder: String, afterSteps count: Int) {
+    state.withLock { $0.leaving = (folder, count) }
   }
 
   /// Brings everything back that `unmount` took away.
@@ -162,6 +161,9 @@ package final class MemoryFileSystem: FileSystem {
       for (inode, node) in state.nodes where node.kind == .file { state.nodes[inode]?.bytes = node.durable }
     }
   }
+
+  /// Whether an unmount is still to come.
+  package var isLeaving: Bool { state.withLock { $0.leaving != nil } }
 
   package var changesMade: Int { state.withLock(\.changesMade) }
 
@@ -279,6 +281,10 @@ package final class MemoryFileSystem: FileSystem {
   ) throws(FileError) -> Value {
     let result: Result<Value, FileError> = state.withLock { state in
       state.log.append("\(step.rawValue) \(path)")
+      if let (folder, steps) = state.leaving {
+        state.leaving = steps > 0 ? (folder, steps - 1) : nil
+        if steps == 0 { state.unmount(folder) }
+      }
       if step.changesSomething {
         if state.changesLeft == 0 { return .failure(.failed("the power is gone")) }
         state.changesLeft = state.changesLeft.map { $0 - 1 }
@@ -299,6 +305,15 @@ package final class MemoryFileSystem: FileSystem {
 }
 
 extension MemoryFileSystem.State {
+  fileprivate mutating func unmount(_ folder: String) {
+    let below = names.filter { $0.key.hasPrefix(folder + "/") }
+    away.merge(below) { $1 }
+    for name in below.keys {
+      names[name] = nil
+      durableNames[name] = nil
+    }
+  }
+
   fileprivate mutating func add(_ node: MemoryFileSystem.Node) -> UInt64 {
     defer { nextInode += 1 }
     nodes[nextInode] = node

@@ -17,6 +17,8 @@ package final class ScriptedTokenEndpoint: TokenEndpoint {
     var mostInFlight = 0
     var revoked: [Credential] = []
     var subject: Subject?
+    var origin: Origin?
+    var expiry: Timestamp?
     var whenAsked: @Sendable () -> Void = {}
   }
 
@@ -53,6 +55,16 @@ package final class ScriptedTokenEndpoint: TokenEndpoint {
     state.withLock(\.whenAsked)()
     return state.withLock(\.subject)
   }
+
+  package func expiry(of token: Token, at now: Timestamp) -> Timestamp? { state.withLock(\.expiry) }
+
+  package func origin() async -> Origin? { state.withLock(\.origin) }
+
+  /// What `expiry` tells from now on.
+  package func tells(expiry: Timestamp?) { state.withLock { $0.expiry = expiry } }
+
+  /// What `origin` tells from now on.
+  package func isAt(_ origin: Origin?) { state.withLock { $0.origin = origin } }
 
   /// What `identify` tells from now on, and what happens while it is asked.
   package func identifies(as subject: Subject?, whenAsked: @escaping @Sendable () -> Void = {}) {

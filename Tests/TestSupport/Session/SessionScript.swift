@@ -97,8 +97,8 @@ package struct SessionScript: Sendable {
     take(.refreshEnded(generation: generationOfRefresh, outcome))
   }
 
-  package mutating func isIdentified(as subject: Subject?) {
-    take(.identified(generation: generationOfQuestion, subject))
+  package mutating func isIdentified(as subject: Subject?, at origin: Origin? = nil) {
+    take(.identified(generation: generationOfQuestion, subject, origin: origin))
   }
 
   /// Asks for something; the answer is found under the result in `answers`.

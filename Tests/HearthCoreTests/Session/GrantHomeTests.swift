@@ -1,0 +1,102 @@
+import HearthCore
+import TestSupport
+import Testing
+
+@Suite("A grant and the place that it is from") struct GrantHomeTests {
+  private let own = Origin.sample
+  private let other: Origin
+
+  init() throws {
+    other = try HTTPURL("https://other.example.net/token").origin
+  }
+
+  private func credential(_ issuer: String?, _ origin: Origin?) -> Credential {
+    var credential = Credential.sample(1, subject: issuer.map { Subject(issuer: $0, id: "2482") }, issuedAt: .sample)
+    credential.origin = origin
+    return credential
+  }
+
+  @Test("belong together where the origins are the same, whoever the issuer is")
+  func same() {
+    for home in [GrantHome(named: own), GrantHome(discoveredBy: own.description, at: own)] {
+      #expect(home.refusal(of: credential(nil, own)) == nil)
+      #expect(home.refusal(of: credential("https://users.example.org", own)) == nil)
+    }
+  }
+
+  @Test("do not where the origins differ, and both are named")
+  func different() throws {
+    let refusal = try #require(GrantHome(named: own).refusal(of: credential(own.description, other)))
+    #expect(refusal.contains(own.description) && refusal.contains(other.description))
+  }
+
+  @Test("without an origin are told by the issuer")
+  func withoutOrigin() throws {
+    for home in [GrantHome(named: own), GrantHome(discoveredBy: own.description, at: own)] {
+      #expect(home.refusal(of: credential(nil, nil)) == nil)
+      #expect(home.refusal(of: credential(own.description, nil)) == nil)
+      let refusal = try #require(home.refusal(of: credential(other.description, nil)))
+      #expect(refusal.contains(own.description) && refusal.contains(other.description))
+    }
+    #expect(GrantHome(named: own, isToldByIssuer: false).refusal(of: credential(other.description, nil)) == nil)
+  }
+
+  @Test("until discovery has told the origin are told by the issuer, and by the origin from then on")
+  func discovered() {
+    var home = GrantHome(discoveredBy: own.description, at: own)
+    #expect(home.refusal(of: credential(own.description, other)) == nil)
+    #expect(home.refusal(of: credential(nil, other)) == nil)
+    #expect(home.refusal(of: credential(other.description, other)) != nil)
+    home.settle(at: own)
+    #expect(home.refusal(of: credential(own.description, other)) != nil)
+    #expect(home.refusal(of: credential(nil, other)) != nil)
+    #expect(home.refusal(of: credential(other.description, nil)) != nil)
+  }
+
+  @Test("say so in the status as soon as they do not belong together, before a refresh is tried")
+  func status() {
+    let session = SessionScript.holding(
+      .sample(1, issuedAt: .sample), SessionSettings(home: GrantHome(named: other)))
+    #expect(session.attempts.isEmpty && session.state == .authenticated)
+    #expect(session.snapshot.action == .fixConfiguration)
+    #expect(session.snapshot.message.contains(own.description))
+    #expect(session.snapshot.message.contains(other.description))
+    #expect(session.deeds.isEmpty)
+    let home = SessionScript.holding(.sample(1, issuedAt: .sample), SessionSettings(home: GrantHome(named: own)))
+    #expect(home.snapshot.action == nil && home.deeds.isEmpty)
+  }
+
+  @Test("say so, where only discovery can tell, when it has told")
+  func statusAfterDiscovery() {
+    let home = GrantHome(discoveredBy: Subject.sample.issuer, at: other)
+    var session = SessionScript.holding(.sample(1, issuedAt: .sample), SessionSettings(home: home))
+    #expect(session.deeds == [.identify(.sample(1, issuedAt: .sample), generation: 0)])
+    #expect(session.snapshot.action == nil)
+    session.isIdentified(as: nil, at: nil)
+    #expect(session.snapshot.action == nil)
+    session.isIdentified(as: nil, at: other)
+    #expect(session.snapshot.action == .fixConfiguration && session.news.contains(.statusChanged))
+  }
+
+  @Test("are bound together on disk when a grant without an origin is adopted")
+  func binds() {
+    let owner = Subject(issuer: other.description, id: "2482")
+    var session = SessionScript.holding(credential(nil, nil), SessionSettings(home: GrantHome(named: own)))
+    #expect(session.deeds == [.identify(credential(nil, nil), generation: 0)])
+    session.isIdentified(as: owner, at: own)
+    #expect(session.deeds == [.write(credential(owner.issuer, own), generation: 0)])
+    #expect(session.snapshot.action == nil)
+    session.writes()
+    session.isHinted(.found(credential(owner.issuer, own)))
+    #expect(session.deeds.isEmpty)
+  }
+
+  @Test("are not bound together where the issuer is another one's")
+  func bindsNothingForeign() {
+    var session = SessionScript.holding(
+      credential(other.description, nil), SessionSettings(home: GrantHome(named: own)))
+    #expect(session.deeds.isEmpty && session.snapshot.action == .fixConfiguration)
+    session.isIdentified(as: nil, at: own)
+    #expect(session.deeds.isEmpty)
+  }
+}

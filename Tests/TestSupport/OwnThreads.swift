@@ -1,0 +1,26 @@
+import Glibc
+
+/// Runs each piece of a test on a thread of its own, for tests that block on processes and sockets or reckon for long:
+/// the threads that all other tests share are few.
+package final class OwnThreads: TaskExecutor {
+  package static let shared = OwnThreads()
+
+  private final class Piece {
+    let run: () -> Void
+    init(_ run: @escaping () -> Void) { self.run = run }
+  }
+
+  package func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    let piece = Unmanaged.passRetained(Piece { job.runSynchronously(on: self.asUnownedTaskExecutor()) })
+    var thread = pthread_t()
+    let result = pthread_create(
+      &thread, nil,
+      { argument in
+        argument.map { Unmanaged<Piece>.fromOpaque($0).takeRetainedValue().run() }
+        return nil
+      }, piece.toOpaque())
+    precondition(result == 0, "there are no more threads")
+    pthread_detach(thread)
+  }
+}
