@@ -26,6 +26,29 @@ import Testing
     }
   }
 
+  @Test("another program's grant that cannot be read when the provider refuses ours is taken over once it can be")
+  func unreadableWhileRefused() async throws {
+    try await Stage.run(unprivileged: true) { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+      try daemon.signIn(at: sandbox)
+      try sandbox.revoke()
+      let grant = try sandbox.grant()
+      try sandbox.fault(["path": "/token", "delay": 1, "times": 1])
+      _ = try stage.spawn(
+        "hearthctl", ["refresh", "work", "--socket", daemon.socket], user: stage.user)
+      try eventually("the refresh is in flight") { try sandbox.count("tokenCallsInFlight") == 1 }
+      let aside = stage.folder + "/aside.json"
+      try Files.write(CredentialText.grant(grant, of: sandbox), to: aside, owner: stage.user)
+      try Files.setMode(aside, 0)
+      try Files.move(aside, to: daemon.credential())
+      try daemon.waitFor("reauthRequired", "refreshTokenRejected")
+      try Files.setMode(daemon.credential(), 0o600)
+      try daemon.waitFor("authenticated")
+      #expect(try daemon.token().secret == grant.accessToken)
+    }
+  }
+
   @Test("a first credential that appears signs in")
   func appears() async throws {
     try await Stage.run { stage in

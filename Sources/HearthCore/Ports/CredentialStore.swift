@@ -17,7 +17,7 @@ package protocol CredentialStore: Sendable {
   func write(_ credential: Credential) async throws(Obstacle)
 
   /// Puts the end of the session in place of the grant, in accounts.json too. The memory of it in accounts.json is
-  /// durable even where this throws because the credential file cannot be written.
+  /// durable even where this throws because the credential file cannot be written, or holds another grant by now.
   func writeEnd(_ record: EndRecord) async throws(Obstacle)
 
   /// Sign-out: notes the removal in accounts.json, then removes the credential. Where the file is out of reach this

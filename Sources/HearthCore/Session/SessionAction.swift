@@ -14,6 +14,7 @@ package enum SessionAction: Hashable, Sendable {
   case refresh(Credential, generation: Int)
   /// → `identified`
   case identify(Credential, generation: Int)
+  /// → `lockRemembered`
   case rememberLockedByUser(Bool)
   /// Wipe the key from memory.
   case lockStore

@@ -16,6 +16,7 @@ package enum SessionEvent: Sendable {
   case credentialSetAside(Result<String, Obstacle>)
   case endWritten(Result<Void, Obstacle>)
   case removed(Result<Void, Obstacle>)
+  case lockRemembered(Result<Void, Obstacle>)
 
   case refreshEnded(generation: Int, RefreshOutcome)
   /// Whose the grant is, as the provider tells, and where the token endpoint is; nil: that cannot be told now.

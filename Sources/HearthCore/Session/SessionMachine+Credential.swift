@@ -8,8 +8,9 @@ extension SessionMachine {
       return []
     }
     if looking.isWanted {
-      // Asked for again meanwhile; after a refusal by the provider only what is read from then on counts.
-      if case .held(let held) = knowledge, case .confirming = held.phase { return [] }
+      // Asked for again meanwhile; after a refusal by the provider only what is read from then on counts, or a grant
+      // that is not the refused one: the next look may meet an obstacle.
+      if case .held(let held) = knowledge, held.phase.isConfirming, !brings(reading, anotherThan: held) { return [] }
     } else {
       for index in calls.indices where calls[index].kind == .look { calls[index].outcome = .succeeded }
     }
@@ -34,6 +35,12 @@ extension SessionMachine {
       looking.wasFruitful()
       return tooNew(version, at: now)
     }
+  }
+
+  private func brings(_ reading: CredentialReading, anotherThan held: HeldGrant) -> Bool {
+    guard case .found(let credential) = reading else { return false }
+    let marks = GrantMarks(credential.grant)
+    return marks != GrantMarks(held.grant) && marks != onDisk
   }
 
   /// What has lain there before and left no trace is away; what a newer version wrote cannot be read. Neither takes
@@ -364,7 +371,7 @@ extension SessionMachine {
     updateHeld { held, _ in held.isTimedHere = true }
     subject = credential.subject ?? settings.configuredSubject
     var actions: [SessionAction] = []
-    if locks.remove(.user) != nil { actions.append(.rememberLockedByUser(false)) }
+    if locks.remove(.user) != nil { actions += noteLock() }
     actions.append(.announce(.signedIn(subject)))
     if subject == nil { actions.append(.identify(credential, generation: generation)) }
     for index in calls.indices {

@@ -23,6 +23,7 @@ extension SessionMachine {
     actions += endWhereRunOut(at: now)
     actions += lookWhereDue(at: now)
     actions += writeWhereDue(at: now)
+    actions += noteLockWhereDue(at: now)
     actions += answerCalls(at: now)
     actions += beginRefreshIfDue(at: now)
     actions += announceExpiry(at: now)
@@ -46,8 +47,9 @@ extension SessionMachine {
     return [.lockStore]
   }
 
+  /// A read under way may bring another grant: it is waited for.
   private mutating func endWhereRunOut(at now: Timestamp) -> [SessionAction] {
-    guard case .held(let held) = knowledge, held.phase == .idle, locks.isEmpty, adoption == nil,
+    guard case .held(let held) = knowledge, held.phase == .idle, locks.isEmpty, adoption == nil, !looking.isReading,
       held.grant.isExpired(at: now)
     else { return [] }
     if let format = held.newerFormat, held.isStored {
@@ -88,6 +90,27 @@ extension SessionMachine {
     return [.write(credential, generation: generation)]
   }
 
+  /// Writes down whether the user has locked; the store keeps the order, so the last note counts.
+  mutating func noteLock() -> [SessionAction] {
+    noting.underWay += 1
+    return [.rememberLockedByUser(locks.contains(.user))]
+  }
+
+  /// A note that failed is repeated until one lands.
+  private mutating func noteLockWhereDue(at now: Timestamp) -> [SessionAction] {
+    guard noting.failures > 0, !noting.isWriting, noting.againAt.map({ $0 <= now }) ?? true else { return [] }
+    return noteLock()
+  }
+
+  mutating func lockRemembered(_ result: Result<Void, Obstacle>, at now: Timestamp) -> [SessionAction] {
+    noting.underWay -= 1
+    switch result {
+    case .success: noting.succeeded()
+    case .failure(let obstacle): noting.failed(obstacle, at: now, share: chance.share())
+    }
+    return []
+  }
+
   /// When a token that no refresh is replacing is announced to be running out.
   private func expiryNotice(_ held: HeldGrant, at now: Timestamp) -> (at: Timestamp, final: Bool)? {
     guard !held.expiryAnnounced, let expiresAt = held.grant.expiresAt, let lifetime = held.grant.lifetime else {
@@ -122,6 +145,7 @@ extension SessionMachine {
     var times = calls.map { deadline(of: $0, at: now) }
     if let again = looking.againAt { times.append(again) }
     if let again = writing.againAt, !writing.isWriting { times.append(again) }
+    if let again = noting.againAt, !noting.isWriting { times.append(again) }
     if case .held(let held) = knowledge, locks.isEmpty {
       if canRefresh(held, at: now), let planned = plannedRefresh(held) { times.append(planned) }
       if let notice = expiryNotice(held, at: now), let expiresAt = held.grant.expiresAt, now < expiresAt {

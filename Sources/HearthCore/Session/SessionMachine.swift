@@ -17,6 +17,8 @@ package struct SessionMachine: Sendable {
   var shown = SessionState.hydrating
   var looking = LookPlan()
   var writing = WritePlan()
+  /// Writing down whether the user has locked.
+  var noting = WritePlan()
   var calls: [WaitingCall] = []
   /// The marks of the grant that lies on disk, as far as is known.
   var onDisk: GrantMarks?
@@ -62,6 +64,7 @@ package struct SessionMachine: Sendable {
     case .credentialSetAside(let result): return wasSetAside(result, at: now)
     case .endWritten(let result): return endWritten(result, at: now)
     case .removed(let result): return removed(result, at: now)
+    case .lockRemembered(let result): return lockRemembered(result, at: now)
     case .refreshEnded(let generation, let outcome):
       return refreshEnded(outcome, generation: generation, at: now)
     case .identified(let generation, let subject, let origin):
@@ -87,14 +90,14 @@ package struct SessionMachine: Sendable {
 
   private mutating func locked(_ lock: Lock) -> [SessionAction] {
     guard locks.insert(lock).inserted, lock == .user else { return [] }
-    return [.rememberLockedByUser(true)]
+    return noteLock()
   }
 
   private mutating func unlocked(_ lock: Lock) -> [SessionAction] {
     if lock == .user, case .unreadable = knowledge { looking.isWanted = true }
     if lock == .user, history.needsPassphrase { history.wait = nil }
     guard locks.remove(lock) != nil else { return [] }
-    return lock == .user ? [.rememberLockedByUser(false)] : []
+    return lock == .user ? noteLock() : []
   }
 
   private mutating func settingsChanged(_ refresh: RefreshSettings, at now: Timestamp) -> [SessionAction] {
@@ -117,6 +120,7 @@ package struct SessionMachine: Sendable {
     isStopping = true
     // What could not be written yet gets one more try before the memory that holds it is gone.
     writing.againAt = nil
+    noting.againAt = nil
     if case .held(let held) = knowledge, !held.isStored, held.obstacle != nil { looking.isWanted = true }
     return []
   }
@@ -128,6 +132,7 @@ package struct SessionMachine: Sendable {
     for index in calls.indices { calls[index].askedAt = calls[index].askedAt + step }
     looking.againAt = looking.againAt.map { $0 + step }
     writing.againAt = writing.againAt.map { $0 + step }
+    noting.againAt = noting.againAt.map { $0 + step }
     history.move(by: step)
     adoption?.grant.move(by: step)
     updateHeld { held, _ in held.move(by: step) }
@@ -135,7 +140,7 @@ package struct SessionMachine: Sendable {
 
   /// Nothing is under way whose result would be lost with the process.
   package var isAtRest: Bool {
-    if writing.isWriting || isAsking || adoption != nil { return false }
+    if writing.isWriting || noting.isWriting || isAsking || adoption != nil { return false }
     switch knowledge {
     case .unread, .withheld, .unreadable, .ended, .absent: return true
     case .ending: return false

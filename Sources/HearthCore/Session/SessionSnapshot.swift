@@ -62,7 +62,7 @@ extension SessionMachine {
       // A file that waits for its passphrase was read.
       isReadable: (obstacle == nil || obstacle?.kind == .passphraseRequired) && knowledge != .unread,
       isWritePending: isWritePending,
-      credentialError: (obstacle ?? writing.lastObstacle)?.detail)
+      credentialError: (obstacle ?? writing.lastObstacle ?? noting.lastObstacle)?.detail)
   }
 
   private func detail(_ held: HeldGrant?, _ foreign: String?, isMisconfigured: Bool) -> String? {

@@ -18,8 +18,7 @@ extension ControlService {
     let name = try params.string("account")
     let seconds = try params.optionalInt("minValiditySeconds", in: 0...Int(Int32.max))
     try params.finish()
-    let (_, entry) = try await entry(name)
-    let answer = await entry.service.call(.token(minValidity: seconds.map { .seconds($0) }))
+    let (entry, answer) = try await ask(name, .token(minValidity: seconds.map { .seconds($0) }))
     let snapshot = await entry.service.snapshot()
     switch answer {
     case .token(let credential):
@@ -40,19 +39,18 @@ extension ControlService {
     let name = try params.string("account")
     let text = try params.string("fingerprint")
     try params.finish()
-    let (_, entry) = try await entry(name)
+    _ = try await entry(name)
     guard let fingerprint = Fingerprint(text) else {
       throw .invalidParams("The parameter \"fingerprint\" must be 8 hex digits in lower case.")
     }
-    _ = await entry.service.call(.reportUnauthorized(APIRefusal(fingerprint)))
-    return await report(entry).json
+    return await report(try await ask(name, .reportUnauthorized(APIRefusal(fingerprint))).entry).json
   }
 
   func refresh(_ params: inout ParameterReader) async throws(RPCError) -> JSON {
     let name = try params.string("account")
     try params.finish()
-    let (_, entry) = try await entry(name)
-    if case .refused(let refusal) = await entry.service.call(.refresh) {
+    let (entry, answer) = try await ask(name, .refresh)
+    if case .refused(let refusal) = answer {
       throw RPCError(refusal, await entry.service.snapshot())
     }
     return await report(entry).json
@@ -63,9 +61,9 @@ extension ControlService {
     try params.finish()
     let entries = try await entries(name)
     await withDiscardingTaskGroup { group in
-      for entry in entries { group.addTask { _ = await entry.service.call(.rehydrate) } }
+      for entry in entries { group.addTask { _ = await sessions.call(.rehydrate, of: entry.service.account) } }
     }
-    return await reports(entries)
+    return await reports(try await self.entries(name))
   }
 
   func importGrant(_ params: inout ParameterReader) async throws(RPCError) -> JSON {
@@ -76,11 +74,11 @@ extension ControlService {
     let seconds = try params.optionalInt("expiresIn", in: 0...Int(Int32.max))
     let replace = try params.bool("replace", default: false)
     try params.finish()
-    let (_, entry) = try await entry(name)
+    let (account, _) = try await entry(name)
     guard let held = accessToken ?? refreshToken, !held.secret.isEmpty else {
       throw .invalidParams("Give \"refreshToken\", \"accessToken\" or both.")
     }
-    _ = await entry.service.call(.settle)
+    let (entry, _) = try await ask(name, .settle)
     let before = await entry.service.snapshot()
     if case .locked = before.state, !replace { throw .state(before.state, before) }
     let now = await entry.service.now
@@ -92,6 +90,10 @@ extension ControlService {
       try await entry.service.adopt(
         Credential(grant: grant, subject: nil, origin: nil), isTried: accessToken != nil)
     } catch {
+      if error == .stopping, let next = await sessions.settled(account), next.service !== entry.service {
+        throw .refreshUnavailable(
+          account: name, message: "The configuration was reloaded meanwhile; ask again.", retryAfterSeconds: 1)
+      }
       throw RPCError(error, await entry.service.snapshot())
     }
     return await report(entry).json
@@ -130,11 +132,12 @@ extension ControlService {
     let revoke = try params.bool("revoke", default: true)
     let items = try params.optionalChoice("outbox", of: Outbox.self) ?? .keep
     try params.finish()
-    let (account, entry) = try await entry(name)
+    let (account, _) = try await entry(name)
     // Before the session forgets whose the items are.
     if items == .discard { try await discardOutbox(of: account) }
     var isRevoked = false
-    switch await entry.service.call(.signOut(revoke: revoke)) {
+    let (entry, answer) = try await ask(name, .signOut(revoke: revoke))
+    switch answer {
     case .signedOut(let credential):
       if let credential { isRevoked = await entry.service.revoke(credential) }
     case .refused(let refusal): throw RPCError(refusal, await entry.service.snapshot())

@@ -86,6 +86,16 @@ package struct ControlService: ControlHandler {
     return (account, entry)
   }
 
+  /// Asks the account's session, or the one that a new configuration puts in its place meanwhile.
+  func ask(
+    _ name: String, _ call: SessionCall
+  ) async throws(RPCError) -> (entry: SessionDirectory.Entry, answer: SessionAnswer) {
+    guard let account = AccountName(name), let asked = await sessions.call(call, of: account) else {
+      throw .unknownAccount(name)
+    }
+    return asked
+  }
+
   /// The account that is named, or all of them.
   func entries(_ name: String?) async throws(RPCError) -> [SessionDirectory.Entry] {
     if let name { return [try await entry(name).1] }

@@ -77,7 +77,7 @@ extension RPCError {
     case .tooSoon(let wait):
       let seconds = wait.roundedUpSeconds
       self = .wrongPassphrase(
-        account: account, message: "Too many wrong passphrases; try again in \(seconds) s.",
+        account: account, message: "Not tried, because too many passphrases were wrong; try again in \(seconds) s.",
         retryAfterSeconds: seconds)
     case .unavailable(let obstacle): self = .storage(obstacle, snapshot)
     case .notSealed:

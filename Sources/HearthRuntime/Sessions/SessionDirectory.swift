@@ -20,6 +20,8 @@ package actor SessionDirectory: BearerSource {
   private static let validityToSend: Duration = .seconds(2)
 
   private var entries: [AccountName: Entry] = [:]
+  /// The accounts whose session is being replaced, and who waits for that.
+  private var changing: [AccountName: [CheckedContinuation<Void, Never>]] = [:]
   private let started: AsyncStream<SessionService>
   private let starting: AsyncStream<SessionService>.Continuation
 
@@ -43,10 +45,31 @@ package actor SessionDirectory: BearerSource {
 
   /// Puts `entry` in the place of the account's session, which lets its refresh land first; nil takes it away.
   package func set(_ entry: Entry?, for account: AccountName) async {
-    if let old = entries.removeValue(forKey: account) { await old.service.stop() }
-    guard let entry else { return }
+    _ = await settled(account)
+    changing[account] = []
+    if let old = entries[account] { await old.service.stop() }
     entries[account] = entry
-    starting.yield(entry.service)
+    if let entry { starting.yield(entry.service) }
+    changing.removeValue(forKey: account)?.forEach { $0.resume() }
+  }
+
+  /// The account's session, once nothing replaces it any more.
+  package func settled(_ account: AccountName) async -> Entry? {
+    while changing[account] != nil { await withCheckedContinuation { changing[account, default: []].append($0) } }
+    return entries[account]
+  }
+
+  /// Asks the account's session. A call that a new configuration interrupts is repeated to the session that follows;
+  /// nil where there is none.
+  package func call(_ call: SessionCall, of account: AccountName) async -> (entry: Entry, answer: SessionAnswer)? {
+    guard var entry = entries[account] else { return nil }
+    while true {
+      let answer = await entry.service.call(call)
+      guard case .refused(.stopping) = answer else { return (entry, answer) }
+      guard let next = await settled(account) else { return nil }
+      if next.service === entry.service { return (entry, answer) }
+      entry = next
+    }
   }
 
   /// The network may be back: what failed for want of it is tried at once.
@@ -61,8 +84,10 @@ package actor SessionDirectory: BearerSource {
   // MARK: - BearerSource
 
   package func bearer(for account: AccountName) async throws(BearerFailure) -> Bearer {
-    guard let entry = entries[account] else { throw .noSession }
-    switch await entry.service.call(.token(minValidity: Self.validityToSend)) {
+    guard let (entry, answer) = await call(.token(minValidity: Self.validityToSend), of: account) else {
+      throw .noSession
+    }
+    switch answer {
     case .token(let credential):
       let subject = await entry.service.snapshot().subject
       return Bearer(
@@ -78,8 +103,7 @@ package actor SessionDirectory: BearerSource {
   package func refused(
     _ refusal: APIRefusal, of account: AccountName
   ) async throws(BearerFailure) -> Bearer {
-    guard let entry = entries[account] else { throw .noSession }
-    _ = await entry.service.call(.reportUnauthorized(refusal))
+    guard let (entry, _) = await call(.reportUnauthorized(refusal), of: account) else { throw .noSession }
     let bearer = try await bearer(for: account)
     guard bearer.token.fingerprint == refusal.fingerprint else { return bearer }
     let (snapshot, now) = await (entry.service.snapshot(), entry.service.now)

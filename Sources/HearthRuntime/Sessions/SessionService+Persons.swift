@@ -15,6 +15,11 @@ extension SessionService {
 
   /// After a wrong passphrase the store takes none for a while: a short one is waited out.
   private func openStore(with passphrase: Secret) async throws(UnlockFailure) {
+    if isTryingPassphrase { await withCheckedContinuation { passphraseTurns.append($0) } }
+    isTryingPassphrase = true
+    defer {
+      if passphraseTurns.isEmpty { isTryingPassphrase = false } else { passphraseTurns.removeFirst().resume() }
+    }
     let store = store
     let deadline = clock.now() + Self.unlockPatience
     while true {

@@ -31,6 +31,9 @@ package actor SessionService {
   private var armed: Set<Timestamp> = []
   private var announced: SessionSnapshot?
   var isStopped = false
+  /// Passphrases are tried one after another: each gets its turn, however many are wrong before it.
+  var isTryingPassphrase = false
+  var passphraseTurns: [CheckedContinuation<Void, Never>] = []
   private var atRest: [CheckedContinuation<Void, Never>] = []
 
   private let work: AsyncStream<Work>
@@ -234,13 +237,15 @@ package actor SessionService {
       }
     case .rememberLockedByUser(let isLocked):
       let (account, logger) = (account, logger)
-      storeInbox.yield {
+      inStoreOrder {
         do throws(Obstacle) {
           try await store.remember(lockedByUser: isLocked)
+          return .lockRemembered(.success(()))
         } catch {
           logger.warning(
-            "The lock could not be written down and will not survive a restart: \(error.detail)",
+            "Whether \(account) is locked is not written down yet, and is tried again: \(error.detail)",
             metadata: ["HEARTH_ACCOUNT": "\(account)"])
+          return .lockRemembered(.failure(error))
         }
       }
     case .lockStore:

@@ -137,6 +137,12 @@ private struct AccountsDocument: Codable {
     /// Here alone: the credential file's form is the contract's.
     var endDetail: String?
     var removal: Removal?
+    var leftovers: [Leftover]?
+  }
+
+  struct Leftover: Codable {
+    var path: String
+    var fingerprint: String?
   }
 
   struct Removal: Codable {
@@ -153,7 +159,10 @@ private struct AccountsDocument: Codable {
         path: known.place?.path, marker: known.place?.marker, issuer: known.subject?.issuer,
         subject: known.subject?.id, fingerprint: known.fingerprint?.description,
         lockedByUser: known.lockedByUser ? true : nil, end: known.end.map(EndDocument.init),
-        endDetail: known.end?.detail, removal: known.removal.map { Removal(fingerprint: $0.fingerprint?.description) })
+        endDetail: known.end?.detail,
+        removal: known.removal.map { Removal(fingerprint: $0.fingerprint?.description) },
+        leftovers: known.leftovers.isEmpty
+          ? nil : known.leftovers.map { Leftover(path: $0.path, fingerprint: $0.fingerprint?.description) })
     }
   }
 
@@ -173,6 +182,9 @@ private struct AccountsDocument: Codable {
       known.end = try entry.end?.record(detail: entry.endDetail)
       known.removal = entry.removal.map {
         KnownAccount.Removal(fingerprint: $0.fingerprint.flatMap { Fingerprint($0) })
+      }
+      known.leftovers = (entry.leftovers ?? []).map {
+        KnownAccount.Leftover(path: $0.path, fingerprint: $0.fingerprint.flatMap { Fingerprint($0) })
       }
       return known
     }

@@ -45,9 +45,13 @@ extension FileCredentialStore {
     }
   }
 
-  /// The configured path, or where it points if it is a link. One link is followed, and no second one.
+  /// The configured path, or where it points if it is a link.
   func resolvePlace() async throws(Obstacle) -> CredentialPlace {
-    guard isConfiguredPath else { return CredentialPlace(file: path, account: account) }
+    isConfiguredPath ? try await resolve(path) : CredentialPlace(file: path, account: account)
+  }
+
+  /// One link is followed, and no second one.
+  func resolve(_ path: String) async throws(Obstacle) -> CredentialPlace {
     do {
       guard try await files.status(path).kind == .link else { return CredentialPlace(file: path, account: account) }
       let target = try await files.target(ofLink: path)
@@ -118,7 +122,7 @@ extension FileCredentialStore {
     throw .failed("it is being written all the time")
   }
 
-  private func found(in contents: FileContents) -> Look.Found {
+  func found(in contents: FileContents) -> Look.Found {
     do {
       return .file(try CredentialFile(contents.bytes, account: account, modified: contents.status.modified))
     } catch {

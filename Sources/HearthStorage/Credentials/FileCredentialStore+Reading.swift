@@ -32,6 +32,9 @@ extension FileCredentialStore {
       if known.place == nil, known.end?.reason == .signedOut {
         // What a crash after a sign-out left.
         try? await files.removeFile(look.place.marker)
+        var done = known
+        done.leftovers = await takeAway(known.leftovers, besides: look.place)
+        try? await accounts.update(account, to: done)
       }
       if let end = known.end { return .ended(end) }
       return missing.map { .missing($0) } ?? .neverSignedIn
@@ -119,6 +122,7 @@ extension FileCredentialStore {
   func remember(_ look: Look, _ change: (inout KnownAccount) -> Void) async {
     var known = look.known
     change(&known)
+    known.leftovers = look.known.leftovers(besides: path)
     known.place = KnownAccount.Place(path: path, marker: await identifier(of: look.place, known.place))
     do {
       try await accounts.update(account, to: known)

@@ -43,12 +43,42 @@ extension FileCredentialStore {
     reserved = nil
     lastSeen = nil
     var done = known
+    done.leftovers = await takeAway(known.leftovers(besides: path), besides: place)
     done.removal = nil
     done.place = nil
     done.fingerprint = nil
     try await accounts.update(account, to: done)
     try? await files.removeFile(place.marker)
     try? await files.syncFolder(place.folder)
+  }
+
+  /// Removes what was left where the configuration pointed before, and returns what cannot be found or reached now:
+  /// that hinders no sign-out, and is not taken for a session again. A different grant that is there by now stays.
+  func takeAway(
+    _ leftovers: [KnownAccount.Leftover], besides current: CredentialPlace
+  ) async -> [KnownAccount.Leftover] {
+    var rest: [KnownAccount.Leftover] = []
+    for leftover in leftovers {
+      do {
+        let place = try await resolve(leftover.path)
+        if place.file == current.file { continue }
+        let contents = try await files.read(place.file, limit: Self.sizeLimit, followsLink: false)
+        guard isLeft(leftover, in: contents) else { continue }
+        try await removeFiles(at: place)
+        if place.marker != current.marker { try? await files.removeFile(place.marker) }
+      } catch {
+        logger.info("\(leftover.path), where the credential was before, is not removed: \(error)")
+        rest.append(leftover)
+      }
+    }
+    return rest
+  }
+
+  /// Only Hearth seals: what is sealed there for this account is what was left.
+  private func isLeft(_ leftover: KnownAccount.Leftover, in contents: FileContents) -> Bool {
+    guard case .file(let file) = found(in: contents) else { return false }
+    guard case .grant(let grant) = file.body, let fingerprint = leftover.fingerprint else { return true }
+    return grant.accessToken.fingerprint == fingerprint
   }
 
   /// Throws `absent` where there is no credential; what lies beside it is removed then, too.

@@ -41,7 +41,11 @@ extension FileCredentialStore {
     let look = try await lookForWriting()
     switch look.found {
     case .tooNew: return
-    case .file, .corrupt, .nothing: break
+    case .file(let file):
+      if let grant = try? await grant(in: file, modified: look.modified), !known.isEnded(grant) {
+        throw Obstacle(.storageError, detail: "another grant is in \(look.place.file) by now")
+      }
+    case .corrupt, .nothing: break
     }
     try await makeFolder(look.place)
     try await setAsideUnknown(look)

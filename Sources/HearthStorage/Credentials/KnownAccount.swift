@@ -16,7 +16,15 @@ package struct KnownAccount: Hashable, Sendable {
     package var fingerprint: Fingerprint?
   }
 
+  /// What was left where the configuration pointed before: sign-out removes that, too.
+  package struct Leftover: Hashable, Sendable {
+    package var path: String
+    /// Of the access token of the grant that was last there.
+    package var fingerprint: Fingerprint?
+  }
+
   package var place: Place?
+  package var leftovers: [Leftover] = []
   package var subject: Subject?
   /// Of the access token of the grant that was last seen or stored.
   package var fingerprint: Fingerprint?
@@ -28,12 +36,19 @@ package struct KnownAccount: Hashable, Sendable {
 }
 
 extension KnownAccount {
+  /// What may lie elsewhere once the credential is looked for at `path`.
+  func leftovers(besides path: String) -> [Leftover] {
+    guard let place, place.path != path else { return leftovers }
+    return leftovers.filter { $0.path != place.path } + [Leftover(path: place.path, fingerprint: fingerprint)]
+  }
+
   /// Whether a grant that is found is the one that the end was about. A grant that was lost and is back, or that
   /// could not be understood, is welcome.
   func isEnded(_ grant: Grant) -> Bool {
     guard let end else { return false }
     switch end.reason {
     case .credentialMissing, .credentialCorrupt, .credentialTooNew: return false
+    case .signedOut where leftovers.contains { $0.fingerprint == grant.accessToken.fingerprint }: return true
     case .signedOut, .refreshTokenRejected, .refreshTokenExpired, .noRefreshToken, .rejectedByServer,
       .accountDisabled:
       let names = [grant.accessToken.fingerprint, grant.refreshToken?.fingerprint, grant.idToken?.fingerprint]

@@ -64,6 +64,41 @@ struct LockTests {
     #expect(restarted.deeds == [.lockStore])
   }
 
+  @Test("writes a lock down again until that lands, within 30 s each time, and takes no harm from an unlock meanwhile")
+  func remembersAgain() {
+    var session = SessionScript.holding()
+    session.take(.locked(.user))
+    session.notesLock(.full)
+    #expect(session.snapshot.credentialError == Obstacle.full.detail)
+    for _ in 0..<20 {
+      let before = session.now
+      session.wakes()
+      #expect(session.now - before <= .seconds(30))
+      #expect(session.deeds == [.rememberLockedByUser(true)])
+      session.notesLock(.full)
+    }
+    session.take(.unlocked(.user))
+    #expect(session.deeds.contains(.rememberLockedByUser(false)))
+    session.notesLock()
+    #expect(session.snapshot.credentialError == nil)
+    session.passes(.seconds(100))
+    #expect(!session.deeds.contains(.rememberLockedByUser(true)))
+  }
+
+  @Test("writes a lock down once more when the process stops, and is at rest only after that")
+  func remembersAtTheEnd() {
+    var session = SessionScript.holding()
+    session.take(.locked(.user))
+    #expect(!session.machine.isAtRest)
+    session.notesLock(.full)
+    #expect(session.machine.isAtRest)
+    session.take(.stopping)
+    #expect(session.deeds == [.rememberLockedByUser(true)])
+    #expect(!session.machine.isAtRest)
+    session.notesLock()
+    #expect(session.machine.isAtRest)
+  }
+
   @Test("shows an end before a lock, and a lock before hydrating")
   func precedence() {
     var session = SessionScript()

@@ -161,4 +161,29 @@ struct MistakesOfOthersTests {
       #expect(session.nextWake != nil)
     }
   }
+
+  @Test("A newer grant is overwritten by the end of an older one: here it wins, though it can be read but for a moment")
+  func newerGrantOverwritten() {
+    var session = SessionScript.holding()
+    session.asks(.refresh)
+    session.fails(.rejected(.refreshToken, message: "invalid_grant"))
+    session.take(.credentialHinted)
+    session.reads(.found(.sample(7, issuedAt: .sample)))
+    session.reads(.unreadable(.denied))
+    #expect(!destroys(session))
+    #expect(session.state == .authenticated)
+    #expect(session.token == .sample(7))
+  }
+
+  @Test("A newer grant is overwritten because the old one runs out while it is read: here the read is waited for")
+  func newerGrantRead() {
+    var session = SessionScript.holding(.sample(1, issuedAt: .sample, isRenewable: false))
+    session.take(.credentialHinted)
+    session.passes(.seconds(3601))
+    #expect(!destroys(session))
+    session.reads(.found(.sample(7, issuedAt: session.now)))
+    #expect(!destroys(session))
+    #expect(session.state == .authenticated)
+    #expect(session.token == .sample(7))
+  }
 }

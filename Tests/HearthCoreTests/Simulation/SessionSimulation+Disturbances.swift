@@ -132,6 +132,7 @@ extension SessionSimulation {
       let credential = provider.signIn(at: elapsed, now)
       disk.file = .grant(credential)
       ledger.durable.insert(credential.grant.accessToken.fingerprint)
+      ledger.strangers.insert(credential.grant.accessToken.fingerprint)
     case 3: disk.file = .nothing
     case 4: disk.file = .garbage
     case 5: disk.file = .tooNew

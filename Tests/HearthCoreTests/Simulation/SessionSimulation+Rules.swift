@@ -25,6 +25,8 @@ struct Ledger {
   var removalFailed = false
   /// Somebody else changed the file since this machine last wrote it.
   var isTampered = false
+  /// Access tokens of other programs' grants that this machine has not taken over yet.
+  var strangers: Set<Fingerprint> = []
   var inFlight = 0
   var lastAttemptAt: Duration?
   var isRepetition = false
@@ -72,7 +74,7 @@ extension SessionSimulation {
     case .removed(let result):
       if case .failure = result { ledger.removalFailed = true } else { ledger.removalFailed = false }
     case .started, .woke, .clockChanged, .networkReturned, .settingsChanged, .stopping, .credentialHinted,
-      .credentialWritten, .credentialSetAside, .identified, .locked, .unlocked, .called:
+      .credentialWritten, .credentialSetAside, .lockRemembered, .identified, .locked, .unlocked, .called:
       break
     }
   }
@@ -109,6 +111,7 @@ extension SessionSimulation {
       if isHeld || machine.knowledge == .withheld {
         ledger.newest = refreshToken(credential)
         ledger.isTampered = false
+        ledger.strangers.remove(credential.grant.accessToken.fingerprint)
       }
     case .credentialWritten(let generation, _):
       if generation == before.generation,
@@ -119,7 +122,8 @@ extension SessionSimulation {
         ledger.grounds = []
       }
     case .started, .woke, .clockChanged, .networkReturned, .settingsChanged, .stopping, .credentialHinted,
-      .credentialRead, .credentialSetAside, .endWritten, .removed, .refreshEnded, .identified, .locked, .unlocked,
+      .credentialRead, .credentialSetAside, .lockRemembered, .endWritten, .removed, .refreshEnded, .identified, .locked,
+      .unlocked,
       .called:
       break
     }
@@ -156,6 +160,14 @@ extension SessionSimulation {
       throw Violation("a refresh token was spent twice, though its answer had arrived: \(token.fingerprint)")
     }
     tally.lostInFlight += 1
+  }
+
+  /// An end takes the place of the grant that it is about, and of no other.
+  func checkOverwritten(_ before: Credential?) throws(Violation) {
+    guard let token = before?.grant.accessToken.fingerprint, ledger.strangers.contains(token),
+      case .ended(let record) = disk.file
+    else { return }
+    throw Violation("another program's grant is overwritten by an end: \(record.reason)")
   }
 
   // MARK: - What the machine does
@@ -294,6 +306,9 @@ extension SessionSimulation {
       guard let wait, wait <= limit else {
         throw Violation("\(what), and the next wake is in \(wait.map { "\($0)" } ?? "no time at all")")
       }
+    }
+    if disk.known.lockedByUser != machine.locks.contains(.user) {
+      try need(.seconds(30), "the user's lock is not written down")
     }
     if !calls.isEmpty { try need(settings.refresh.requestTimeout * 2 + .seconds(10), "calls wait") }
     switch machine.knowledge {

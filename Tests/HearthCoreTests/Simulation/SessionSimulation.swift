@@ -195,8 +195,9 @@ struct SessionSimulation {
   }
 
   private mutating func stepDisk() throws(Violation) {
-    let job = jobs[0]
+    let (job, before) = (jobs[0], disk.grant)
     let progress = disk.step(job, jobStep)
+    try checkOverwritten(before)
     note("disk: \(job) step \(jobStep)")
     if case .write(let credential, let generation) = job, jobStep == 0, disk.grant == credential {
       ledger.durable.insert(credential.grant.accessToken.fingerprint)
@@ -226,7 +227,8 @@ struct SessionSimulation {
 
   private mutating func deliver(_ job: SimulatedDisk.Job, _ result: Result<Void, Obstacle>) throws(Violation) {
     switch job {
-    case .read, .remember, .lock: break
+    case .read, .lock: break
+    case .remember: try deliver(.lockRemembered(result))
     case .unlock:
       locks.remove(.user)
       try deliver(.credentialHinted)

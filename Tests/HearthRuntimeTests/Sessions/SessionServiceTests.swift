@@ -233,6 +233,18 @@ struct SessionServiceTests {
     }
   }
 
+  @Test("has a lock written down that could not be at first, at the latest when it stops")
+  func writesTheLockDownAgain() async throws {
+    try await running {
+      _ = await service.call(.settle)
+      store.cannotBeWritten(Obstacle(.storageError, detail: "no space left on device"))
+      await service.lock(.user)
+      #expect(!store.memory.lockedByUser)
+      store.cannotBeWritten(nil)
+    }
+    #expect(store.memory.lockedByUser)
+  }
+
   @Test("waits out the ten seconds or less in which no passphrase is taken, and tries then")
   func waitsForTheStore() async throws {
     store.isSealed(with: "sesame", refusing: .tooSoon(.seconds(10)))
@@ -254,6 +266,30 @@ struct SessionServiceTests {
       await #expect(throws: UnlockFailure.tooSoon(.seconds(11))) {
         try await service.unlock(.user, passphrase: Secret("sesame"))
       }
+    }
+  }
+
+  @Test("tries each of many passphrases in its turn, however long those before it take")
+  func triesInTurn() async throws {
+    store.isSealed(with: "sesame", refusing: .tooSoon(.seconds(6)), .wrongPassphrase, .tooSoon(.seconds(8)))
+    try await running {
+      _ = await service.call(.settle)
+      async let wrong: Void = service.unlock(.user, passphrase: Secret("open"))
+      await clock.waitForSleeper(until: clock.now() + .seconds(6))
+      async let right: Void = service.unlock(.user, passphrase: Secret("sesame"))
+      // Answered in the inbox's order: the other one has asked by then.
+      for _ in 0..<3 { _ = await service.call(.settle) }
+      clock.advance(by: .seconds(6))
+      do {
+        try await wrong
+        Issue.record("it was taken")
+      } catch {
+        #expect(error as? UnlockFailure == .wrongPassphrase)
+      }
+      await clock.waitForSleeper(until: clock.now() + .seconds(8))
+      clock.advance(by: .seconds(8))
+      try await right
+      #expect(await !service.needsPassphrase())
     }
   }
 

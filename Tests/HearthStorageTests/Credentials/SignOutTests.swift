@@ -167,4 +167,58 @@ struct SignOutTests {
     #expect(await store.read() == .ended(bench.end(.signedOut)))
     #expect(bench.files.fileNames == [bench.accountsPath])
   }
+
+  @Test("What was left where the configuration pointed before is removed, too", arguments: [true, false])
+  func leftover(isEndWritten: Bool) async throws {
+    try await bench.store().write(bench.credential(1))
+    let store = bench.store(at: bench.configuredPath)
+    guard case .missing = await store.read() else {
+      Issue.record("it is not missing")
+      return
+    }
+    if isEndWritten { try await store.writeEnd(bench.end(.credentialMissing)) }
+    try await bench.store(at: bench.configuredPath).remove(bench.end(.signedOut), fingerprint: nil)
+    #expect(bench.files.fileNames == [bench.accountsPath])
+    #expect(await bench.store().read() == .ended(bench.end(.signedOut)))
+  }
+
+  @Test("What was left at a place that is away hinders no sign-out, and is no session when it is back")
+  func leftoverAway() async throws {
+    for isConfiguredAgain in [true, false] {
+      let bench = Bench()
+      try await bench.store(at: bench.configuredPath).write(bench.credential(1))
+      bench.files.unmount(Bench.secure)
+      let store = bench.store()
+      try await store.writeEnd(bench.end(.credentialMissing))
+      try await store.remove(bench.end(.signedOut), fingerprint: nil)
+      #expect(await bench.store().read() == .ended(bench.end(.signedOut)))
+      bench.files.mountAll()
+      let later = isConfiguredAgain ? bench.store(at: bench.configuredPath) : bench.store()
+      for _ in 0..<2 { #expect(await later.read() == .ended(bench.end(.signedOut))) }
+      let left = bench.files.text(at: bench.configuredPath)
+      #expect(isConfiguredAgain ? left?.contains("access-1") == false : left == nil)
+    }
+  }
+
+  @Test("What is not that grant stays at the place before: another grant, and another account's")
+  func notLeft() async throws {
+    for text in [bench.text(2), bench.text(1, account: "home")] {
+      let bench = Bench()
+      try await bench.store().write(bench.credential(1))
+      let store = bench.store(at: bench.configuredPath)
+      try await store.writeEnd(bench.end(.credentialMissing))
+      bench.files.put(text, at: bench.defaultPath)
+      try await store.remove(bench.end(.signedOut), fingerprint: nil)
+      #expect(bench.files.text(at: bench.defaultPath) == text)
+    }
+  }
+
+  @Test("A grant that signing in elsewhere left behind is removed with the later one")
+  func leftByLater() async throws {
+    try await bench.store().write(bench.credential(1))
+    let store = bench.store(at: bench.configuredPath)
+    try await store.write(bench.credential(2))
+    try await store.remove(bench.end(.signedOut), fingerprint: nil)
+    #expect(bench.files.fileNames == [bench.accountsPath])
+  }
 }

@@ -5,6 +5,9 @@ import Testing
 
 @Suite("Writing the credential")
 struct WritingTests {
+  /// Ends about no grant: none is there when they are written.
+  private static let losses = [EndReason.credentialMissing, .credentialCorrupt, .credentialTooNew]
+
   let bench = Bench()
 
   @Test("Written aside, fsynced, renamed, folder fsynced; then the marker, then accounts.json")
@@ -168,6 +171,7 @@ struct WritingTests {
   func detail() async throws {
     try await bench.store().write(bench.credential(1))
     let end = EndRecord(reason: .credentialMissing, at: bench.clock.now(), fingerprint: nil, detail: "It was there.")
+    bench.files.delete(bench.defaultPath)
     try await bench.store().writeEnd(end)
     #expect(await bench.store().remembered().end == end)
     #expect(await bench.store().read() == .ended(end))
@@ -179,6 +183,7 @@ struct WritingTests {
   func ended(reason: EndReason) async throws {
     try await bench.store().write(bench.credential(1))
     let end = bench.end(reason, fingerprint: bench.grant(1).refreshToken?.fingerprint)
+    if Self.losses.contains(reason) { bench.files.delete(bench.defaultPath) }
     try await bench.store().writeEnd(end)
     #expect(await bench.store().remembered().end == end)
     #expect(await bench.store().read() == .ended(end))
@@ -220,6 +225,7 @@ struct WritingTests {
   func adoptedAfterEnd(reason: EndReason) async throws {
     let store = bench.store()
     try await store.write(bench.credential(1))
+    if Self.losses.contains(reason) { bench.files.delete(bench.defaultPath) }
     try await store.writeEnd(bench.end(reason))
     bench.files.put(bench.text(2), at: bench.defaultPath)
     #expect(await store.read() == .found(bench.credential(2)))
@@ -228,10 +234,11 @@ struct WritingTests {
 
   @Test(
     "A grant that was lost or could not be understood is welcome when it is back",
-    arguments: [EndReason.credentialMissing, .credentialCorrupt, .credentialTooNew])
+    arguments: losses)
   func restored(reason: EndReason) async throws {
     let store = bench.store()
     try await store.write(bench.credential(1))
+    bench.files.delete(bench.defaultPath)
     try await store.writeEnd(bench.end(reason))
     bench.files.put(bench.text(1), at: bench.defaultPath)
     #expect(await store.read() == .found(bench.credential(1)))
@@ -272,5 +279,17 @@ struct WritingTests {
   func lockedBeforeSignIn() async throws {
     try await bench.store().remember(lockedByUser: true)
     #expect(await bench.store().read() == .neverSignedIn)
+  }
+
+  @Test("An end is not written over a grant that it is not about; that one is there to be adopted")
+  func endOverAnotherGrant() async throws {
+    let store = bench.store()
+    try await store.write(bench.credential(1))
+    bench.files.put(bench.text(2), at: bench.defaultPath)
+    let end = bench.end(.refreshTokenRejected, fingerprint: bench.grant(1).refreshToken?.fingerprint)
+    await #expect(throws: Obstacle.self) { try await store.writeEnd(end) }
+    #expect(bench.files.text(at: bench.defaultPath) == bench.text(2))
+    #expect(await bench.store().remembered().end == end)
+    #expect(await store.read() == .found(bench.credential(2)))
   }
 }

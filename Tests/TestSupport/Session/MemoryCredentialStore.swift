@@ -79,10 +79,12 @@ package final class MemoryCredentialStore: CredentialStore {
   }
 
   package func remember(lockedByUser: Bool) async throws(Obstacle) {
-    state.withLock { state in
+    let obstacle = state.withLock { state in
       state.log.append("remember \(lockedByUser)")
-      state.remembered.lockedByUser = lockedByUser
+      if state.writeObstacle == nil { state.remembered.lockedByUser = lockedByUser }
+      return state.writeObstacle
     }
+    if let obstacle { throw obstacle }
   }
 
   package func needsPassphrase() async -> Bool { state.withLock { !$0.isOpen } }

@@ -81,6 +81,10 @@ package struct SessionScript: Sendable {
     take(.removed(obstacle.map { .failure($0) } ?? .success(())))
   }
 
+  package mutating func notesLock(_ obstacle: Obstacle? = nil) {
+    take(.lockRemembered(obstacle.map { .failure($0) } ?? .success(())))
+  }
+
   package mutating func setsAside(_ obstacle: Obstacle? = nil) {
     take(.credentialSetAside(obstacle.map { .failure($0) } ?? .success("work.json.corrupt-1")))
   }

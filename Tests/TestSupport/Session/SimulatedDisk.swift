@@ -73,6 +73,7 @@ package struct SimulatedDisk: Sendable {
       if file == .garbage { file = .nothing }
       return .done(.success(()))
     case .remember(let lockedByUser):
+      if isFull { return .done(.failure(.full)) }
       known.lockedByUser = lockedByUser
       return .done(.success(()))
     case .lock:
@@ -116,6 +117,7 @@ package struct SimulatedDisk: Sendable {
     case 1:
       if let obstacle = blocked ?? (isFull ? .full : nil) { return .done(.failure(obstacle)) }
       if file == .tooNew { return .done(.success(())) }
+      if case .grant(let credential) = file, !isOver(credential.grant, record) { return .done(.failure(.full)) }
       file = .ended(record)
       return .goesOn
     default:

@@ -1,0 +1,57 @@
+import HearthCore
+import HearthRuntime
+import Logging
+import TestSupport
+import Testing
+
+@Suite("All sessions")
+struct SessionDirectoryTests {
+  let clock = ManualClock()
+  let sessions = SessionDirectory()
+
+  private func entry(_ number: Int, _ endpoint: ScriptedTokenEndpoint) -> SessionDirectory.Entry {
+    let service = SessionService(
+      account: .sample, settings: SessionSettings(),
+      store: MemoryCredentialStore(.found(.sample(number, issuedAt: clock.now()))), endpoint: endpoint, clock: clock,
+      logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), seed: 1, announce: { _, _ in })
+    return SessionDirectory.Entry(service: service, issuer: nil, bearer: .accessToken)
+  }
+
+  @Test("A call that a new configuration interrupts is repeated to the session that follows")
+  func repeats() async throws {
+    let (before, after) = (ScriptedTokenEndpoint(), ScriptedTokenEndpoint())
+    await withTaskGroup { group in
+      group.addTask { [sessions] in await sessions.run() }
+      await sessions.set(entry(1, before), for: .sample)
+      _ = await sessions.call(.settle, of: .sample)
+      async let asked = sessions.call(.refresh, of: .sample)
+      await before.waitForRequests(1)
+      let next = entry(1, after)
+      async let replaced: Void = sessions.set(next, for: .sample)
+      await clock.waitForSleeper(until: clock.now() + .seconds(4))
+      #expect(await sessions[.sample] != nil, "an account that is being changed is no unknown one")
+      clock.advance(by: .seconds(4))
+      await replaced
+      before.answer(.failed(.unanswered(message: "cancelled")))
+      await after.waitForRequests(1)
+      after.answer(.granted(.sample(2)))
+      let answer = await asked
+      #expect(answer?.answer == .done)
+      #expect(answer?.entry.service === next.service)
+      await sessions.stop(patience: .zero)
+    }
+  }
+
+  @Test("A call is refused when all is shut down, and unanswered where the account was taken away")
+  func stops() async {
+    await withTaskGroup { group in
+      group.addTask { [sessions] in await sessions.run() }
+      await sessions.set(entry(1, ScriptedTokenEndpoint()), for: .sample)
+      _ = await sessions.call(.settle, of: .sample)
+      await sessions.stop(patience: .zero)
+      #expect(await sessions.call(.refresh, of: .sample)?.answer == .refused(.stopping))
+      await sessions.set(nil, for: .sample)
+      #expect(await sessions.call(.refresh, of: .sample)?.answer == nil)
+    }
+  }
+}
