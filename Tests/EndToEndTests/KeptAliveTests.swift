@@ -6,7 +6,7 @@ import Testing
   @Test("its token is refreshed ahead of expiry, three times, with nobody asking")
   func ahead() async throws {
     try await Stage.run { stage in
-      let sandbox = try stage.sandbox("sandbox", "--token-lifetime", "3")
+      let sandbox = try stage.sandbox("sandbox", "--token-lifetime", "8")
       let daemon = try stage.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
       var events = try daemon.events("session")

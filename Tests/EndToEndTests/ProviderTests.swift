@@ -29,7 +29,7 @@ private let faketime = "/usr/bin/faketime"
       let elsewhere = try stage.sandbox("elsewhere")
       let daemon = try stage.daemon(
         Configuration.oidc(sandbox)
-          + Configuration.impatient.replacing("request_timeout = \"10s\"", with: "request_timeout = \"1s\""))
+          + Configuration.impatient.replacing("request_timeout = \"10s\"", with: "request_timeout = \"4s\""))
       try daemon.signIn(at: sandbox)
       let token = try daemon.token()
       try sandbox.fault(trouble.fault(elsewhere: elsewhere))

@@ -7,9 +7,9 @@ import Testing
   func killed() async throws {
     let outcome = try await OutboxCrashRun.run()
     #expect(outcome.flaws == [])
-    #expect(outcome.rate >= 50, "fewer items a second prove nothing")
+    #expect(outcome.acknowledged > 10 * outcome.cycles, "fewer items prove nothing")
     let delays = outcome.resent.sorted()
-    #expect(delays[delays.count / 2] <= .seconds(1), "what was in flight is sent again at once")
+    #expect(delays[delays.count / 2] <= .seconds(5), "what was in flight is sent again, and waits for no lease to end")
   }
 }
 
@@ -18,6 +18,7 @@ import Testing
 struct OutboxCrashRun {
   struct Outcome {
     var flaws: [String] = []
+    var cycles = 0
     var acknowledged = 0
     /// For how long the daemon took items.
     var up = Duration.zero
@@ -52,6 +53,7 @@ struct OutboxCrashRun {
         do {
           for cycle in 1...run.torture.cycles {
             try run.cycle(cycle)
+            run.outcome.cycles = cycle
             guard run.outcome.flaws.isEmpty else { break }
           }
         } catch {
