@@ -37,7 +37,7 @@ await() {
 session() { hearthctl rpc session.get '{"account":"demo"}' | jq --raw-output "$1"; }
 state_is() { [ "$(session .state)" = "$1" ]; }
 refreshing_fails() { [ "$(session '.token.health == "expired" and .refresh.failures > 0')" = true ]; }
-outbox() { hearthctl rpc outbox.getStats '{"account":"demo"}' | jq ".$1"; }
+outbox() { hearthctl rpc outbox.getStats '{"account":"demo"}' | jq "$1"; }
 delivered() { curl --silent "$issuer/__stats" | jq --exit-status "[.effects[].body] == $1" > /dev/null; }
 sign_in() {
   echo "\$ hearthctl login demo --refresh-token-stdin"
@@ -79,7 +79,7 @@ echo "  (provider and API are down)"
 show 0 outbox add demo POST "$issuer/api/notes" --data "written on a train"
 await 15 refreshing_fails
 state_is authenticated || fail "being offline ended the session"
-[ $(($(outbox pending) + $(outbox waiting) + $(outbox inFlight))) -eq 1 ] || fail "the item does not wait"
+[ "$(outbox '.pending + .waiting + .inFlight')" -eq 1 ] || fail "the item does not wait"
 show 5 status demo
 start_sandbox
 echo "  (they are back)"
@@ -98,7 +98,7 @@ curl --silent -d '{"subject":"ada"}' "$issuer/__revoke" > /dev/null
 await 15 state_is reauthRequired
 show 3 status demo
 show 0 outbox add demo POST "$issuer/api/notes" --data "written signed out"
-[ "$(outbox paused)" = true ] || fail "the outbox is not paused"
+[ "$(outbox .paused)" = true ] || fail "the outbox is not paused"
 
 step "6. Signed in again, the waiting item delivered"
 sign_in
