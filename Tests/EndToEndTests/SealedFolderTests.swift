@@ -49,4 +49,31 @@ struct SealedFolderTests {
       try daemon.stop()
     }
   }
+  @Test("one that hangs holds up its own account alone, whose token is served meanwhile, and is read once it answers")
+  func hangs() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let folder = try SealedFolder(on: stage)
+      try folder.mount()
+      let daemon = try stage.daemon(
+        Configuration.oidc(sandbox, "credential_file = \"\(folder.path)/work.json\"")
+          + Configuration.oidc(sandbox, account: "other"))
+      try daemon.signIn(at: sandbox)
+      try daemon.signIn("other", at: sandbox)
+      let held = try daemon.token().fingerprint
+      try folder.hang()
+      try daemon.call("session.rehydrate", ["account": "work"])
+      #expect(try daemon.token().fingerprint == held)
+      try daemon.call("session.refresh", ["account": "other"])
+      let status = try daemon.waitUntil("it counts as unreadable") { !$0.credential.readable }
+      #expect(status.state == "authenticated")
+      #expect(status.credential.error?.contains("did not answer") == true, "\(status.credential.error ?? "")")
+      #expect(try daemon.token().fingerprint == held)
+      try folder.mend()
+      try daemon.waitUntil("it is read again") { $0.credential.readable && $0.credential.error == nil }
+      try daemon.refresh()
+      #expect(try sandbox.count("reuseDetected") == 0)
+      try daemon.stop()
+    }
+  }
 }

@@ -15,13 +15,29 @@ final class SealedFolder {
     try Command.run(["/usr/bin/gocryptfs", "-q", "-init", "-scryptn", "10"] + Self.passphrase + [ciphers])
   }
 
-  deinit { try? Command.run(Self.unmounting + [path]) }
+  deinit {
+    try? mend()
+    try? Command.run(Self.unmounting + [path])
+  }
 
   func mount() throws { try Command.run(["/usr/bin/gocryptfs", "-q"] + Self.passphrase + [ciphers, path]) }
 
   /// Refused while the daemon has a look at what is in it.
   func unmount() throws {
     try eventually("it is unmounted") { (try? Command.run(Self.unmounting + [path])) != nil }
+  }
+
+  /// Whoever touches it waits, until it is mended.
+  func hang() throws { try signal(SIGSTOP) }
+
+  func mend() throws { try signal(SIGCONT) }
+
+  private func signal(_ number: Int32) throws {
+    let server = Files.names(in: "/proc").compactMap { pid_t($0) }.first { pid in
+      let line = Files.text("/proc/\(pid)/cmdline").split(separator: "\0")
+      return line.first?.hasSuffix("gocryptfs") == true && line.last.map { $0 == path } ?? false
+    }
+    guard let server, kill(server, number) == 0 else { throw CallFailure("kill gocryptfs") }
   }
 
   /// Tried, since a kernel's module, a device and a right are needed for it.
