@@ -113,6 +113,7 @@ extension OutboxService {
   private func setPaused(_ account: AccountName?, _ isPaused: Bool) async throws(OutboxError) {
     let chosen = try chosen(account)
     do { try await store.setPaused(chosen, isPaused) } catch { throw OutboxError(error) }
+    pauseChanges += 1
     for name in chosen {
       accounts[name]?.isPausedByUser = isPaused
       if isPaused { finished += accounts[name]?.withdrawAll() ?? [] }

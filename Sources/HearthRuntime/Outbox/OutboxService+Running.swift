@@ -90,11 +90,15 @@ extension OutboxService {
       nextSweepAt = clock.now()
     }
     isRecovered = true
-    let paused: Set<AccountName>
-    do { paused = try await store.paused() } catch {
-      isRecovered = false
-      throw error
-    }
+    var paused: Set<AccountName>
+    var changes: Int
+    repeat {
+      changes = pauseChanges
+      do { paused = try await store.paused() } catch {
+        isRecovered = false
+        throw error
+      }
+    } while changes != pauseChanges
     for name in accounts.keys {
       accounts[name]?.isPausedByUser = paused.contains(name)
       tellPause(of: name)

@@ -165,6 +165,19 @@ import Testing
     }
   }
 
+  @Test("A pause that ends while the service reads who is paused has ended")
+  func resumedWhileRead() async throws {
+    try await withService(answers200) { outbox in
+      await outbox.signIn()
+      try await outbox.service.pause(Sample.work)
+      try await outbox.add(Sample.draft())
+      outbox.store.whilePausedIsRead { try? await outbox.service.resume(Sample.work) }
+      await outbox.service.accountsChanged([Sample.work: [Sample.origin]], settings: OutboxSettings())
+      await outbox.told.first { $0 == .resumed(Sample.work, reason: "user") }
+      #expect(try await outbox.service.flush(nil, timeout: .seconds(30)).delivered == 1)
+    }
+  }
+
   @Test(
     "Lock, sign-out and an ended session stop sending and lose nothing; it goes on by itself",
     arguments: ["locked", "signedOut", "reauthRequired"])

@@ -5,12 +5,16 @@ import Synchronization
 package final class FaultyOutboxStore: OutboxStore {
   private let store: any OutboxStore
   private let isFailing = Mutex(false)
+  private let meanwhile = Mutex<(@Sendable () async -> Void)?>(nil)
 
   package init(_ store: any OutboxStore) {
     self.store = store
   }
 
   package func setFailing(_ failing: Bool) { isFailing.withLock { $0 = failing } }
+
+  /// What happens while the next answer to `paused` is on its way.
+  package func whilePausedIsRead(_ body: @escaping @Sendable () async -> Void) { meanwhile.withLock { $0 = body } }
 
   private func pass() throws(OutboxStoreFailure) {
     if isFailing.withLock({ $0 }) { throw .unavailable("The disk is full.") }
@@ -102,6 +106,12 @@ package final class FaultyOutboxStore: OutboxStore {
 
   package func paused() async throws(OutboxStoreFailure) -> Set<AccountName> {
     try pass()
-    return try await store.paused()
+    let paused = try await store.paused()
+    let body = meanwhile.withLock { body in
+      defer { body = nil }
+      return body
+    }
+    await body?()
+    return paused
   }
 }
