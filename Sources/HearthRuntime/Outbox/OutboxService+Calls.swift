@@ -29,6 +29,8 @@ extension OutboxService {
     for (receipt, item) in zip(receipts.receipts, items) {
       if !receipt.isDuplicate { tell(.enqueued(receipt.item)) }
       accounts[receipt.item.account]?.mayHaveMore = .all
+      // Somebody signed in meanwhile, and what was nobody's was bound before this was there.
+      if receipt.item.subject == nil { accounts[receipt.item.account]?.bindAgain() }
       if let expiresAt = item.draft.expiresAt { nextExpiryAt = min(nextExpiryAt ?? expiresAt, expiresAt) }
     }
     bell.ring()

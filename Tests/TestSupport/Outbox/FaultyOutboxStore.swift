@@ -5,7 +5,12 @@ import Synchronization
 package final class FaultyOutboxStore: OutboxStore {
   private let store: any OutboxStore
   private let isFailing = Mutex(false)
-  private let meanwhile = Mutex<(@Sendable () async -> Void)?>(nil)
+  private let meanwhile = Mutex<[Moment: @Sendable () async -> Void]>([:])
+
+  /// Before the store is asked, or before its answer is heard.
+  package enum Moment {
+    case beforeEnqueue, afterBind, afterPaused
+  }
 
   package init(_ store: any OutboxStore) {
     self.store = store
@@ -13,8 +18,15 @@ package final class FaultyOutboxStore: OutboxStore {
 
   package func setFailing(_ failing: Bool) { isFailing.withLock { $0 = failing } }
 
-  /// What happens while the next answer to `paused` is on its way.
-  package func whilePausedIsRead(_ body: @escaping @Sendable () async -> Void) { meanwhile.withLock { $0 = body } }
+  /// What happens at the next such moment, which lasts until it is done.
+  package func once(_ moment: Moment, _ body: @escaping @Sendable () async -> Void) {
+    meanwhile.withLock { $0[moment] = body }
+  }
+
+  private func pass(_ moment: Moment) async {
+    let body = meanwhile.withLock { $0.removeValue(forKey: moment) }
+    await body?()
+  }
 
   private func pass() throws(OutboxStoreFailure) {
     if isFailing.withLock({ $0 }) { throw .unavailable("The disk is full.") }
@@ -29,6 +41,7 @@ package final class FaultyOutboxStore: OutboxStore {
     _ items: [NewOutboxItem], limits: OutboxLimits, at now: Timestamp
   ) async throws(OutboxStoreFailure) -> OutboxReceipts {
     try pass()
+    await pass(.beforeEnqueue)
     return try await store.enqueue(items, limits: limits, at: now)
   }
 
@@ -67,7 +80,9 @@ package final class FaultyOutboxStore: OutboxStore {
     _ account: AccountName, to subject: Subject, adopts: Bool, limit: Int
   ) async throws(OutboxStoreFailure) -> OutboxBinding {
     try pass()
-    return try await store.bind(account, to: subject, adopts: adopts, limit: limit)
+    let binding = try await store.bind(account, to: subject, adopts: adopts, limit: limit)
+    await pass(.afterBind)
+    return binding
   }
 
   package func discard(
@@ -107,11 +122,7 @@ package final class FaultyOutboxStore: OutboxStore {
   package func paused() async throws(OutboxStoreFailure) -> Set<AccountName> {
     try pass()
     let paused = try await store.paused()
-    let body = meanwhile.withLock { body in
-      defer { body = nil }
-      return body
-    }
-    await body?()
+    await pass(.afterPaused)
     return paused
   }
 }
