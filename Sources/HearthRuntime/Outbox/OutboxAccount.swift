@@ -73,6 +73,9 @@ struct OutboxAccount {
   /// The account may be another one of that name by now, after a reload.
   mutating func ended(_ kind: OutboxKinds) { active[kind] = max(active[kind, default: 0] - 1, 0) }
 
+  /// There are, or may be, items that are nobody's yet: they become the known subject's.
+  mutating func bindAgain() { isBound = knownSubject == nil }
+
   /// The next run of a kind that waits for a worker.
   mutating func nextRun(of kind: OutboxKinds) -> DeliveryRun? {
     buffer.firstIndex { $0.kind == kind }.map { buffer.remove(at: $0) }

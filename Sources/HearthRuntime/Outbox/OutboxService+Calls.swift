@@ -29,6 +29,8 @@ extension OutboxService {
     for (receipt, item) in zip(receipts.receipts, items) {
       if !receipt.isDuplicate { tell(.enqueued(receipt.item)) }
       accounts[receipt.item.account]?.mayHaveMore = .all
+      // Somebody signed in meanwhile, and what was nobody's was bound before this was there.
+      if receipt.item.subject == nil { accounts[receipt.item.account]?.bindAgain() }
       if let expiresAt = item.draft.expiresAt { nextExpiryAt = min(nextExpiryAt ?? expiresAt, expiresAt) }
     }
     bell.ring()
@@ -113,6 +115,7 @@ extension OutboxService {
   private func setPaused(_ account: AccountName?, _ isPaused: Bool) async throws(OutboxError) {
     let chosen = try chosen(account)
     do { try await store.setPaused(chosen, isPaused) } catch { throw OutboxError(error) }
+    pauseChanges += 1
     for name in chosen {
       accounts[name]?.isPausedByUser = isPaused
       if isPaused { finished += accounts[name]?.withdrawAll() ?? [] }

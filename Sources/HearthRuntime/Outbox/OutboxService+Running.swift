@@ -90,11 +90,15 @@ extension OutboxService {
       nextSweepAt = clock.now()
     }
     isRecovered = true
-    let paused: Set<AccountName>
-    do { paused = try await store.paused() } catch {
-      isRecovered = false
-      throw error
-    }
+    var paused: Set<AccountName>
+    var changes: Int
+    repeat {
+      changes = pauseChanges
+      do { paused = try await store.paused() } catch {
+        isRecovered = false
+        throw error
+      }
+    } while changes != pauseChanges
     for name in accounts.keys {
       accounts[name]?.isPausedByUser = paused.contains(name)
       tellPause(of: name)
@@ -108,7 +112,13 @@ extension OutboxService {
     for (name, account) in accounts {
       guard !account.isBound, let subject = account.knownSubject else { continue }
       let adopts = if case .sendable = account.permission { true } else { false }
-      let binding = try await store.bind(name, to: subject, adopts: adopts, limit: Self.batch)
+      // What comes while the store is asked asks for it again.
+      accounts[name]?.isBound = true
+      let binding: OutboxBinding
+      do { binding = try await store.bind(name, to: subject, adopts: adopts, limit: Self.batch) } catch {
+        accounts[name]?.bindAgain()
+        throw error
+      }
       if binding.holdsOthers {
         accounts[name]?.isAnnouncingHeld = true
         accounts[name]?.heldCursor = nil
@@ -117,8 +127,8 @@ extension OutboxService {
         hasMore = true
         continue
       }
-      accounts[name]?.isBound = binding.isDone
-      hasMore = hasMore || !binding.isDone
+      if !binding.isDone { accounts[name]?.bindAgain() }
+      hasMore = hasMore || accounts[name]?.isBound == false
     }
     return hasMore
   }

@@ -165,6 +165,19 @@ import Testing
     }
   }
 
+  @Test("A pause that ends while the service reads who is paused has ended")
+  func resumedWhileRead() async throws {
+    try await withService(answers200) { outbox in
+      await outbox.signIn()
+      try await outbox.service.pause(Sample.work)
+      try await outbox.add(Sample.draft())
+      outbox.store.once(.afterPaused) { try? await outbox.service.resume(Sample.work) }
+      await outbox.service.accountsChanged([Sample.work: [Sample.origin]], settings: OutboxSettings())
+      await outbox.told.first { $0 == .resumed(Sample.work, reason: "user") }
+      #expect(try await outbox.service.flush(nil, timeout: .seconds(30)).delivered == 1)
+    }
+  }
+
   @Test(
     "Lock, sign-out and an ended session stop sending and lose nothing; it goes on by itself",
     arguments: ["locked", "signedOut", "reauthRequired"])
@@ -216,18 +229,6 @@ import Testing
       while try await outbox.store.stats(of: nil).inFlight != 0 { await Task.yield() }
       let stats = try await outbox.stats()
       #expect((stats.delivered, stats.pending) == (101, 99))
-    }
-  }
-
-  @Test("Made while nobody was known: the first subject that signs in takes it; a hint does not")
-  func nobody() async throws {
-    try await withService(answers200) { outbox in
-      await outbox.block("signedOut", knownSubject: nil)
-      let id = try await outbox.add(Sample.draft())[0]
-      await outbox.block("locked", knownSubject: Sample.bob)
-      await outbox.signIn(Sample.alice)
-      await outbox.delivered(id)
-      #expect(try await outbox.service.get(id).subject == Sample.alice)
     }
   }
 

@@ -10,7 +10,7 @@ extension OutboxSimulation {
     case 10: takeBack()
     case 11, 12: putBack()
     case 13: pauseOrResume()
-    case 14: flush()
+    case 14: flush(chances(1, in: 2) ? nil : accounts.randomElement(using: &chance)?.name)
     case 15, 16: useSession()
     case 17: signOut()
     case 18, 19, 45...47: signIn()
@@ -154,16 +154,14 @@ extension OutboxSimulation {
     call(.pause(chosen, false)) { _ = try? await $0.outbox.resume(chosen) }
   }
 
-  func flush() {
-    let chosen = chances(1, in: 2) ? nil : accounts.randomElement(using: &chance)?.name
-    isHastened()
+  func flush(_ chosen: AccountName?) {
     let timeout = Duration.seconds(number(0...60))
     call(.flush) { _ = try? await $0.outbox.flush(chosen, timeout: timeout) }
   }
 
-  /// Waits do not count any more.
-  func isHastened(_ account: AccountName? = nil) {
-    for letter in letters where account == nil || letter.draft.account == account { letter.floor = .zero }
+  /// Their waits do not count any more; those of another user's letters, which are held, do.
+  func areHastened(_ items: Set<OutboxItem>) {
+    for item in items { letter(of: item)?.floor = .zero }
   }
 
   // MARK: - Clients of the session

@@ -290,10 +290,12 @@ extension OutboxSimulation {
       }
       try advance(until: limit)
     }
-    // A step that a daemon did not live to plan for makes a wait longer, by a day at most.
-    let mayWaitLonger = setBack + setAhead > .zero || letters.contains { $0.floor > limit }
-    if mayWaitLonger, !isDone {
-      flush()
+    // A step that a daemon did not live to plan for makes a wait longer, by a day at most. So may a server, and a
+    // server that is well asks for it again now and then.
+    var mayWaitLonger = setBack + setAhead > .zero
+    while !isDone, mayWaitLonger || isAskedToWait {
+      mayWaitLonger = false
+      flush(nil)
       let limit = elapsed + .seconds(1800)
       while elapsed < limit, !isDone { try advance(until: limit) }
     }
@@ -311,6 +313,10 @@ extension OutboxSimulation {
     case .unauthenticated, .reauthRequired: true
     case .authenticated, .locked, .hydrating: false
     }
+  }
+
+  private var isAskedToWait: Bool {
+    rows.values.contains { $0.state == .waiting && letter(of: $0).map { $0.floor > elapsed } ?? false }
   }
 
   private var isDone: Bool {

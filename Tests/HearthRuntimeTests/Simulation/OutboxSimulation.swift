@@ -185,6 +185,17 @@ final class OutboxSimulation: @unchecked Sendable {
     }
   }
 
+  /// The same on the network, where what is cancelled waits no longer.
+  func travel(_ duration: Duration, _ daemon: Int) async {
+    guard lives(daemon), !Task.isCancelled else { return }
+    let order = lastOrder + 1
+    await withTaskCancellationHandler {
+      await wait(duration, daemon)
+    } onCancel: {
+      agenda.firstIndex { $0.order == order }.map { agenda.remove(at: $0).happens() }
+    }
+  }
+
   func at(_ time: Duration, for daemon: Int? = nil, _ happens: @escaping @Sendable () -> Void) {
     lastOrder += 1
     // The clock knows whole milliseconds.

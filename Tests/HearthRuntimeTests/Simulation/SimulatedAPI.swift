@@ -117,6 +117,8 @@ extension OutboxSimulation {
     return letters.indices.contains(number) ? letters[number] : nil
   }
 
+  func letter(of item: OutboxItem) -> Letter? { (try? HTTPURL(item.url)).flatMap { letter(at: $0.target) } }
+
   /// The API has got the request, whether or not anybody still waits.
   private func handle(
     _ request: APIRequest, _ letter: Letter?, _ account: SimulatedAccount?, _ token: Fingerprint?, _ mood: OriginMood

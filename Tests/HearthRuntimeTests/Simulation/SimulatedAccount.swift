@@ -209,7 +209,7 @@ final class SimulatedTokenEndpoint: TokenEndpoint, @unchecked Sendable {
     case .fine, .strange, .misconfigured: isLost = false
     }
     if !world.isOnline { throw .unavailable(message: "no route", retryAfter: nil) }
-    await world.wait(world.latency / 2, daemon)
+    await world.travel(world.latency / 2, daemon)
     guard world.lives(daemon) else { throw .unanswered(message: "the daemon is gone") }
     let response: TokenResponse
     do throws(SimulatedProvider.Refusal) {
@@ -220,8 +220,8 @@ final class SimulatedTokenEndpoint: TokenEndpoint, @unchecked Sendable {
     }
     world.note("\(account.name): is issued \(response.accessToken.fingerprint)")
     account.issued(response.accessToken, to: response.subject ?? .sample, at: world.elapsed)
-    await world.wait(world.latency / 2, daemon)
-    if isLost { throw .unanswered(message: "reset") }
+    await world.travel(world.latency / 2, daemon)
+    if isLost || Task.isCancelled { throw .unanswered(message: "reset") }
     account.tokens[response.accessToken.fingerprint]?.heldSince = world.elapsed
     return response
   }
@@ -237,7 +237,7 @@ final class SimulatedTokenEndpoint: TokenEndpoint, @unchecked Sendable {
   func origin() async -> Origin? { .sample }
 
   func identify(_ credential: Credential) async -> Subject? {
-    await world.wait(world.latency, daemon)
+    await world.travel(world.latency, daemon)
     guard world.lives(daemon) else { return nil }
     return account.provider.subject(of: credential.grant.accessToken.fingerprint)
   }

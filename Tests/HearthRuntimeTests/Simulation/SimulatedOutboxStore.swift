@@ -121,9 +121,12 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
   }
 
   func hasten(_ account: AccountName, limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> Int {
-    defer { world.isHastened(account) }
-    return try await pass { (store) throws(OutboxStoreFailure) in
-      try await store.hasten(account, limit: limit, at: now)
+    try await pass { [world] (store) throws(OutboxStoreFailure) in
+      let waiting = OutboxQuery(account: account, state: .waiting, limit: 1000)
+      let before = try await store.list(waiting).items
+      let count = try await store.hasten(account, limit: limit, at: now)
+      world.areHastened(Set(before).subtracting(try await store.list(waiting).items))
+      return count
     }
   }
 

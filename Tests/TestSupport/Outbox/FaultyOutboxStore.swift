@@ -5,12 +5,28 @@ import Synchronization
 package final class FaultyOutboxStore: OutboxStore {
   private let store: any OutboxStore
   private let isFailing = Mutex(false)
+  private let meanwhile = Mutex<[Moment: @Sendable () async -> Void]>([:])
+
+  /// Before the store is asked, or before its answer is heard.
+  package enum Moment {
+    case beforeEnqueue, afterBind, afterPaused
+  }
 
   package init(_ store: any OutboxStore) {
     self.store = store
   }
 
   package func setFailing(_ failing: Bool) { isFailing.withLock { $0 = failing } }
+
+  /// What happens at the next such moment, which lasts until it is done.
+  package func once(_ moment: Moment, _ body: @escaping @Sendable () async -> Void) {
+    meanwhile.withLock { $0[moment] = body }
+  }
+
+  private func pass(_ moment: Moment) async {
+    let body = meanwhile.withLock { $0.removeValue(forKey: moment) }
+    await body?()
+  }
 
   private func pass() throws(OutboxStoreFailure) {
     if isFailing.withLock({ $0 }) { throw .unavailable("The disk is full.") }
@@ -25,6 +41,7 @@ package final class FaultyOutboxStore: OutboxStore {
     _ items: [NewOutboxItem], limits: OutboxLimits, at now: Timestamp
   ) async throws(OutboxStoreFailure) -> OutboxReceipts {
     try pass()
+    await pass(.beforeEnqueue)
     return try await store.enqueue(items, limits: limits, at: now)
   }
 
@@ -63,7 +80,9 @@ package final class FaultyOutboxStore: OutboxStore {
     _ account: AccountName, to subject: Subject, adopts: Bool, limit: Int
   ) async throws(OutboxStoreFailure) -> OutboxBinding {
     try pass()
-    return try await store.bind(account, to: subject, adopts: adopts, limit: limit)
+    let binding = try await store.bind(account, to: subject, adopts: adopts, limit: limit)
+    await pass(.afterBind)
+    return binding
   }
 
   package func discard(
@@ -102,6 +121,8 @@ package final class FaultyOutboxStore: OutboxStore {
 
   package func paused() async throws(OutboxStoreFailure) -> Set<AccountName> {
     try pass()
-    return try await store.paused()
+    let paused = try await store.paused()
+    await pass(.afterPaused)
+    return paused
   }
 }
