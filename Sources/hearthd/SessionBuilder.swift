@@ -37,8 +37,9 @@ struct SessionBuilder: Sendable {
     let (protection, keyFile) = account.storedProtection
     // A file system each: one place that hangs keeps no other account waiting.
     let files = LinuxFileSystem()
+    let place = account.credentialFile ?? state.credentialFile(of: account.name)
     let store = FileCredentialStore(
-      account: account.name, path: account.credentialFile ?? state.credentialFile(of: account.name),
+      account: account.name, path: place,
       isConfiguredPath: account.credentialFile != nil, protection: protection, keyFile: keyFile, accounts: accounts,
       files: files, watch: watch, clock: clock, logger: logger)
     let provider = try account.providerConfiguration
@@ -48,6 +49,6 @@ struct SessionBuilder: Sendable {
       account: account.name, settings: account.sessionSettings(refresh, home: provider.home), store: store,
       endpoint: endpoint, clock: clock, logger: logger, timeTold: timeTold,
       announce: { [announce] in announce($0, $1, issuer) })
-    return SessionDirectory.Entry(service: service, issuer: issuer, bearer: account.bearer)
+    return SessionDirectory.Entry(service: service, place: place, issuer: issuer, bearer: account.bearer)
   }
 }

@@ -48,11 +48,16 @@ package struct RememberedAccount: Hashable, Sendable {
   package var subject: Subject?
   package var lockedByUser: Bool
   package var end: EndRecord?
+  /// Of the session before this one, in the same process.
+  package var unwritten: UnwrittenGrant?
 
-  package init(subject: Subject? = nil, lockedByUser: Bool = false, end: EndRecord? = nil) {
+  package init(
+    subject: Subject? = nil, lockedByUser: Bool = false, end: EndRecord? = nil, unwritten: UnwrittenGrant? = nil
+  ) {
     self.subject = subject
     self.lockedByUser = lockedByUser
     self.end = end
+    self.unwritten = unwritten
   }
 }
 

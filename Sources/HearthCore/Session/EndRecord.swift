@@ -3,6 +3,16 @@ package enum EndReason: String, Hashable, Sendable, CaseIterable {
   case signedOut
   case refreshTokenRejected, refreshTokenExpired, noRefreshToken, rejectedByServer, accountDisabled
   case credentialMissing, credentialCorrupt, credentialTooNew
+
+  /// The grant itself was not refused: it is welcome when it is found again.
+  package var isAboutFile: Bool {
+    switch self {
+    case .credentialMissing, .credentialCorrupt, .credentialTooNew: true
+    case .signedOut, .refreshTokenRejected, .refreshTokenExpired, .noRefreshToken, .rejectedByServer,
+      .accountDisabled:
+      false
+    }
+  }
 }
 
 /// That a session ended: written down before it is told, so that it survives restarts.

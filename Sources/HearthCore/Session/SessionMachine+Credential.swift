@@ -152,7 +152,7 @@ extension SessionMachine {
     return actions + questions(about: credential, isOwnerKnown: owner != nil)
   }
 
-  private mutating func hold(_ credential: Credential, isStored: Bool) {
+  mutating func hold(_ credential: Credential, isStored: Bool) {
     refusedToken = nil
     let refreshAt = settings.refresh.refreshTime(of: credential.grant, share: chance.share())
     knowledge = .held(HeldGrant(credential: credential, isStored: isStored, obstacle: nil, refreshAt: refreshAt))

@@ -84,6 +84,7 @@ package struct SessionMachine: Sendable {
       since = end.at
       shown = end.reason == .signedOut ? .unauthenticated(signedOut: true) : .reauthRequired(end.reason)
     }
+    if let unwritten = remembered.unwritten { takeOver(unwritten) }
     looking.isWanted = true
     return []
   }

@@ -5,12 +5,15 @@ package import HearthCore
 package actor SessionDirectory: BearerSource {
   package struct Entry: Sendable {
     package let service: SessionService
+    /// The path of the credential file.
+    package let place: String
     /// The configured issuer, told while the session does not know its subject.
     package let issuer: String?
     package let bearer: BearerKind
 
-    package init(service: SessionService, issuer: String?, bearer: BearerKind) {
+    package init(service: SessionService, place: String, issuer: String?, bearer: BearerKind) {
       self.service = service
+      self.place = place
       self.issuer = issuer
       self.bearer = bearer
     }
@@ -22,6 +25,8 @@ package actor SessionDirectory: BearerSource {
   private var entries: [AccountName: Entry] = [:]
   /// The accounts whose session is being replaced, and who waits for that.
   private var changing: [AccountName: [CheckedContinuation<Void, Never>]] = [:]
+  /// What a session that was replaced could not write, for the next one at its place.
+  private var unwritten: [AccountName: [String: UnwrittenGrant]] = [:]
   private let started: AsyncStream<SessionService>
   private let starting: AsyncStream<SessionService>.Continuation
 
@@ -47,7 +52,13 @@ package actor SessionDirectory: BearerSource {
   package func set(_ entry: Entry?, for account: AccountName) async {
     _ = await settled(account)
     changing[account] = []
-    if let old = entries[account] { await old.service.stop() }
+    if let old = entries[account] {
+      await old.service.stop()
+      unwritten[account, default: [:]][old.place] = await old.service.unwritten
+    }
+    if let entry, let grant = unwritten[account]?.removeValue(forKey: entry.place) {
+      await entry.service.inherit(grant)
+    }
     entries[account] = entry
     if let entry { starting.yield(entry.service) }
     changing.removeValue(forKey: account)?.forEach { $0.resume() }
@@ -63,6 +74,7 @@ package actor SessionDirectory: BearerSource {
   /// nil where there is none.
   package func call(_ call: SessionCall, of account: AccountName) async -> (entry: Entry, answer: SessionAnswer)? {
     guard var entry = entries[account] else { return nil }
+    if case .signOut = call { unwritten[account] = nil }
     while true {
       let answer = await entry.service.call(call)
       guard case .refused(.stopping) = answer else { return (entry, answer) }

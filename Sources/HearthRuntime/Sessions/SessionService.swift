@@ -31,6 +31,7 @@ package actor SessionService {
   private var armed: Set<Timestamp> = []
   private var announced: SessionSnapshot?
   var isStopped = false
+  private var inherited: UnwrittenGrant?
   /// Passphrases are tried one after another: each gets its turn, however many are wrong before it.
   var isTryingPassphrase = false
   var passphraseTurns: [CheckedContinuation<Void, Never>] = []
@@ -74,7 +75,9 @@ package actor SessionService {
         for await work in storeWork { await work() }
         workInbox.finish()
       }
-      take(.started(await store.remembered()))
+      var remembered = await store.remembered()
+      remembered.unwritten = inherited
+      take(.started(remembered))
       for await work in work { group.addTask { await work() } }
       group.cancelAll()
     }
@@ -110,6 +113,12 @@ package actor SessionService {
     atRest.forEach { $0.resume() }
     atRest = []
   }
+
+  /// Before `run`: what the session before this one, at the same place, could not write.
+  package func inherit(_ unwritten: UnwrittenGrant) { inherited = unwritten }
+
+  /// After `stop`: what could not be written.
+  package var unwritten: UnwrittenGrant? { machine.unwritten }
 
   // MARK: - What others ask
 

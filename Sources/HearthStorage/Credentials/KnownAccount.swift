@@ -45,15 +45,12 @@ extension KnownAccount {
   /// Whether a grant that is found is the one that the end was about. A grant that was lost and is back, or that
   /// could not be understood, is welcome.
   func isEnded(_ grant: Grant) -> Bool {
-    guard let end else { return false }
-    switch end.reason {
-    case .credentialMissing, .credentialCorrupt, .credentialTooNew: return false
-    case .signedOut where leftovers.contains { $0.fingerprint == grant.accessToken.fingerprint }: return true
-    case .signedOut, .refreshTokenRejected, .refreshTokenExpired, .noRefreshToken, .rejectedByServer,
-      .accountDisabled:
-      let names = [grant.accessToken.fingerprint, grant.refreshToken?.fingerprint, grant.idToken?.fingerprint]
-      return fingerprint == grant.accessToken.fingerprint || end.fingerprint.map { names.contains($0) } ?? false
+    guard let end, !end.reason.isAboutFile else { return false }
+    if end.reason == .signedOut, leftovers.contains(where: { $0.fingerprint == grant.accessToken.fingerprint }) {
+      return true
     }
+    let names = [grant.accessToken.fingerprint, grant.refreshToken?.fingerprint, grant.idToken?.fingerprint]
+    return fingerprint == grant.accessToken.fingerprint || end.fingerprint.map { names.contains($0) } ?? false
   }
 
   /// Whether a grant that is found is the one that is to be removed. One that cannot be told from it is.

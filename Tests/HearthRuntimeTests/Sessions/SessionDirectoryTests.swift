@@ -9,12 +9,15 @@ struct SessionDirectoryTests {
   let clock = ManualClock()
   let sessions = SessionDirectory()
 
-  private func entry(_ number: Int, _ endpoint: ScriptedTokenEndpoint) -> SessionDirectory.Entry {
+  private func entry(
+    _ number: Int, _ endpoint: ScriptedTokenEndpoint, _ store: MemoryCredentialStore? = nil, at place: String = "place"
+  ) -> SessionDirectory.Entry {
     let service = SessionService(
       account: .sample, settings: SessionSettings(),
-      store: MemoryCredentialStore(.found(.sample(number, issuedAt: clock.now()))), endpoint: endpoint, clock: clock,
+      store: store ?? MemoryCredentialStore(.found(.sample(number, issuedAt: clock.now()))), endpoint: endpoint,
+      clock: clock,
       logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), seed: 1, announce: { _, _ in })
-    return SessionDirectory.Entry(service: service, issuer: nil, bearer: .accessToken)
+    return SessionDirectory.Entry(service: service, place: place, issuer: nil, bearer: .accessToken)
   }
 
   @Test("A call that a new configuration interrupts is repeated to the session that follows")
@@ -38,6 +41,36 @@ struct SessionDirectoryTests {
       let answer = await asked
       #expect(answer?.answer == .done)
       #expect(answer?.entry.service === next.service)
+      await sessions.stop(patience: .zero)
+    }
+  }
+
+  @Test("A grant that could not be written is handed to the session that follows at its place, and to no other")
+  func handsOn() async throws {
+    let start = clock.now()
+    let store = MemoryCredentialStore(.found(.sample(1, issuedAt: start)))
+    let (before, after) = (ScriptedTokenEndpoint(), ScriptedTokenEndpoint())
+    await withTaskGroup { group in
+      group.addTask { [sessions] in await sessions.run() }
+      await sessions.set(entry(1, before, store), for: .sample)
+      _ = await sessions.call(.settle, of: .sample)
+      async let asked = sessions.call(.refresh, of: .sample)
+      await before.waitForRequests(1)
+      store.cannotBeWritten(Obstacle(.storageError, detail: "read-only"))
+      before.answer(.granted(.sample(2)))
+      #expect(await asked?.answer == .done)
+      await sessions.set(entry(5, after, at: "elsewhere"), for: .sample)
+      _ = await sessions.call(.settle, of: .sample)
+      #expect(await sessions.call(.token(minValidity: nil), of: .sample)?.answer == .token(.sample(5, issuedAt: start)))
+      await sessions.set(nil, for: .sample)
+      await sessions.set(entry(1, after, store), for: .sample)
+      _ = await sessions.call(.settle, of: .sample)
+      let answer = await sessions.call(.token(minValidity: nil), of: .sample)?.answer
+      guard case .token(let credential) = answer else {
+        Issue.record("\(String(describing: answer))")
+        return
+      }
+      #expect(credential.grant.accessToken == Credential.sample(2, issuedAt: start).grant.accessToken)
       await sessions.stop(patience: .zero)
     }
   }
