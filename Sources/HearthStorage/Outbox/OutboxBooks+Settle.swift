@@ -101,9 +101,7 @@ extension OutboxBooks {
     try take(heads.lanes, .lanes, claim.lanes, claim, at: now, into: &claimed, &changed)
     try take(heads.unordered, .unordered, claim.unordered, claim, at: now, into: &claimed, &changed)
     for name in try origins(of: owner) {
-      guard let origin = configured[name], claim.open.contains(origin) || claim.probed.contains(origin) else {
-        continue
-      }
+      if let origin = configured[name], !claim.open.contains(origin), !claim.probed.contains(origin) { continue }
       for isUnordered in [false, true] {
         guard let due = try number(OutboxQueries.nextDue, [owner, name, isUnordered, now.milliseconds]) else {
           continue
@@ -204,9 +202,11 @@ extension OutboxBooks {
     _ owner: Int64, _ origin: String, at now: Timestamp, changed: inout [OutboxItem]
   ) throws -> Bool {
     let limit = 64
-    let items =
-      try rows(OutboxQueries.fresh, [owner, origin, false, 0, limit])
-      + rows(OutboxQueries.fresh, [owner, origin, true, 0, limit])
+    var items: [StoredItem] = []
+    for isUnordered in [false, true] {
+      items += try rows(OutboxQueries.fresh, [owner, origin, isUnordered, 0, limit])
+      items += try rows(OutboxQueries.due, [owner, origin, isUnordered, 0, now.milliseconds, limit])
+    }
     for var item in items {
       item.lastError = "\(origin) is none of the account's api_origins."
       changed.append(try leave(item, .rejected, at: now).item(in: ledger))

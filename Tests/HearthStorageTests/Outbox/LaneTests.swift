@@ -37,6 +37,24 @@ import Testing
     }
   }
 
+  @Test("An item of an origin that is configured no more is dead when its time has come, and holds up no lane")
+  func originGone() async throws {
+    try await withStore { outbox in
+      try await outbox.add(
+        Sample.draft("/retried"), Sample.draft("/behind"),
+        Sample.draft("/later", lane: nil, notBefore: outbox.now + .seconds(9)))
+      let head = try #require(try await outbox.settle(limit: 1).deliveries.first)
+      _ = try await outbox.finish(head, outbox.wait(5))
+      let early = try await outbox.settle(open: [Sample.secondOrigin])
+      #expect(early.settlement.changed.isEmpty && early.claimed.nextDueAt == outbox.now + .seconds(5))
+      outbox.now = outbox.now + .seconds(9)
+      var dead: [String] = []
+      for _ in 0..<2 { dead += try await outbox.settle(open: [Sample.secondOrigin]).settlement.changed.map(\.url) }
+      #expect(dead.sorted() == ["behind", "later", "retried"].map { "https://api.example.com/\($0)" })
+      #expect(try await outbox.settle(open: [Sample.secondOrigin]).claimed.nextDueAt == nil)
+    }
+  }
+
   @Test("A waiting head holds its lane, and what was taken behind it goes back to its place")
   func waitingHead() async throws {
     try await withStore { outbox in
