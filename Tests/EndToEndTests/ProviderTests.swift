@@ -183,7 +183,7 @@ private let faketime = "/usr/bin/faketime"
   }
 
   @Test(
-    "a token that would end the header it stands in is not taken",
+    "a token that would end the header it stands in, or is too long to be stored, is not taken",
     arguments: ["accessToken", "idToken", "refreshToken"])
   func controlCharacters(name: String) async throws {
     try await Stage.run { stage in
@@ -193,6 +193,13 @@ private let faketime = "/usr/bin/faketime"
       params[name] = "abc\r\nX: y"
       let refusal = try daemon.refusal(of: "session.import", params)
       #expect(refusal.code == -32602 && refusal.message.contains(name) && !refusal.message.contains("abc"))
+      params[name] = .string(String(repeating: "a", count: 128 << 10))
+      try daemon.call("session.import", params)
+      try daemon.waitUntil("the longest one is stored") { !$0.credential.pendingWrite }
+      params[name] = .string(String(repeating: "a", count: (128 << 10) + 1))
+      params["replace"] = true
+      #expect(try daemon.refusal(of: "session.import", params).code == -32602)
+      #expect(try daemon.status().state == "authenticated", "and takes the place of none")
     }
   }
 }

@@ -56,6 +56,21 @@ import Testing
     #expect(outcome.errors.contains("--cursor c"))
   }
 
+  @Test("outbox show puts on one line what a server said, and lets none of it act on the terminal")
+  func outboxShow() async throws {
+    let said = "422: \u{1B}]0;title\u{07}a\nstate  delivered\u{202E}b"
+    let (outcome, _) = try await run(["outbox", "show", "item-1"]) { _ in
+      .result(["id": "item-1", "state": "dead", "lastError": .string(said)])
+    }
+    #expect(
+      outcome.output == """
+        id              item-1
+        state           dead
+        lastError       422:  ]0;title a state  delivered b
+
+        """)
+  }
+
   @Test("outbox retry and cancel take one item or all dead ones")
   func outboxChoice() async throws {
     let (one, first) = try await run(["outbox", "retry", "i"]) { _ in .result(["count": 1]) }

@@ -106,6 +106,10 @@ extension ControlService {
     guard isInForm(text) else {
       throw .invalidParams("The parameter \"\(name)\" has characters that no token has.")
     }
+    // All three, sealed, have to go into a credential file that is read again.
+    guard text.utf8.count <= 128 << 10 else {
+      throw .invalidParams("The parameter \"\(name)\" is longer than 128 KiB.")
+    }
     return token(Secret(text))
   }
 

@@ -15,7 +15,7 @@ struct OutboxShowVerb: ParsableCommand {
     guard let object = json.object else { throw CommandFailure.notUnderstood("outbox.get") }
     daemonOptions.output.show(json) {
       object.members.filter { !$0.value.isNull }
-        .map { $0.key.padded(to: 16) + ($0.value.string ?? $0.value.description) }
+        .map { $0.key.padded(to: 16) + ($0.value.string ?? $0.value.description).onOneLine }
         .joined(separator: "\n")
     }
   }
