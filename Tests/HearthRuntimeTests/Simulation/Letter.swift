@@ -95,7 +95,10 @@ final class Letter: @unchecked Sendable {
 
   /// What was under way may have been done; what was heard and not written down, of which `attempts` tell, is forgotten.
   func daemonIsGone(attempts: Int?) {
-    if let attempts { (charged, conflicts) = (attempts, Swift.min(conflicts, attempts)) }
+    if let attempts {
+      if attempts < charged { floor = .zero }
+      (charged, conflicts) = (attempts, Swift.min(conflicts, attempts))
+    }
     flights = []
     isAnswered = false
     lost += open

@@ -158,7 +158,8 @@ extension OutboxSimulation {
       note("\(name): \(before?.state.rawValue ?? "-") → \(item.state) \(item.reason?.rawValue ?? "")")
       if before != nil { try checkChange(item, from: before, letter) }
       if item.state == .inFlight { letter.takenAt = takenAt }
-      if before?.state == .inFlight, item.state == .pending, let taken = letter.takenAt { letter.wasTaken(at: taken) }
+      let isBack = item.state == .pending || item.reason == .otherUser
+      if before?.state == .inFlight, isBack, let taken = letter.takenAt { letter.wasTaken(at: taken) }
       if !item.state.isActive, item.reason != .otherUser {
         ended[item.id] = (now, elapsed - lastBreak > .seconds(60) ? timeBreaks : -1)
       }
