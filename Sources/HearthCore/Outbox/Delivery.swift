@@ -8,11 +8,13 @@ package struct Delivery: Hashable, Sendable {
   package let isUnordered: Bool
   package let attempts: Int
   package let conflicts: Int
+  /// Since when nobody knows whether it has been done.
+  package let unknownSince: Timestamp?
   package let request: APIRequest
 
   package init(
     number: Int64, id: String, account: AccountName, subject: Subject?, isUnordered: Bool = false, attempts: Int,
-    conflicts: Int,
+    conflicts: Int, unknownSince: Timestamp? = nil,
     request: APIRequest
   ) {
     self.number = number
@@ -22,6 +24,7 @@ package struct Delivery: Hashable, Sendable {
     self.isUnordered = isUnordered
     self.attempts = attempts
     self.conflicts = conflicts
+    self.unknownSince = unknownSince
     self.request = request
   }
 }

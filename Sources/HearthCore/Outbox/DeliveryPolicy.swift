@@ -20,7 +20,7 @@ package struct DeliveryPolicy: Hashable, Sendable {
   }
 
   package func verdict(
-    on answer: APIAnswer, to delivery: Delivery, at now: Timestamp, random: Double
+    on answer: APIAnswer, to delivery: Delivery, sentAt: Timestamp, at now: Timestamp, random: Double
   ) -> DeliveryVerdict {
     let status = answer.status
     switch status {
@@ -29,17 +29,18 @@ package struct DeliveryPolicy: Hashable, Sendable {
       return .dead(.redirected, status: status, error: "The server redirects to another place (\(status)).")
     case 409 where delivery.conflicts >= Self.maxConflicts: return rejected(answer)
     case 408, 409, 425, 429:
-      return retried(delivery, answer.retryAfter, status: status, at: now, random: random)
+      return retried(delivery, answer.retryAfter, status: status, sentAt: sentAt, at: now, random: random)
     case 400...499, 501, 505: return rejected(answer)
-    default: return retried(delivery, answer.retryAfter, status: status, at: now, random: random)
+    default:
+      return retried(delivery, answer.retryAfter, status: status, sentAt: sentAt, at: now, random: random)
     }
   }
 
   /// The request was sent and no answer came.
   package func verdict(
-    unanswered message: String, _ delivery: Delivery, at now: Timestamp, random: Double
+    unanswered message: String, _ delivery: Delivery, sentAt: Timestamp, at now: Timestamp, random: Double
   ) -> DeliveryVerdict {
-    retried(delivery, nil, status: nil, message: message, at: now, random: random)
+    retried(delivery, nil, status: nil, message: message, sentAt: sentAt, at: now, random: random)
   }
 
   package func rejected(_ answer: APIAnswer) -> DeliveryVerdict {
@@ -53,16 +54,17 @@ package struct DeliveryPolicy: Hashable, Sendable {
   }
 
   private func retried(
-    _ delivery: Delivery, _ retryAfter: Duration?, status: Int?, message: String? = nil, at now: Timestamp,
-    random: Double
+    _ delivery: Delivery, _ retryAfter: Duration?, status: Int?, message: String? = nil, sentAt: Timestamp,
+    at now: Timestamp, random: Double
   ) -> DeliveryVerdict {
     let attempts = delivery.attempts + 1
     let error = message ?? "The server answered \(status ?? 0)."
     guard attempts < settings.maxAttempts else { return .dead(.attemptsExhausted, status: status, error: error) }
+    let isFateUnknown = status == nil || status == 502 || status == 504
     return .waiting(
       DeliveryVerdict.Wait(
         until: now + retry.wait(failures: attempts, retryAfter: retryAfter, random: random),
-        isFateUnknown: status == nil || status == 502 || status == 504, isConflict: status == 409, status: status,
+        unknownSince: isFateUnknown ? sentAt : nil, isConflict: status == 409, status: status,
         error: error))
   }
 
@@ -88,14 +90,15 @@ package enum DeliveryVerdict: Hashable, Sendable {
 
   package struct Wait: Hashable, Sendable {
     package var until: Timestamp
-    package var isFateUnknown: Bool
+    /// When it was sent, where nobody knows whether it has been done.
+    package var unknownSince: Timestamp?
     package var isConflict: Bool
     package var status: Int?
     package var error: String
 
-    package init(until: Timestamp, isFateUnknown: Bool, isConflict: Bool, status: Int?, error: String) {
+    package init(until: Timestamp, unknownSince: Timestamp?, isConflict: Bool, status: Int?, error: String) {
       self.until = until
-      self.isFateUnknown = isFateUnknown
+      self.unknownSince = unknownSince
       self.isConflict = isConflict
       self.status = status
       self.error = error

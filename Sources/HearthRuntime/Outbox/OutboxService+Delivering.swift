@@ -66,10 +66,13 @@ extension OutboxService {
     bell.ring()
   }
 
-  /// Whether the delivery may go out now, under this subject.
+  /// Whether the delivery may go out now, under this subject. Since it was taken a machine may have slept for long: one
+  /// of unknown fate that may not be sent any more goes back, and is held when it is taken again.
   private func maySend(_ delivery: Delivery) -> Bool {
     guard let account = accounts[delivery.account] else { return false }
     return stopsAt == nil && account.isSendable && account.knownSubject == delivery.subject
+      && policy.mayBeSent(
+        method: delivery.request.method, unknownSince: delivery.unknownSince, at: clock.now())
   }
 
   /// Nil where the request was sent and is given up.
@@ -147,6 +150,7 @@ extension OutboxService {
   private func exchange(_ delivery: Delivery, _ bearer: Bearer) async -> Exchange {
     let name = delivery.account
     let origin = delivery.request.url.origin
+    let sentAt = clock.now()
     var answer: APIAnswer
     do {
       answer = try await api.exchange(delivery.request, bearer: bearer.token, timeout: Self.requestTimeout)
@@ -157,7 +161,8 @@ extension OutboxService {
       case .unanswered(let message):
         if stopsAt != nil || Task.isCancelled { return .givenUp }
         reached(origin, of: name)
-        return .verdict(policy.verdict(unanswered: message, delivery, at: clock.now(), random: random()))
+        return .verdict(
+          policy.verdict(unanswered: message, delivery, sentAt: sentAt, at: clock.now(), random: random()))
       }
     }
     if !(200...299).contains(answer.status) {
@@ -179,7 +184,7 @@ extension OutboxService {
       if lackedToken { tellPause(of: name) }
       hearSuspects(of: name)
     }
-    return .verdict(policy.verdict(on: answer, to: delivery, at: clock.now(), random: random()))
+    return .verdict(policy.verdict(on: answer, to: delivery, sentAt: sentAt, at: clock.now(), random: random()))
   }
 
   private func unreachable(_ delivery: Delivery, _ status: Int?, _ message: String) -> DeliveryVerdict {

@@ -51,7 +51,7 @@ extension OutboxBooks {
       item.nextAttemptAt = wait.until
       item.attempts += 1
       if wait.isConflict { item.conflicts += 1 }
-      if wait.isFateUnknown, item.unknownSince == nil { item.unknownSince = now }
+      item.unknownSince = item.unknownSince ?? wait.unknownSince
       item.lastStatus = wait.status
       item.lastError = wait.error
     case .unreachable(let probeAt, let status, let error):
@@ -280,7 +280,7 @@ extension OutboxBooks {
       Delivery(
         number: item.number, id: item.id, account: claim.account, subject: claim.subject,
         isUnordered: item.lane == nil, attempts: item.attempts,
-        conflicts: item.conflicts,
+        conflicts: item.conflicts, unknownSince: item.unknownSince,
         request: APIRequest(
           method: item.method, url: url, headers: StoredHeaders.decode(content[0]), body: body.map(Array.init) ?? [],
           idempotencyKey: item.idempotencyKey)))

@@ -19,7 +19,7 @@ import Testing
   {
     policy.verdict(
       on: APIAnswer(status: status, body: Array("no good".utf8), retryAfter: retryAfter),
-      to: try delivery(attempts: attempts, conflicts: conflicts), at: now, random: 0)
+      to: try delivery(attempts: attempts, conflicts: conflicts), sentAt: now - .seconds(9), at: now, random: 0)
   }
 
   @Test("Every 2xx delivers", arguments: [200, 201, 202, 204, 206, 299])
@@ -46,7 +46,7 @@ import Testing
     #expect(wait.until == now + .milliseconds(500))
     #expect(wait.status == status)
     #expect(wait.isConflict == (status == 409))
-    #expect(wait.isFateUnknown == [502, 504].contains(status))
+    #expect(wait.unknownSince == ([502, 504].contains(status) ? now - .seconds(9) : nil))
   }
 
   @Test(
@@ -89,20 +89,24 @@ import Testing
     }
     guard case .dead(.attemptsExhausted, 503, _) = try verdict(503, attempts: 29),
       case .dead(.attemptsExhausted, nil, _) = policy.verdict(
-        unanswered: "reset", try delivery(attempts: 29), at: now, random: 0)
+        unanswered: "reset", try delivery(attempts: 29), sentAt: now, at: now, random: 0)
     else {
       Issue.record("The 30th is not the last")
       return
     }
   }
 
-  @Test("No answer leaves the item's fate unknown")
+  @Test("No answer leaves the item's fate unknown since it was sent")
   func unanswered() throws {
-    guard case .waiting(let wait) = policy.verdict(unanswered: "reset", try delivery(), at: now, random: 0) else {
+    let sentAt = now - .seconds(9)
+    guard
+      case .waiting(let wait) = policy.verdict(
+        unanswered: "reset", try delivery(), sentAt: sentAt, at: now, random: 0)
+    else {
       Issue.record("It does not wait")
       return
     }
-    #expect(wait.isFateUnknown)
+    #expect(wait.unknownSince == sentAt)
     #expect(wait.error == "reset")
   }
 

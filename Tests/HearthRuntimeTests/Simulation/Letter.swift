@@ -27,7 +27,9 @@ final class Letter: @unchecked Sendable {
   var statuses: Set<Int> = []
   /// The earliest time at which it may be sent again, because a server said so.
   var floor = Duration.zero
-  /// Sent, and no answer: known to be so since, and at the earliest since.
+  /// When the server said so.
+  var floorToldAt = Duration.zero
+  /// Sent, and no answer: since then, and at the earliest since.
   var unknownSince: Duration?
   var mayBeDoneSince: Duration?
   /// What the API did for it, and under which keys.
@@ -57,15 +59,20 @@ final class Letter: @unchecked Sendable {
   }
 
   /// An answer, or that there was none; 401 and what stands before the API are not charged.
-  func hears(_ status: Int?, _ retryAfter: Duration?, at elapsed: Duration, _ settings: OutboxSettings) {
+  func hears(
+    _ status: Int?, _ retryAfter: Duration?, sentAt: Duration, at elapsed: Duration, _ settings: OutboxSettings
+  ) {
     isRefused = status == 401
     if let status { statuses.insert(status) }
-    if let retryAfter { floor = elapsed + Swift.min(retryAfter, .seconds(86_400)) }
+    if let retryAfter {
+      floor = elapsed + Swift.min(retryAfter, .seconds(86_400))
+      floorToldAt = elapsed
+    }
     switch status {
     case 407, 511: return
     case 401: refusals += 1
     case nil, 502, 504:
-      isUnknown(at: elapsed)
+      isUnknown(since: sentAt)
       charged += 1
     case 409:
       conflicts += 1
@@ -80,14 +87,14 @@ final class Letter: @unchecked Sendable {
     if charged >= settings.maxAttempts { isAnswered = true }
   }
 
-  func isGivenUp(_ flight: Int, at elapsed: Duration) {
+  func isGivenUp(_ flight: Int, sentAt: Duration) {
     flights.remove(flight)
-    isUnknown(at: elapsed)
+    isUnknown(since: sentAt)
   }
 
-  private func isUnknown(at elapsed: Duration) {
-    unknownSince = unknownSince ?? elapsed
-    mayBeDoneSince = mayBeDoneSince ?? elapsed
+  private func isUnknown(since sentAt: Duration) {
+    unknownSince = unknownSince ?? sentAt
+    mayBeDoneSince = mayBeDoneSince ?? sentAt
   }
 
   /// It was taken to be sent when its daemon went: nobody knows how far it came.
@@ -95,7 +102,10 @@ final class Letter: @unchecked Sendable {
 
   /// What was under way may have been done; what was heard and not written down, of which `attempts` tell, is forgotten.
   func daemonIsGone(attempts: Int?) {
-    if let attempts { (charged, conflicts) = (attempts, Swift.min(conflicts, attempts)) }
+    if let attempts {
+      if attempts < charged { floor = .zero }
+      (charged, conflicts) = (attempts, Swift.min(conflicts, attempts))
+    }
     flights = []
     isAnswered = false
     lost += open

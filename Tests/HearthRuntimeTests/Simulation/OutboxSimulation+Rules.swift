@@ -31,8 +31,9 @@ extension OutboxSimulation {
     if !letter.flights.isEmpty { violated("\(name) is sent while it is under way") }
     if letter.isAnswered { violated("\(name) is sent again after \(letter.statuses)") }
     // Decided when it was taken; a machine may sleep before it is sent.
-    let isTaken = rows[id]?.state == .inFlight
-    let taken = isTaken ? letter.takenAt ?? elapsed : takenAt
+    // Put back and taken again in one step, it is seen under way all the time.
+    let lastTaken = rows[id]?.state == .inFlight ? letter.takenAt ?? elapsed : takenAt
+    let taken = lastTaken < letter.floorToldAt ? takenAt : lastTaken
     // A step is heard of a moment after it, and in that moment all that waits seems to be due.
     let isSteady = elapsed - lastBreak > .seconds(10)
     if isSteady, letter.floor > taken + .milliseconds(2) { violated("\(name) is sent before the server wants it") }
@@ -40,7 +41,7 @@ extension OutboxSimulation {
       violated("\(name) is sent before its time")
     }
     if let unknownSince = letter.unknownSince, !letter.isRepeatable,
-      taken - unknownSince > settings.idempotencyHorizon + setBack + .seconds(120)
+      elapsed - unknownSince > settings.idempotencyHorizon + setBack + .milliseconds(2)
     {
       violated("\(name) is sent again unasked, and nobody knows whether it has been done")
     }
@@ -158,7 +159,8 @@ extension OutboxSimulation {
       note("\(name): \(before?.state.rawValue ?? "-") → \(item.state) \(item.reason?.rawValue ?? "")")
       if before != nil { try checkChange(item, from: before, letter) }
       if item.state == .inFlight { letter.takenAt = takenAt }
-      if before?.state == .inFlight, item.state == .pending, let taken = letter.takenAt { letter.wasTaken(at: taken) }
+      let isBack = item.state == .pending || item.reason == .otherUser
+      if before?.state == .inFlight, isBack, let taken = letter.takenAt { letter.wasTaken(at: taken) }
       if !item.state.isActive, item.reason != .otherUser {
         ended[item.id] = (now, elapsed - lastBreak > .seconds(60) ? timeBreaks : -1)
       }
@@ -191,7 +193,7 @@ extension OutboxSimulation {
     case .dead: try checkDeath(item, letter)
     case .held where item.reason == .needsReview:
       guard let since = letter.mayBeDoneSince, !letter.isRepeatable,
-        elapsed - since > settings.idempotencyHorizon - setAhead - looseness - .seconds(120)
+        elapsed - since > settings.idempotencyHorizon - setAhead - .milliseconds(2)
       else { throw Violation("\(name) is held for review without need") }
     case .held: return
     case .cancelled:

@@ -169,7 +169,7 @@ extension OutboxSimulation {
   /// Nobody waits for the answer any more.
   func giveUp(_ id: Int) {
     guard let flight = flights.removeValue(forKey: id) else { return }
-    flight.letter?.isGivenUp(id, at: elapsed)
+    flight.letter?.isGivenUp(id, sentAt: flight.sentAt)
     flight.waiting?.resume(returning: .failure(.unanswered(message: "given up")))
   }
 
@@ -181,13 +181,13 @@ extension OutboxSimulation {
     case .failure(.notSent): tally.notSent += 1
     case .failure(.unanswered):
       tally.unanswered += 1
-      letter.hears(nil, nil, at: elapsed, settings)
+      letter.hears(nil, nil, sentAt: flight.sentAt, at: elapsed, settings)
     case .success(let answer):
       note(
         "\(account.name): hears \(answer.status) to \(letter.number), Retry-After \(String(describing: answer.retryAfter))"
       )
       tally.answers[answer.status, default: 0] += 1
-      letter.hears(answer.status, answer.retryAfter, at: elapsed, settings)
+      letter.hears(answer.status, answer.retryAfter, sentAt: flight.sentAt, at: elapsed, settings)
       guard let token = flight.token, let fact = account.tokens[token] else { return }
       if (200...299).contains(answer.status) { account.tokens[token]?.isAccepted = true }
       guard answer.status == 401 else { return }

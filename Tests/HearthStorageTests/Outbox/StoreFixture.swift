@@ -49,7 +49,8 @@ struct StoreFixture: Sendable {
   func wait(_ seconds: Int64, unknown: Bool = false, status: Int? = 503) -> DeliveryVerdict {
     .waiting(
       DeliveryVerdict.Wait(
-        until: now + .seconds(seconds), isFateUnknown: unknown, isConflict: false, status: status, error: "no"))
+        until: now + .seconds(seconds), unknownSince: unknown ? now : nil, isConflict: false, status: status,
+        error: "no"))
   }
 
   func state(_ id: String) async throws -> OutboxItem.State? { try await store.item(id)?.state }

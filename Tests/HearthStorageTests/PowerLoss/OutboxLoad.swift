@@ -119,7 +119,8 @@ struct OutboxLoad: Sendable {
     func wait(_ status: Int?) -> DeliveryVerdict {
       .waiting(
         DeliveryVerdict.Wait(
-          until: clock.now() + .milliseconds(3), isFateUnknown: status == nil, isConflict: false, status: status,
+          until: clock.now() + .milliseconds(3), unknownSince: status == nil ? clock.now() : nil, isConflict: false,
+          status: status,
           error: "Not now."))
     }
     switch random.next() % 20 {
