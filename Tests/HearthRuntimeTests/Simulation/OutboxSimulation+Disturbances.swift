@@ -164,6 +164,7 @@ extension OutboxSimulation {
   /// Waits do not count any more.
   func isHastened(_ account: AccountName? = nil) {
     for letter in letters where account == nil || letter.draft.account == account { letter.floor = .zero }
+    for known in accounts where account == nil || known.name == account { known.forgetsRefusals() }
   }
 
   // MARK: - Clients of the session
@@ -239,6 +240,7 @@ extension OutboxSimulation {
 
   func networkReturns() {
     isOnline = true
+    for account in accounts { account.forgetsRefusals() }
     guard let daemon else { return }
     executor.begin {
       await daemon.sessions.networkReturned()
