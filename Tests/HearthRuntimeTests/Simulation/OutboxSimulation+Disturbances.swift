@@ -159,9 +159,11 @@ extension OutboxSimulation {
     call(.flush) { _ = try? await $0.outbox.flush(chosen, timeout: timeout) }
   }
 
-  /// Their waits do not count any more; those of another user's letters, which are held, do.
-  func areHastened(_ items: Set<OutboxItem>) {
+  /// Their waits do not count any more; those of another user's letters, which are held, do. A token that was refused
+  /// may be tried once more.
+  func areHastened(_ items: Set<OutboxItem>, of name: AccountName) {
     for item in items { letter(of: item)?.floor = .zero }
+    for account in accounts where account.name == name { account.forgetsRefusals() }
   }
 
   // MARK: - Clients of the session
@@ -237,6 +239,7 @@ extension OutboxSimulation {
 
   func networkReturns() {
     isOnline = true
+    for account in accounts { account.forgetsRefusals() }
     guard let daemon else { return }
     executor.begin {
       await daemon.sessions.networkReturned()

@@ -5,8 +5,8 @@ import TestSupport
 
 /// What must hold when a request is sent, after every step, and in the end.
 extension OutboxSimulation {
-  /// How often a token that was refused is sent again in ten minutes at most, each exchange at once aside.
-  private static let mostRepeats = 24
+  /// How often a letter may be refused with one token: in ten seconds, and in ten minutes.
+  private static let mostRefusals = (soon: 5, late: 24)
 
   // MARK: - At sending
 
@@ -17,7 +17,6 @@ extension OutboxSimulation {
     if !account.mightSend, !account.maySend {
       violated("a request is sent while the account is \(account.state), paused \(account.isPaused)")
     }
-    checkRepeats(account, token)
     let name = "letter \(letter.number)"
     letter.sentUnder.insert(fact.subject)
     if let key = letter.draft.idempotencyKey, request.idempotencyKey != key { violated("\(name) lost its key") }
@@ -56,16 +55,16 @@ extension OutboxSimulation {
     }
   }
 
-  /// A token that was refused is not sent again and again while no other can be had.
-  private func checkRepeats(_ account: SimulatedAccount, _ token: Fingerprint) {
-    guard account.tokens[token]?.refusedAt.isEmpty == false else { return }
-    var repeats = account.tokens[token]?.sentAfterRefusal ?? []
-    repeats.append(elapsed)
-    repeats.removeAll { elapsed - $0 > .seconds(600) }
-    account.tokens[token]?.sentAfterRefusal = repeats
-    tally.mostRepeats = Swift.max(tally.mostRepeats, repeats.count)
-    if repeats.count > Self.mostRepeats + settings.concurrency {
-      violated("a refused token is sent \(repeats.count) times in ten minutes")
+  /// A letter that was refused is not sent again and again with the same token while no better one can be had.
+  func checkRepeats(_ account: SimulatedAccount, _ letter: Letter, _ token: Fingerprint) {
+    var refusals = account.tokens[token]?.refusals[letter.number] ?? []
+    refusals.append(elapsed)
+    refusals.removeAll { elapsed - $0 > .seconds(600) }
+    account.tokens[token]?.refusals[letter.number] = refusals
+    let soon = refusals.count { elapsed - $0 <= .seconds(10) }
+    tally.mostRefusals = Swift.max(tally.mostRefusals, soon)
+    if soon > Self.mostRefusals.soon || refusals.count > Self.mostRefusals.late {
+      violated("letter \(letter.number) is refused with the same token \(soon) times in ten seconds")
     }
   }
 

@@ -278,7 +278,7 @@ struct OutboxTally {
   var states: [String: Int] = [:]
   var ends: [EndReason: Int] = [:]
   var signIns = 0
-  var mostRepeats = 0
+  var mostRefusals = 0
 
   static func += (sum: inout OutboxTally, one: OutboxTally) {
     sum.requests += one.requests
@@ -290,6 +290,6 @@ struct OutboxTally {
     sum.states.merge(one.states) { $0 + $1 }
     sum.ends.merge(one.ends) { $0 + $1 }
     sum.signIns += one.signIns
-    sum.mostRepeats = Swift.max(sum.mostRepeats, one.mostRepeats)
+    sum.mostRefusals = Swift.max(sum.mostRefusals, one.mostRefusals)
   }
 }

@@ -191,7 +191,7 @@ extension OutboxSimulation {
       guard let token = flight.token, let fact = account.tokens[token] else { return }
       if (200...299).contains(answer.status) { account.tokens[token]?.isAccepted = true }
       guard answer.status == 401 else { return }
-      account.tokens[token]?.refusedAt.append(elapsed)
+      checkRepeats(account, letter, token)
       if elapsed - fact.heldSince <= .seconds(40), !fact.isAccepted { account.grounds.insert(.rejectedByServer) }
     }
   }

@@ -18,10 +18,8 @@ final class SimulatedAccount: @unchecked Sendable {
     var isRevoked = false
     /// An API took it, as this daemon heard.
     var isAccepted = false
-    /// When this daemon heard a 401 to it.
-    var refusedAt: [Duration] = []
-    /// When it was sent after that.
-    var sentAfterRefusal: [Duration] = []
+    /// When this daemon heard a 401 to it, by the number of the letter that it came with.
+    var refusals: [Int: [Duration]] = [:]
   }
 
   let name: AccountName
@@ -56,9 +54,13 @@ final class SimulatedAccount: @unchecked Sendable {
     if let end = disk.known.end { grounds.insert(end.reason) }
     for token in tokens.keys {
       tokens[token]?.isAccepted = false
-      tokens[token]?.refusedAt = []
-      tokens[token]?.sentAfterRefusal = []
     }
+    forgetsRefusals()
+  }
+
+  /// A new try is asked for, by whoever or whatever may know better.
+  func forgetsRefusals() {
+    for token in tokens.keys { tokens[token]?.refusals = [:] }
   }
 
   func issued(_ token: Token, to subject: Subject, at elapsed: Duration) {
@@ -90,6 +92,7 @@ extension OutboxSimulation {
   /// What the session tells.
   func told(_ news: [SessionAnnouncement], _ snapshot: SessionSnapshot, _ daemon: Int) {
     guard lives(daemon), let account = account(snapshot.account) else { return }
+    if account.state != snapshot.state { account.forgetsRefusals() }
     account.state = snapshot.state
     for announcement in news {
       switch announcement {

@@ -125,7 +125,7 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
       let waiting = OutboxQuery(account: account, state: .waiting, limit: 1000)
       let before = try await store.list(waiting).items
       let count = try await store.hasten(account, limit: limit, at: now)
-      world.areHastened(Set(before).subtracting(try await store.list(waiting).items))
+      world.areHastened(Set(before).subtracting(try await store.list(waiting).items), of: account)
       return count
     }
   }
