@@ -2,12 +2,13 @@ import Glibc
 import HearthCore
 import HearthLinux
 import Logging
+import TestSupport
 import Testing
 
 /// Each test waits for the hint that it expects; a hint that never comes is ended by the time limit.
 @Suite("Changes of files", .timeLimit(.minutes(1)))
 struct InotifyWatchTests {
-  let scratch = ScratchFolder()
+  let scratch = TemporaryFolder()
   let files = LinuxFileSystem()
   private var folder: String { scratch.path + "/outer/secure" }
   private var path: String { folder + "/work.json" }
@@ -66,7 +67,7 @@ struct InotifyWatchTests {
   }
 
   private static var mayMount: Bool {
-    let folder = ScratchFolder()
+    let folder = TemporaryFolder()
     return mount("none", folder.path, "tmpfs", 0, nil) == 0 && umount(folder.path) == 0
   }
 

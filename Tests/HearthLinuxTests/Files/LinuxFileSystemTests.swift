@@ -1,6 +1,7 @@
 import Dispatch
 import Glibc
 import HearthCore
+import TestSupport
 import Testing
 
 @testable import HearthLinux
@@ -8,7 +9,7 @@ import Testing
 @Suite("The files of this machine")
 struct LinuxFileSystemTests {
   let files = LinuxFileSystem()
-  let folder = ScratchFolder()
+  let folder = TemporaryFolder()
   private var path: String { folder.path + "/file" }
 
   @Test("What is written is read back, with its status")
@@ -203,34 +204,5 @@ struct LinuxFileSystemTests {
     await #expect(throws: FileError.self) { try await hanging.run { gate.wait() } }
     #expect(try await BlockingLane(limit: .seconds(60)).run { 7 } == 7)
     gate.signal()
-  }
-}
-
-/// A folder that is gone with the test.
-final class ScratchFolder: Sendable {
-  let path: String
-
-  init() {
-    var template = Array("/tmp/hearth-test-XXXXXX".utf8CString)
-    path = template.withUnsafeMutableBufferPointer { String(cString: mkdtemp($0.baseAddress!)) }
-  }
-
-  deinit { Self.remove(path) }
-
-  static func remove(_ path: String) {
-    if unlink(path) == 0 { return }
-    chmod(path, 0o700)
-    if let stream = opendir(path) {
-      var names: [String] = []
-      while let entry = readdir(stream) {
-        names.append(
-          withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-            pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-          })
-      }
-      closedir(stream)
-      for name in names where name != "." && name != ".." { remove("\(path)/\(name)") }
-    }
-    rmdir(path)
   }
 }

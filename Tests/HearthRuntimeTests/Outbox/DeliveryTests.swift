@@ -145,7 +145,7 @@ import Testing
 
   @Test("A user's pause holds through sign-in and restart; resume sends")
   func pause() async throws {
-    let folder = ScratchFolder()
+    let folder = TemporaryFolder()
     defer { folder.remove() }
     var id = ""
     try await withService(answers200, in: folder) { outbox in
@@ -234,7 +234,7 @@ import Testing
 
   @Test("Shutdown gives up what does not land, and leaves it to be sent again")
   func shutdown() async throws {
-    let folder = ScratchFolder()
+    let folder = TemporaryFolder()
     defer { folder.remove() }
     var ids: [String] = []
     try await withService(in: folder) { outbox in

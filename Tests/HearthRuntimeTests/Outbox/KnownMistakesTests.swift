@@ -106,7 +106,7 @@ import Testing
 
   @Test("Known mistake: rows in flight are never recovered")
   func inFlightIsLost() async throws {
-    let folder = ScratchFolder()
+    let folder = TemporaryFolder()
     defer { folder.remove() }
     var ids: [String] = []
     var keys: [String?] = []

@@ -84,7 +84,7 @@ import Testing
 
   @Test("How many items there are is told whenever it changes, also where no event tells of it")
   func statsAreTold() async throws {
-    let folder = ScratchFolder()
+    let folder = TemporaryFolder()
     defer { folder.remove() }
     try await withService(in: folder) { outbox in
       let id = try await outbox.add(Sample.draft())[0]

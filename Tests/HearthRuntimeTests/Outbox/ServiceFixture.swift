@@ -8,7 +8,7 @@ import Testing
 
 /// An outbox service on a real store, with an API, sessions and a clock that the test moves.
 struct ServiceFixture: Sendable {
-  let folder: ScratchFolder
+  let folder: TemporaryFolder
   let store: FaultyOutboxStore
   let api: ScriptedAPIEndpoint
   let bearers: ScriptedBearerSource
@@ -74,10 +74,10 @@ let answers200: ScriptedAPIEndpoint.Rule = { _, _ in .success(APIAnswer(status: 
 /// Runs a test with a service that is running, on a folder that may be there already, and checks the outbox after it.
 func withService(
   _ rule: @escaping ScriptedAPIEndpoint.Rule = { _, _ in nil }, settings: OutboxSettings = OutboxSettings(),
-  refusals: Int = .max, in given: ScratchFolder? = nil, clock: ManualClock = ManualClock(),
+  refusals: Int = .max, in given: TemporaryFolder? = nil, clock: ManualClock = ManualClock(),
   _ body: (ServiceFixture) async throws -> Void
 ) async throws {
-  let folder = given ?? ScratchFolder()
+  let folder = given ?? TemporaryFolder()
   defer { if given == nil { folder.remove() } }
   let store = FaultyOutboxStore(
     try SQLiteOutboxStore.open(at: folder.file("outbox.sqlite"), now: clock.now()).store)

@@ -20,7 +20,7 @@ final class OutboxSimulation: @unchecked Sendable {
   var chance: SeededGenerator
   let executor: SteppedExecutor
   let clock = ManualClock(.sample)
-  let folder = ScratchFolder(isFast: true)
+  let folder = TemporaryFolder(isFast: true)
   let settings: OutboxSettings
 
   /// The time that always goes on, and what the wall clock is ahead of it.
@@ -101,9 +101,8 @@ final class OutboxSimulation: @unchecked Sendable {
     self.chance = chance
   }
 
-  deinit { folder.remove() }
-
   func run(steps: Int = 240) throws(Violation) {
+    defer { folder.remove() }
     for account in accounts where chances(3, in: 4) {
       let credential = signedIn(account)
       for index in 0..<3 { _ = account.disk.step(.write(credential, generation: 0), index) }

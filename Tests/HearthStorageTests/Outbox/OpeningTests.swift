@@ -17,7 +17,7 @@ import Testing
     "An outbox of a newer version is refused in one sentence and left as it is, under suspicion too",
     arguments: [false, true])
   func newer(isSuspect: Bool) async throws {
-    let folder = ScratchFolder()
+    let folder = TemporaryFolder()
     defer { folder.remove() }
     let path = folder.file("outbox.sqlite")
     // Still open, so that its log is not written back.
@@ -41,7 +41,7 @@ import Testing
 
   @Test("An outbox that cannot be opened refuses each call with the reason, until it can be")
   func later() async throws {
-    let folder = ScratchFolder()
+    let folder = TemporaryFolder()
     defer { folder.remove() }
     let path = folder.file("outbox.sqlite")
     mkdir(path, 0o700)
@@ -58,7 +58,7 @@ import Testing
 
   @Test("Where a broken outbox was moved to is told, whenever it is opened")
   func setAside() async throws {
-    let folder = ScratchFolder()
+    let folder = TemporaryFolder()
     defer { folder.remove() }
     let path = folder.file("outbox.sqlite")
     let file = try #require(fopen(path, "w"))

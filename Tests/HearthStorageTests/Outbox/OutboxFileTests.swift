@@ -27,7 +27,7 @@ import Testing
 
   @Test("A database that others may read is made private")
   func narrowed() throws {
-    let folder = ScratchFolder()
+    let folder = TemporaryFolder()
     defer { folder.remove() }
     close(Glibc.open(folder.file("outbox.sqlite"), O_CREAT | O_WRONLY, 0o644))
     _ = try SQLiteOutboxStore.open(at: folder.file("outbox.sqlite"), now: Sample.start)
@@ -38,7 +38,7 @@ import Testing
 
   @Test("Items are there after the store was closed and opened")
   func reopens() async throws {
-    let folder = ScratchFolder()
+    let folder = TemporaryFolder()
     defer { folder.remove() }
     let path = folder.file("outbox.sqlite")
     let first = try SQLiteOutboxStore.open(at: path, now: Sample.start)
@@ -53,7 +53,7 @@ import Testing
 
   @Test("A file that is no database is set aside whole, and a new one made")
   func garbage() async throws {
-    let folder = ScratchFolder()
+    let folder = TemporaryFolder()
     defer { folder.remove() }
     let path = folder.file("outbox.sqlite")
     let file = try #require(fopen(path, "w"))
@@ -67,7 +67,7 @@ import Testing
 
   @Test("A database found to be malformed while it runs is looked at whole by the next start")
   func suspect() async throws {
-    let folder = ScratchFolder()
+    let folder = TemporaryFolder()
     defer { folder.remove() }
     let path = folder.file("outbox.sqlite")
     try await {
@@ -92,7 +92,7 @@ import Testing
 
   @Test("A sound database that was under suspicion is kept")
   func cleared() async throws {
-    let folder = ScratchFolder()
+    let folder = TemporaryFolder()
     defer { folder.remove() }
     let path = folder.file("outbox.sqlite")
     let outbox = StoreFixture(folder: folder, store: try SQLiteOutboxStore.open(at: path, now: Sample.start).store)
@@ -106,7 +106,7 @@ import Testing
 
   @Test("Checking an outbox that is not there finds nothing, and makes none")
   func checksNothing() throws {
-    let folder = ScratchFolder()
+    let folder = TemporaryFolder()
     defer { folder.remove() }
     #expect(try OutboxCheck.flaws(at: folder.file("outbox.sqlite")) == [])
     #expect(folder.names.isEmpty)
@@ -170,7 +170,7 @@ import Testing
 
   @Test("The reserve is given back for completions alone, and new items wait until it is there again")
   func reserve() async throws {
-    let folder = ScratchFolder()
+    let folder = TemporaryFolder()
     defer { folder.remove() }
     let reserve = DiskReserve(folder.file("reserve"), size: 4096)
     #expect(reserve.hold())

@@ -6,7 +6,7 @@ import Testing
 
 /// An outbox on disk, with the words the tests use for what they do to it.
 struct StoreFixture: Sendable {
-  let folder: ScratchFolder
+  let folder: TemporaryFolder
   let store: SQLiteOutboxStore
   var now = Sample.start
   var policy = DeliveryPolicy(OutboxSettings())
@@ -63,7 +63,7 @@ struct StoreFixture: Sendable {
 
 /// Runs a test on an outbox in a folder of its own, and checks the whole outbox afterwards.
 func withStore(_ body: (inout StoreFixture) async throws -> Void) async throws {
-  let folder = ScratchFolder()
+  let folder = TemporaryFolder()
   defer { folder.remove() }
   let opened = try SQLiteOutboxStore.open(at: folder.file("outbox.sqlite"), now: Sample.start)
   var fixture = StoreFixture(folder: folder, store: opened.store)

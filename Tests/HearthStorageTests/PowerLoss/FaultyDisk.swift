@@ -50,11 +50,11 @@ final class FaultyDisk: Sendable {
 
   struct OutOfOrder: Error {}
 
-  let folder: ScratchFolder
+  let folder: TemporaryFolder
   // Guarded by a lock of its own.
   private nonisolated(unsafe) let disk: OpaquePointer
 
-  init(_ folder: ScratchFolder = ScratchFolder()) throws {
+  init(_ folder: TemporaryFolder = TemporaryFolder()) throws {
     guard let disk = faulty_disk_attach(folder.path) else { throw OutOfOrder() }
     self.disk = disk
     self.folder = folder
@@ -79,7 +79,7 @@ final class FaultyDisk: Sendable {
 
   /// Cuts the power; what is left lies on a new disk.
   func salvage(_ luck: Luck, seed: UInt64) throws -> FaultyDisk {
-    let next = ScratchFolder()
+    let next = TemporaryFolder()
     guard faulty_disk_salvage(disk, next.path, luck.kind, seed) == 0 else { throw OutOfOrder() }
     return try FaultyDisk(next)
   }

@@ -2,14 +2,13 @@ import FoundationEssentials
 import Glibc
 import HearthCore
 import Logging
+import TestSupport
 import Testing
 
 @testable import hearthd
 
 @Suite struct ConfigurationFileTests {
-  private let folder: TemporaryFolder
-
-  init() throws { folder = try TemporaryFolder() }
+  private let folder = TemporaryFolder()
 
   private func places(_ environment: [String: String] = [:], option: String? = nil) -> Places {
     Places(configuration: option, environment: environment, workingDirectory: folder.path)

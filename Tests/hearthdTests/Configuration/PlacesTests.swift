@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import HearthCore
+import TestSupport
 import Testing
 
 @testable import hearthd
@@ -85,9 +86,7 @@ import Testing
 }
 
 @Suite struct StatePathsTests {
-  private let folder: TemporaryFolder
-
-  init() throws { folder = try TemporaryFolder() }
+  private let folder = TemporaryFolder()
 
   @Test("the state folder is made where it is missing, 0700 all the way")
   func made() throws {

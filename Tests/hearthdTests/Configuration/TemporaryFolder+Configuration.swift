@@ -1,19 +1,7 @@
 import FoundationEssentials
+import TestSupport
 
-/// A folder of the test's own, which goes when the test is over.
-final class TemporaryFolder: Sendable {
-  let path: String
-
-  init() throws {
-    path = FileManager.default.temporaryDirectory.appending(path: "hearthd-\(UUID().uuidString)").path
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
-  }
-
-  deinit {
-    try? FileManager.default.removeItem(atPath: path)
-  }
-
+extension TemporaryFolder {
   /// Writes a file under the folder and answers its path.
   func write(_ text: String, to name: String, mode: Int = 0o600) throws -> String {
     let file = path + "/" + name
