@@ -2,6 +2,7 @@ import HearthControl
 import HearthCore
 import HearthLinux
 import HearthRuntime
+import HearthStorage
 import Logging
 
 /// Reads the configuration again and carries over what changed, whole or not at all.
@@ -14,6 +15,8 @@ actor Reloader {
   private let log: EventLog
   private let status: StatusLine
   private var current = Configuration()
+  /// They outlive a session whose configuration changes: a passphrase is not asked for twice.
+  private var stores: [AccountName: FileCredentialStore] = [:]
 
   init(
     setup: Daemon.Setup, builder: SessionBuilder, sessions: SessionDirectory, outbox: OutboxService, hub: EventHub,
@@ -51,18 +54,24 @@ actor Reloader {
     await outbox.accountsChanged(
       Dictionary(uniqueKeysWithValues: fresh.accounts.map { ($0.name, Set($0.apiOrigins)) }), settings: fresh.outbox)
     for account in old.accounts where !fresh.accounts.contains(where: { $0.name == account.name }) {
+      stores[account.name] = nil
       await sessions.set(nil, for: account.name)
       hub.sessionIsGone(account.name)
       status.sessionIs(account.name, nil)
     }
     for account in fresh.accounts {
-      let isSame = old.accounts.contains(account) && old.refresh.requestTimeout == fresh.refresh.requestTimeout
+      let before = old.accounts.first { $0.name == account.name }
+      let isSame = before == account && old.refresh.requestTimeout == fresh.refresh.requestTimeout
       if isSame, let entry = await sessions[account.name] {
         await entry.service.settingsChanged(fresh.refresh)
         continue
       }
+      let kept = before.map(account.isKept(as:)) == true ? stores[account.name] : nil
+      let store = kept ?? builder.store(for: account)
+      stores[account.name] = store
       do {
-        await sessions.set(try builder.session(for: account, refresh: fresh.refresh), for: account.name)
+        await sessions.set(
+          try builder.session(for: account, in: store, refresh: fresh.refresh), for: account.name)
       } catch {
         log.configurationRefused("The account \(account.name) cannot be served: \(error)")
       }

@@ -31,17 +31,18 @@ struct SessionBuilder: Sendable {
     accounts = AccountsFile(path: state.accounts, files: LinuxFileSystem(), clock: clock, logger: logger)
   }
 
-  func session(
-    for account: AccountConfiguration, refresh: RefreshSettings
-  ) throws -> SessionDirectory.Entry {
+  func store(for account: AccountConfiguration) -> FileCredentialStore {
     let (protection, keyFile) = account.storedProtection
     // A file system each: one place that hangs keeps no other account waiting.
-    let files = LinuxFileSystem()
-    let place = account.credentialFile ?? state.credentialFile(of: account.name)
-    let store = FileCredentialStore(
-      account: account.name, path: place,
-      isConfiguredPath: account.credentialFile != nil, protection: protection, keyFile: keyFile, accounts: accounts,
-      files: files, watch: watch, clock: clock, logger: logger)
+    return FileCredentialStore(
+      account: account.name, path: place(of: account), isConfiguredPath: account.credentialFile != nil,
+      protection: protection, keyFile: keyFile, accounts: accounts, files: LinuxFileSystem(), watch: watch,
+      clock: clock, logger: logger)
+  }
+
+  func session(
+    for account: AccountConfiguration, in store: FileCredentialStore, refresh: RefreshSettings
+  ) throws -> SessionDirectory.Entry {
     let provider = try account.providerConfiguration
     let endpoint = provider.tokenEndpoint(sender: sender, timeout: refresh.requestTimeout)
     let issuer = account.issuerText
@@ -49,6 +50,10 @@ struct SessionBuilder: Sendable {
       account: account.name, settings: account.sessionSettings(refresh, home: provider.home), store: store,
       endpoint: endpoint, clock: clock, logger: logger, timeTold: timeTold,
       announce: { [announce] in announce($0, $1, issuer) })
-    return SessionDirectory.Entry(service: service, place: place, issuer: issuer, bearer: account.bearer)
+    return SessionDirectory.Entry(service: service, place: place(of: account), issuer: issuer, bearer: account.bearer)
+  }
+
+  private func place(of account: AccountConfiguration) -> String {
+    account.credentialFile ?? state.credentialFile(of: account.name)
   }
 }

@@ -46,4 +46,28 @@ import Testing
       #expect(unlocked["sessions"]?[0]?["state"] == "authenticated")
     }
   }
+
+  @Test("a new configuration asks for the passphrase again only where the protection is new")
+  func reload() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try daemon(on: stage, sandbox)
+      try daemon.call("session.unlock", ["account": "work", "passphrase": "open sesame"])
+      try daemon.signIn(at: sandbox)
+      let token = try daemon.token()
+
+      try daemon.configure(Configuration.oidc(sandbox, "protection = \"passphrase\"\nlock_on = [\"unreadable\"]"))
+      try daemon.call("daemon.reload")
+      try daemon.waitFor("authenticated")
+      #expect(try daemon.token().secret == token.secret)
+      let before = Files.text(daemon.credential())
+      try daemon.call("session.refresh", ["account": "work"])
+      #expect(Files.text(daemon.credential()) != before, "what comes later is sealed too")
+
+      try daemon.call("session.lock", ["account": "work"])
+      try daemon.configure(Configuration.oidc(sandbox, "protection = \"passphrase\""))
+      try daemon.call("daemon.reload")
+      #expect(try daemon.refusal(of: "session.unlock", ["account": "work"]).code == 1302, "a lock forgets the key")
+    }
+  }
 }

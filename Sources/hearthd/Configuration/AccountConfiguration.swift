@@ -64,4 +64,7 @@ struct AccountConfiguration: Hashable, Sendable {
     case unreadable, suspend
     case screenLock = "screen-lock"
   }
+
+  /// The credential lies at the same place, under the same protection.
+  func isKept(as other: Self) -> Bool { credentialFile == other.credentialFile && protection == other.protection }
 }
