@@ -50,6 +50,21 @@ import Testing
     }
   }
 
+  @Test("signing out revokes while the user has locked, too")
+  func signOutLocked() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+      try daemon.signIn(at: sandbox)
+      let revocations = try sandbox.count("revocations")
+      try daemon.call("session.lock", ["account": "work"])
+      try daemon.waitFor("locked", "lockedByUser")
+      let answer = try daemon.call("session.signOut", ["account": "work"])
+      #expect(answer["state"] == "unauthenticated" && answer["revoked"] == true)
+      #expect(try sandbox.count("revocations") > revocations)
+    }
+  }
+
   @Test("signing out works offline")
   func signOutOffline() async throws {
     try await Stage.run { stage in

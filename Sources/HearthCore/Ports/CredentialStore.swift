@@ -23,7 +23,9 @@ package protocol CredentialStore: Sendable {
   /// Sign-out: notes the removal in accounts.json, then removes the credential. Where the file is out of reach this
   /// throws, and the removal is done by a later `read`, unless a different grant is found then.
   /// `fingerprint`: of the access token of the grant that is signed out, where it is known.
-  func remove(_ record: EndRecord, fingerprint: Fingerprint?) async throws(Obstacle)
+  /// Returns what was removed, where there was a grant and it could be opened.
+  @discardableResult
+  func remove(_ record: EndRecord, fingerprint: Fingerprint?) async throws(Obstacle) -> Credential?
 
   /// Moves a file that cannot be understood to a name beside it, and says which.
   func setAside() async throws(Obstacle) -> String

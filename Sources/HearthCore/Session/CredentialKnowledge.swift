@@ -72,7 +72,8 @@ struct WaitingCall: Hashable, Sendable {
     case refresh
     case refusal(Fingerprint)
     case look
-    case signOut(Credential?)
+    /// With the newest grant in memory, where there was one.
+    case signOut(Credential?, revoke: Bool)
     case adoption(asRefreshed: Bool)
   }
 

@@ -15,7 +15,8 @@ package enum SessionEvent: Sendable {
   case credentialWritten(generation: Int, Result<Void, Obstacle>)
   case credentialSetAside(Result<String, Obstacle>)
   case endWritten(Result<Void, Obstacle>)
-  case removed(Result<Void, Obstacle>)
+  /// With what was removed, where it could be opened.
+  case removed(Result<Credential?, Obstacle>)
   case lockRemembered(Result<Void, Obstacle>)
 
   case refreshEnded(generation: Int, RefreshOutcome)

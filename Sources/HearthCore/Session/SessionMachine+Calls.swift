@@ -29,7 +29,7 @@ extension SessionMachine {
         calls[calls.endIndex - 1].outcome = .succeeded
       }
     case .signOut(let revoke):
-      return signOut(waiting(.signOut(nil)), revoke: revoke, at: now)
+      return signOut(id, revoke: revoke, at: now)
     case .adopt(let credential, let asRefreshed):
       generation += 1
       adoption = credential
@@ -63,10 +63,10 @@ extension SessionMachine {
     return news
   }
 
-  private mutating func signOut(_ call: WaitingCall, revoke: Bool, at now: Timestamp) -> [SessionAction] {
-    if knowledge == .absent(signedOut: true), adoption == nil { return [.answer(call.id, .signedOut(revoke: nil))] }
+  private mutating func signOut(_ id: CallID, revoke: Bool, at now: Timestamp) -> [SessionAction] {
+    if knowledge == .absent(signedOut: true), adoption == nil { return [.answer(id, .signedOut(revoke: nil))] }
     let newest = adoption ?? newestInMemory
-    calls.append(WaitingCall(id: call.id, kind: .signOut(revoke ? newest : nil), askedAt: now))
+    calls.append(WaitingCall(id: id, kind: .signOut(newest, revoke: revoke), askedAt: now))
     if case .ending(let record, _) = knowledge, record.reason == .signedOut, adoption == nil { return [] }
     let record = EndRecord(reason: .signedOut, at: now, fingerprint: nil)
     let mark = onDisk?.accessToken

@@ -311,8 +311,9 @@ extension SessionMachine {
     }
   }
 
-  mutating func removed(_ result: Result<Void, Obstacle>, at now: Timestamp) -> [SessionAction] {
-    settled(result, at: now)
+  mutating func removed(_ result: Result<Credential?, Obstacle>, at now: Timestamp) -> [SessionAction] {
+    settled(result.map { _ in }, at: now)
+    let removed = (try? result.get()) ?? nil
     var actions: [SessionAction] = []
     if case .ending = knowledge {
       knowledge = .absent(signedOut: true)
@@ -320,8 +321,8 @@ extension SessionMachine {
       subject = settings.configuredSubject
     }
     for call in calls {
-      guard case .signOut(let credential) = call.kind else { continue }
-      actions.append(.answer(call.id, .signedOut(revoke: credential)))
+      guard case .signOut(let newest, let revoke) = call.kind else { continue }
+      actions.append(.answer(call.id, .signedOut(revoke: revoke ? newest ?? removed : nil)))
     }
     calls.removeAll { if case .signOut = $0.kind { true } else { false } }
     return actions

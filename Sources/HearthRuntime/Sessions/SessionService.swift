@@ -230,8 +230,7 @@ package actor SessionService {
     case .remove(let record, let fingerprint):
       inStoreOrder {
         do throws(Obstacle) {
-          try await store.remove(record, fingerprint: fingerprint)
-          return .removed(.success(()))
+          return .removed(.success(try await store.remove(record, fingerprint: fingerprint)))
         } catch {
           return .removed(.failure(error))
         }

@@ -2,7 +2,8 @@ package import HearthCore
 import Logging
 
 extension FileCredentialStore {
-  package func remove(_ record: EndRecord, fingerprint: Fingerprint?) async throws(Obstacle) {
+  @discardableResult
+  package func remove(_ record: EndRecord, fingerprint: Fingerprint?) async throws(Obstacle) -> Credential? {
     var known = try await accounts.known(account)
     known.end = record
     known.removal = KnownAccount.Removal(fingerprint: fingerprint)
@@ -14,7 +15,7 @@ extension FileCredentialStore {
       return try await takeAway(known)
     }
     do throws(Obstacle) {
-      try await takeAway(known)
+      return try await takeAway(known)
     } catch {
       logger.warning("signed out; the credential is removed when it can be reached: \(error.detail)")
       throw error
@@ -25,14 +26,15 @@ extension FileCredentialStore {
   /// stays for the next reading.
   func finishRemoval(_ known: KnownAccount) async throws(Obstacle) -> EndRecord? {
     guard known.removal != nil, let end = known.end else { return nil }
-    try await takeAway(known)
+    _ = try await takeAway(known)
     return end
   }
 
   /// Removes the credential, what was set aside of it, the memory of it, and its marker, in an order in which a crash
   /// leaves nothing that looks like a loss. Throws where the place is away.
-  private func takeAway(_ known: KnownAccount) async throws(Obstacle) {
+  private func takeAway(_ known: KnownAccount) async throws(Obstacle) -> Credential? {
     let place = try await resolvePlace()
+    let credential = await credential(at: place)
     do {
       try await removeFiles(at: place)
     } catch .absent {
@@ -50,6 +52,16 @@ extension FileCredentialStore {
     try await accounts.update(account, to: done)
     try? await files.removeFile(place.marker)
     try? await files.syncFolder(place.folder)
+    return credential
+  }
+
+  /// Nil where nothing can be opened: that hinders no removal.
+  private func credential(at place: CredentialPlace) async -> Credential? {
+    guard let contents = try? await files.read(place.file, limit: Self.sizeLimit, followsLink: false),
+      case .file(let file) = found(in: contents),
+      let grant = try? await grant(in: file, modified: contents.status.modified)
+    else { return nil }
+    return file.credential(with: grant)
   }
 
   /// Removes what was left where the configuration pointed before, and returns what cannot be found or reached now:

@@ -91,10 +91,13 @@ struct SignInAndOutTests {
     storing.removes()
     #expect(storing.answer(to: late) == .signedOut(revoke: .sample(2, issuedAt: storing.now)))
 
-    var kept = SessionScript.holding()
-    let quiet = kept.asks(.signOut(revoke: false))
-    kept.removes()
-    #expect(kept.answer(to: quiet) == .signedOut(revoke: nil))
+    for revoke in [true, false] {
+      var locked = SessionScript.holding()
+      locked.take(.locked(.user))
+      let wiped = locked.asks(.signOut(revoke: revoke))
+      locked.removes(held: first)
+      #expect(locked.answer(to: wiped) == .signedOut(revoke: revoke ? first : nil), "the file knows it while locked")
+    }
   }
 
   @Test("says the same when it is signed out of again, and does nothing twice")

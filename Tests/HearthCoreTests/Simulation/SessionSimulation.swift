@@ -235,7 +235,7 @@ struct SessionSimulation {
       try deliver(.unlocked(.user))
     case .write(_, let generation): try deliver(.credentialWritten(generation: generation, result))
     case .writeEnd: try deliver(.endWritten(result))
-    case .remove: try deliver(.removed(result))
+    case .remove: try deliver(.removed(result.map { nil }))
     case .setAside: try deliver(.credentialSetAside(result.map { "work.json.corrupt-1" }))
     case .prepare(let credential, let generation):
       switch result {

@@ -155,8 +155,9 @@ final class SimulatedCredentialStore: CredentialStore, @unchecked Sendable {
   func write(_ credential: Credential) async throws(Obstacle) { try await done(.write(credential, generation: 0)) }
   func writeEnd(_ record: EndRecord) async throws(Obstacle) { try await done(.writeEnd(record)) }
 
-  func remove(_ record: EndRecord, fingerprint: Fingerprint?) async throws(Obstacle) {
+  func remove(_ record: EndRecord, fingerprint: Fingerprint?) async throws(Obstacle) -> Credential? {
     try await done(.remove(record, fingerprint))
+    return nil
   }
 
   func setAside() async throws(Obstacle) -> String {

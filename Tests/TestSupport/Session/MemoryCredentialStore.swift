@@ -60,14 +60,16 @@ package final class MemoryCredentialStore: CredentialStore {
     if let obstacle { throw obstacle }
   }
 
-  package func remove(_ record: EndRecord, fingerprint: Fingerprint?) async throws(Obstacle) {
-    let obstacle = state.withLock { state in
+  package func remove(_ record: EndRecord, fingerprint: Fingerprint?) async throws(Obstacle) -> Credential? {
+    let (reading, obstacle) = state.withLock { state in
       state.log.append("remove")
       state.remembered.end = record
+      let reading = state.reading
       if state.writeObstacle == nil { state.reading = .ended(record) }
-      return state.writeObstacle
+      return (reading, state.writeObstacle)
     }
     if let obstacle { throw obstacle }
+    return if case .found(let credential) = reading { credential } else { nil }
   }
 
   package func setAside() async throws(Obstacle) -> String {

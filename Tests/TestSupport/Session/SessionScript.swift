@@ -77,8 +77,8 @@ package struct SessionScript: Sendable {
     take(.endWritten(obstacle.map { .failure($0) } ?? .success(())))
   }
 
-  package mutating func removes(_ obstacle: Obstacle? = nil) {
-    take(.removed(obstacle.map { .failure($0) } ?? .success(())))
+  package mutating func removes(_ obstacle: Obstacle? = nil, held credential: Credential? = nil) {
+    take(.removed(obstacle.map { .failure($0) } ?? .success(credential)))
   }
 
   package mutating func notesLock(_ obstacle: Obstacle? = nil) {
