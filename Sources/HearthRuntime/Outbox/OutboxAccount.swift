@@ -23,6 +23,8 @@ struct OutboxAccount {
   var knownSubject: Subject?
   var isBound = true
   var isPausedByUser = false
+  /// Which change or reading of the pauses that came from: a later one counts, whichever is heard of first.
+  var pauseNumber = 0
   var announcedReason: String?
 
   var reach: OriginReach
@@ -94,6 +96,12 @@ struct OutboxAccount {
     if case .blocked(let reason) = permission { return reason }
     if !origins.isEmpty, origins.isSubset(of: reach.unreachable) { return Self.offline }
     return lacksToken ? Self.refreshUnavailable : nil
+  }
+
+  mutating func hear(isPaused: Bool, number: Int) {
+    guard pauseNumber < number else { return }
+    pauseNumber = number
+    isPausedByUser = isPaused
   }
 
   /// A token was accepted, or there is another one, or another session: what was amiss with the last is over.

@@ -114,11 +114,12 @@ extension OutboxService {
 
   private func setPaused(_ account: AccountName?, _ isPaused: Bool) async throws(OutboxError) {
     let chosen = try chosen(account)
+    lastPauseNumber += 1
+    let number = lastPauseNumber
     do { try await store.setPaused(chosen, isPaused) } catch { throw OutboxError(error) }
-    pauseChanges += 1
     for name in chosen {
-      accounts[name]?.isPausedByUser = isPaused
-      if isPaused { finished += accounts[name]?.withdrawAll() ?? [] }
+      accounts[name]?.hear(isPaused: isPaused, number: number)
+      if accounts[name]?.isPausedByUser == true { finished += accounts[name]?.withdrawAll() ?? [] }
       accounts[name]?.mayHaveMore = .all
       hearSuspects(of: name)
       tellPause(of: name)

@@ -90,17 +90,15 @@ extension OutboxService {
       nextSweepAt = clock.now()
     }
     isRecovered = true
-    var paused: Set<AccountName>
-    var changes: Int
-    repeat {
-      changes = pauseChanges
-      do { paused = try await store.paused() } catch {
-        isRecovered = false
-        throw error
-      }
-    } while changes != pauseChanges
+    lastPauseNumber += 1
+    let number = lastPauseNumber
+    let paused: Set<AccountName>
+    do { paused = try await store.paused() } catch {
+      isRecovered = false
+      throw error
+    }
     for name in accounts.keys {
-      accounts[name]?.isPausedByUser = paused.contains(name)
+      accounts[name]?.hear(isPaused: paused.contains(name), number: number)
       tellPause(of: name)
     }
     try await settle(claims: [])

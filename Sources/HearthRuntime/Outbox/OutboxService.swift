@@ -46,8 +46,8 @@ package actor OutboxService {
   var storeFailure: OutboxStoreFailure?
   var stopsAt: Timestamp?
   var isRecovered = false
-  /// How often users paused or resumed: who reads the pauses hears of a newer one by it.
-  var pauseChanges = 0
+  /// Of the last change or reading of the pauses. The store takes them in the order in which they are asked for.
+  var lastPauseNumber = 0
 
   /// Of one request.
   static let requestTimeout = Duration.seconds(30)

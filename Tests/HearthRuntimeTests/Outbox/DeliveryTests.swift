@@ -165,6 +165,18 @@ import Testing
     }
   }
 
+  @Test("Of a pause and a resume at the same moment the later counts, in memory as on disk")
+  func pausesAtOnce() async throws {
+    try await withService(answers200) { outbox in
+      await outbox.signIn()
+      _ = try await outbox.service.flush(nil, timeout: .seconds(30))
+      outbox.store.once(.afterSetPaused) { try? await outbox.service.resume(Sample.work) }
+      try await outbox.service.pause(Sample.work)
+      #expect(try await outbox.store.paused().isEmpty)
+      #expect(try await outbox.service.getStats(Sample.work).pausedReason != "user")
+    }
+  }
+
   @Test("A pause that ends while the service reads who is paused has ended")
   func resumedWhileRead() async throws {
     try await withService(answers200) { outbox in

@@ -9,7 +9,7 @@ package final class FaultyOutboxStore: OutboxStore {
 
   /// Before the store is asked, or before its answer is heard.
   package enum Moment {
-    case beforeEnqueue, afterBind, afterPaused
+    case beforeEnqueue, afterBind, afterPaused, afterSetPaused
   }
 
   package init(_ store: any OutboxStore) {
@@ -117,6 +117,7 @@ package final class FaultyOutboxStore: OutboxStore {
   package func setPaused(_ accounts: Set<AccountName>, _ isPaused: Bool) async throws(OutboxStoreFailure) {
     try pass()
     try await store.setPaused(accounts, isPaused)
+    await pass(.afterSetPaused)
   }
 
   package func paused() async throws(OutboxStoreFailure) -> Set<AccountName> {
