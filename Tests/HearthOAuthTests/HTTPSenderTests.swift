@@ -2,6 +2,7 @@ import HearthCore
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1
+import NIOPosix
 import TestSupport
 import Testing
 
@@ -109,6 +110,26 @@ struct HTTPSenderTests {
       #expect(!wasSent(failure))
       #expect("\(failure)".contains("TLS failed: WRONG_VERSION_NUMBER"))
       #expect(server.requests.isEmpty)
+    }
+  }
+
+  @Test("a server that ends the handshake, or does not speak HTTP, is told in words")
+  func noHTTP() async throws {
+    let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .childChannelInitializer { $0.close() }
+      .bind(host: "127.0.0.1", port: 0).get()
+    let closing = try HTTPURL("https://127.0.0.1:\(server.localAddress?.port ?? 0)/")
+    let ended = try await withSender(clock: clock) {
+      try await self.failure(of: $0, HTTPSender.Request(url: closing))
+    }
+    try await server.close()
+    #expect("\(ended)".contains("TLS failed: it ends the handshake"))
+
+    try await LoopbackServer.with({ _ in .raw("220 mail.example.com ESMTP\r\n") }) { server in
+      let failure = try await withSender(clock: clock) {
+        try await self.failure(of: $0, HTTPSender.Request(url: server.url()))
+      }
+      #expect(wasSent(failure) && "\(failure)".contains("what it answers is not HTTP"))
     }
   }
 

@@ -147,6 +147,7 @@ package final class HTTPSender: Sendable {
         "the name \(error.host) cannot be resolved"
       }
     case let error as IOError: String(cString: strerror(error.errnoCode))
+    case is HTTPParserError: "what it answers is not HTTP"
     case is CancellationError: "cancelled"
     default: describe(other: String(describing: error))
     }
@@ -154,7 +155,9 @@ package final class HTTPSender: Sendable {
 
   /// BoringSSL's errors are long, and one word of them says it: `CERTIFICATE_VERIFY_FAILED`.
   private static func describe(other text: String) -> String {
-    guard let reason = text.firstRange(of: "OPENSSL_internal:") else { return String(text.prefix(200)) }
+    guard let reason = text.firstRange(of: "OPENSSL_internal:") else {
+      return text.hasPrefix("handshakeFailed") ? "TLS failed: it ends the handshake" : String(text.prefix(200))
+    }
     return "TLS failed: " + text[reason.upperBound...].prefix { $0.isLetter || $0.isNumber || $0 == "_" }
   }
 }
