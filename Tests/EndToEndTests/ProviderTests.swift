@@ -42,6 +42,12 @@ private let faketime = "/usr/bin/faketime"
       let status = try daemon.status()
       #expect(status.state == "authenticated" && status.refresh.failures > 0 && status.refresh.lastError != nil)
       #expect(status.action == (trouble == .wrongClient ? "fixConfiguration" : nil))
+      let grant = try sandbox.grant()
+      let failure = try daemon.refusal(
+        of: "session.import",
+        ["account": "work", "refreshToken": .string(grant.refreshToken), "replace": true])
+      #expect(
+        failure.code == 1004 && failure.data?["action"]?.string == status.action, "nor is one taken in: \(failure)")
       #expect(try daemon.token().secret == token.secret, "the token that is held is still served")
       if trouble == .redirect || trouble == .moved {
         // What the client does not send for want of a ticket is no redirect that it leaves alone.

@@ -51,7 +51,11 @@ extension RPCError {
         account: account, message: message, retryAfterSeconds: retryAfter?.roundedUpSeconds ?? Self.usualRetry)
     case .unanswered(let message):
       .refreshUnavailable(account: account, message: message, retryAfterSeconds: usualRetry)
-    case .rejected(_, let message), .unclearRefusal(let message), .misconfigured(let message):
+    case .misconfigured(let message):
+      .refreshUnavailable(
+        account: account, message: message, action: SessionState.Action.fixConfiguration.rawValue,
+        retryAfterSeconds: usualRetry)
+    case .rejected(_, let message), .unclearRefusal(let message):
       .signInFailed(account: account, message: "The provider refused the grant: \(message)")
     }
   }
