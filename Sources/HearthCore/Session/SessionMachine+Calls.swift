@@ -10,7 +10,7 @@ extension SessionMachine {
   static let usualValidity: Duration = .seconds(60)
 
   mutating func called(_ id: CallID, _ call: SessionCall, at now: Timestamp) -> [SessionAction] {
-    if isStopping { return [.answer(id, .refused(.stopping))] }
+    if isStopping, !call.needsNoRefresh { return [.answer(id, .refused(.stopping))] }
     func waiting(_ kind: WaitingCall.Kind) -> WaitingCall { WaitingCall(id: id, kind: kind, askedAt: now) }
     switch call {
     case .token(let minValidity):
@@ -139,21 +139,30 @@ extension SessionMachine {
     case .authenticated: break
     }
     guard case .held(let held) = knowledge else { return nil }
+    switch call.kind {
+    case .token(let minValidity) where isUsable(held, at: now) && lasts(held.grant, minValidity, at: now):
+      return .token(held.credential)
+    case .token, .refresh, .refusal, .look, .signOut, .adoption: break
+    }
     if isStopping, call.outcome == nil, held.phase == .idle { return .refused(.stopping) }
     switch call.kind {
-    case .token(let minValidity): return tokenAnswer(call, held, minValidity, at: now)
+    case .token(let minValidity): return lesserTokenAnswer(call, held, minValidity, at: now)
     case .refresh: return refreshAnswer(call, held, at: now)
     case .refusal(let fingerprint): return refusedToken == fingerprint ? nil : .done
     case .look, .signOut, .adoption: return nil
     }
   }
 
-  private func tokenAnswer(
+  private func isUsable(_ held: HeldGrant, at now: Timestamp) -> Bool {
+    let bearer = held.grant.bearer(settings.bearer)
+    return !held.grant.isExpired(at: now) && refusedToken != bearer.fingerprint && !bearer.secret.isEmpty
+  }
+
+  /// Where the token does not last as long as is asked.
+  private func lesserTokenAnswer(
     _ call: WaitingCall, _ held: HeldGrant, _ minValidity: Duration?, at now: Timestamp
   ) -> SessionAnswer? {
-    let bearer = held.grant.bearer(settings.bearer)
-    let isUsable = !held.grant.isExpired(at: now) && refusedToken != bearer.fingerprint && !bearer.secret.isEmpty
-    if isUsable, lasts(held.grant, minValidity ?? Self.usualValidity, at: now) { return .token(held.credential) }
+    let isUsable = isUsable(held, at: now)
     let failure: SessionRefusal
     switch call.outcome {
     case .succeeded: return .token(held.credential)
@@ -170,9 +179,10 @@ extension SessionMachine {
   }
 
   /// Whether a token lasts as long as is asked. More than its lifetime less the margin cannot be asked.
-  private func lasts(_ grant: Grant, _ validity: Duration, at now: Timestamp) -> Bool {
+  private func lasts(_ grant: Grant, _ validity: Duration?, at now: Timestamp) -> Bool {
     guard let expiresAt = grant.expiresAt, let lifetime = grant.lifetime else { return true }
-    return expiresAt - now >= Swift.min(validity, lifetime - settings.refresh.margin(forLifetime: lifetime))
+    return expiresAt - now
+      >= Swift.min(validity ?? Self.usualValidity, lifetime - settings.refresh.margin(forLifetime: lifetime))
   }
 
   private func refreshAnswer(_ call: WaitingCall, _ held: HeldGrant, at now: Timestamp) -> SessionAnswer? {
@@ -202,6 +212,18 @@ extension SessionMachine {
       return .refreshUnavailable(message: history.lastError ?? "", retryAfter: wait.until - now)
     }
     return nil
+  }
+}
+
+extension SessionCall {
+  /// What a session that is being stopped can still do: give the token that it has, and take in what a provider has
+  /// granted already.
+  fileprivate var needsNoRefresh: Bool {
+    switch self {
+    case .token: true
+    case .adopt(_, let isRefreshed): isRefreshed
+    case .refresh, .reportUnauthorized, .rehydrate, .settle, .signOut: false
+    }
   }
 }
 

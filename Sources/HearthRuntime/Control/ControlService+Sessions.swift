@@ -155,9 +155,8 @@ extension ControlService {
   func lock(_ params: inout ParameterReader) async throws(RPCError) -> JSON {
     let name = try params.optionalString("account")
     try params.finish()
-    let entries = try await entries(name)
-    for entry in entries { await entry.service.lock(.user) }
-    return await reports(entries)
+    for entry in try await entries(name) { await sessions.reach(entry.service.account) { await $0.lock(.user) } }
+    return await reports(try await entries(name))
   }
 
   func unlock(_ params: inout ParameterReader) async throws(RPCError) -> JSON {
@@ -167,14 +166,16 @@ extension ControlService {
     if passphrase?.isEmpty == true {
       throw .invalidParams("The parameter \"passphrase\" is empty: a passphrase has one character at least.")
     }
-    let entries = try await entries(name)
-    for entry in entries {
+    for entry in try await entries(name) {
+      let account = entry.service.account
       do throws(UnlockFailure) {
-        try await entry.service.unlock(.user, passphrase: passphrase)
+        try await sessions.reach(account) { service throws(UnlockFailure) in
+          try await service.unlock(.user, passphrase: passphrase)
+        }
       } catch {
         // Asked of all accounts, the passphrase is for those that have one.
         if name != nil || error != .notSealed { throw RPCError(error, await entry.service.snapshot()) }
-        try? await entry.service.unlock(.user, passphrase: nil)
+        await sessions.reach(account) { try? await $0.unlock(.user, passphrase: nil) }
       }
       if let name, passphrase == nil, await lacksPassphrase(entry) {
         throw .passphraseNeeded(
@@ -183,7 +184,7 @@ extension ControlService {
             + "or with --passphrase-stdin.")
       }
     }
-    return await reports(entries)
+    return await reports(try await entries(name))
   }
 
   /// Also before anything is sealed: the passphrase is set before the first sign-in.

@@ -23,6 +23,7 @@ package actor SessionDirectory: BearerSource {
   private static let validityToSend: Duration = .seconds(2)
 
   private var entries: [AccountName: Entry] = [:]
+  private var isStopped = false
   /// The accounts whose session is being replaced, and who waits for that.
   private var changing: [AccountName: [CheckedContinuation<Void, Never>]] = [:]
   /// What a session that was replaced could not write, for the next one at its place.
@@ -42,6 +43,7 @@ package actor SessionDirectory: BearerSource {
   }
 
   package func stop(patience: Duration) async {
+    isStopped = true
     await withDiscardingTaskGroup { group in
       for entry in entries.values { group.addTask { await entry.service.stop(patience: patience) } }
     }
@@ -59,8 +61,9 @@ package actor SessionDirectory: BearerSource {
     if let entry, let grant = unwritten[account]?.removeValue(forKey: entry.place) {
       await entry.service.inherit(grant)
     }
-    entries[account] = entry
-    if let entry { starting.yield(entry.service) }
+    // Once everything stops, nothing would run it: the one before it goes on refusing what is asked.
+    if entry == nil || !isStopped { entries[account] = entry }
+    if let entry, !isStopped { starting.yield(entry.service) }
     changing.removeValue(forKey: account)?.forEach { $0.resume() }
   }
 
@@ -82,6 +85,24 @@ package actor SessionDirectory: BearerSource {
       if next.service === entry.service { return (entry, answer) }
       entry = next
     }
+  }
+
+  /// Has the account's session do what may be done twice, and then also the one that a new configuration puts in its
+  /// place meanwhile.
+  package func reach<Failure>(
+    _ account: AccountName, _ body: (SessionService) async throws(Failure) -> Void
+  ) async throws(Failure) {
+    var reached: SessionService?
+    var result: Result<Void, Failure> = .success(())
+    while let service = await settled(account)?.service, service !== reached {
+      do throws(Failure) {
+        result = .success(try await body(service))
+      } catch {
+        result = .failure(error)
+      }
+      reached = service
+    }
+    try result.get()
   }
 
   /// The network may be back: what failed for want of it is tried at once.

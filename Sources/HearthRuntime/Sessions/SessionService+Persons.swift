@@ -15,11 +15,13 @@ extension SessionService {
 
   /// After a wrong passphrase the store takes none for a while: a short one is waited out.
   private func openStore(with passphrase: Secret) async throws(UnlockFailure) {
-    if isTryingPassphrase { await withCheckedContinuation { passphraseTurns.append($0) } }
-    isTryingPassphrase = true
-    defer {
-      if passphraseTurns.isEmpty { isTryingPassphrase = false } else { passphraseTurns.removeFirst().resume() }
-    }
+    await passphraseTurns.take()
+    let result = await attempt(passphrase)
+    await passphraseTurns.pass()
+    try result.get()
+  }
+
+  private func attempt(_ passphrase: Secret) async -> Result<Void, UnlockFailure> {
     let store = store
     let deadline = clock.now() + Self.unlockPatience
     while true {
@@ -33,7 +35,7 @@ extension SessionService {
       }
       let next = clock.now()
       guard case .failure(.tooSoon(let wait)) = result, next + wait <= deadline, !isStopped, !Task.isCancelled else {
-        return try result.get()
+        return result
       }
       await shielded { [clock] in await clock.sleep(until: next + wait) }
     }
@@ -48,6 +50,12 @@ extension SessionService {
   /// Takes over a grant that a person brought. A refresh token alone is used at once, so that the answer can tell how
   /// that went; the session before it stays where it fails.
   package func adopt(_ credential: Credential, isTried: Bool) async throws(AdoptionFailure) {
+    if isStopping { throw .stopping }
+    try await trial { () async throws(AdoptionFailure) in try await take(credential, isTried: isTried) }
+    await storeIsQuiet()
+  }
+
+  private func take(_ credential: Credential, isTried: Bool) async throws(AdoptionFailure) {
     let store = store
     var timed = clock.moment().stepped
     let room: Result<Void, Obstacle> = await inStoreOrder {
@@ -74,7 +82,6 @@ extension SessionService {
     case .refused: throw .stopping
     case .done, .token, .signedOut: break
     }
-    await storeIsQuiet()
   }
 
   private func tried(_ credential: Credential) async throws(AdoptionFailure) -> Credential {

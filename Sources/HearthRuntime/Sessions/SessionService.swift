@@ -30,12 +30,16 @@ package actor SessionService {
   /// The wake-ups that tasks are asleep for; superseded ones wake for nothing.
   private var armed: Set<Timestamp> = []
   private var announced: SessionSnapshot?
-  var isStopped = false
+  private var isRunning = false
+  private(set) var isStopping = false
+  /// What comes after that is heard, and told to nobody: another session may have taken the place of this one.
+  private(set) var isStopped = false
   private var inherited: UnwrittenGrant?
   /// Passphrases are tried one after another: each gets its turn, however many are wrong before it.
-  var isTryingPassphrase = false
-  var passphraseTurns: [CheckedContinuation<Void, Never>] = []
-  private var atRest: [CheckedContinuation<Void, Never>] = []
+  let passphraseTurns = Turns()
+  /// Grants that persons brought and that the provider is being asked about.
+  private var trials = 0
+  private var resting: [CheckedContinuation<Void, Never>] = []
 
   private let work: AsyncStream<Work>
   private let workInbox: AsyncStream<Work>.Continuation
@@ -64,6 +68,15 @@ package actor SessionService {
 
   /// Runs until `stop`. All tasks of the session are children of this call.
   package func run() async {
+    if !isStopped { await work() }
+    for (_, call) in waiting { call.resume(returning: .refused(.stopping)) }
+    waiting = [:]
+    isRunning = false
+    rested()
+  }
+
+  private func work() async {
+    isRunning = true
     await withDiscardingTaskGroup { group in
       group.addTask { [store] in
         for await _ in store.changes() { await self.take(.credentialHinted) }
@@ -81,37 +94,44 @@ package actor SessionService {
       for await work in work { group.addTask { await work() } }
       group.cancelAll()
     }
-    for (_, call) in waiting { call.resume(returning: .refused(.stopping)) }
-    waiting = [:]
   }
 
-  /// Lets a refresh under way land, then ends `run`; gives up after `patience`.
-  package func stop(patience: Duration = .seconds(4)) async {
+  /// Lets a refresh under way land, then ends `run`; gives up after `patience`, which is as long as a request may take
+  /// where nothing is said.
+  package func stop(patience: Duration? = nil) async {
+    if isStopped { return }
+    isStopping = true
     take(.stopping)
-    if !machine.isAtRest {
-      let deadline = clock.now() + patience
-      await withTaskGroup { group in
-        group.addTask { await self.rest() }
-        group.addTask { [clock] in
-          await clock.sleep(until: deadline)
-          await self.giveUpResting()
-        }
-        await group.next()
-        group.cancelAll()
-      }
-    }
+    let deadline = clock.now() + (patience ?? machine.settings.refresh.requestTimeout + .seconds(5))
+    if !isAtRest { await rest(until: deadline) }
     isStopped = true
     storeInbox.finish()
+    // A place that hangs is not waited for any longer.
+    if isRunning { await rest(until: deadline) }
+  }
+
+  private var isAtRest: Bool { machine.isAtRest && trials == 0 }
+
+  private func rest(until deadline: Timestamp) async {
+    await withTaskGroup { group in
+      group.addTask { await self.rest() }
+      group.addTask { [clock] in
+        await clock.sleep(until: deadline)
+        if !Task.isCancelled { await self.rested() }
+      }
+      await group.next()
+      group.cancelAll()
+    }
   }
 
   private func rest() async {
-    guard !machine.isAtRest else { return }
-    await withCheckedContinuation { atRest.append($0) }
+    guard isStopped ? isRunning : !isAtRest else { return }
+    await withCheckedContinuation { resting.append($0) }
   }
 
-  private func giveUpResting() {
-    atRest.forEach { $0.resume() }
-    atRest = []
+  private func rested() {
+    resting.forEach { $0.resume() }
+    resting = []
   }
 
   /// Before `run`: what the session before this one, at the same place, could not write.
@@ -119,6 +139,18 @@ package actor SessionService {
 
   /// After `stop`: what could not be written.
   package var unwritten: UnwrittenGrant? { machine.unwritten }
+
+  /// Runs to its end before the session stops: a provider that has granted something is not asked twice.
+  func trial<Value, Failure>(
+    _ body: () async throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    trials += 1
+    defer {
+      trials -= 1
+      if !isStopped, isAtRest { rested() }
+    }
+    return try await body()
+  }
 
   // MARK: - What others ask
 
@@ -167,13 +199,13 @@ package actor SessionService {
     let news = actions.compactMap { if case .announce(let news) = $0 { news } else { nil } }
     let snapshot = machine.snapshot(at: now)
     // Told before the calls are answered, so that a client that was answered finds everybody else informed.
-    if !news.isEmpty || snapshot != announced {
+    if !isStopped, !news.isEmpty || snapshot != announced {
       announced = snapshot
       announce(news, snapshot)
     }
     actions.forEach(perform)
     arm(after: now)
-    if machine.isAtRest { giveUpResting() }
+    if !isStopped, isAtRest { rested() }
   }
 
   private func arm(after now: Timestamp) {

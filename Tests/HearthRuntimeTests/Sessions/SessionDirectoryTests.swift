@@ -31,9 +31,10 @@ struct SessionDirectoryTests {
       await before.waitForRequests(1)
       let next = entry(1, after)
       async let replaced: Void = sessions.set(next, for: .sample)
-      await clock.waitForSleeper(until: clock.now() + .seconds(4))
+      await clock.waitForSleeper(until: clock.now() + .seconds(35))
+      #expect(await sessions.call(.token(minValidity: nil), of: .sample)?.answer.isToken == true, "nor one that waits")
       #expect(await sessions[.sample] != nil, "an account that is being changed is no unknown one")
-      clock.advance(by: .seconds(4))
+      clock.advance(by: .seconds(35))
       await replaced
       before.answer(.failed(.unanswered(message: "cancelled")))
       await after.waitForRequests(1)
@@ -83,8 +84,33 @@ struct SessionDirectoryTests {
       _ = await sessions.call(.settle, of: .sample)
       await sessions.stop(patience: .zero)
       #expect(await sessions.call(.refresh, of: .sample)?.answer == .refused(.stopping))
+      await sessions.set(entry(2, ScriptedTokenEndpoint()), for: .sample)
+      #expect(await sessions.call(.refresh, of: .sample)?.answer == .refused(.stopping), "nothing is begun any more")
       await sessions.set(nil, for: .sample)
       #expect(await sessions.call(.refresh, of: .sample)?.answer == nil)
     }
+  }
+
+  @Test("What is done to a session while it is replaced is done to the one that follows, too")
+  func reaches() async throws {
+    await withTaskGroup { group in
+      group.addTask { [sessions] in await sessions.run() }
+      let next = entry(2, ScriptedTokenEndpoint())
+      await sessions.set(entry(1, ScriptedTokenEndpoint()), for: .sample)
+      var isFirst = true
+      await sessions.reach(.sample) { service in
+        if isFirst { await sessions.set(next, for: .sample) }
+        isFirst = false
+        await service.lock(.user)
+      }
+      #expect(await next.service.snapshot().state == .locked(.explicit(.user)))
+      await sessions.stop(patience: .zero)
+    }
+  }
+}
+
+extension SessionAnswer {
+  fileprivate var isToken: Bool {
+    if case .token = self { true } else { false }
   }
 }

@@ -199,11 +199,32 @@ struct SessionServiceTests {
       group.addTask { [service] in _ = await service.call(.refresh) }
       await endpoint.waitForRequests(1)
       group.addTask { [service] in await service.stop() }
-      await clock.waitForSleeper(until: clock.now() + .seconds(4))
+      await clock.waitForSleeper(until: clock.now() + .seconds(35))
       endpoint.answer(.granted(.sample(2)))
       try await group.waitForAll()
     }
     #expect(store.written.map(\.grant.accessToken) == [.sample(2)])
+  }
+
+  @Test("lets a grant that a person brought land before it stops, and tells nobody anything after that")
+  func importLandsBeforeStopping() async throws {
+    try await withThrowingTaskGroup { group in
+      group.addTask { [service] in await service.run() }
+      _ = await service.call(.settle)
+      let brought = Credential.sample(7, subject: nil, issuedAt: clock.now(), lifetime: .zero)
+      group.addTask { [service] in try await service.adopt(brought, isTried: false) }
+      await endpoint.waitForRequests(1)
+      group.addTask { [service] in await service.stop() }
+      await clock.waitForSleeper(until: clock.now() + .seconds(35))
+      endpoint.answer(.granted(.sample(8)))
+      try await group.waitForAll()
+    }
+    #expect(store.written.map(\.grant.accessToken) == [.sample(8)])
+    let late = Credential.sample(9, issuedAt: clock.now())
+    await #expect(throws: AdoptionFailure.stopping) { try await service.adopt(late, isTried: true) }
+    let told = news.all
+    await service.lock(.user)
+    #expect(news.all == told)
   }
 
   @Test("gives a grant up for adoption only when the provider took it, and keeps the session before it otherwise")
@@ -348,6 +369,8 @@ final class NewsLog: Sendable {
       for announcement in news { state.watchers.forEach { $0.yield(announcement) } }
     }
   }
+
+  var all: [SessionAnnouncement] { state.withLock(\.news) }
 
   func waitFor(_ matches: (SessionAnnouncement) -> Bool) async -> Bool {
     let (stream, continuation) = AsyncStream<SessionAnnouncement>.makeStream()
