@@ -174,13 +174,15 @@ struct Daemon {
   }
 
   private func heedSignals(of group: ServiceGroup) async {
-    for await signal in signals {
-      switch signal {
-      case .stop:
-        log.stopping(version: hearthVersion)
-        ServiceNotifier().stopping()
-        await group.triggerGracefulShutdown()
-      case .reload: try? await reloader.reload()
+    await withDiscardingTaskGroup { reloads in
+      for await signal in signals {
+        switch signal {
+        case .stop:
+          log.stopping(version: hearthVersion)
+          ServiceNotifier().stopping()
+          await group.triggerGracefulShutdown()
+        case .reload: reloads.addTask { try? await reloader.reload() }
+        }
       }
     }
   }

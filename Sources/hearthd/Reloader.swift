@@ -15,6 +15,8 @@ actor Reloader {
   private let log: EventLog
   private let status: StatusLine
   private var current = Configuration()
+  /// A reload waits for the one before it.
+  private let turns = Turns()
   /// They outlive a session whose configuration changes: a passphrase is not asked for twice.
   private var stores: [AccountName: FileCredentialStore] = [:]
 
@@ -32,6 +34,18 @@ actor Reloader {
   }
 
   func reload() async throws(ReloadFailure) {
+    await turns.take()
+    let result: Result<Void, ReloadFailure>
+    do throws(ReloadFailure) {
+      result = .success(try await readAgain())
+    } catch {
+      result = .failure(error)
+    }
+    await turns.pass()
+    try result.get()
+  }
+
+  private func readAgain() async throws(ReloadFailure) {
     let fresh: Configuration
     do throws(ConfigurationError) {
       fresh = try Configuration.load(from: setup.places).configuration
@@ -51,30 +65,40 @@ actor Reloader {
     let old = current
     current = fresh
     setup.threshold.level = setup.fixedLevel ?? fresh.logLevel
+    let origins = Dictionary(uniqueKeysWithValues: fresh.accounts.map { ($0.name, Set($0.apiOrigins)) })
+    let oldOrigins = Dictionary(uniqueKeysWithValues: old.accounts.map { ($0.name, Set($0.apiOrigins)) })
+    // New origins come last: the token of a session that is being replaced goes to none of them.
     await outbox.accountsChanged(
-      Dictionary(uniqueKeysWithValues: fresh.accounts.map { ($0.name, Set($0.apiOrigins)) }), settings: fresh.outbox)
+      origins.merging(oldOrigins) { $0.intersection($1) }.filter { origins[$0.key] != nil }, settings: fresh.outbox)
     for account in old.accounts where !fresh.accounts.contains(where: { $0.name == account.name }) {
       stores[account.name] = nil
       await sessions.set(nil, for: account.name)
       hub.sessionIsGone(account.name)
       status.sessionIs(account.name, nil)
     }
-    for account in fresh.accounts {
-      let before = old.accounts.first { $0.name == account.name }
-      let isSame = before == account && old.refresh.requestTimeout == fresh.refresh.requestTimeout
-      if isSame, let entry = await sessions[account.name] {
-        await entry.service.settingsChanged(fresh.refresh)
-        continue
+    // Each waits for its own refresh in flight, and for no other's.
+    await withDiscardingTaskGroup { changes in
+      for account in fresh.accounts {
+        let before = old.accounts.first { $0.name == account.name }
+        let isSame = before == account && old.refresh.requestTimeout == fresh.refresh.requestTimeout
+        if isSame, let entry = await sessions[account.name] {
+          await entry.service.settingsChanged(fresh.refresh)
+        } else {
+          let store = before.map(account.isKept(as:)) == true ? stores[account.name] : nil
+          changes.addTask { await self.serve(account, in: store, refresh: fresh.refresh) }
+        }
       }
-      let kept = before.map(account.isKept(as:)) == true ? stores[account.name] : nil
-      let store = kept ?? builder.store(for: account)
-      stores[account.name] = store
-      do {
-        await sessions.set(
-          try builder.session(for: account, in: store, refresh: fresh.refresh), for: account.name)
-      } catch {
-        log.configurationRefused("The account \(account.name) cannot be served: \(error)")
-      }
+    }
+    await outbox.accountsChanged(origins, settings: fresh.outbox)
+  }
+
+  private func serve(_ account: AccountConfiguration, in kept: FileCredentialStore?, refresh: RefreshSettings) async {
+    let store = kept ?? builder.store(for: account)
+    stores[account.name] = store
+    do {
+      await sessions.set(try builder.session(for: account, in: store, refresh: refresh), for: account.name)
+    } catch {
+      log.configurationRefused("The account \(account.name) cannot be served: \(error)")
     }
   }
 }

@@ -176,6 +176,44 @@ import Testing
     }
   }
 
+  @Test("while a reload waits for a refresh in flight, nothing goes to the new origins of another account")
+  func originsOfAReload() async throws {
+    try await Stage.run { stage in
+      let (own, other) = (try stage.sandbox("own"), try stage.sandbox("other"))
+      let before = Configuration.oidc(own, account: "one") + Configuration.oidc(own, account: "two")
+      let daemon = try stage.daemon(before)
+      try daemon.signIn("one", at: own)
+      try daemon.signIn("two", at: own)
+      try own.fault(["path": "/token", "delay": 5, "times": 1])
+      let socket = daemon.socket
+      async let refresh: Void = {
+        var client = try ControlClient(path: socket)
+        _ = try? client.call(.sessionRefresh, ["account": "one"])
+      }()
+      try eventually("the refresh is in flight") { try own.count("tokenCallsInFlight") == 1 }
+      // Both change, and the first of them waits for its refresh.
+      try daemon.configure(Configuration.oidc(other, account: "one") + Configuration.oidc(other, account: "two"))
+      daemon.process?.signal(SIGHUP)
+      var refusals: [Int] = []
+      try eventually("the reload is done") {
+        do {
+          let url = "\(other.url)/api/items"
+          try daemon.call("outbox.enqueue", ["account": "two", "method": "POST", "url": .string(url)])
+          return true
+        } catch ControlClient.Failure.refused(let error) {
+          refusals.append(error.code)
+          return nil
+        }
+      }
+      #expect(refusals.count > 10 && refusals.allSatisfy { $0 == 1006 }, "as long as the session is the old one")
+      try await refresh
+      try daemon.waitUntil("the grant is not sent there", account: "two") { $0.action == "fixConfiguration" }
+      let stats = try daemon.call("outbox.flush", ["account": "two"])
+      #expect(stats["pending"] == 1 && stats["pausedReason"] == "fixConfiguration")
+      #expect(try other.count("apiRequests") == 0)
+    }
+  }
+
   @Test(
     "SIGTERM and SIGINT end it with status 0, under five seconds, and its socket goes", arguments: [SIGTERM, SIGINT])
   func stop(_ signal: Int32) async throws {

@@ -6,6 +6,8 @@ package struct SessionSnapshot: Hashable, Sendable {
   package let message: String
   package let action: SessionState.Action?
   package let since: Timestamp
+  /// The grant came from elsewhere than the configuration names: it is sent nowhere.
+  package let isForeign: Bool
   package let token: TokenLife?
   package let isRefreshing: Bool
   package let history: RefreshHistory
@@ -55,6 +57,7 @@ extension SessionMachine {
       message: state.message(for: account, detail: detail(held, foreign, isMisconfigured: isMisconfigured)),
       action: isMisconfigured ? .fixConfiguration : needsPassphrase ? .unlock : state.action,
       since: since,
+      isForeign: foreign != nil,
       token: held.flatMap { $0.isEmpty ? nil : tokenLife($0) },
       isRefreshing: held.map { $0.phase == .inFlight || $0.phase.isStoring } ?? false,
       history: history,
