@@ -89,7 +89,12 @@ import Testing
         ? .result(["sessions": [Samples.session().json]]) : .result(OutboxStatsReport(waiting: 1).json)
     }
     #expect(left.status == 5)
-    #expect(left.errors == "hearthctl: 1 item is left to send: time is up.\n")
+    #expect(left.errors == "hearthctl: 1 item is left to send: what is left waits for its time.\n")
+    unlink(path)
+    let (late, _) = try await run(["outbox", "flush", "--timeout", "0"]) { request in
+      request.method == "session.list" ? .result(["sessions": []]) : .result(OutboxStatsReport(pending: 1).json)
+    }
+    #expect(late.errors == "hearthctl: 1 item is left to send: time is up.\n")
     unlink(path)
     let (done, asked) = try await run(["outbox", "flush", "work", "--timeout", "3"]) { _ in
       .result(OutboxStatsReport(held: 1).json)

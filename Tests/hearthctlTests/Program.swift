@@ -9,9 +9,9 @@ struct Program {
     let errors: String
   }
 
-  /// Without anything of the surrounding environment.
+  /// Without anything of the surrounding environment. `file`: where its output goes instead.
   static func run(
-    _ arguments: [String], input: String = "", environment: [String: String] = [:]
+    _ arguments: [String], input: String = "", environment: [String: String] = [:], into file: String? = nil
   ) async throws -> Outcome {
     try await onThread {
       let process = Process()
@@ -20,9 +20,10 @@ struct Program {
       process.environment = environment
       let (stdin, stdout, stderr) = (Pipe(), Pipe(), Pipe())
       process.standardInput = stdin
-      process.standardOutput = stdout
+      process.standardOutput = file.flatMap { FileHandle(forWritingAtPath: $0) } ?? stdout
       process.standardError = stderr
       try process.run()
+      if file != nil { try stdout.fileHandleForWriting.close() }
       stdin.fileHandleForWriting.write(Data(input.utf8))
       try stdin.fileHandleForWriting.close()
       // Both are short: neither fills its pipe while the other is read.

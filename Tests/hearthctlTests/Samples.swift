@@ -3,10 +3,11 @@ import HearthControl
 enum Samples {
   static func session(
     _ account: String = "work", state: String = "authenticated", reason: String? = nil, message: String = "Signed in.",
-    action: String? = nil, health: String? = "fresh", remaining: Int? = 3085
+    action: String? = nil, health: String? = "fresh", remaining: Int? = 3085,
+    subject: String = "2482"
   ) -> SessionStatusReport {
     SessionStatusReport(
-      account: account, subject: "2482", issuer: "https://id.example.com", state: state, reason: reason,
+      account: account, subject: subject, issuer: "https://id.example.com", state: state, reason: reason,
       message: message, action: action, route: "main", since: "2026-11-21T10:00:00.000Z",
       token: health.map {
         .init(

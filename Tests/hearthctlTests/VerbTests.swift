@@ -11,10 +11,11 @@ import Testing
   private var path: String { folder.file("rpc.sock") }
 
   private func run(
-    _ arguments: [String], input: String = "", answer: @escaping @Sendable (Request) -> FakeDaemon.Answer
+    _ arguments: [String], input: String = "", into file: String? = nil,
+    answer: @escaping @Sendable (Request) -> FakeDaemon.Answer
   ) async throws -> (Program.Outcome, [Request]) {
     let daemon = FakeDaemon(path: path, answer: answer)
-    let outcome = try await Program.run(arguments, input: input, environment: ["HEARTH_SOCKET": path])
+    let outcome = try await Program.run(arguments, input: input, environment: ["HEARTH_SOCKET": path], into: file)
     return (outcome, daemon.asked)
   }
 
@@ -120,6 +121,13 @@ import Testing
     #expect(!outcome.output.contains("\u{1B}"))
     #expect(outcome.errors == "")
     #expect(asked.map(\.method) == ["session.list", "outbox.getStats", "outbox.getStats"])
+  }
+
+  @Test("what cannot be written fails, and says why")
+  func fullDisk() async throws {
+    let (outcome, _) = try await run(["token", "work"], into: "/dev/full") { _ in .result(["accessToken": "secret"]) }
+    #expect(outcome.status == 1)
+    #expect(outcome.errors == "hearthctl: The output cannot be written: No space left on device.\n")
   }
 
   @Test("status of one account as JSON is its SessionStatus in one line")

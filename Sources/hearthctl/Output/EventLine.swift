@@ -22,6 +22,6 @@ struct EventLine {
             ? "\(member.value.string ?? "")" : "\(member.key) \(member.value.string ?? member.value.description)")
       }
     }
-    text = parts.filter { !$0.isEmpty }.joined(separator: "  ").trimmingBlanksAtEnd()
+    text = parts.filter { !$0.isEmpty }.joined(separator: "  ").onOneLine.trimmingBlanksAtEnd()
   }
 }

@@ -41,7 +41,8 @@ struct Output {
     write(Array(text.utf8), to: descriptor)
   }
 
-  /// What cannot be written is dropped: there is nobody to tell.
+  /// A token that is not in the file it was meant for must not look as if it were. What cannot be said on standard error
+  /// is dropped: there is nobody to tell.
   private static func write(_ bytes: [UInt8], to descriptor: Int32) {
     var written = 0
     while written < bytes.count {
@@ -49,7 +50,9 @@ struct Output {
       if count > 0 {
         written += count
       } else if errno != EINTR {
-        return
+        guard descriptor == STDOUT_FILENO else { return }
+        error("The output cannot be written: \(String(cString: strerror(errno))).")
+        exit(ExitStatus.failed.rawValue)
       }
     }
   }

@@ -11,8 +11,8 @@ struct StatusBlock {
   var text: String {
     let reason = session.reason.map { " (\($0))" } ?? ""
     var lines = ["\(paint(.bold, session.account))  \(paint(colour, session.state))\(reason)"]
-    for (name, value) in rows { lines.append("  \(paint(.faint, name.padded(to: 10)))\(value)") }
-    lines.append("  \(session.message)")
+    for (name, value) in rows { lines.append("  \(paint(.faint, name.padded(to: 10)))\(value.onOneLine)") }
+    lines.append("  \(session.message.onOneLine)")
     return lines.joined(separator: "\n")
   }
 

@@ -4,7 +4,7 @@ struct Table {
   var rows: [[String]] = []
 
   var text: String {
-    let lines = [headings] + rows
+    let lines = [headings] + rows.map { $0.map(\.onOneLine) }
     let widths = headings.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
     return lines.map { cells in
       zip(cells, widths).map { $0.padded(to: $1 + 2) }.joined().trimmingBlanksAtEnd()

@@ -20,6 +20,7 @@ struct OutboxFlushVerb: ParsableCommand {
 
   func run() throws {
     var daemon = try daemonOptions.connect()
+    let start = ContinuousClock.now
     let json = try daemon.call(
       .outboxFlush, JSONObject(given: ["account": account.map(JSON.string), "timeoutSeconds": JSON(timeout)]),
       within: .seconds(timeout + 30))
@@ -28,7 +29,8 @@ struct OutboxFlushVerb: ParsableCommand {
     daemonOptions.output.show(json) { left == 0 ? "Nothing is left to send." : OutboxStatsVerb.text(stats) }
     guard left == 0 else {
       let reasons = try paused(&daemon)
-      let reason = reasons.isEmpty ? "time is up" : reasons.joined(separator: ", ")
+      let isOver = ContinuousClock.now - start >= .seconds(timeout)
+      let reason = reasons.isEmpty ? isOver ? "time is up" : "what is left waits for its time" : reasons.joined(separator: ", ")
       throw CommandFailure(.later, "\(left) \(left == 1 ? "item is" : "items are") left to send: \(reason).")
     }
   }
