@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import Glibc
+import HearthControl
 import HearthLinux
 import HearthRuntime
 import HearthStorage
@@ -70,6 +71,7 @@ enum Main {
       } else {
         say(error.description)
       }
+      PassedSocket.turnAway(with: .internalError("The daemon cannot start: \(error.description)."))
       exit(configurationRefused)
     }
   }

@@ -152,6 +152,11 @@ if systemctl --user start hearthd.service 2> /dev/null; then fail "it started wi
 sleep 2
 [ "$(of_service ActiveState) $(of_service NRestarts)" = "failed 0" ] || fail "it was started again"
 await 10 has_record daemon.configurationRefused '.PRIORITY == "3"'
+refusals() { journalctl --user -q -o cat HEARTH_EVENT=daemon.configurationRefused | wc -l; }
+before=$(refusals)
+if hearthctl status 2> "$HOME/refusal"; then fail "a call was answered with a broken configuration"; fi
+grep -q "cannot start: .*config.toml" "$HOME/refusal" || fail "the caller is not told why: $(cat "$HOME/refusal")"
+[ "$(refusals)" -eq $((before + 1)) ] || fail "one call started the daemon $(($(refusals) - before)) times"
 cp "$HOME/config.toml.good" "$config"
 systemctl --user reset-failed
 systemctl --user start hearthd.service

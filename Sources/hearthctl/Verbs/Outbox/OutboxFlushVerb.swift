@@ -30,7 +30,8 @@ struct OutboxFlushVerb: ParsableCommand {
     guard left == 0 else {
       let reasons = try paused(&daemon)
       let isOver = ContinuousClock.now - start >= .seconds(timeout)
-      let reason = reasons.isEmpty ? isOver ? "time is up" : "what is left waits for its time" : reasons.joined(separator: ", ")
+      let rest = isOver ? "time is up" : "what is left waits for its time"
+      let reason = reasons.isEmpty ? rest : reasons.joined(separator: ", ")
       throw CommandFailure(.later, "\(left) \(left == 1 ? "item is" : "items are") left to send: \(reason).")
     }
   }
