@@ -98,6 +98,7 @@ struct Daemon {
     server = ControlServer(
       socket: socket, handler: control, limits: ControlLimits(maximumBody: configuration.outbox.maxBody),
       logger: logger)
+    await reloader.limit(server)
   }
 
   /// systemd's descriptor where there is one, else a socket of its own.

@@ -17,6 +17,7 @@ actor Reloader {
   private var current = Configuration()
   /// A reload waits for the one before it.
   private let turns = Turns()
+  private var server: ControlServer?
   /// They outlive a session whose configuration changes: a passphrase is not asked for twice.
   private var stores: [AccountName: FileCredentialStore] = [:]
 
@@ -32,6 +33,9 @@ actor Reloader {
     self.log = log
     self.status = status
   }
+
+  /// Whose limits follow the configuration from now on.
+  func limit(_ server: ControlServer) { self.server = server }
 
   func reload() async throws(ReloadFailure) {
     await turns.take()
@@ -90,6 +94,7 @@ actor Reloader {
       }
     }
     await outbox.accountsChanged(origins, settings: fresh.outbox)
+    server?.change(ControlLimits(maximumBody: fresh.outbox.maxBody))
   }
 
   private func serve(_ account: AccountConfiguration, in kept: FileCredentialStore?, refresh: RefreshSettings) async {

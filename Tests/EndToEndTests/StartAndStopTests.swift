@@ -173,6 +173,13 @@ import Testing
       _ = try events.next("daemon.reloaded")
       #expect(try accounts() == ["one"])
       #expect(try daemon.token("one").secret == token.secret, "what did not change goes on undisturbed")
+
+      try daemon.configure(Configuration.oidc(sandbox, account: "one") + "[outbox]\nmax_body = \"4MiB\"\n")
+      try daemon.call("daemon.reload")
+      let body = String(repeating: "x", count: 3 << 20)
+      try daemon.call(
+        "outbox.enqueue",
+        ["account": "one", "method": "POST", "url": .string(sandbox.url + "/api/notes"), "body": .string(body)])
     }
   }
 

@@ -4,7 +4,7 @@ package struct LineFramer: Sendable {
   package struct LineTooLong: Error, Hashable, Sendable {}
 
   /// In bytes, without the line's end.
-  package let limit: Int
+  package var limit: Int
   private var buffer: [UInt8] = []
   /// Where the first line that is not given out yet begins.
   private var start = 0

@@ -35,7 +35,7 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
 
   let id: ConnectionID
   private let channel: any Channel
-  private let limits: ControlLimits
+  private var limits: ControlLimits
   private let work: AsyncStream<Work>
   private let feed: AsyncStream<Work>.Continuation
 
@@ -89,6 +89,14 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
   func openSink() -> any NotificationSink {
     channel.eventLoop.execute { self.hasSinks = true }
     return ControlSink(connection: self)
+  }
+
+  /// For what comes from now on.
+  func change(_ limits: ControlLimits) {
+    channel.eventLoop.execute { [self] in
+      self.limits = limits
+      framer.limit = limits.line
+    }
   }
 
   /// From now on answers -32000 to what has not begun. Running calls go on for the grace, and no longer.

@@ -9,20 +9,22 @@ import Synchronization
 /// the handler's.
 package final class ControlServer: Sendable {
   private struct State {
+    var limits: ControlLimits
     var isShuttingDown = false
     var listener: (any Channel)?
     var connections: [ConnectionID: ControlConnection] = [:]
+    /// Of these, those whose client is still there: the calls of one that has left may take a while longer.
+    var openConnections = 0
     var lastNumber: UInt64 = 0
   }
 
   private let socket: ListeningSocket
   private let handler: any ControlHandler
-  private let limits: ControlLimits
   /// The only user id that is served.
   private let user: uid_t
   private let group: any EventLoopGroup
   private let logger: Logger
-  private let state = Mutex(State())
+  private let state: Mutex<State>
   private let arrivals: AsyncStream<ControlConnection>
   private let arrivalsFeed: AsyncStream<ControlConnection>.Continuation
 
@@ -32,7 +34,7 @@ package final class ControlServer: Sendable {
   ) {
     self.socket = socket
     self.handler = handler
-    self.limits = limits
+    state = Mutex(State(limits: limits))
     self.user = user
     self.group = group
     self.logger = logger
@@ -69,6 +71,15 @@ package final class ControlServer: Sendable {
     // Cancelled, there may be some that nobody took up any more.
     for connection in state.withLock({ Array($0.connections.values) }) { connection.breakOff() }
     try? await listener.closeFuture.get()
+  }
+
+  /// For every connection, those that are open included.
+  package func change(_ limits: ControlLimits) {
+    let connections = state.withLock { state in
+      state.limits = limits
+      return Array(state.connections.values)
+    }
+    for connection in connections { connection.change(limits) }
   }
 
   /// Takes no more connections and answers -32000 to calls that have not begun; those there are stay open for `end`, or
@@ -113,9 +124,12 @@ package final class ControlServer: Sendable {
   private func register(_ channel: any Channel) -> Result<ControlConnection, RPCError> {
     state.withLock { state in
       if state.isShuttingDown { return .failure(.shuttingDown) }
-      guard state.connections.count < limits.connections else {
+      let limits = state.limits
+      guard state.openConnections < limits.connections else {
         return .failure(.overloaded("The daemon serves \(limits.connections) connections and takes no more now."))
       }
+      state.openConnections += 1
+      channel.closeFuture.whenComplete { [self] _ in self.state.withLock { $0.openConnections -= 1 } }
       state.lastNumber += 1
       let connection = ControlConnection(id: ConnectionID(state.lastNumber), channel: channel, limits: limits)
       state.connections[connection.id] = connection

@@ -203,14 +203,15 @@ extension JSON {
     }
   }
 
-  @Test("one connection too many is told -32001 and closed; when another ends there is room again")
+  @Test(
+    "one connection too many is told -32001 and closed; when another ends there is room, though its call still runs")
   func limitsConnections() async throws {
     var limits = ControlLimits()
     limits.connections = 2
     let handler = ScriptedHandler()
     try await serving(handler, limits: limits) { path, _ in
+      let clients = try await onThread { try (0..<2).map { _ in try RawClient(path: path) } }
       try await onThread {
-        let clients = try (0..<2).map { _ in try RawClient(path: path) }
         for client in clients {
           client.call(1, "echo")
           #expect(try client.receive() == answer(1, [:]))
@@ -219,15 +220,35 @@ extension JSON {
         let lines = try third.receiveAll()
         #expect(lines.map(\.errorCode) == [-32001])
         #expect(lines.first?["id"] == .null)
-        clients[0].close()
+        clients[0].call(2, "wait")
       }
-      await handler.until { !$0.closed.isEmpty }
-      // The slot is free a moment after the handler was told.
+      await handler.until { $0.waiting == 1 }
+      // The slot is free a moment after the client has gone.
       try await onThread {
+        clients[0].close()
         while true {
           let client = try RawClient(path: path)
           client.call(1, "echo")
           if try client.receive() == answer(1, [:]) { break }
+        }
+      }
+      #expect(handler.closed.isEmpty)
+      handler.release()
+    }
+  }
+
+  @Test("limits that change count for the connections that are open, too")
+  func changesLimits() async throws {
+    var limits = ControlLimits()
+    limits.line = 100
+    try await serving(limits: limits) { path, server in
+      let text = JSON.string(String(repeating: "x", count: 1000))
+      let client = try await onThread { try RawClient(path: path) }
+      server.change(ControlLimits())
+      try await onThread {
+        for client in [client, try RawClient(path: path)] {
+          client.call(1, "echo", ["x": text])
+          #expect(try client.receive() == answer(1, ["x": text]))
         }
       }
     }
