@@ -5,7 +5,7 @@ private let faketime = "/usr/bin/faketime"
 
 @Suite("A provider in trouble ends nothing", .serialized, .mayBlock) struct ProviderTests {
   enum Trouble: String, CaseIterable {
-    case error500, busy429, webPage, redirect, moved, nonsense, hang, wrongClient
+    case error500, busy429, webPage, redirect, moved, nonsense, unclear, hang, wrongClient
 
     func fault(elsewhere: Sandbox) -> JSON {
       switch self {
@@ -15,6 +15,7 @@ private let faketime = "/usr/bin/faketime"
       case .redirect: ["path": "/token", "redirect": .string(elsewhere.url + "/token")]
       case .moved: ["path": "/token", "status": 302, "redirect": .string(elsewhere.url + "/token")]
       case .nonsense: ["path": "/token", "status": 200, "body": #"{"hello":"world"}"#]
+      case .unclear: ["path": "/token", "status": 400, "body": "no"]
       case .hang: ["path": "/token", "hang": true]
       case .wrongClient: ["path": "/token", "status": 401, "body": #"{"error":"invalid_client"}"#]
       }

@@ -74,7 +74,8 @@ struct WaitingCall: Hashable, Sendable {
     case look
     /// With the newest grant in memory, where there was one.
     case signOut(Credential?, revoke: Bool)
-    case adoption(asRefreshed: Bool)
+    /// `unlocks`: the user's own lock was there when the grant was brought.
+    case adoption(asRefreshed: Bool, unlocks: Bool)
   }
 
   let id: CallID

@@ -38,6 +38,8 @@ package enum SessionRefusal: Hashable, Sendable, Error {
   case state(SessionState)
   case refreshUnavailable(message: String, retryAfter: Duration?)
   case stopping
+  /// Another sign-in, a sign-out or another program's grant came in between.
+  case superseded
 }
 
 /// What clients and the journal are told.

@@ -30,10 +30,15 @@ extension SessionMachine {
       }
     case .signOut(let revoke):
       return signOut(id, revoke: revoke, at: now)
-    case .adopt(let credential, let asRefreshed):
+    case .adopt(let credential, let asRefreshed, let since):
+      guard since.map({ $0.session == sessions }) ?? true else {
+        return [.answer(id, .refused(.superseded))] + (asRefreshed ? [.revoke(credential)] : [])
+      }
       generation += 1
+      sessions += 1
       adoption = credential
-      calls.append(waiting(.adoption(asRefreshed: asRefreshed)))
+      let unlocks = since.map { $0.locks.contains(.user) } ?? true
+      calls.append(waiting(.adoption(asRefreshed: asRefreshed, unlocks: unlocks)))
       return write(credential)
     }
     return []
@@ -64,6 +69,7 @@ extension SessionMachine {
   }
 
   private mutating func signOut(_ id: CallID, revoke: Bool, at now: Timestamp) -> [SessionAction] {
+    sessions += 1
     if knowledge == .absent(signedOut: true), adoption == nil { return [.answer(id, .signedOut(revoke: nil))] }
     let newest = adoption ?? newestInMemory
     calls.append(WaitingCall(id: id, kind: .signOut(newest, revoke: revoke), askedAt: now))
@@ -221,7 +227,7 @@ extension SessionCall {
   fileprivate var needsNoRefresh: Bool {
     switch self {
     case .token: true
-    case .adopt(_, let isRefreshed): isRefreshed
+    case .adopt(_, let isRefreshed, _): isRefreshed
     case .refresh, .reportUnauthorized, .rehydrate, .settle, .signOut: false
     }
   }

@@ -140,6 +140,7 @@ extension SessionMachine {
     subject = owner ?? (isNews ? nil : subject)
     if isNews {
       generation += 1
+      sessions += 1
       history = RefreshHistory(lastAttemptAt: history.lastAttemptAt)
       writing.succeeded()
     }
@@ -363,16 +364,21 @@ extension SessionMachine {
 
   private mutating func signedIn(_ credential: Credential, isStored: Bool, at now: Timestamp) -> [SessionAction] {
     history = RefreshHistory(lastAttemptAt: history.lastAttemptAt)
-    if calls.contains(where: { $0.kind == .adoption(asRefreshed: true) }) {
-      history.lastAt = now
-      history.lastOutcome = .success
+    var unlocks = false
+    for call in calls {
+      guard case .adoption(let asRefreshed, let unlocksToo) = call.kind else { continue }
+      if asRefreshed {
+        history.lastAt = now
+        history.lastOutcome = .success
+      }
+      unlocks = unlocks || unlocksToo
     }
     hold(credential, isStored: isStored)
     if let origin = credential.origin { settings.home?.settle(at: origin) }
     updateHeld { held, _ in held.isTimedHere = true }
     subject = credential.subject ?? settings.configuredSubject
     var actions: [SessionAction] = []
-    if locks.remove(.user) != nil { actions += noteLock() }
+    if unlocks, locks.remove(.user) != nil { actions += noteLock() }
     actions.append(.announce(.signedIn(subject)))
     if subject == nil { actions.append(.identify(credential, generation: generation)) }
     for index in calls.indices {

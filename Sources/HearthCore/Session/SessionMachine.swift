@@ -13,6 +13,8 @@ package struct SessionMachine: Sendable {
   /// Counts sign-ins, sign-outs, ends and adoptions: what a request of an older one brings back is dropped.
   package internal(set) var generation = 0
   package internal(set) var since: Timestamp
+  /// Counts sign-ins, sign-outs and adoptions, and no ends.
+  var sessions = 0
 
   var shown = SessionState.hydrating
   var looking = LookPlan()
@@ -138,6 +140,9 @@ package struct SessionMachine: Sendable {
     adoption?.grant.move(by: step)
     updateHeld { held, _ in held.move(by: step) }
   }
+
+  /// What a grant that a person brings, and that is tried first, is measured by when it has been.
+  package var moment: SessionMoment { SessionMoment(session: sessions, locks: locks) }
 
   /// Nothing is under way whose result would be lost with the process.
   package var isAtRest: Bool {

@@ -15,7 +15,14 @@ extension RPCError {
         account: account, message: message, action: snapshot.action?.rawValue,
         retryAfterSeconds: retryAfter?.roundedUpSeconds ?? Self.usualRetry)
     case .stopping: self = .shuttingDown
+    case .superseded: self = .superseded(account)
     }
+  }
+
+  private static func superseded(_ account: String) -> RPCError {
+    .signInFailed(
+      account: account,
+      message: "Another sign-in, a sign-out or another program's grant came in between: this one was dropped.")
   }
 
   /// For a state in which there is no token to be had.
@@ -41,6 +48,7 @@ extension RPCError {
     case .provider(let failure): self = .adoption(failure, account: account)
     case .storage(let obstacle): self = .storage(obstacle, snapshot)
     case .stopping: self = .shuttingDown
+    case .superseded: self = .superseded(account)
     }
   }
 
@@ -55,7 +63,10 @@ extension RPCError {
       .refreshUnavailable(
         account: account, message: message, action: SessionState.Action.fixConfiguration.rawValue,
         retryAfterSeconds: usualRetry)
-    case .rejected(_, let message), .unclearRefusal(let message):
+    case .unclearRefusal(let message):
+      .refreshUnavailable(
+        account: account, message: message, retryAfterSeconds: RefreshSettings.unclearRefusalWait.roundedUpSeconds)
+    case .rejected(_, let message):
       .signInFailed(account: account, message: "The provider refused the grant: \(message)")
     }
   }

@@ -5,4 +5,6 @@ package enum AdoptionFailure: Error, Hashable, Sendable {
   case provider(RefreshFailure)
   case storage(Obstacle)
   case stopping
+  /// Another sign-in, a sign-out or another program's grant came in between.
+  case superseded
 }

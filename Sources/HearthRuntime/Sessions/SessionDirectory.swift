@@ -128,7 +128,7 @@ package actor SessionDirectory: BearerSource {
         secrets: credential.grant.tokens.map(\.secret))
     case .refused(.refreshUnavailable(let message, let retryAfter)):
       throw .unavailable(message: message, retryAfter: retryAfter)
-    case .refused(.state), .refused(.stopping), .done, .signedOut:
+    case .refused(.state), .refused(.stopping), .refused(.superseded), .done, .signedOut:
       throw .noSession
     }
   }

@@ -57,6 +57,7 @@ extension SessionService {
 
   private func take(_ credential: Credential, isTried: Bool) async throws(AdoptionFailure) {
     let store = store
+    let since = moment
     var timed = clock.moment().stepped
     let room: Result<Void, Obstacle> = await inStoreOrder {
       do throws(Obstacle) {
@@ -78,7 +79,8 @@ extension SessionService {
     if fresh.subject == nil { fresh.subject = await identified(fresh) }
     // The clock may have been set since the grant was timed by it.
     fresh.grant.move(by: clock.moment().stepped - timed)
-    switch await call(.adopt(fresh, asRefreshed: !isTried)) {
+    switch await call(.adopt(fresh, asRefreshed: !isTried, since: since)) {
+    case .refused(.superseded): throw .superseded
     case .refused: throw .stopping
     case .done, .token, .signedOut: break
     }

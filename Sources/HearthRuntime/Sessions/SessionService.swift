@@ -181,6 +181,8 @@ package actor SessionService {
 
   var home: GrantHome? { machine.settings.home }
 
+  var moment: SessionMoment { machine.moment }
+
   package func networkReturned() { take(.networkReturned) }
 
   package func settingsChanged(_ settings: RefreshSettings) { take(.settingsChanged(settings)) }

@@ -229,6 +229,41 @@ struct SignInAndOutTests {
 
   // MARK: - Signing in
 
+  @Test("drops and revokes a grant that was overtaken while the provider was asked about it")
+  func overtaken() {
+    for overtake in [SessionCall.signOut(revoke: false), .adopt(other)] {
+      var session = SessionScript.holding()
+      let brought = session.machine.moment
+      session.asks(overtake)
+      drain(&session)
+      let id = session.asks(.adopt(first, asRefreshed: true, since: brought))
+      #expect(session.answer(to: id) == .refused(.superseded))
+      #expect(session.deeds == [.revoke(first)])
+    }
+    var ended = SessionScript.holding()
+    let brought = ended.machine.moment
+    ended.asks(.refresh)
+    ended.fails(.rejected(.refreshToken, message: "invalid_grant"))
+    drain(&ended)
+    ended.asks(.adopt(other, asRefreshed: true, since: brought))
+    ended.writes()
+    #expect(ended.token == .sample(5), "the end of the session before it does not overtake it")
+  }
+
+  @Test("leaves a lock that came while the provider was asked about the grant, and takes an older one away")
+  func lockedMeanwhile() {
+    var session = SessionScript.holding()
+    let brought = session.machine.moment
+    session.take(.locked(.user))
+    drain(&session)
+    session.asks(.adopt(other, asRefreshed: true, since: brought))
+    session.writes()
+    #expect(session.state == .locked(.explicit(.user)))
+    session.asks(.adopt(other, asRefreshed: true, since: session.machine.moment))
+    session.writes()
+    #expect(session.state == .authenticated)
+  }
+
   @Test("is signed in to in every state: nobody sees the grant before it is on disk, and older requests are dropped")
   func signsInEverywhere() {
     for var session in everywhere {

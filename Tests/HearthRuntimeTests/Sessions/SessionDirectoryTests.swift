@@ -108,9 +108,3 @@ struct SessionDirectoryTests {
     }
   }
 }
-
-extension SessionAnswer {
-  fileprivate var isToken: Bool {
-    if case .token = self { true } else { false }
-  }
-}

@@ -185,3 +185,9 @@ extension Obstacle {
   package static let full = Obstacle(.storageError, detail: "no space left on device")
   package static let sealed = Obstacle(.passphraseRequired, detail: "it is sealed with a passphrase")
 }
+
+extension SessionAnswer {
+  package var isToken: Bool {
+    if case .token = self { true } else { false }
+  }
+}
