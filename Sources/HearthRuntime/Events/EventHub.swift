@@ -38,6 +38,8 @@ package final class EventHub: Sendable {
     let sink: any NotificationSink
     /// What came between the snapshot and its answer; nil once the answer is on its way.
     var early: [[UInt8]]?
+    /// It is told that it lagged, and nothing more.
+    var isLeft = false
   }
 
   private struct State {
@@ -102,7 +104,7 @@ package final class EventHub: Sendable {
   private func publish(_ news: News, _ state: inout State, at now: Timestamp) {
     state.seq += 1
     for (id, subscriber) in state.subscribers {
-      guard subscriber.topics.contains(news.topic),
+      guard !subscriber.isLeft, subscriber.topics.contains(news.topic),
         subscriber.account == nil || news.account == nil || subscriber.account == news.account
       else { continue }
       let isLagging = (subscriber.early?.count ?? subscriber.sink.pending) >= Self.backlog
@@ -117,7 +119,8 @@ package final class EventHub: Sendable {
       } else {
         state.subscribers[id]?.early?.append(line)
       }
-      if isLagging { state.subscribers[id] = nil }
+      guard isLagging else { continue }
+      if subscriber.early == nil { state.subscribers[id] = nil } else { state.subscribers[id]?.isLeft = true }
     }
   }
 
@@ -150,9 +153,10 @@ package final class EventHub: Sendable {
 
   private func start(_ id: String) {
     state.withLock { state in
-      guard let early = state.subscribers[id]?.early, let sink = state.subscribers[id]?.sink else { return }
-      early.forEach(sink.send)
+      guard let subscriber = state.subscribers[id], let early = subscriber.early else { return }
+      early.forEach(subscriber.sink.send)
       state.subscribers[id]?.early = nil
+      if subscriber.isLeft { state.subscribers[id] = nil }
     }
   }
 

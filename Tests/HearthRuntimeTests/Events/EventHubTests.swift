@@ -107,6 +107,16 @@ struct EventHubTests {
     #expect(quick.sink.sent.count == 300)
   }
 
+  @Test("tells a subscriber that lags before its answer is out that it lagged, and nothing more")
+  func lagsEarly() throws {
+    let (_, start) = try hub.subscribe(topics: [.outbox], account: nil, peer: peer)
+    for number in 1...300 { hub.publish(news(number)) }
+    start()
+    hub.publish(news(301))
+    #expect(peer.sink.sent.count == EventHub.backlog + 1)
+    #expect(peer.sink.sent.last?["method"] == "events.closed")
+  }
+
   @Test("ends a subscription for the connection that made it, and for no other")
   func unsubscribes() throws {
     let (answer, start) = try hub.subscribe(topics: [.outbox], account: nil, peer: peer)
