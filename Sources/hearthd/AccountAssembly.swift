@@ -5,32 +5,29 @@ import HearthStorage
 
 /// What an account's configuration becomes: values of the parts that serve it.
 extension AccountConfiguration {
-  var providerConfiguration: ProviderConfiguration {
-    get throws {
-      ProviderConfiguration(kind: try providerKind, subject: subject, defaultLifetime: defaultLifetime)
-    }
+  /// `files`: where the client's secret is read from.
+  func providerConfiguration(_ files: any FileSystem) throws -> ProviderConfiguration {
+    ProviderConfiguration(kind: try providerKind(files), subject: subject, defaultLifetime: defaultLifetime)
   }
 
-  private var providerKind: ProviderConfiguration.Kind {
-    get throws {
-      switch provider {
-      case .oidc(let issuer, let client):
-        return .oidc(try Issuer(issuer), OAuthClient(client))
-      case .oauth2(let endpoints, let client):
-        return .oauth2(ProviderEndpoints(endpoints), OAuthClient(client))
-      case .firebase(let apiKey, let endpoint):
-        return .firebase(FirebaseProject(apiKey: apiKey, tokenEndpoint: endpoint))
-      case .json(let backend):
-        var fields = HearthOAuth.JSONBackend(refreshURL: backend.refreshURL, loginURL: backend.loginURL)
-        fields.refreshTokenField = backend.refreshTokenField
-        fields.accessTokenField = backend.accessTokenField
-        fields.expiresInField = backend.expiresInField
-        return .json(fields)
-      case .clientCredentials(.issuer(let issuer), let client):
-        return .clientCredentials(.discovered(try Issuer(issuer)), OAuthClient(client))
-      case .clientCredentials(.endpoints(let endpoints), let client):
-        return .clientCredentials(.named(ProviderEndpoints(endpoints)), OAuthClient(client))
-      }
+  private func providerKind(_ files: any FileSystem) throws -> ProviderConfiguration.Kind {
+    switch provider {
+    case .oidc(let issuer, let client):
+      return .oidc(try Issuer(issuer), OAuthClient(client, files))
+    case .oauth2(let endpoints, let client):
+      return .oauth2(ProviderEndpoints(endpoints), OAuthClient(client, files))
+    case .firebase(let apiKey, let endpoint):
+      return .firebase(FirebaseProject(apiKey: apiKey, tokenEndpoint: endpoint))
+    case .json(let backend):
+      var fields = HearthOAuth.JSONBackend(refreshURL: backend.refreshURL, loginURL: backend.loginURL)
+      fields.refreshTokenField = backend.refreshTokenField
+      fields.accessTokenField = backend.accessTokenField
+      fields.expiresInField = backend.expiresInField
+      return .json(fields)
+    case .clientCredentials(.issuer(let issuer), let client):
+      return .clientCredentials(.discovered(try Issuer(issuer)), OAuthClient(client, files))
+    case .clientCredentials(.endpoints(let endpoints), let client):
+      return .clientCredentials(.named(ProviderEndpoints(endpoints)), OAuthClient(client, files))
     }
   }
 
@@ -68,9 +65,9 @@ extension AccountConfiguration {
 }
 
 extension OAuthClient {
-  fileprivate init(_ client: AccountConfiguration.Client) {
+  fileprivate init(_ client: AccountConfiguration.Client, _ files: any FileSystem) {
     self.init(
-      id: client.id, secret: client.secretFile.map { ClientSecret(file: $0) }, scopes: client.scopes)
+      id: client.id, secret: client.secretFile.map { ClientSecret(file: $0, files: files) }, scopes: client.scopes)
   }
 }
 

@@ -43,7 +43,7 @@ struct SessionBuilder: Sendable {
   func session(
     for account: AccountConfiguration, in store: FileCredentialStore, refresh: RefreshSettings
   ) throws -> SessionDirectory.Entry {
-    let provider = try account.providerConfiguration
+    let provider = try account.providerConfiguration(LinuxFileSystem())
     let endpoint = provider.tokenEndpoint(sender: sender, timeout: refresh.requestTimeout)
     let issuer = account.issuerText
     let service = SessionService(

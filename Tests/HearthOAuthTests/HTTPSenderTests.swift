@@ -116,7 +116,9 @@ struct HTTPSenderTests {
   @Test("a server that ends the handshake, or does not speak HTTP, is told in words")
   func noHTTP() async throws {
     let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-      .childChannelInitializer { $0.close() }
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(HangUp()) }
+      }
       .bind(host: "127.0.0.1", port: 0).get()
     let closing = try HTTPURL("https://127.0.0.1:\(server.localAddress?.port ?? 0)/")
     let ended = try await withSender(clock: clock) {
@@ -245,4 +247,11 @@ struct HTTPSenderTests {
       }
     }
   }
+}
+
+/// Ends the connection after the first words on it.
+private final class HangUp: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) { context.close(promise: nil) }
 }

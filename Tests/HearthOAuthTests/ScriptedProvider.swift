@@ -65,7 +65,7 @@ struct ProviderBench {
   func oidc(
     secret: String? = nil, scopes: [String] = [], issuer: String? = nil, subject: String? = nil
   ) -> any TokenEndpoint {
-    let secret = secret.map { text in ClientSecret { Secret(text) } }
+    let secret = secret.map { text in ClientSecret(Secret(text)) }
     let client = OAuthClient(id: "hearth app", secret: secret, scopes: scopes)
     guard let issuer = try? Issuer(issuer ?? base) else { preconditionFailure("the test's own issuer is none") }
     return endpoint(.oidc(issuer, client), subject: subject)

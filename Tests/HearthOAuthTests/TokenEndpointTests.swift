@@ -1,6 +1,7 @@
 import FoundationEssentials
 import HearthCore
 import NIOHTTP1
+import TestSupport
 import Testing
 
 @testable import HearthOAuth
@@ -55,20 +56,25 @@ struct TokenEndpointTests {
 
   @Test("a client secret is read from its file each time, and one that cannot be read is the configuration's")
   func secretFile() async throws {
-    let path = "\(FileManager.default.temporaryDirectory.path)/hearth-secret-\(UUID().uuidString)"
-    defer { try? FileManager.default.removeItem(atPath: path) }
+    let path = "/etc/secret"
+    let files = MemoryFileSystem(folders: ["/etc"], now: { .sample })
     try await ProviderBench.run { bench in
       bench.provider.discover(at: bench.server)
       bench.provider.grant("/token")
-      let client = OAuthClient(id: "h", secret: ClientSecret(file: path))
+      let client = OAuthClient(id: "h", secret: ClientSecret(file: path, files: files))
       let endpoint = bench.endpoint(.oidc(try Issuer(bench.base), client))
       let missing = await bench.outcome(of: endpoint)
       #expect(missing.outcome == .misconfigured)
       #expect(missing.message.contains(path))
       #expect(bench.requests.isEmpty)
-      try Data("first\n".utf8).write(to: URL(filePath: path))
+      files.fail(.read, at: path, with: .unanswered(.seconds(10)))
+      let hanging = await bench.outcome(of: endpoint)
+      #expect(hanging.outcome == .unavailable && hanging.message.contains("\(path): no answer in 10 s"))
+      #expect(bench.requests.isEmpty)
+      files.fail(.read, at: path, with: nil)
+      files.put("first\n", at: path)
       _ = try await endpoint.refresh(bench.credential())
-      try Data("second\n".utf8).write(to: URL(filePath: path))
+      files.put("second\n", at: path)
       _ = try await endpoint.refresh(bench.credential())
       let sent = bench.requests.compactMap { $0.headers["Authorization"].first }
       #expect(sent == ["h:first", "h:second"].map { "Basic " + Data($0.utf8).base64EncodedString() })
@@ -348,7 +354,7 @@ struct TokenEndpointTests {
     try await ProviderBench.run { bench in
       bench.provider.discover(at: bench.server)
       bench.provider.grant("/token")
-      let client = OAuthClient(id: "h", secret: ClientSecret { Secret("s3cret-word") }, scopes: ["api"])
+      let client = OAuthClient(id: "h", secret: ClientSecret(Secret("s3cret-word")), scopes: ["api"])
       let endpoint = bench.endpoint(.clientCredentials(.discovered(try Issuer(bench.base)), client))
       let response = try await endpoint.refresh(bench.credential(refreshToken: nil))
       #expect(response.accessToken.secret == Secret("new-access"))

@@ -101,38 +101,48 @@ package struct OAuthClient: Sendable {
 
 /// The client's secret, read each time it is used, so that a new one counts at once.
 package struct ClientSecret: Sendable {
-  private let load: @Sendable () throws -> Secret
+  private let load: @Sendable () async throws(FileError) -> Secret
+  private let place: String
 
-  package init(load: @escaping @Sendable () throws -> Secret) {
-    self.load = load
+  package init(_ secret: Secret) {
+    load = { secret }
+    place = ""
   }
 
   /// A file with the secret and perhaps a newline.
-  package init(file path: String) {
-    self.init {
-      let text = try String(contentsOfFile: path, encoding: .utf8)
+  package init(file path: String, files: any FileSystem) {
+    place = path
+    load = { () async throws(FileError) in
+      let text = String(decoding: try await files.read(path, limit: 1 << 16, followsLink: true).bytes, as: UTF8.self)
       return Secret(String(text.reversed().drop(while: \.isNewline).reversed()))
     }
   }
 
-  package func read() throws(RefreshFailure) -> Secret {
+  package func read() async throws(RefreshFailure) -> Secret {
     let secret: Secret
     do {
-      secret = try load()
+      secret = try await load()
     } catch {
-      throw .misconfigured(message: "The client secret cannot be read: \(Self.reason(of: error)).")
+      let message = "The client secret cannot be read: \(place): \(Self.reason(of: error))."
+      switch error {
+      case .unanswered, .volumeUnavailable, .keyUnavailable: throw .unavailable(message: message, retryAfter: nil)
+      case .absent, .exists, .permissionDenied, .noSpace, .symbolicLink, .notRegular, .notOwn, .tooBig, .failed:
+        throw .misconfigured(message: message)
+      }
     }
     guard !secret.isEmpty else { throw .misconfigured(message: "The client secret is empty.") }
     return secret
   }
 
-  private static func reason(of error: any Error) -> String {
-    guard let error = error as? CocoaError else { return String(describing: error) }
-    let path = error.filePath.map { "\($0): " } ?? ""
-    return switch error.code {
-    case .fileReadNoSuchFile, .fileNoSuchFile: path + "there is no such file"
-    case .fileReadNoPermission: path + "permission denied"
-    default: path + "error \(error.code.rawValue)"
+  private static func reason(of error: FileError) -> String {
+    switch error {
+    case .absent: "there is no such file"
+    case .permissionDenied: "permission denied"
+    case .unanswered(let limit): "no answer in \(limit.components.seconds) s"
+    case .notRegular: "it is no regular file"
+    case .tooBig: "it is larger than 64 KiB"
+    case .volumeUnavailable(let text), .keyUnavailable(let text), .failed(let text): text
+    case .exists, .noSpace, .symbolicLink, .notOwn: "\(error)"
     }
   }
 }

@@ -6,8 +6,8 @@ extension OAuthClient {
   /// body. Brings also the secrets in it, for whoever reads the answer.
   func request(
     _ fields: [(String, String)], to url: HTTPURL, of endpoints: ProviderEndpoints
-  ) throws(RefreshFailure) -> (request: HTTPSender.Request, secrets: [Secret]) {
-    guard let secret = try secret?.read() else {
+  ) async throws(RefreshFailure) -> (request: HTTPSender.Request, secrets: [Secret]) {
+    guard let secret = try await secret?.read() else {
       return (.form(fields + [("client_id", id)], to: url), [])
     }
     if endpoints.takesSecretInBody {

@@ -31,7 +31,7 @@ struct OAuthTokenEndpoint: TokenEndpoint {
     _ fields: [(String, String)], to endpoints: ProviderEndpoints, for credential: Credential?
   ) async throws(RefreshFailure) -> (HTTPAnswer, [Secret]) {
     if let credential { try exchange.requireBinding(of: credential, to: endpoints.token.origin) }
-    let (request, secrets) = try client.request(fields, to: endpoints.token, of: endpoints)
+    let (request, secrets) = try await client.request(fields, to: endpoints.token, of: endpoints)
     return (try await exchange.send(request), secrets)
   }
 
@@ -47,7 +47,8 @@ struct OAuthTokenEndpoint: TokenEndpoint {
       try exchange.requireBinding(of: credential, to: endpoints.token.origin)
       for case (let token?, let hint) in tokens where !token.secret.isEmpty {
         let fields = [("token", token.secret.reveal()), ("token_type_hint", hint)]
-        taken.append(try await exchange.send(client.request(fields, to: url, of: endpoints).request).status == 200)
+        let request = try await client.request(fields, to: url, of: endpoints).request
+        taken.append(try await exchange.send(request).status == 200)
       }
     } catch {
       // What was taken before still counts.
