@@ -75,7 +75,7 @@ extension ControlService {
     let replace = try params.bool("replace", default: false)
     try params.finish()
     let (account, _) = try await entry(name)
-    guard let held = accessToken ?? refreshToken, !held.secret.isEmpty else {
+    guard accessToken ?? refreshToken != nil else {
       throw .invalidParams("Give \"refreshToken\", \"accessToken\" or both.")
     }
     let (entry, _) = try await ask(name, .settle)
@@ -103,6 +103,7 @@ extension ControlService {
     _ name: String, _ params: inout ParameterReader, _ isInForm: (String) -> Bool
   ) throws(RPCError) -> Token? {
     guard let text = try params.optionalString(name) else { return nil }
+    guard !text.isEmpty else { throw .invalidParams("The parameter \"\(name)\" is empty.") }
     guard isInForm(text) else {
       throw .invalidParams("The parameter \"\(name)\" has characters that no token has.")
     }

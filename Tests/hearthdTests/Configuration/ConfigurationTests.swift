@@ -196,6 +196,21 @@ import Testing
     #expect(configuration.logLevel == .debug)
   }
 
+  @Test("what locks nothing in this version is said")
+  func warnings() throws {
+    let text = """
+      [accounts.work]
+      type = "json"
+      refresh_url = "https://b.example.com/r"
+      lock_on = ["suspend", "unreadable", "screen-lock"]
+      """
+    #expect(
+      try Self.read(text).warnings == [
+        "lock_on of the account work: \"screen-lock\" locks nothing in this version.",
+        "lock_on of the account work: \"suspend\" locks nothing in this version.",
+      ])
+  }
+
   @Test("a configuration that is fine is summed up in one line")
   func summary() throws {
     var configuration = Configuration()
