@@ -212,22 +212,3 @@ extension SessionMachine {
     }
   }
 }
-
-extension Grant {
-  /// What an answer makes of the grant before it: what the answer leaves out stays (RFC 6749, section 6).
-  package init(_ response: TokenResponse, after old: Grant?, receivedAt now: Timestamp) {
-    let refreshExpiresAt =
-      response.refreshLifetime.map { now + $0 } ?? (response.refreshToken == nil ? old?.refreshExpiresAt : nil)
-    let refreshToken = response.refreshToken ?? old?.refreshToken
-    let lifetime = response.lifetime ?? (refreshToken == nil ? nil : Self.assumedLifetime)
-    self.init(
-      accessToken: response.accessToken,
-      refreshToken: refreshToken,
-      idToken: response.idToken ?? old?.idToken,
-      tokenType: response.tokenType,
-      scope: response.scope ?? old?.scope,
-      issuedAt: now,
-      expiresAt: lifetime.map { now + $0 },
-      refreshExpiresAt: refreshExpiresAt)
-  }
-}

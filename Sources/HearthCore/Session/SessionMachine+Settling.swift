@@ -159,9 +159,3 @@ extension SessionMachine {
     return times.filter { now < $0 }.min()
   }
 }
-
-extension Grant {
-  package func isExpired(at now: Timestamp) -> Bool {
-    expiresAt.map { $0 <= now } ?? false
-  }
-}

@@ -165,21 +165,3 @@ extension SeededGenerator {
   /// From 0 up to 1.
   mutating func share() -> Double { Double.random(in: 0..<1, using: &self) }
 }
-
-/// Tells two grants apart without their secrets.
-struct GrantMarks: Hashable, Sendable {
-  let accessToken: Fingerprint
-  let refreshToken: Fingerprint?
-  let idToken: Fingerprint?
-
-  init(_ grant: Grant) {
-    accessToken = grant.accessToken.fingerprint
-    refreshToken = grant.refreshToken?.fingerprint
-    idToken = grant.idToken?.fingerprint
-  }
-
-  func contains(_ fingerprint: Fingerprint?) -> Bool {
-    guard let fingerprint else { return false }
-    return fingerprint == accessToken || fingerprint == refreshToken || fingerprint == idToken
-  }
-}
