@@ -51,8 +51,9 @@ extension SessionMachine {
       return []
     }
     let news: [SessionAction] = [.announce(.unauthorized(refusal))]
-    let isJustIssued = now - held.grant.issuedAt <= Self.justIssued && !refusal.isAcceptedElsewhere
-    if held.followsRefusal && isJustIssued || !isRenewable(held.grant, at: now) {
+    let isJustIssued = now - held.grant.issuedAt <= Self.justIssued
+    let isLast = held.followsRefusal && isJustIssued || !isRenewable(held.grant, at: now)
+    if isLast, !refusal.isAcceptedElsewhere {
       calls.append(call)
       return news + end(.rejectedByServer, at: now)
     }
