@@ -31,7 +31,7 @@ extension SessionMachine {
     case .signOut(let revoke):
       return signOut(id, revoke: revoke, at: now)
     case .adopt(let credential, let asRefreshed):
-      generation += 1
+      leaveSignIn()
       adoption = credential
       calls.append(waiting(.adoption(asRefreshed: asRefreshed)))
       return write(credential)
@@ -71,7 +71,7 @@ extension SessionMachine {
     if case .ending(let record, _) = knowledge, record.reason == .signedOut, adoption == nil { return [] }
     let record = EndRecord(reason: .signedOut, at: now, fingerprint: nil)
     let mark = onDisk?.accessToken
-    generation += 1
+    leaveSignIn()
     adoption = nil
     refusedToken = nil
     history = RefreshHistory(lastAttemptAt: history.lastAttemptAt)

@@ -136,13 +136,14 @@ extension SessionMachine {
       }
     onDisk = marks
     let owner = credential.subject ?? settings.configuredSubject
-    // A hint is kept until the provider has told otherwise; another program's grant starts without one.
-    subject = owner ?? (isNews ? nil : subject)
     if isNews {
-      generation += 1
+      let isAnothers = owner != nil && subject != nil && owner != subject
+      if isAnothers { leaveSignIn() } else { generation += 1 }
       history = RefreshHistory(lastAttemptAt: history.lastAttemptAt)
       writing.succeeded()
     }
+    // A hint is kept until the provider has told otherwise; another program's grant starts without one.
+    subject = owner ?? (isNews ? nil : subject)
     let actions: [SessionAction] = isNews ? [.announce(.statusChanged)] : []
     guard locks.isEmpty else {
       knowledge = .withheld
@@ -272,7 +273,7 @@ extension SessionMachine {
     _ reason: EndReason, detail: String? = nil, at now: Timestamp
   ) -> [SessionAction] {
     let record = EndRecord(reason: reason, at: now, fingerprint: mark(of: reason), detail: detail)
-    generation += 1
+    leaveSignIn()
     refusedToken = nil
     knowledge = .ending(record, shownAs: state(at: now))
     writing.underWay += 1

@@ -65,7 +65,8 @@ extension SessionMachine {
   ) -> [SessionAction] {
     isAsking = false
     guard asked == generation, case .held(let held) = knowledge, held.phase == .inFlight else {
-      guard case .granted(let response) = outcome else { return [] }
+      // Another program's newer grant may come of the same sign-in, and be revoked with this one (RFC 7009, 2.1).
+      guard case .granted(let response) = outcome, asked < signInGeneration else { return [] }
       let grant = Grant(response, after: nil, receivedAt: now)
       return [.revoke(Credential(grant: grant, subject: response.subject, origin: response.origin))]
     }

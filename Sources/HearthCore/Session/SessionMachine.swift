@@ -12,6 +12,8 @@ package struct SessionMachine: Sendable {
   package internal(set) var history = RefreshHistory()
   /// Counts sign-ins, sign-outs, ends and adoptions: what a request of an older one brings back is dropped.
   package internal(set) var generation = 0
+  /// From which generation on the sign-in is the present one: what requests of older ones bring back is revoked, too.
+  var signInGeneration = 0
   package internal(set) var since: Timestamp
 
   var shown = SessionState.hydrating
@@ -137,6 +139,12 @@ package struct SessionMachine: Sendable {
     history.move(by: step)
     adoption?.grant.move(by: step)
     updateHeld { held, _ in held.move(by: step) }
+  }
+
+  /// The sign-in is over or replaced: what its requests bring back is nobody's.
+  mutating func leaveSignIn() {
+    generation += 1
+    signInGeneration = generation
   }
 
   /// Nothing is under way whose result would be lost with the process.
