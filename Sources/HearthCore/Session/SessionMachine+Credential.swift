@@ -111,9 +111,8 @@ extension SessionMachine {
       let news: [SessionAction] = wasUnreadable ? [.announce(.credentialReadable)] : []
       if marks == GrantMarks(held.grant) {
         onDisk = marks
-        // Whose it is, or where from, may have become known since it was written.
-        let isSame = (credential.subject, credential.origin) == (held.credential.subject, held.credential.origin)
-        held.isStored = held.isStored || isSame
+        // Whose it is, or where from, may have become known since it was written, or the clock been set.
+        held.isStored = held.isStored || credential == held.credential
         knowledge = .held(held)
         return news + confirmedRejection(at: now)
       }
@@ -334,15 +333,16 @@ extension SessionMachine {
   ) -> [SessionAction] {
     writing.underWay -= 1
     guard written == generation else { return [] }
-    let isStored: Bool
+    let hasLanded: Bool
     switch result {
     case .success:
       writing.succeeded()
-      isStored = true
+      hasLanded = true
     case .failure(let obstacle):
       writing.failed(obstacle, at: now, share: chance.share())
-      isStored = false
+      hasLanded = false
     }
+    let isStored = hasLanded && !writing.isOvertaken
     var actions: [SessionAction] = []
     if let credential = adoption {
       adoption = nil
@@ -355,7 +355,7 @@ extension SessionMachine {
         knowledge = .held(held)
       }
     }
-    if isStored, case .held(let held) = knowledge { onDisk = GrantMarks(held.grant) }
+    if hasLanded, case .held(let held) = knowledge { onDisk = GrantMarks(held.grant) }
     if case .failure(let obstacle) = result, writing.failures == 1 {
       actions.append(.announce(.credentialPendingWrite(obstacle)))
     }

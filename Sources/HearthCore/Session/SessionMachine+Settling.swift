@@ -86,6 +86,7 @@ extension SessionMachine {
 
   mutating func write(_ credential: Credential) -> [SessionAction] {
     writing.underWay += 1
+    writing.isOvertaken = false
     mayHoldKey = true
     return [.write(credential, generation: generation)]
   }

@@ -137,6 +137,7 @@ package struct SessionMachine: Sendable {
     writing.againAt = writing.againAt.map { $0 + step }
     noting.againAt = noting.againAt.map { $0 + step }
     history.move(by: step)
+    writing.isOvertaken = true
     adoption?.grant.move(by: step)
     updateHeld { held, _ in held.move(by: step) }
   }

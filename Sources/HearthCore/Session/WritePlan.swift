@@ -2,6 +2,8 @@
 struct WritePlan: Hashable, Sendable {
   /// Writes, ends and removals that the store has not answered yet.
   var underWay = 0
+  /// What is in memory has changed since the write was asked for: what lands is out of date.
+  var isOvertaken = false
   var failures = 0
   var againAt: Timestamp?
   var lastObstacle: Obstacle?

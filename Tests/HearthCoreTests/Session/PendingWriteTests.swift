@@ -58,6 +58,32 @@ struct PendingWriteTests {
     #expect(session.state == .authenticated)
   }
 
+  @Test("writes again what changed while it was being written: whose it is, or when it runs out")
+  func writesAgain() {
+    var nameless = SessionScript()
+    nameless.reads(.neverSignedIn)
+    nameless.asks(.adopt(.sample(5, subject: nil, issuedAt: .sample)))
+    nameless.writes(.full)
+    nameless.wakes()
+    nameless.isIdentified(as: .sample)
+    nameless.writes()
+    #expect(nameless.deeds == [.write(.sample(5, issuedAt: .sample), generation: 1)])
+    nameless.writes()
+    #expect(nameless.deeds.isEmpty)
+
+    var storing = SessionScript.holding()
+    storing.asks(.refresh)
+    storing.isGranted(.sample(2))
+    storing.now = .sample + .seconds(7200)
+    storing.take(.clockChanged(by: .seconds(7200)))
+    storing.writes()
+    #expect(storing.deeds == [.write(.sample(2, issuedAt: storing.now), generation: 0)])
+    storing.isHinted(.found(.sample(2, issuedAt: .sample)))
+    storing.writes(.full)
+    storing.isHinted(.found(.sample(2, issuedAt: .sample)))
+    #expect(storing.snapshot.isWritePending, "the times on disk are still the old ones")
+  }
+
   @Test("writes it at once when the older grant is found readable again, and does not go back to that one")
   func newerWins() {
     var session = pending
