@@ -19,9 +19,7 @@ extension SessionMachine {
     switch meaning(of: reading) {
     case .unreadable(let obstacle): return unreadable(obstacle, at: now)
     case .corrupt: return corrupt()
-    case .found(let credential):
-      looking.wasFruitful()
-      return found(credential, at: now)
+    case .found(let credential): return found(credential, at: now)
     case .ended(let record):
       looking.wasFruitful()
       return readEnd(record, at: now)
@@ -80,26 +78,14 @@ extension SessionMachine {
 
   private mutating func found(_ credential: Credential, at now: Timestamp) -> [SessionAction] {
     let marks = GrantMarks(credential.grant)
+    if let again = finish(marks, at: now) { return [again] }
+    looking.wasFruitful()
     switch knowledge {
     case .unread, .withheld:
       return adopt(credential, at: now)
     case .unreadable:
       return [.announce(.credentialReadable)] + adopt(credential, at: now)
-    case .ended(let record):
-      // The end reached accounts.json and not the file: the refused token is never sent again.
-      if marks.contains(record.fingerprint) {
-        onDisk = marks
-        writing.underWay += 1
-        return [.writeEnd(record)]
-      }
-      return adopt(credential, at: now)
-    case .absent(let signedOut):
-      if signedOut, marks == onDisk {
-        // What was signed out could neither be removed nor its removal be noted.
-        writing.underWay += 1
-        let record = EndRecord(reason: .signedOut, at: now, fingerprint: nil)
-        return [.remove(record, fingerprint: marks.accessToken)]
-      }
+    case .ended, .absent:
       return adopt(credential, at: now)
     case .ending:
       looking.isWanted = true
@@ -122,6 +108,23 @@ extension SessionMachine {
         return news + confirmedRejection(at: now)
       }
       return news + adopt(credential, at: now)
+    }
+  }
+
+  /// Where the grant of a session that is over is still there: what could not be written or removed at first. Until
+  /// that is done the looks grow no more frequent.
+  private mutating func finish(_ marks: GrantMarks, at now: Timestamp) -> SessionAction? {
+    switch knowledge {
+    case .ended(let record) where marks.contains(record.fingerprint):
+      // The end reached accounts.json and not the file: the refused token is never sent again.
+      onDisk = marks
+      writing.underWay += 1
+      return .writeEnd(record)
+    case .absent(signedOut: true) where marks == onDisk:
+      // What was signed out could neither be removed nor its removal be noted.
+      writing.underWay += 1
+      return .remove(EndRecord(reason: .signedOut, at: now, fingerprint: nil), fingerprint: marks.accessToken)
+    case .unread, .withheld, .unreadable, .held, .ending, .ended, .absent: return nil
     }
   }
 
@@ -304,6 +307,7 @@ extension SessionMachine {
     switch result {
     case .success:
       writing.succeeded()
+      looking.wasFruitful()
       onDisk = nil
     case .failure(let obstacle):
       writing.lastObstacle = obstacle

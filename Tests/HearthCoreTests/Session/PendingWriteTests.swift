@@ -133,4 +133,31 @@ struct PendingWriteTests {
     session.writes()
     #expect(session.machine.isAtRest)
   }
+
+  @Test("tries ever more slowly, up to 30 s, to write an end, or to remove what was signed out, over what it finds")
+  func finishesEverMoreSlowly() {
+    for isSignedOut in [false, true] {
+      var session = SessionScript.holding()
+      if isSignedOut {
+        session.asks(.signOut(revoke: false))
+      } else {
+        session.asks(.refresh)
+        session.fails(.rejected(.refreshToken, message: "invalid_grant"))
+        session.reads(.found(.sample(1, issuedAt: .sample)))
+      }
+      var waits: [Duration] = []
+      for _ in 0..<10 {
+        if isSignedOut { session.removes(.full) } else { session.writesEnd(.full) }
+        let before = session.now
+        session.wakes()
+        waits.append(session.now - before)
+        #expect(session.deeds == [.read])
+        session.reads(.found(.sample(1, issuedAt: .sample)))
+      }
+      #expect(Array(waits[..<3]) == [300, 600, 1200].map { .milliseconds($0) })
+      #expect(waits.last == .seconds(30))
+      if isSignedOut { session.removes() } else { session.writesEnd() }
+      #expect(session.nextWake == nil)
+    }
+  }
 }
