@@ -7,6 +7,10 @@ extension SessionMachine {
       looking.isWanted = true
       return []
     }
+    if case .held(let held) = knowledge, case .storing(let next) = held.phase, !brings(reading, anotherThan: held) {
+      looking.isWanted = true
+      return write(next)
+    }
     if looking.isWanted {
       // Asked for again meanwhile; after a refusal by the provider only what is read from then on counts, or a grant
       // that is not the refused one: the next look may meet an obstacle.

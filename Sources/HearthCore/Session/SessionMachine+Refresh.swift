@@ -120,7 +120,8 @@ extension SessionMachine {
       grant: Grant(response, after: held.grant, receivedAt: now), subject: held.credential.subject ?? response.subject,
       origin: response.origin)
     updateHeld { held, _ in held.phase = .storing(credential) }
-    return write(credential)
+    // The file is being read because it may have changed: another program's newer grant is not written over.
+    return looking.isReading && !isStopping ? [] : write(credential)
   }
 
   /// The new grant is on disk, or kept in memory because it could not be written: now it may be seen.

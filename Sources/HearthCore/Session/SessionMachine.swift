@@ -124,7 +124,10 @@ package struct SessionMachine: Sendable {
     // What could not be written yet gets one more try before the memory that holds it is gone.
     writing.againAt = nil
     noting.againAt = nil
-    if case .held(let held) = knowledge, !held.isStored, held.obstacle != nil { looking.isWanted = true }
+    guard case .held(let held) = knowledge else { return [] }
+    if !held.isStored, held.obstacle != nil { looking.isWanted = true }
+    // No reading is waited for any more.
+    if case .storing(let next) = held.phase, adoption == nil, !writing.isWriting { return write(next) }
     return []
   }
 

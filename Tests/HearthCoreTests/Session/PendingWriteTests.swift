@@ -160,4 +160,30 @@ struct PendingWriteTests {
       #expect(session.nextWake == nil)
     }
   }
+
+  @Test("writes no refreshed grant before a read under way has told that no other program's lies there")
+  func looksBeforeItWrites() {
+    var session = SessionScript.holding()
+    session.asks(.refresh)
+    session.take(.credentialHinted)
+    session.isGranted(.sample(2))
+    #expect(session.deeds.isEmpty)
+    #expect(!session.machine.isAtRest)
+    let write = SessionAction.write(.sample(2, issuedAt: .sample), generation: 0)
+    let nothingNew: [CredentialReading] = [
+      .found(.sample(1, issuedAt: .sample)), .unreadable(.away), .missing("gone"), .corrupt("no JSON"),
+    ]
+    for reading in nothingNew {
+      var undisturbed = session
+      undisturbed.reads(reading)
+      #expect(undisturbed.deeds == [write])
+    }
+    var stopping = session
+    stopping.take(.stopping)
+    #expect(stopping.deeds.contains(write))
+    session.reads(.found(.sample(7, issuedAt: .sample)))
+    #expect(session.deeds.isEmpty)
+    #expect(session.token == .sample(7))
+    #expect(session.machine.isAtRest)
+  }
 }
