@@ -381,7 +381,7 @@ extension SessionMachine {
     updateHeld { held, _ in held.isTimedHere = true }
     subject = credential.subject ?? settings.configuredSubject
     var actions: [SessionAction] = []
-    if locks.remove(.user) != nil { actions += noteLock() }
+    actions += takeUsersLockAway()
     actions.append(.announce(.signedIn(subject)))
     if subject == nil { actions.append(.identify(credential, generation: generation)) }
     for index in calls.indices {

@@ -74,6 +74,7 @@ extension SessionMachine {
     if case .ending = knowledge { return [] }
     looking.isWanted = false
     looking.isReading = true
+    guard isStarted else { return [.recall] }
     mayHoldKey = true
     return [.read]
   }

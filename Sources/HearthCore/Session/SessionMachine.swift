@@ -17,7 +17,10 @@ package struct SessionMachine: Sendable {
   package internal(set) var since: Timestamp
 
   var shown = SessionState.hydrating
-  var looking = LookPlan()
+  /// The first look is for what is remembered, and begins with the session.
+  var looking = LookPlan(isReading: true)
+  /// Until what is remembered has been read, nobody knows whether the user has locked: nothing else is looked at.
+  package internal(set) var isStarted = false
   var writing = WritePlan()
   /// Writing down whether the user has locked.
   var noting = WritePlan()
@@ -78,16 +81,25 @@ package struct SessionMachine: Sendable {
   }
 
   private mutating func started(_ remembered: RememberedAccount) -> [SessionAction] {
+    isStarted = true
+    looking.isReading = false
+    looking.isWanted = true
+    switch knowledge {
+    case .unread, .unreadable: break
+    case .withheld, .held, .ending, .ended, .absent: return []
+    }
     subject = remembered.subject ?? settings.configuredSubject
-    if remembered.lockedByUser { locks.insert(.user) }
+    // What is still to be noted is newer.
+    if remembered.lockedByUser, !noting.isWriting, noting.failures == 0 { locks.insert(.user) }
     if let end = remembered.end {
       if end.reason == .signedOut { subject = settings.configuredSubject }
       knowledge = end.reason == .signedOut ? .absent(signedOut: true) : .ended(end)
-      since = end.at
-      shown = end.reason == .signedOut ? .unauthenticated(signedOut: true) : .reauthRequired(end.reason)
+      if shown == .hydrating {
+        since = end.at
+        shown = end.reason == .signedOut ? .unauthenticated(signedOut: true) : .reauthRequired(end.reason)
+      }
     }
     if let unwritten = remembered.unwritten { takeOver(unwritten) }
-    looking.isWanted = true
     return []
   }
 
@@ -99,8 +111,14 @@ package struct SessionMachine: Sendable {
   private mutating func unlocked(_ lock: Lock) -> [SessionAction] {
     if lock == .user, case .unreadable = knowledge { looking.isWanted = true }
     if lock == .user, history.needsPassphrase { history.wait = nil }
-    guard locks.remove(lock) != nil else { return [] }
-    return lock == .user ? noteLock() : []
+    if lock == .user { return takeUsersLockAway() }
+    locks.remove(lock)
+    return []
+  }
+
+  /// Noted also where nobody knows yet whether there is one.
+  mutating func takeUsersLockAway() -> [SessionAction] {
+    locks.remove(.user) != nil || !isStarted ? noteLock() : []
   }
 
   private mutating func settingsChanged(_ refresh: RefreshSettings, at now: Timestamp) -> [SessionAction] {

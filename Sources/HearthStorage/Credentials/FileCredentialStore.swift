@@ -58,8 +58,8 @@ package actor FileCredentialStore: CredentialStore {
     self.scryptCost = scryptCost
   }
 
-  package func remembered() async -> RememberedAccount {
-    guard let known = try? await accounts.known(account) else { return RememberedAccount() }
+  package func remembered() async throws(Obstacle) -> RememberedAccount {
+    let known = try await accounts.known(account)
     return RememberedAccount(subject: known.subject, lockedByUser: known.lockedByUser, end: known.end)
   }
 

@@ -242,7 +242,7 @@ struct SealingTests {
     let locked = bench.store(protection: .passphrase)
     await #expect(throws: Obstacle.self) { try await locked.writeEnd(bench.end(.refreshTokenRejected)) }
     #expect(bench.files.text(at: bench.defaultPath) == text)
-    #expect(await bench.store(protection: .passphrase).remembered().end == bench.end(.refreshTokenRejected))
+    #expect(try await bench.store(protection: .passphrase).remembered().end == bench.end(.refreshTokenRejected))
     try await locked.unlock(passphrase: Secret("open sesame"))
     #expect(await locked.read() == .ended(bench.end(.refreshTokenRejected)))
     await locked.lock()
