@@ -34,6 +34,7 @@ package actor FileCredentialStore: CredentialStore {
   var lastSeen: FileStatus?
   var hasTidied = false
   var wrongPassphrases = 0
+  /// On the clock as if it had never been set.
   var nextPassphraseAt: Timestamp?
 
   /// `isConfiguredPath`: whether the path is the user's own choice; then it may be a link, and its folder is not made.
