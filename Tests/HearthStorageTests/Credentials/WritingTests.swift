@@ -77,6 +77,19 @@ struct WritingTests {
     #expect(await store.read() == .found(bench.credential(1)))
   }
 
+  @Test("Where a prepared file was tidied away, the next refresh is not sent before there is room again")
+  func preparedAgain() async throws {
+    let store = bench.store()
+    let aside = Bench.state + "/credentials/.work.json.new"
+    try await store.prepare()
+    bench.files.delete(aside)
+    bench.files.fail(.allocate, at: aside, with: .noSpace)
+    await #expect(throws: Obstacle.self) { try await store.prepare() }
+    bench.files.fail(.allocate, at: aside, with: nil)
+    try await store.prepare()
+    #expect(bench.files.text(at: aside)?.utf8.count == 64 << 10)
+  }
+
   @Test("A prepared file that was not used goes with the lock, and one that a crash left with the next start")
   func tidied() async throws {
     let aside = Bench.state + "/credentials/.work.json.new"
