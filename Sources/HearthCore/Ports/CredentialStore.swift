@@ -2,8 +2,8 @@
 ///
 /// One object an account. Calls on it are never made at the same time.
 package protocol CredentialStore: Sendable {
-  /// What is known without the credential itself (accounts.json).
-  func remembered() async -> RememberedAccount
+  /// What is known without the credential itself (accounts.json); nothing where the account is new.
+  func remembered() async throws(Obstacle) -> RememberedAccount
 
   /// Reads the credential, heals a marker or a memory that a crash left behind, and finishes a removal that was
   /// noted while the file was out of reach. Never fails: what could not be read, or not be removed, is an outcome.

@@ -1,5 +1,7 @@
 /// What a service has to carry out for a session, in this order. The result of each comes back as an event.
 package enum SessionAction: Hashable, Sendable {
+  /// → `started`, or `credentialRead` where that is not known now
+  case recall
   /// → `credentialRead`
   case read
   /// → `credentialWritten`

@@ -1,5 +1,6 @@
 /// What can happen to a session. Results of actions come back as events, too.
 package enum SessionEvent: Sendable {
+  /// What is remembered has been read; where it cannot be, `credentialRead` says so, and it is asked for again.
   case started(RememberedAccount)
   /// The time that `nextWake` named has come, or an earlier one.
   case woke

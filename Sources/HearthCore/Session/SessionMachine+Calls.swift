@@ -34,10 +34,10 @@ extension SessionMachine {
       guard since.map({ $0.session == sessions }) ?? true else {
         return [.answer(id, .refused(.superseded))] + (asRefreshed ? [.revoke(credential)] : [])
       }
-      generation += 1
+      leaveSignIn()
       sessions += 1
       adoption = credential
-      let unlocks = since.map { $0.locks.contains(.user) } ?? true
+      let unlocks = since?.mayBeLocked ?? true
       calls.append(waiting(.adoption(asRefreshed: asRefreshed, unlocks: unlocks)))
       return write(credential)
     }
@@ -56,8 +56,9 @@ extension SessionMachine {
       return []
     }
     let news: [SessionAction] = [.announce(.unauthorized(refusal))]
-    let isJustIssued = now - held.grant.issuedAt <= Self.justIssued && !refusal.isAcceptedElsewhere
-    if held.followsRefusal && isJustIssued || !isRenewable(held.grant, at: now) {
+    let isJustIssued = now - held.grant.issuedAt <= Self.justIssued
+    let isLast = held.followsRefusal && isJustIssued || !isRenewable(held.grant, at: now)
+    if isLast, !refusal.isAcceptedElsewhere {
       calls.append(call)
       return news + end(.rejectedByServer, at: now)
     }
@@ -76,7 +77,7 @@ extension SessionMachine {
     if case .ending(let record, _) = knowledge, record.reason == .signedOut, adoption == nil { return [] }
     let record = EndRecord(reason: .signedOut, at: now, fingerprint: nil)
     let mark = onDisk?.accessToken
-    generation += 1
+    leaveSignIn()
     adoption = nil
     refusedToken = nil
     history = RefreshHistory(lastAttemptAt: history.lastAttemptAt)

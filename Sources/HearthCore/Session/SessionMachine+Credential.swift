@@ -7,6 +7,10 @@ extension SessionMachine {
       looking.isWanted = true
       return []
     }
+    if case .held(let held) = knowledge, case .storing(let next) = held.phase, !brings(reading, anotherThan: held) {
+      looking.isWanted = true
+      return write(next)
+    }
     if looking.isWanted {
       // Asked for again meanwhile; after a refusal by the provider only what is read from then on counts, or a grant
       // that is not the refused one: the next look may meet an obstacle.
@@ -19,9 +23,7 @@ extension SessionMachine {
     switch meaning(of: reading) {
     case .unreadable(let obstacle): return unreadable(obstacle, at: now)
     case .corrupt: return corrupt()
-    case .found(let credential):
-      looking.wasFruitful()
-      return found(credential, at: now)
+    case .found(let credential): return found(credential, at: now)
     case .ended(let record):
       looking.wasFruitful()
       return readEnd(record, at: now)
@@ -80,26 +82,14 @@ extension SessionMachine {
 
   private mutating func found(_ credential: Credential, at now: Timestamp) -> [SessionAction] {
     let marks = GrantMarks(credential.grant)
+    if let again = finish(marks, at: now) { return [again] }
+    looking.wasFruitful()
     switch knowledge {
     case .unread, .withheld:
       return adopt(credential, at: now)
     case .unreadable:
       return [.announce(.credentialReadable)] + adopt(credential, at: now)
-    case .ended(let record):
-      // The end reached accounts.json and not the file: the refused token is never sent again.
-      if marks.contains(record.fingerprint) {
-        onDisk = marks
-        writing.underWay += 1
-        return [.writeEnd(record)]
-      }
-      return adopt(credential, at: now)
-    case .absent(let signedOut):
-      if signedOut, marks == onDisk {
-        // What was signed out could neither be removed nor its removal be noted.
-        writing.underWay += 1
-        let record = EndRecord(reason: .signedOut, at: now, fingerprint: nil)
-        return [.remove(record, fingerprint: marks.accessToken)]
-      }
+    case .ended, .absent:
       return adopt(credential, at: now)
     case .ending:
       looking.isWanted = true
@@ -111,9 +101,8 @@ extension SessionMachine {
       let news: [SessionAction] = wasUnreadable ? [.announce(.credentialReadable)] : []
       if marks == GrantMarks(held.grant) {
         onDisk = marks
-        // Whose it is, or where from, may have become known since it was written.
-        let isSame = (credential.subject, credential.origin) == (held.credential.subject, held.credential.origin)
-        held.isStored = held.isStored || isSame
+        // Whose it is, or where from, may have become known since it was written, or the clock been set.
+        held.isStored = held.isStored || credential == held.credential
         knowledge = .held(held)
         return news + confirmedRejection(at: now)
       }
@@ -123,6 +112,23 @@ extension SessionMachine {
         return news + confirmedRejection(at: now)
       }
       return news + adopt(credential, at: now)
+    }
+  }
+
+  /// Where the grant of a session that is over is still there: what could not be written or removed at first. Until
+  /// that is done the looks grow no more frequent.
+  private mutating func finish(_ marks: GrantMarks, at now: Timestamp) -> SessionAction? {
+    switch knowledge {
+    case .ended(let record) where marks.contains(record.fingerprint):
+      // The end reached accounts.json and not the file: the refused token is never sent again.
+      onDisk = marks
+      writing.underWay += 1
+      return .writeEnd(record)
+    case .absent(signedOut: true) where marks == onDisk:
+      // What was signed out could neither be removed nor its removal be noted.
+      writing.underWay += 1
+      return .remove(EndRecord(reason: .signedOut, at: now, fingerprint: nil), fingerprint: marks.accessToken)
+    case .unread, .withheld, .unreadable, .held, .ending, .ended, .absent: return nil
     }
   }
 
@@ -136,14 +142,15 @@ extension SessionMachine {
       }
     onDisk = marks
     let owner = credential.subject ?? settings.configuredSubject
-    // A hint is kept until the provider has told otherwise; another program's grant starts without one.
-    subject = owner ?? (isNews ? nil : subject)
     if isNews {
-      generation += 1
       sessions += 1
+      let isAnothers = owner != nil && subject != nil && owner != subject
+      if isAnothers { leaveSignIn() } else { generation += 1 }
       history = RefreshHistory(lastAttemptAt: history.lastAttemptAt)
       writing.succeeded()
     }
+    // A hint is kept until the provider has told otherwise; another program's grant starts without one.
+    subject = owner ?? (isNews ? nil : subject)
     let actions: [SessionAction] = isNews ? [.announce(.statusChanged)] : []
     guard locks.isEmpty else {
       knowledge = .withheld
@@ -273,7 +280,7 @@ extension SessionMachine {
     _ reason: EndReason, detail: String? = nil, at now: Timestamp
   ) -> [SessionAction] {
     let record = EndRecord(reason: reason, at: now, fingerprint: mark(of: reason), detail: detail)
-    generation += 1
+    leaveSignIn()
     refusedToken = nil
     knowledge = .ending(record, shownAs: state(at: now))
     writing.underWay += 1
@@ -305,6 +312,7 @@ extension SessionMachine {
     switch result {
     case .success:
       writing.succeeded()
+      looking.wasFruitful()
       onDisk = nil
     case .failure(let obstacle):
       writing.lastObstacle = obstacle
@@ -334,15 +342,16 @@ extension SessionMachine {
   ) -> [SessionAction] {
     writing.underWay -= 1
     guard written == generation else { return [] }
-    let isStored: Bool
+    let hasLanded: Bool
     switch result {
     case .success:
       writing.succeeded()
-      isStored = true
+      hasLanded = true
     case .failure(let obstacle):
       writing.failed(obstacle, at: now, share: chance.share())
-      isStored = false
+      hasLanded = false
     }
+    let isStored = hasLanded && !writing.isOvertaken
     var actions: [SessionAction] = []
     if let credential = adoption {
       adoption = nil
@@ -355,7 +364,7 @@ extension SessionMachine {
         knowledge = .held(held)
       }
     }
-    if isStored, case .held(let held) = knowledge { onDisk = GrantMarks(held.grant) }
+    if hasLanded, case .held(let held) = knowledge { onDisk = GrantMarks(held.grant) }
     if case .failure(let obstacle) = result, writing.failures == 1 {
       actions.append(.announce(.credentialPendingWrite(obstacle)))
     }
@@ -378,7 +387,7 @@ extension SessionMachine {
     updateHeld { held, _ in held.isTimedHere = true }
     subject = credential.subject ?? settings.configuredSubject
     var actions: [SessionAction] = []
-    if unlocks, locks.remove(.user) != nil { actions += noteLock() }
+    if unlocks { actions += takeUsersLockAway() }
     actions.append(.announce(.signedIn(subject)))
     if subject == nil { actions.append(.identify(credential, generation: generation)) }
     for index in calls.indices {

@@ -12,11 +12,13 @@ extension SessionMachine {
     if held.credential.origin == nil, let origin, !held.isEmpty, settings.home?.refusal(of: held.credential) == nil {
       held.credential.origin = origin
       held.isStored = false
+      writing.isOvertaken = true
     }
     var isNews = settings.home?.refusal(of: held.credential) != nil
     if held.credential.subject == nil, let owner {
       held.credential.subject = owner
       held.isStored = false
+      writing.isOvertaken = true
       subject = owner
       isNews = true
     }

@@ -65,7 +65,8 @@ extension SessionMachine {
   ) -> [SessionAction] {
     isAsking = false
     guard asked == generation, case .held(let held) = knowledge, held.phase == .inFlight else {
-      guard case .granted(let response) = outcome else { return [] }
+      // Another program's newer grant may come of the same sign-in, and be revoked with this one (RFC 7009, 2.1).
+      guard case .granted(let response) = outcome, asked < signInGeneration else { return [] }
       let grant = Grant(response, after: nil, receivedAt: now)
       return [.revoke(Credential(grant: grant, subject: response.subject, origin: response.origin))]
     }
@@ -119,7 +120,8 @@ extension SessionMachine {
       grant: Grant(response, after: held.grant, receivedAt: now), subject: held.credential.subject ?? response.subject,
       origin: response.origin)
     updateHeld { held, _ in held.phase = .storing(credential) }
-    return write(credential)
+    // The file is being read because it may have changed: another program's newer grant is not written over.
+    return looking.isReading && !isStopping ? [] : write(credential)
   }
 
   /// The new grant is on disk, or kept in memory because it could not be written: now it may be seen.
@@ -210,24 +212,5 @@ extension SessionMachine {
       case .refusal, .look, .signOut, .adoption: break
       }
     }
-  }
-}
-
-extension Grant {
-  /// What an answer makes of the grant before it: what the answer leaves out stays (RFC 6749, section 6).
-  package init(_ response: TokenResponse, after old: Grant?, receivedAt now: Timestamp) {
-    let refreshExpiresAt =
-      response.refreshLifetime.map { now + $0 } ?? (response.refreshToken == nil ? old?.refreshExpiresAt : nil)
-    let refreshToken = response.refreshToken ?? old?.refreshToken
-    let lifetime = response.lifetime ?? (refreshToken == nil ? nil : Self.assumedLifetime)
-    self.init(
-      accessToken: response.accessToken,
-      refreshToken: refreshToken,
-      idToken: response.idToken ?? old?.idToken,
-      tokenType: response.tokenType,
-      scope: response.scope ?? old?.scope,
-      issuedAt: now,
-      expiresAt: lifetime.map { now + $0 },
-      refreshExpiresAt: refreshExpiresAt)
   }
 }

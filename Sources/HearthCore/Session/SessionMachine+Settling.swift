@@ -74,6 +74,7 @@ extension SessionMachine {
     if case .ending = knowledge { return [] }
     looking.isWanted = false
     looking.isReading = true
+    guard isStarted else { return [.recall] }
     mayHoldKey = true
     return [.read]
   }
@@ -86,6 +87,7 @@ extension SessionMachine {
 
   mutating func write(_ credential: Credential) -> [SessionAction] {
     writing.underWay += 1
+    writing.isOvertaken = false
     mayHoldKey = true
     return [.write(credential, generation: generation)]
   }
@@ -157,11 +159,5 @@ extension SessionMachine {
       if let refreshExpiresAt = held.grant.refreshExpiresAt { times.append(refreshExpiresAt) }
     }
     return times.filter { now < $0 }.min()
-  }
-}
-
-extension Grant {
-  package func isExpired(at now: Timestamp) -> Bool {
-    expiresAt.map { $0 <= now } ?? false
   }
 }

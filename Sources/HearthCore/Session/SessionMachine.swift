@@ -12,12 +12,17 @@ package struct SessionMachine: Sendable {
   package internal(set) var history = RefreshHistory()
   /// Counts sign-ins, sign-outs, ends and adoptions: what a request of an older one brings back is dropped.
   package internal(set) var generation = 0
+  /// From which generation on the sign-in is the present one: what requests of older ones bring back is revoked, too.
+  var signInGeneration = 0
   package internal(set) var since: Timestamp
   /// Counts sign-ins, sign-outs and adoptions, and no ends.
   var sessions = 0
 
   var shown = SessionState.hydrating
-  var looking = LookPlan()
+  /// The first look is for what is remembered, and begins with the session.
+  var looking = LookPlan(isReading: true)
+  /// Until what is remembered has been read, nobody knows whether the user has locked: nothing else is looked at.
+  package internal(set) var isStarted = false
   var writing = WritePlan()
   /// Writing down whether the user has locked.
   var noting = WritePlan()
@@ -78,16 +83,25 @@ package struct SessionMachine: Sendable {
   }
 
   private mutating func started(_ remembered: RememberedAccount) -> [SessionAction] {
+    isStarted = true
+    looking.isReading = false
+    looking.isWanted = true
+    switch knowledge {
+    case .unread, .unreadable: break
+    case .withheld, .held, .ending, .ended, .absent: return []
+    }
     subject = remembered.subject ?? settings.configuredSubject
-    if remembered.lockedByUser { locks.insert(.user) }
+    // What is still to be noted is newer.
+    if remembered.lockedByUser, !noting.isWriting, noting.failures == 0 { locks.insert(.user) }
     if let end = remembered.end {
       if end.reason == .signedOut { subject = settings.configuredSubject }
       knowledge = end.reason == .signedOut ? .absent(signedOut: true) : .ended(end)
-      since = end.at
-      shown = end.reason == .signedOut ? .unauthenticated(signedOut: true) : .reauthRequired(end.reason)
+      if shown == .hydrating {
+        since = end.at
+        shown = end.reason == .signedOut ? .unauthenticated(signedOut: true) : .reauthRequired(end.reason)
+      }
     }
     if let unwritten = remembered.unwritten { takeOver(unwritten) }
-    looking.isWanted = true
     return []
   }
 
@@ -99,8 +113,14 @@ package struct SessionMachine: Sendable {
   private mutating func unlocked(_ lock: Lock) -> [SessionAction] {
     if lock == .user, case .unreadable = knowledge { looking.isWanted = true }
     if lock == .user, history.needsPassphrase { history.wait = nil }
-    guard locks.remove(lock) != nil else { return [] }
-    return lock == .user ? noteLock() : []
+    if lock == .user { return takeUsersLockAway() }
+    locks.remove(lock)
+    return []
+  }
+
+  /// Noted also where nobody knows yet whether there is one.
+  mutating func takeUsersLockAway() -> [SessionAction] {
+    locks.remove(.user) != nil || !isStarted ? noteLock() : []
   }
 
   private mutating func settingsChanged(_ refresh: RefreshSettings, at now: Timestamp) -> [SessionAction] {
@@ -124,7 +144,10 @@ package struct SessionMachine: Sendable {
     // What could not be written yet gets one more try before the memory that holds it is gone.
     writing.againAt = nil
     noting.againAt = nil
-    if case .held(let held) = knowledge, !held.isStored, held.obstacle != nil { looking.isWanted = true }
+    guard case .held(let held) = knowledge else { return [] }
+    if !held.isStored, held.obstacle != nil { looking.isWanted = true }
+    // No reading is waited for any more.
+    if case .storing(let next) = held.phase, adoption == nil, !writing.isWriting { return write(next) }
     return []
   }
 
@@ -137,12 +160,19 @@ package struct SessionMachine: Sendable {
     writing.againAt = writing.againAt.map { $0 + step }
     noting.againAt = noting.againAt.map { $0 + step }
     history.move(by: step)
+    writing.isOvertaken = true
     adoption?.grant.move(by: step)
     updateHeld { held, _ in held.move(by: step) }
   }
 
   /// What a grant that a person brings, and that is tried first, is measured by when it has been.
-  package var moment: SessionMoment { SessionMoment(session: sessions, locks: locks) }
+  package var moment: SessionMoment { SessionMoment(session: sessions, mayBeLocked: locks.contains(.user) || !isStarted) }
+
+  /// The sign-in is over or replaced: what its requests bring back is nobody's.
+  mutating func leaveSignIn() {
+    generation += 1
+    signInGeneration = generation
+  }
 
   /// Nothing is under way whose result would be lost with the process.
   package var isAtRest: Bool {
@@ -169,22 +199,4 @@ package struct SessionMachine: Sendable {
 extension SeededGenerator {
   /// From 0 up to 1.
   mutating func share() -> Double { Double.random(in: 0..<1, using: &self) }
-}
-
-/// Tells two grants apart without their secrets.
-struct GrantMarks: Hashable, Sendable {
-  let accessToken: Fingerprint
-  let refreshToken: Fingerprint?
-  let idToken: Fingerprint?
-
-  init(_ grant: Grant) {
-    accessToken = grant.accessToken.fingerprint
-    refreshToken = grant.refreshToken?.fingerprint
-    idToken = grant.idToken?.fingerprint
-  }
-
-  func contains(_ fingerprint: Fingerprint?) -> Bool {
-    guard let fingerprint else { return false }
-    return fingerprint == accessToken || fingerprint == refreshToken || fingerprint == idToken
-  }
 }

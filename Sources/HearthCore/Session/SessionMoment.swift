@@ -1,5 +1,5 @@
-/// Which session there was at a moment, and how it was locked.
+/// Which session there was at a moment, and whether the user had locked it, as far as was known.
 package struct SessionMoment: Hashable, Sendable {
   let session: Int
-  let locks: Set<Lock>
+  let mayBeLocked: Bool
 }

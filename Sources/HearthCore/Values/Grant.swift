@@ -24,6 +24,23 @@ package struct Grant: Hashable, Sendable {
     self.refreshExpiresAt = refreshExpiresAt
   }
 
+  /// What an answer makes of the grant before it: what the answer leaves out stays (RFC 6749, section 6).
+  package init(_ response: TokenResponse, after old: Grant?, receivedAt now: Timestamp) {
+    let refreshExpiresAt =
+      response.refreshLifetime.map { now + $0 } ?? (response.refreshToken == nil ? old?.refreshExpiresAt : nil)
+    let refreshToken = response.refreshToken ?? old?.refreshToken
+    let lifetime = response.lifetime ?? (refreshToken == nil ? nil : Self.assumedLifetime)
+    self.init(
+      accessToken: response.accessToken,
+      refreshToken: refreshToken,
+      idToken: response.idToken ?? old?.idToken,
+      tokenType: response.tokenType,
+      scope: response.scope ?? old?.scope,
+      issuedAt: now,
+      expiresAt: lifetime.map { now + $0 },
+      refreshExpiresAt: refreshExpiresAt)
+  }
+
   package var tokens: [Token] { [accessToken, refreshToken, idToken].compactMap(\.self) }
 
   /// What an access token is taken to last for where nothing tells, so that a grant that can be renewed is.
@@ -39,5 +56,9 @@ package struct Grant: Hashable, Sendable {
   /// How long the access token lives in all; nil where it never expires.
   package var lifetime: Duration? {
     expiresAt.map { Swift.max($0 - issuedAt, .zero) }
+  }
+
+  package func isExpired(at now: Timestamp) -> Bool {
+    expiresAt.map { $0 <= now } ?? false
   }
 }

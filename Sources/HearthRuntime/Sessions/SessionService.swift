@@ -88,9 +88,7 @@ package actor SessionService {
         for await work in storeWork { await work() }
         workInbox.finish()
       }
-      var remembered = await store.remembered()
-      remembered.unwritten = inherited
-      take(.started(remembered))
+      perform(.recall)
       for await work in work { group.addTask { await work() } }
       group.cancelAll()
     }
@@ -241,6 +239,8 @@ package actor SessionService {
   private func perform(_ action: SessionAction) {
     let (store, endpoint) = (store, endpoint)
     switch action {
+    case .recall:
+      inStoreOrder { await self.recall() }
     case .read:
       inStoreOrder { .credentialRead(await store.read()) }
     case .write(let credential, let generation):
@@ -306,6 +306,16 @@ package actor SessionService {
       waiting.removeValue(forKey: id)?.resume(returning: answer)
     case .announce:
       break
+    }
+  }
+
+  private func recall() async -> SessionEvent {
+    do throws(Obstacle) {
+      var remembered = try await store.remembered()
+      remembered.unwritten = inherited
+      return .started(remembered)
+    } catch {
+      return .credentialRead(.unreadable(error))
     }
   }
 

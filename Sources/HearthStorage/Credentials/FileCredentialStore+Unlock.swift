@@ -4,7 +4,8 @@ extension FileCredentialStore {
   package func needsPassphrase() async -> Bool { protection == .passphrase && held == nil }
 
   package func unlock(passphrase: Secret) async throws(UnlockFailure) {
-    if let nextPassphraseAt, clock.now() < nextPassphraseAt { throw .tooSoon(nextPassphraseAt - clock.now()) }
+    let now = steadyNow
+    if let nextPassphraseAt, now < nextPassphraseAt { throw .tooSoon(nextPassphraseAt - now) }
     let look: Look
     do {
       look = try await self.look()
@@ -52,9 +53,15 @@ extension FileCredentialStore {
     nextPassphraseAt = nil
   }
 
+  /// The time as if the clock had never been set.
+  private var steadyNow: Timestamp {
+    let (now, stepped) = clock.moment()
+    return now - stepped
+  }
+
   /// The next attempt waits 1 s, then twice as long each time, up to a minute.
   private func refuse() -> UnlockFailure {
-    nextPassphraseAt = clock.now() + .seconds(min(1 << min(wrongPassphrases, 6), 60))
+    nextPassphraseAt = steadyNow + .seconds(min(1 << min(wrongPassphrases, 6), 60))
     wrongPassphrases += 1
     return .wrongPassphrase
   }

@@ -8,11 +8,14 @@ extension FileCredentialStore {
   package func prepare() async throws(Obstacle) {
     let look = try await lookForWriting()
     _ = try await sealingKey()
-    guard reserved != look.place.file else { return }
-    try await makeFolder(look.place)
     let file = AtomicFile(path: look.place.file, files: files)
+    let room = max(Self.room, 2 * (lastSeen?.size ?? 0))
+    // Somebody may have tidied it away since.
+    if reserved == look.place.file, let status = try? await files.status(file.aside), status.size >= room { return }
+    try await makeFolder(look.place)
+    reserved = nil
     do {
-      try await file.reserve(bytes: max(Self.room, 2 * (lastSeen?.size ?? 0)))
+      try await file.reserve(bytes: room)
     } catch {
       throw Obstacle(error, at: file.aside)
     }

@@ -34,6 +34,7 @@ package actor FileCredentialStore: CredentialStore {
   var lastSeen: FileStatus?
   var hasTidied = false
   var wrongPassphrases = 0
+  /// On the clock as if it had never been set.
   var nextPassphraseAt: Timestamp?
 
   /// `isConfiguredPath`: whether the path is the user's own choice; then it may be a link, and its folder is not made.
@@ -58,8 +59,8 @@ package actor FileCredentialStore: CredentialStore {
     self.scryptCost = scryptCost
   }
 
-  package func remembered() async -> RememberedAccount {
-    guard let known = try? await accounts.known(account) else { return RememberedAccount() }
+  package func remembered() async throws(Obstacle) -> RememberedAccount {
+    let known = try await accounts.known(account)
     return RememberedAccount(subject: known.subject, lockedByUser: known.lockedByUser, end: known.end)
   }
 

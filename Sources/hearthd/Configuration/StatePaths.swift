@@ -24,10 +24,25 @@ struct StatePaths: Hashable, Sendable {
   }
 
   private static func makeFolder(_ path: String) throws(ConfigurationError) {
-    for end in path.indices.dropFirst() where path[end] == "/" {
-      guard mkdir(String(path[..<end]), 0o700) == 0 || errno == EEXIST else { throw unusable(path) }
+    let ends = path.indices.dropFirst().filter { path[$0] == "/" } + [path.endIndex]
+    for end in ends {
+      let folder = path[..<end]
+      guard mkdir(String(folder), 0o700) == 0 else {
+        guard errno == EEXIST else { throw unusable(path) }
+        continue
+      }
+      // What is written below it outlasts a power loss only if its own name does.
+      let parent = folder.lastIndex(of: "/").map { String(folder[...$0]) } ?? "."
+      guard sync(parent) else { throw unusable(path) }
     }
-    guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw unusable(path) }
+  }
+
+  private static func sync(_ folder: String) -> Bool {
+    let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { return errno == EACCES }
+    defer { close(descriptor) }
+    // Some file systems know no fsync of a folder; their names are as durable as they get.
+    return fsync(descriptor) == 0 || [EINVAL, ENOSYS, ENOTSUP].contains(errno)
   }
 
   private static func unusable(_ path: String) -> ConfigurationError {

@@ -254,6 +254,18 @@ struct CallTests {
     #expect(session.state == .authenticated)
   }
 
+  @Test("ends where nothing can be renewed and the token is refused, but not where others were let in with it")
+  func refusedAndNotRenewable() {
+    var session = SessionScript.holding(.sample(1, issuedAt: .sample, isRenewable: false))
+    let alone = APIRefusal(Token.sample(1).fingerprint, isAcceptedElsewhere: true)
+    #expect(session.answer(asking: .reportUnauthorized(alone)) == .done)
+    #expect(session.deeds.isEmpty)
+    #expect(session.token == .sample(1))
+    session.asks(.reportUnauthorized(APIRefusal(Token.sample(1).fingerprint)))
+    session.writesEnd()
+    #expect(session.state == .reauthRequired(.rejectedByServer))
+  }
+
   @Test("names the ID token where that is the bearer, and knows it again after a restart")
   func refusedIDToken() {
     func grant(_ number: Int) -> Credential {

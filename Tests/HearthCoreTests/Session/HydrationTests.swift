@@ -306,17 +306,29 @@ struct HydrationTests {
     #expect(session.deeds == [.write(.sample(1, issuedAt: .sample), generation: 0)])
   }
 
-  @Test("takes over another program's grant, in a new generation, and drops and revokes what the old one brings")
+  @Test("takes over another program's grant, in a new generation, and drops what the old one brings")
   func adoptsWhileHeld() {
+    for subject in [Subject.sample, nil] {
+      var session = SessionScript.holding()
+      session.passes(.seconds(3400))
+      #expect(session.attempts.count == 1)
+      session.isHinted(.found(.sample(7, subject: subject, issuedAt: session.now)))
+      #expect(session.token == .sample(7))
+      #expect(session.machine.generation == 1)
+      #expect(session.news.contains(.statusChanged))
+      session.isGranted(.sample(2))
+      #expect(session.token == .sample(7))
+      #expect(session.deeds.isEmpty, "the grant that is held may be revoked with it")
+    }
+  }
+
+  @Test("revokes what an older request brings where the grant that was taken over is another user's")
+  func adoptsAnothersWhileHeld() {
     var session = SessionScript.holding()
     session.passes(.seconds(3400))
-    #expect(session.attempts.count == 1)
-    session.isHinted(.found(.sample(7, issuedAt: session.now)))
-    #expect(session.token == .sample(7))
-    #expect(session.machine.generation == 1)
-    #expect(session.news.contains(.statusChanged))
+    let other = Subject(issuer: "https://id.example.com", id: "other")
+    session.isHinted(.found(.sample(7, subject: other, issuedAt: session.now)))
     session.isGranted(.sample(2))
-    #expect(session.token == .sample(7))
     guard case .revoke(let late)? = session.deeds.first else {
       Issue.record("nothing was revoked")
       return

@@ -64,6 +64,46 @@ struct LockTests {
     #expect(restarted.deeds == [.lockStore])
   }
 
+  @Test("looks at no credential before it is known whether the user has locked", arguments: [true, false])
+  func asksWhetherItIsLocked(lockedByUser: Bool) {
+    var session = SessionScript(remembered: nil)
+    #expect(session.state == .locked(.obstacle(.denied)))
+    #expect(session.answer(asking: .settle) == .done)
+    session.take(.credentialHinted)
+    #expect(session.deeds == [.recall])
+    session.reads(.unreadable(.denied))
+    session.wakes()
+    #expect(session.deeds == [.recall])
+    session.take(.started(RememberedAccount(subject: .sample, lockedByUser: lockedByUser)))
+    #expect(session.deeds == [.read])
+    session.reads(.found(grant))
+    #expect(session.state == (lockedByUser ? .locked(.explicit(.user)) : .authenticated))
+    #expect(session.snapshot.subject == .sample)
+  }
+
+  @Test("does not come back to a lock that was taken away before it was known")
+  func unlockedBeforeItIsKnown() {
+    var session = SessionScript(remembered: nil)
+    session.take(.unlocked(.user))
+    #expect(session.deeds == [.rememberLockedByUser(false), .recall])
+    session.notesLock(.full)
+    session.take(.started(RememberedAccount(lockedByUser: true)))
+    session.reads(.found(grant))
+    #expect(session.state == .authenticated)
+  }
+
+  @Test("tells an end that could not be remembered at the start when it is")
+  func remembersTheEndLater() {
+    let end = EndRecord(reason: .rejectedByServer, at: .sample, fingerprint: nil)
+    var session = SessionScript(remembered: nil)
+    session.wakes()
+    session.take(.started(RememberedAccount(end: end)))
+    #expect(session.state == .reauthRequired(.rejectedByServer))
+    #expect(
+      session.news.contains(
+        .changed(from: .locked(.obstacle(.denied)), to: .reauthRequired(.rejectedByServer))))
+  }
+
   @Test("writes a lock down again until that lands, within 30 s each time, and takes no harm from an unlock meanwhile")
   func remembersAgain() {
     var session = SessionScript.holding()

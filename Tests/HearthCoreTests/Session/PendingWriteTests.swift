@@ -58,6 +58,32 @@ struct PendingWriteTests {
     #expect(session.state == .authenticated)
   }
 
+  @Test("writes again what changed while it was being written: whose it is, or when it runs out")
+  func writesAgain() {
+    var nameless = SessionScript()
+    nameless.reads(.neverSignedIn)
+    nameless.asks(.adopt(.sample(5, subject: nil, issuedAt: .sample)))
+    nameless.writes(.full)
+    nameless.wakes()
+    nameless.isIdentified(as: .sample)
+    nameless.writes()
+    #expect(nameless.deeds == [.write(.sample(5, issuedAt: .sample), generation: 1)])
+    nameless.writes()
+    #expect(nameless.deeds.isEmpty)
+
+    var storing = SessionScript.holding()
+    storing.asks(.refresh)
+    storing.isGranted(.sample(2))
+    storing.now = .sample + .seconds(7200)
+    storing.take(.clockChanged(by: .seconds(7200)))
+    storing.writes()
+    #expect(storing.deeds == [.write(.sample(2, issuedAt: storing.now), generation: 0)])
+    storing.isHinted(.found(.sample(2, issuedAt: .sample)))
+    storing.writes(.full)
+    storing.isHinted(.found(.sample(2, issuedAt: .sample)))
+    #expect(storing.snapshot.isWritePending, "the times on disk are still the old ones")
+  }
+
   @Test("writes it at once when the older grant is found readable again, and does not go back to that one")
   func newerWins() {
     var session = pending
@@ -105,6 +131,59 @@ struct PendingWriteTests {
     session.reads(.found(.sample(1, issuedAt: .sample)))
     #expect(session.deeds.contains { if case .write = $0 { true } else { false } })
     session.writes()
+    #expect(session.machine.isAtRest)
+  }
+
+  @Test("tries ever more slowly, up to 30 s, to write an end, or to remove what was signed out, over what it finds")
+  func finishesEverMoreSlowly() {
+    for isSignedOut in [false, true] {
+      var session = SessionScript.holding()
+      if isSignedOut {
+        session.asks(.signOut(revoke: false))
+      } else {
+        session.asks(.refresh)
+        session.fails(.rejected(.refreshToken, message: "invalid_grant"))
+        session.reads(.found(.sample(1, issuedAt: .sample)))
+      }
+      var waits: [Duration] = []
+      for _ in 0..<10 {
+        if isSignedOut { session.removes(.full) } else { session.writesEnd(.full) }
+        let before = session.now
+        session.wakes()
+        waits.append(session.now - before)
+        #expect(session.deeds == [.read])
+        session.reads(.found(.sample(1, issuedAt: .sample)))
+      }
+      #expect(Array(waits[..<3]) == [300, 600, 1200].map { .milliseconds($0) })
+      #expect(waits.last == .seconds(30))
+      if isSignedOut { session.removes() } else { session.writesEnd() }
+      #expect(session.nextWake == nil)
+    }
+  }
+
+  @Test("writes no refreshed grant before a read under way has told that no other program's lies there")
+  func looksBeforeItWrites() {
+    var session = SessionScript.holding()
+    session.asks(.refresh)
+    session.take(.credentialHinted)
+    session.isGranted(.sample(2))
+    #expect(session.deeds.isEmpty)
+    #expect(!session.machine.isAtRest)
+    let write = SessionAction.write(.sample(2, issuedAt: .sample), generation: 0)
+    let nothingNew: [CredentialReading] = [
+      .found(.sample(1, issuedAt: .sample)), .unreadable(.away), .missing("gone"), .corrupt("no JSON"),
+    ]
+    for reading in nothingNew {
+      var undisturbed = session
+      undisturbed.reads(reading)
+      #expect(undisturbed.deeds == [write])
+    }
+    var stopping = session
+    stopping.take(.stopping)
+    #expect(stopping.deeds.contains(write))
+    session.reads(.found(.sample(7, issuedAt: .sample)))
+    #expect(session.deeds.isEmpty)
+    #expect(session.token == .sample(7))
     #expect(session.machine.isAtRest)
   }
 }

@@ -202,7 +202,7 @@ extension SessionSimulation {
       }
     case .answer(let id, let answer): try checkAnswer(id, answer, event)
     case .announce(let news): try checkNews(news)
-    case .read, .identify, .rememberLockedByUser, .revoke: break
+    case .recall, .read, .identify, .rememberLockedByUser, .revoke: break
     }
   }
 
@@ -292,7 +292,9 @@ extension SessionSimulation {
       let limit = call.isShort ? SessionMachine.hydrationPatience : settings.refresh.requestTimeout * 2 + .seconds(10)
       if lastEventAt - call.askedAt > limit + call.extra { throw Violation("call \(id.number) waits for too long") }
     }
-    if machine.locks != locks { throw Violation("the machine's locks are not those that were set") }
+    // The user's own is not known before what is remembered.
+    let known = machine.isStarted ? machine.locks : machine.locks.union(locks.intersection([.user]))
+    if known != locks { throw Violation("the machine's locks are not those that were set") }
     let isQuiet = jobs.isEmpty && ledger.inFlight == 0
     if isQuiet { try checkPlan(wake) }
     let snapshot = machine.snapshot(at: now)

@@ -94,7 +94,7 @@ struct SessionSimulation {
     // Screen and suspend are told anew by the system; the user's lock is remembered.
     locks = disk.known.lockedByUser ? [.user] : []
     if let end = disk.known.end { ledger.grounds.insert(end.reason) }
-    try deliver(.started(disk.remembered))
+    try deliver(chances(1, in: 8) ? .credentialRead(.unreadable(.denied)) : .started(disk.remembered))
   }
 
   /// The process is gone; what was sent stays sent.
@@ -141,6 +141,7 @@ struct SessionSimulation {
 
   private mutating func perform(_ action: SessionAction) {
     switch action {
+    case .recall: enqueue(.recall)
     case .read: enqueue(.read)
     case .write(let credential, let generation): enqueue(.write(credential, generation: generation))
     case .writeEnd(let record): enqueue(.writeEnd(record))
@@ -227,6 +228,11 @@ struct SessionSimulation {
 
   private mutating func deliver(_ job: SimulatedDisk.Job, _ result: Result<Void, Obstacle>) throws(Violation) {
     switch job {
+    case .recall:
+      switch result {
+      case .failure(let obstacle): try deliver(.credentialRead(.unreadable(obstacle)))
+      case .success: try deliver(.started(disk.remembered))
+      }
     case .read, .lock: break
     case .remember: try deliver(.lockRemembered(result))
     case .unlock:

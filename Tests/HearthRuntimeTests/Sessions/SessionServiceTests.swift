@@ -42,6 +42,20 @@ struct SessionServiceTests {
     }
   }
 
+  @Test("reads no credential before what is remembered, and finds the user's lock when that can be read")
+  func recallsFirst() async throws {
+    try await store.remember(lockedByUser: true)
+    store.cannotRemember(.away)
+    try await running {
+      _ = await service.call(.settle)
+      #expect(await service.snapshot().state == .locked(.obstacle(.away)))
+      #expect(!store.log.contains("read"))
+      store.cannotRemember(nil)
+      _ = await service.call(.rehydrate)
+      #expect(await service.snapshot().state == .locked(.explicit(.user)))
+    }
+  }
+
   @Test("sends one refresh however many callers ask, and answers all of them with its token")
   func singleFlight() async throws {
     try await running {

@@ -142,7 +142,7 @@ final class SimulatedCredentialStore: CredentialStore, @unchecked Sendable {
     try result.get()
   }
 
-  func remembered() async -> RememberedAccount { account.disk.remembered }
+  func remembered() async throws(Obstacle) -> RememberedAccount { account.disk.remembered }
 
   func read() async -> CredentialReading {
     if case .read(let reading) = await progress(.read) { reading } else { .unreadable(Self.gone) }

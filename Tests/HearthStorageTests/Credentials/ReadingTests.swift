@@ -317,11 +317,11 @@ struct ReadingTests {
   func subject() async throws {
     try await signedIn(at: bench.configuredPath)
     bench.files.unmount(Bench.secure)
-    #expect(await bench.store(at: bench.configuredPath).remembered().subject == bench.credential(1).subject)
+    #expect(try await bench.store(at: bench.configuredPath).remembered().subject == bench.credential(1).subject)
     bench.files.mountAll()
     bench.files.put(#"{"version":1,"grant":{"accessToken":"x"}}"#, at: bench.configuredPath)
     _ = await bench.store(at: bench.configuredPath).read()
-    #expect(await bench.store(at: bench.configuredPath).remembered().subject == nil)
+    #expect(try await bench.store(at: bench.configuredPath).remembered().subject == nil)
   }
 
   @Test("Nothing is taken for true where accounts.json cannot be read")

@@ -75,6 +75,19 @@ struct SealingTests {
     await #expect(throws: UnlockFailure.tooSoon(.seconds(1))) { try await store.unlock(passphrase: Secret("")) }
   }
 
+  @Test("The next attempt waits no longer for a clock that is set back")
+  func wrongPassphraseWhenTheClockIsSetBack() async throws {
+    try await sealed()
+    let store = bench.store(protection: .passphrase)
+    await #expect(throws: UnlockFailure.wrongPassphrase) { try await store.unlock(passphrase: Secret("open")) }
+    bench.clock.step(by: .zero - .seconds(36_000))
+    await #expect(throws: UnlockFailure.tooSoon(.seconds(1))) {
+      try await store.unlock(passphrase: Secret("open sesame"))
+    }
+    bench.clock.advance(by: .seconds(1))
+    try await store.unlock(passphrase: Secret("open sesame"))
+  }
+
   @Test("A lock forgets the key; nothing can be prepared or written then, and the file stays")
   func lock() async throws {
     try await sealed()
@@ -242,7 +255,7 @@ struct SealingTests {
     let locked = bench.store(protection: .passphrase)
     await #expect(throws: Obstacle.self) { try await locked.writeEnd(bench.end(.refreshTokenRejected)) }
     #expect(bench.files.text(at: bench.defaultPath) == text)
-    #expect(await bench.store(protection: .passphrase).remembered().end == bench.end(.refreshTokenRejected))
+    #expect(try await bench.store(protection: .passphrase).remembered().end == bench.end(.refreshTokenRejected))
     try await locked.unlock(passphrase: Secret("open sesame"))
     #expect(await locked.read() == .ended(bench.end(.refreshTokenRejected)))
     await locked.lock()

@@ -25,7 +25,7 @@ struct SignOutTests {
       #expect(try await store.remove(bench.end(.signedOut), fingerprint: fingerprint) == held, "so it can be revoked")
       #expect(bench.files.fileNames == [bench.accountsPath])
       #expect(await bench.store().read() == .ended(bench.end(.signedOut)))
-      #expect(await bench.store().remembered() == RememberedAccount(end: bench.end(.signedOut)))
+      #expect(try await bench.store().remembered() == RememberedAccount(end: bench.end(.signedOut)))
     }
   }
 
@@ -71,7 +71,7 @@ struct SignOutTests {
         .remove(bench.end(.signedOut), fingerprint: isFingerprintKnown ? fingerprint : nil)
     }
     let store = bench.store(at: bench.configuredPath)
-    #expect(await store.remembered().end == bench.end(.signedOut))
+    #expect(try await store.remembered().end == bench.end(.signedOut))
     #expect(await !isReadable(store.read()))
     bench.files.mountAll()
     #expect(await store.read() == .ended(bench.end(.signedOut)))
@@ -112,7 +112,7 @@ struct SignOutTests {
     bench.files.mountAll()
     bench.files.put(bench.text(2), at: bench.configuredPath)
     #expect(await store.read() == .found(bench.credential(2)))
-    #expect(await bench.store(at: bench.configuredPath).remembered().end == nil)
+    #expect(try await bench.store(at: bench.configuredPath).remembered().end == nil)
     #expect(await bench.store(at: bench.configuredPath).read() == .found(bench.credential(2)))
   }
 

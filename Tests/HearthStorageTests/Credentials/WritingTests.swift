@@ -77,6 +77,19 @@ struct WritingTests {
     #expect(await store.read() == .found(bench.credential(1)))
   }
 
+  @Test("Where a prepared file was tidied away, the next refresh is not sent before there is room again")
+  func preparedAgain() async throws {
+    let store = bench.store()
+    let aside = Bench.state + "/credentials/.work.json.new"
+    try await store.prepare()
+    bench.files.delete(aside)
+    bench.files.fail(.allocate, at: aside, with: .noSpace)
+    await #expect(throws: Obstacle.self) { try await store.prepare() }
+    bench.files.fail(.allocate, at: aside, with: nil)
+    try await store.prepare()
+    #expect(bench.files.text(at: aside)?.utf8.count == 64 << 10)
+  }
+
   @Test("A prepared file that was not used goes with the lock, and one that a crash left with the next start")
   func tidied() async throws {
     let aside = Bench.state + "/credentials/.work.json.new"
@@ -173,9 +186,9 @@ struct WritingTests {
     let end = EndRecord(reason: .credentialMissing, at: bench.clock.now(), fingerprint: nil, detail: "It was there.")
     bench.files.delete(bench.defaultPath)
     try await bench.store().writeEnd(end)
-    #expect(await bench.store().remembered().end == end)
+    #expect(try await bench.store().remembered().end == end)
     #expect(await bench.store().read() == .ended(end))
-    #expect(await bench.store().remembered().end == end)
+    #expect(try await bench.store().remembered().end == end)
     #expect(bench.files.text(at: bench.defaultPath)?.contains("It was there") == false)
   }
 
@@ -185,12 +198,12 @@ struct WritingTests {
     let end = bench.end(reason, fingerprint: bench.grant(1).refreshToken?.fingerprint)
     if Self.losses.contains(reason) { bench.files.delete(bench.defaultPath) }
     try await bench.store().writeEnd(end)
-    #expect(await bench.store().remembered().end == end)
+    #expect(try await bench.store().remembered().end == end)
     #expect(await bench.store().read() == .ended(end))
     #expect(bench.files.text(at: bench.defaultPath)?.contains("access-1") == false)
     bench.files.delete(bench.accountsPath)
     #expect(await bench.store().read() == .ended(end))
-    #expect(await bench.store().remembered().end == end)
+    #expect(try await bench.store().remembered().end == end)
     bench.files.delete(bench.defaultPath)
     #expect(await bench.store().read() == .ended(end))
   }
@@ -203,7 +216,7 @@ struct WritingTests {
     let aside = Bench.state + "/credentials/.work.json.new"
     bench.files.fail(.createFile, at: aside, with: .noSpace)
     await #expect(throws: Obstacle.self) { try await store.writeEnd(end) }
-    #expect(await bench.store().remembered().end == end)
+    #expect(try await bench.store().remembered().end == end)
     #expect(await bench.store().read() == .ended(end))
     bench.files.fail(.createFile, at: aside, with: nil)
     #expect(await bench.store().read() == .ended(end))
@@ -229,7 +242,7 @@ struct WritingTests {
     try await store.writeEnd(bench.end(reason))
     bench.files.put(bench.text(2), at: bench.defaultPath)
     #expect(await store.read() == .found(bench.credential(2)))
-    #expect(await bench.store().remembered().end == nil)
+    #expect(try await bench.store().remembered().end == nil)
   }
 
   @Test(
@@ -260,7 +273,7 @@ struct WritingTests {
     bench.files.put(#"{"version":2}"#, at: bench.defaultPath)
     try await store.writeEnd(bench.end(.credentialTooNew))
     #expect(bench.files.text(at: bench.defaultPath) == #"{"version":2}"#)
-    #expect(await bench.store().remembered().end?.reason == .credentialTooNew)
+    #expect(try await bench.store().remembered().end?.reason == .credentialTooNew)
     #expect(await bench.store().read() == .tooNew(version: 2))
   }
 
@@ -268,11 +281,21 @@ struct WritingTests {
   func lockedByUser() async throws {
     try await bench.store().write(bench.credential(1))
     try await bench.store().remember(lockedByUser: true)
-    #expect(await bench.store().remembered().lockedByUser)
+    #expect(try await bench.store().remembered().lockedByUser)
     _ = await bench.store().read()
-    #expect(await bench.store().remembered().lockedByUser)
+    #expect(try await bench.store().remembered().lockedByUser)
     try await bench.store().remember(lockedByUser: false)
-    #expect(await !bench.store().remembered().lockedByUser)
+    #expect(try await !bench.store().remembered().lockedByUser)
+  }
+
+  @Test("A memory that cannot be read is not taken for none")
+  func unreadableMemory() async throws {
+    try await bench.store().remember(lockedByUser: true)
+    let store = bench.store()
+    bench.files.fail(.read, at: bench.accountsPath, with: .failed("Input/output error"))
+    await #expect(throws: Obstacle.self) { try await store.remembered() }
+    bench.files.fail(.read, at: bench.accountsPath, with: nil)
+    #expect(try await store.remembered().lockedByUser)
   }
 
   @Test("A lock alone is no memory of a credential")
@@ -289,7 +312,7 @@ struct WritingTests {
     let end = bench.end(.refreshTokenRejected, fingerprint: bench.grant(1).refreshToken?.fingerprint)
     await #expect(throws: Obstacle.self) { try await store.writeEnd(end) }
     #expect(bench.files.text(at: bench.defaultPath) == bench.text(2))
-    #expect(await bench.store().remembered().end == end)
+    #expect(try await bench.store().remembered().end == end)
     #expect(await store.read() == .found(bench.credential(2)))
   }
 }

@@ -5,6 +5,7 @@ import Synchronization
 package final class RushingClock: Clock {
   private struct State {
     var now: Timestamp
+    var stepped: Duration = .zero
     var slept: Duration = .zero
     var duringSleep: [@Sendable () -> Void] = []
   }
@@ -17,7 +18,7 @@ package final class RushingClock: Clock {
 
   package func now() -> Timestamp { state.withLock(\.now) }
 
-  package func moment() -> (now: Timestamp, stepped: Duration) { (now(), .zero) }
+  package func moment() -> (now: Timestamp, stepped: Duration) { state.withLock { ($0.now, $0.stepped) } }
 
   package func sleep(until deadline: Timestamp) async {
     let action = state.withLock { state in
@@ -33,6 +34,14 @@ package final class RushingClock: Clock {
 
   package func advance(by duration: Duration) {
     state.withLock { $0.now = $0.now + duration }
+  }
+
+  /// Sets the clock like an administrator would.
+  package func step(by duration: Duration) {
+    state.withLock { state in
+      state.now = state.now + duration
+      state.stepped += duration
+    }
   }
 
   /// How long all sleeps together were.

@@ -6,6 +6,7 @@ package final class MemoryCredentialStore: CredentialStore {
   private struct State {
     var reading: CredentialReading
     var remembered = RememberedAccount()
+    var memoryObstacle: Obstacle?
     var writeObstacle: Obstacle?
     var written: [Credential] = []
     var log: [String] = []
@@ -21,7 +22,11 @@ package final class MemoryCredentialStore: CredentialStore {
     state = Mutex(State(reading: reading, remembered: remembered))
   }
 
-  package func remembered() async -> RememberedAccount { state.withLock(\.remembered) }
+  package func remembered() async throws(Obstacle) -> RememberedAccount {
+    let (remembered, obstacle) = state.withLock { ($0.remembered, $0.memoryObstacle) }
+    if let obstacle { throw obstacle }
+    return remembered
+  }
 
   package func read() async -> CredentialReading {
     state.withLock { state in
@@ -133,6 +138,9 @@ package final class MemoryCredentialStore: CredentialStore {
     }
     watchers.forEach { $0.yield() }
   }
+
+  /// What keeps the memory of the account from being read from now on; nil: nothing.
+  package func cannotRemember(_ obstacle: Obstacle?) { state.withLock { $0.memoryObstacle = obstacle } }
 
   /// What keeps it from being written from now on; nil: nothing.
   package func cannotBeWritten(_ obstacle: Obstacle?) { state.withLock { $0.writeObstacle = obstacle } }

@@ -19,14 +19,15 @@ package struct SessionScript: Sendable {
   private var generationOfRefresh = 0
   private var generationOfQuestion = 0
 
-  /// A session that has just been started; it asks to read its credential.
+  /// A session that has just been started; it asks to read its credential. `remembered` is nil where that cannot be
+  /// read now.
   package init(
-    _ settings: SessionSettings = SessionSettings(), remembered: RememberedAccount = RememberedAccount(),
+    _ settings: SessionSettings = SessionSettings(), remembered: RememberedAccount? = RememberedAccount(),
     seed: UInt64 = 1, at now: Timestamp = .sample
   ) {
     self.now = now
     machine = SessionMachine(account: .sample, settings: settings, seed: seed, at: now)
-    take(.started(remembered))
+    take(remembered.map { .started($0) } ?? .credentialRead(.unreadable(.denied)))
   }
 
   /// A session that holds `credential`, read from disk.
@@ -57,7 +58,7 @@ package struct SessionScript: Sendable {
       case .refresh(_, let generation):
         generationOfRefresh = generation
         attempts.append(now)
-      case .read, .writeEnd, .remove, .setAside, .rememberLockedByUser, .lockStore, .revoke, .answer: break
+      case .recall, .read, .writeEnd, .remove, .setAside, .rememberLockedByUser, .lockStore, .revoke, .answer: break
       }
     }
   }

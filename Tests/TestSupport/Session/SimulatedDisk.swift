@@ -21,7 +21,7 @@ package struct SimulatedDisk: Sendable {
   }
 
   package enum Job: Hashable, Sendable {
-    case read
+    case recall, read
     case write(Credential, generation: Int)
     case writeEnd(EndRecord)
     case remove(EndRecord, Fingerprint?)
@@ -63,6 +63,7 @@ package struct SimulatedDisk: Sendable {
   /// Takes one step of a job; `index` counts from 0.
   package mutating func step(_ job: Job, _ index: Int) -> Progress {
     switch job {
+    case .recall: return .done(isDenied ? .failure(.denied) : .success(()))
     case .read: return .read(read())
     case .prepare: return .done(cannotWrite.map { .failure($0) } ?? .success(()))
     case .write(let credential, _): return write(credential, index)
