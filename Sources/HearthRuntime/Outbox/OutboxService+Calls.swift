@@ -76,16 +76,22 @@ extension OutboxService {
   }
 
   private func change(_ id: String, _ change: OutboxChange) async throws(OutboxError) -> Int {
-    do {
-      for name in accounts.keys {
-        guard let released = accounts[name]?.withdraw(id) else { continue }
-        _ = try await store.settle([released], claims: [], at: clock.now())
+    var released: [FinishedDelivery] = []
+    let holder = accounts.first { $0.value.unsent[id] != nil }?.key
+    if let holder {
+      switch change {
+      case .cancel: released = accounts[holder]?.withdraw(id) ?? []
+      case .retry: throw .invalidState(.pending)
       }
-      let item = try await store.change(id, change, at: clock.now())
-      accounts[item.account]?.mayHaveMore = .all
-      tell([], try await store.stats(of: nil))
-    } catch { throw OutboxError(error) }
+    }
+    let item: OutboxItem
+    do { item = try await store.change(id, change, releasing: released, at: clock.now()) } catch {
+      if let holder { owe(released, of: holder) }
+      throw OutboxError(error)
+    }
+    accounts[item.account]?.mayHaveMore = .all
     bell.ring()
+    do { tell([], try await store.stats(of: nil)) } catch { throw OutboxError(error) }
     return 1
   }
 
@@ -205,10 +211,16 @@ extension OutboxService {
     guard let released = accounts[name]?.withdrawAll(), !released.isEmpty else { return }
     accounts[name]?.mayHaveMore = .all
     do { _ = try await store.settle(released, claims: [], at: clock.now()) } catch {
-      finished += released
-      bell.ring()
+      owe(released, of: name)
       throw OutboxError(error)
     }
+  }
+
+  /// What was withdrawn is still in flight on disk: the loop writes it down.
+  private func owe(_ released: [FinishedDelivery], of name: AccountName) {
+    finished += released
+    accounts[name]?.mayHaveMore = .all
+    bell.ring()
   }
 
   private func know(_ account: AccountName) throws(OutboxError) {

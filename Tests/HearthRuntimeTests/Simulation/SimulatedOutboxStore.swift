@@ -91,9 +91,11 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
   }
 
   func change(
-    _ id: String, _ change: OutboxChange, at now: Timestamp
+    _ id: String, _ change: OutboxChange, releasing released: [FinishedDelivery], at now: Timestamp
   ) async throws(OutboxStoreFailure) -> OutboxItem {
-    try await pass { (store) throws(OutboxStoreFailure) in try await store.change(id, change, at: now) }
+    try await pass { (store) throws(OutboxStoreFailure) in
+      try await store.change(id, change, releasing: released, at: now)
+    }
   }
 
   func changeAll(

@@ -9,7 +9,7 @@ package final class FaultyOutboxStore: OutboxStore {
 
   /// Before the store is asked, or before its answer is heard.
   package enum Moment {
-    case beforeEnqueue, afterBind, afterPaused, afterSetPaused
+    case beforeEnqueue, beforeChange, afterBind, afterPaused, afterSetPaused
   }
 
   package init(_ store: any OutboxStore) {
@@ -63,10 +63,11 @@ package final class FaultyOutboxStore: OutboxStore {
   }
 
   package func change(
-    _ id: String, _ change: OutboxChange, at now: Timestamp
+    _ id: String, _ change: OutboxChange, releasing released: [FinishedDelivery], at now: Timestamp
   ) async throws(OutboxStoreFailure) -> OutboxItem {
+    await pass(.beforeChange)
     try pass()
-    return try await store.change(id, change, at: now)
+    return try await store.change(id, change, releasing: released, at: now)
   }
 
   package func changeAll(
