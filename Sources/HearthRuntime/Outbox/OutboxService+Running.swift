@@ -18,10 +18,11 @@ extension OutboxService {
         for await shift in clock.steps() { await self?.clockStepped(by: shift) }
       }
       while !isDone {
+        let begun = clock.now()
         let hasMore = await step()
         startWorkers(&group)
         endFlushes()
-        if !hasMore { await rest(until: nextDeadline()) }
+        if !hasMore { await rest(until: nextDeadline(after: begun)) }
       }
       group.cancelAll()
     }
@@ -45,10 +46,10 @@ extension OutboxService {
     }
   }
 
-  private func nextDeadline() -> Timestamp {
-    let now = clock.now()
+  /// The first deadline after the last step began: it may have passed while that went on, and was not met by it.
+  private func nextDeadline(after begun: Timestamp) -> Timestamp {
     // While the store is out of order nothing else can be done.
-    if let storeRetryAt, storeRetryAt > now { return min(storeRetryAt, stopsAt ?? storeRetryAt) }
+    if let storeRetryAt { return min(storeRetryAt, stopsAt ?? storeRetryAt) }
     var deadlines = [stopsAt]
     if let skew { deadlines += [nextExpiryAt.map { $0 - min(skew, .zero) }, nextSweepAt] }
     if let firstFinishedAt, !finished.isEmpty { deadlines.append(firstFinishedAt + Self.longestUnwritten) }
@@ -58,7 +59,7 @@ extension OutboxService {
         deadlines.append(account.timeAskedAt.map { $0 + Self.timeProbeInterval })
       }
     }
-    return deadlines.compactMap(\.self).filter { $0 > now }.min() ?? .distantFuture
+    return deadlines.compactMap(\.self).filter { $0 > begun }.min() ?? .distantFuture
   }
 
   /// One round; returns whether another one follows at once. While the store is out of order it waits a little and

@@ -9,7 +9,7 @@ package final class FaultyOutboxStore: OutboxStore {
 
   /// Before the store is asked, or before its answer is heard.
   package enum Moment {
-    case beforeEnqueue, beforeChange, afterBind, afterPaused, afterSetPaused
+    case beforeEnqueue, beforeChange, afterSettle, afterBind, afterPaused, afterSetPaused
   }
 
   package init(_ store: any OutboxStore) {
@@ -49,7 +49,9 @@ package final class FaultyOutboxStore: OutboxStore {
     _ finished: [FinishedDelivery], claims: [OutboxClaim], at now: Timestamp
   ) async throws(OutboxStoreFailure) -> OutboxSettlement {
     try pass()
-    return try await store.settle(finished, claims: claims, at: now)
+    let settlement = try await store.settle(finished, claims: claims, at: now)
+    await pass(.afterSettle)
+    return settlement
   }
 
   package func item(_ id: String) async throws(OutboxStoreFailure) -> OutboxItem? { try await store.item(id) }
