@@ -108,8 +108,8 @@ extension OutboxService {
   /// Tells the store whose items are to go out; what was made while nobody was known becomes theirs.
   private func bindAccounts() async throws(OutboxStoreFailure) -> Bool {
     var hasMore = false
-    for (name, account) in accounts {
-      guard !account.isBound, let subject = account.knownSubject else { continue }
+    for name in accounts.keys {
+      guard let account = accounts[name], !account.isBound, let subject = account.knownSubject else { continue }
       let adopts = if case .sendable = account.permission { true } else { false }
       // What comes while the store is asked asks for it again.
       accounts[name]?.isBound = true
