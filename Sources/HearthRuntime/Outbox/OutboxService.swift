@@ -161,9 +161,14 @@ package actor OutboxService {
       accounts[name]?.reach.shift(by: shift)
       let stalledUntil = accounts[name]?.stalledUntil
       accounts[name]?.stalledUntil = stalledUntil.map { $0 + shift }
+      let timeAskedAt = accounts[name]?.timeAskedAt
+      accounts[name]?.timeAskedAt = timeAskedAt.map { $0 + shift }
       accounts[name]?.mayHaveMore = .all
     }
     storeRetryAt = storeRetryAt.map { $0 + shift }
+    firstFinishedAt = firstFinishedAt.map { $0 + shift }
+    nextSweepAt = nextSweepAt.map { $0 + shift }
+    stopsAt = stopsAt.map { $0 + shift }
     if shift != .zero {
       skew = nil
       owedShift = (owedShift ?? .zero) + shift
