@@ -26,8 +26,8 @@ extension OutboxService {
     let receipts: OutboxReceipts
     do { receipts = try await store.enqueue(items, limits: limits, at: now) } catch { throw OutboxError(error) }
     lastStats = receipts.stats
+    tell(receipts.receipts.filter { !$0.isDuplicate }.map { .enqueued($0.item) })
     for (receipt, item) in zip(receipts.receipts, items) {
-      if !receipt.isDuplicate { tell(.enqueued(receipt.item)) }
       accounts[receipt.item.account]?.mayHaveMore = .all
       // Somebody signed in meanwhile, and what was nobody's was bound before this was there.
       if receipt.item.subject == nil { accounts[receipt.item.account]?.bindAgain() }

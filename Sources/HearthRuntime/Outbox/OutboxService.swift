@@ -11,7 +11,8 @@ package actor OutboxService {
   let clock: any Clock
   let random: @Sendable () -> Double
   let makeID: @Sendable (Timestamp) -> String
-  let announce: @Sendable (OutboxAnnouncement?, OutboxStats) -> Void
+  /// What happened, and how many items there are now.
+  let announce: @Sendable ([OutboxAnnouncement], OutboxStats) -> Void
   let log: Logger
   let bell = Doorbell()
 
@@ -61,7 +62,7 @@ package actor OutboxService {
     makeID: @escaping @Sendable (Timestamp) -> String = {
       ItemID.make(at: $0, random: (UInt64.random(in: 0...UInt64.max), UInt64.random(in: 0...UInt64.max)))
     },
-    announce: @escaping @Sendable (OutboxAnnouncement?, OutboxStats) -> Void
+    announce: @escaping @Sendable ([OutboxAnnouncement], OutboxStats) -> Void
   ) {
     self.store = store
     self.bearers = bearers
@@ -193,52 +194,40 @@ package actor OutboxService {
   /// Tells that sending stopped, goes on, or stands still for another reason. A session that is being read is not
   /// told of: what it was before, or will be in a moment, is.
   func tellPause(of name: AccountName) {
-    defer { tellStats() }
     guard let account = accounts[name], account.pausedReason != account.announcedReason,
       account.pausedReason != OutboxAccount.hydrating
-    else { return }
+    else { return tell([]) }
     let previous = account.announcedReason
     accounts[name]?.announcedReason = account.pausedReason
     if let reason = account.pausedReason {
       log.notice(
         "Account \(name): sending stands still (\(reason)).", metadata: Self.metadata("outbox.paused", name, reason))
-      tell(.paused(name, reason: reason))
+      tell([.paused(name, reason: reason)])
     } else if let previous {
       log.notice(
         "Account \(name): sending goes on.", metadata: Self.metadata("outbox.resumed", name, previous))
-      tell(.resumed(name, reason: previous))
+      tell([.resumed(name, reason: previous)])
     }
   }
 
   func tell(_ items: [OutboxItem], _ stats: OutboxStats) {
     lastStats = stats
-    defer { tellStats() }
-    for item in items {
-      guard let announcement = OutboxAnnouncement(item) else { continue }
-      if item.state == .dead || item.state == .held {
-        var metadata = Self.metadata(
-          item.state == .dead ? "outbox.itemDead" : "outbox.itemHeld", item.account, item.reason?.rawValue ?? "")
-        metadata["HEARTH_ITEM"] = "\(item.id)"
-        metadata["HEARTH_STATUS"] = "\(item.lastStatus.map(String.init) ?? "")"
-        log.warning(
-          "Item \(item.id) is \(item.state.rawValue): \(item.reason?.rawValue ?? "").", metadata: metadata)
-      }
-      tell(announcement)
+    for item in items where item.state == .dead || item.state == .held {
+      var metadata = Self.metadata(
+        item.state == .dead ? "outbox.itemDead" : "outbox.itemHeld", item.account, item.reason?.rawValue ?? "")
+      metadata["HEARTH_ITEM"] = "\(item.id)"
+      metadata["HEARTH_STATUS"] = "\(item.lastStatus.map(String.init) ?? "")"
+      log.warning("Item \(item.id) is \(item.state.rawValue): \(item.reason?.rawValue ?? "").", metadata: metadata)
     }
+    tell(items.compactMap(OutboxAnnouncement.init))
   }
 
-  func tell(_ announcement: OutboxAnnouncement) {
+  /// Tells what happened, all at once, for the totals have it all; and without it, whether they have changed.
+  func tell(_ news: [OutboxAnnouncement]) {
     let stats = shown(lastStats)
+    guard !news.isEmpty || stats != toldStats else { return }
     toldStats = stats
-    announce(announcement, stats)
-  }
-
-  /// Tells how many items there are in which state, where that has changed without anything else to tell.
-  func tellStats() {
-    let stats = shown(lastStats)
-    guard stats != toldStats else { return }
-    toldStats = stats
-    announce(nil, stats)
+    announce(news, stats)
   }
 
   private static func metadata(_ event: String, _ account: AccountName, _ reason: String) -> Logger.Metadata {

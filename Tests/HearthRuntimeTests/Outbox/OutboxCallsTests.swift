@@ -82,6 +82,15 @@ import Testing
     }
   }
 
+  @Test("What happened at once is told at once, with the totals after it")
+  func toldAtOnce() async throws {
+    try await withService { outbox in
+      try await outbox.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3"))
+      #expect(outbox.counts.all.filter { $0.pending > 0 }.map(\.pending) == [3])
+      #expect(outbox.told.all.count { if case .enqueued = $0 { true } else { false } } == 3)
+    }
+  }
+
   @Test("How many items there are is told whenever it changes, also where no event tells of it")
   func statsAreTold() async throws {
     let folder = TemporaryFolder()
