@@ -67,8 +67,8 @@ package protocol OutboxStore: Sendable {
 package enum OutboxStoreFailure: Error, Hashable, Sendable {
   /// A limit would be passed; nothing was taken.
   case full
-  /// The idempotency key stands for another content.
-  case keyConflict
+  /// The idempotency key of the item at this place, from 0, stands for another content.
+  case keyConflict(at: Int)
   case unknownItem
   case invalidState(OutboxItem.State)
   /// Disk full, input or output error: later may do.

@@ -10,16 +10,22 @@ extension OutboxService {
 
   /// Answers once the item is on disk.
   package func enqueue(_ draft: OutboxDraft) async throws(OutboxError) -> OutboxReceipts.Receipt {
-    guard let receipt = try await enqueueMany([draft]).first else { throw .invalidRequest("items: none") }
-    return receipt
+    do throws(OutboxError) {
+      guard let receipt = try await enqueueMany([draft]).first else { throw .invalidRequest("items: none") }
+      return receipt
+    } catch .item(_, let reason) {
+      throw reason
+    }
   }
 
-  /// All of them, or none.
+  /// All of them, or none. Throws `item` where one of them is to blame.
   package func enqueueMany(_ drafts: [OutboxDraft]) async throws(OutboxError) -> [OutboxReceipts.Receipt] {
     if stopsAt != nil { throw .shuttingDown }
     let now = clock.now()
     var items: [NewOutboxItem] = []
-    for draft in drafts { items.append(try checked(draft, at: now)) }
+    for (place, draft) in drafts.enumerated() {
+      do throws(OutboxError) { items.append(try checked(draft, at: now)) } catch { throw .item(place, error) }
+    }
     if items.isEmpty { return [] }
     for draft in drafts where draft.replaceKey != nil { try await giveBackUnsent(of: draft.account) }
     let limits = OutboxLimits(items: settings.maxItems, bytes: settings.maxBytes)

@@ -27,6 +27,14 @@ import Testing
       _ = try await service.enqueue(Sample.draft(body: "a", key: "k"))
       await #expect(throws: OutboxError.keyConflict) { try await service.enqueue(Sample.draft(body: "b", key: "k")) }
       #expect(try await service.enqueue(Sample.draft(body: "a", key: "k")).isDuplicate)
+      await #expect(throws: OutboxError.item(1, .originNotAllowed(Sample.secondOrigin))) {
+        try await service.enqueueMany([
+          Sample.draft(), Sample.draft(account: Sample.other, origin: "https://second.example.com"),
+        ])
+      }
+      await #expect(throws: OutboxError.item(1, .keyConflict)) {
+        try await service.enqueueMany([Sample.draft(), Sample.draft(body: "b", key: "k")])
+      }
     }
   }
 
@@ -255,7 +263,7 @@ import Testing
       #expect(await outbox.dead(id)?.reason == .rejected)
       #expect(outbox.api.log.isEmpty)
       await #expect(throws: OutboxError.unknownAccount(Sample.other)) {
-        try await outbox.add(Sample.draft(account: Sample.other))
+        try await outbox.service.enqueue(Sample.draft(account: Sample.other))
       }
     }
   }
