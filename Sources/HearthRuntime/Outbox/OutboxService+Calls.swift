@@ -172,7 +172,7 @@ extension OutboxService {
   /// Items go out, or may in a moment: at the start that is not known yet.
   private func mayBeSendable(_ name: AccountName) -> Bool {
     guard let account = accounts[name] else { return false }
-    return account.isSendable || !account.isPausedByUser && (!isRecovered || account.isHydrating)
+    return account.isSendable || !account.isPausedByUser && (!arePausesRead || account.isHydrating)
   }
 
   private func endFlush(_ id: Int) {
@@ -186,7 +186,7 @@ extension OutboxService {
 
   private func isIdle(_ name: AccountName) -> Bool {
     guard let account = accounts[name], mayBeSendable(name) else { return true }
-    guard isRecovered, !account.isHydrating else { return false }
+    guard arePausesRead, !account.isHydrating else { return false }
     let isStalled = account.stalledUntil != nil
     return !account.isActive && account.buffer.isEmpty && finished.isEmpty && !settling.contains(name)
       && (isStalled

@@ -69,6 +69,7 @@ extension OutboxService {
     storeRetryAt = nil
     do {
       if !isRecovered { try await recover() }
+      if !arePausesRead { try await readPauses() }
       var hasMore = try await bindAccounts()
       // Before anything is taken: by a clock that was set ahead, all that waits would seem to be due.
       try await replan()
@@ -86,16 +87,19 @@ extension OutboxService {
   }
 
   private func recover() async throws(OutboxStoreFailure) {
-    if nextSweepAt == nil {
-      try await store.recover(at: clock.now())
-      nextSweepAt = clock.now()
-    }
+    try await store.recover(at: clock.now())
     isRecovered = true
+    nextSweepAt = clock.now()
+  }
+
+  private func readPauses() async throws(OutboxStoreFailure) {
+    // A reload meanwhile has them read again.
+    arePausesRead = true
     lastPauseNumber += 1
     let number = lastPauseNumber
     let paused: Set<AccountName>
     do { paused = try await store.paused() } catch {
-      isRecovered = false
+      arePausesRead = false
       throw error
     }
     for name in accounts.keys {

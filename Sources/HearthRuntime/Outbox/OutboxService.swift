@@ -47,6 +47,8 @@ package actor OutboxService {
   var storeFailure: OutboxStoreFailure?
   var stopsAt: Timestamp?
   var isRecovered = false
+  /// Since the start, and since the accounts last changed.
+  var arePausesRead = false
   /// Of the last change or reading of the pauses. The store takes them in the order in which they are asked for.
   var lastPauseNumber = 0
 
@@ -139,7 +141,7 @@ package actor OutboxService {
       accounts[name, default: OutboxAccount(origins: origins, retry: retry)].origins = origins
       accounts[name]?.mayHaveMore = .all
     }
-    isRecovered = false
+    arePausesRead = false
     bell.ring()
   }
 
