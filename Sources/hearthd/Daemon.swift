@@ -65,8 +65,8 @@ struct Daemon {
     outbox = OutboxService(
       store: store, bearers: sessions, api: HTTPAPIEndpoint(sender: senders.api), clock: clock,
       settings: configuration.outbox, accounts: [:], log: logger,
-      announce: { [status] announcement, stats in
-        hub.outboxIs(stats.report, news: announcement.map { [$0.news] } ?? [])
+      announce: { [status] announcements, stats in
+        hub.outboxIs(stats.report, news: announcements.map(\.news))
         status.outboxIs(stats.report)
       })
     let (sessionNews, sessionFeed) = AsyncStream<SessionNews>.makeStream()

@@ -241,7 +241,8 @@ import Testing
           .object(daemon.draft("good", to: sandbox.notes)), .object(daemon.draft("bad", to: "http://127.0.0.1:1/")),
         ]
       ]
-      #expect(try daemon.refusal(of: "outbox.enqueueMany", many).code == 1006)
+      let refusal = try daemon.refusal(of: "outbox.enqueueMany", many)
+      #expect(refusal.code == 1006 && refusal.message.hasPrefix("items[1]: "), "\(refusal)")
       let stats = try daemon.outboxStats()
       #expect(stats.pending + stats.inFlight + stats.waiting + stats.delivered == 0, "all or none")
     }

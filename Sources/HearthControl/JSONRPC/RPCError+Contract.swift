@@ -56,7 +56,7 @@ extension RPCError {
     RPCError(.requestFailed, account: account, message: message)
   }
 
-  package static func outboxFull(account: String, message: String) -> RPCError {
+  package static func outboxFull(account: String? = nil, message: String) -> RPCError {
     RPCError(.outboxFull, account: account, message: message)
   }
 

@@ -41,10 +41,6 @@ package struct DraftFlaw: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension OutboxDraft {
-  /// The headers that Hearth sets itself, in lower case.
-  private static let ownHeaders: Set<String> = [
-    "authorization", "idempotency-key", "host", "content-length", "transfer-encoding", "connection",
-  ]
   private static let maxHeaders = 100
   private static let maxHeaderBytes = 64 * 1024
   /// Of a lane's name and of the two keys.
@@ -84,7 +80,7 @@ extension OutboxDraft {
     else { throw DraftFlaw("headers: more than \(Self.maxHeaders), or longer than \(Self.maxHeaderBytes) bytes") }
     for header in headers {
       guard Self.isToken(header.name) else { throw DraftFlaw("headers: a name is not valid") }
-      guard !Self.ownHeaders.contains(header.name.lowercased()) else {
+      guard !header.isOwn else {
         throw DraftFlaw("headers: \(header.name) is set by Hearth")
       }
       // RFC 9110, section 5.5: no control characters but the tab.

@@ -13,8 +13,15 @@ package struct APIRequest: Hashable, Sendable {
   package var idempotencyKey: String?
 
   package struct Header: Hashable, Sendable {
+    private static let own: Set<String> = [
+      "authorization", "idempotency-key", "host", "content-length", "transfer-encoding", "connection",
+    ]
+
     package var name: String
     package var value: String
+
+    /// One that Hearth sets itself, and nobody else.
+    package var isOwn: Bool { Self.own.contains(name.lowercased()) }
 
     package init(name: String, value: String) {
       self.name = name

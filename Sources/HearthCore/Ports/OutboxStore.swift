@@ -22,9 +22,10 @@ package protocol OutboxStore: Sendable {
 
   func stats(of account: AccountName?) async throws(OutboxStoreFailure) -> OutboxStats
 
-  /// Takes back an item, or puts a dead one, or one that needs review, at its lane's end.
+  /// Takes back an item, or puts a dead one, or one that needs review, at its lane's end. What was not sent after all
+  /// is `released` in the same step.
   func change(
-    _ id: String, _ change: OutboxChange, at now: Timestamp
+    _ id: String, _ change: OutboxChange, releasing released: [FinishedDelivery], at now: Timestamp
   ) async throws(OutboxStoreFailure) -> OutboxItem
 
   /// The same for up to `limit` of an account's items in a state; returns how many there were. Held for another user
@@ -66,8 +67,8 @@ package protocol OutboxStore: Sendable {
 package enum OutboxStoreFailure: Error, Hashable, Sendable {
   /// A limit would be passed; nothing was taken.
   case full
-  /// The idempotency key stands for another content.
-  case keyConflict
+  /// The idempotency key of the item at this place, from 0, stands for another content.
+  case keyConflict(at: Int)
   case unknownItem
   case invalidState(OutboxItem.State)
   /// Disk full, input or output error: later may do.

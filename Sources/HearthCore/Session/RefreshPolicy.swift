@@ -32,8 +32,6 @@ extension RefreshSettings {
   }
 
   package static func backoff(initial: Duration, limit: Duration, failures: Int, share: Double) -> Duration {
-    let doublings = Swift.min(Swift.max(failures - 1, 0), 40)
-    let step = Swift.min(initial * Double(1 << doublings), limit)
-    return Swift.max(step * (0.5 + share / 2), .milliseconds(1))
+    Swift.max(RetryPolicy(initial: initial, max: limit).wait(failures: failures, random: share), .milliseconds(1))
   }
 }

@@ -14,8 +14,7 @@ package struct HTTPAPIEndpoint: APIEndpoint {
   package func exchange(
     _ request: APIRequest, bearer: Token?, timeout: Duration
   ) async throws(ExchangeFailure) -> APIAnswer {
-    let own = Set(["authorization", "idempotency-key", "host", "content-length", "transfer-encoding", "connection"])
-    var headers = request.headers.filter { !own.contains($0.name.lowercased()) }
+    var headers = request.headers.filter { !$0.isOwn }
     if let bearer {
       headers.append(APIRequest.Header(name: "Authorization", value: "Bearer " + bearer.secret.reveal()))
     }

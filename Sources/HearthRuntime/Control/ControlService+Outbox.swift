@@ -20,10 +20,15 @@ extension ControlService {
     var drafts: [OutboxDraft] = []
     for var reader in readers { drafts.append(try await draft(&reader)) }
     let items = drafts
-    let receipts = try await asked(of: drafts.first?.account) { () async throws(OutboxError) in
-      try await outbox.enqueueMany(items)
+    do throws(OutboxError) {
+      let receipts = try await outbox.enqueueMany(items)
+      return ["ids": .array(receipts.map { .string($0.item.id) })]
+    } catch .item(let place, let reason) {
+      throw RPCError(reason, account: items[place].account, place: "items[\(place)]")
+    } catch {
+      let account = items.first?.account
+      throw RPCError(error, account: items.allSatisfy { $0.account == account } ? account : nil)
     }
-    return ["ids": .array(receipts.map { .string($0.item.id) })]
   }
 
   private func draft(_ params: inout ParameterReader) async throws(RPCError) -> OutboxDraft {
@@ -153,21 +158,25 @@ extension ControlService {
 }
 
 extension RPCError {
-  fileprivate init(_ error: OutboxError, account: AccountName?, item: String) {
+  /// `place`: of an item among several.
+  fileprivate init(_ error: OutboxError, account: AccountName?, item: String = "", place: String? = nil) {
     let name = account?.description ?? ""
+    let prefix = place.map { $0 + ": " } ?? ""
     switch error {
-    case .invalidRequest(let flaw): self = .invalidParams("The parameter \(flaw).")
+    case .item(_, let reason): self.init(reason, account: account, item: item, place: place)
+    case .invalidRequest(let flaw): self = .invalidParams("The parameter \(place.map { $0 + "." } ?? "")\(flaw).")
     case .unknownAccount(let account): self = .unknownAccount(account.description)
     case .originNotAllowed(let origin):
       self = .originNotAllowed(
-        account: name, message: "\(origin) is none of the api_origins of \(name); the token goes nowhere else.")
-    case .full: self = .outboxFull(account: name, message: "The outbox is full; nothing was accepted.")
+        account: name,
+        message: "\(prefix)\(origin) is none of the api_origins of \(name); the token goes nowhere else.")
+    case .full: self = .outboxFull(account: account?.description, message: "The outbox is full; nothing was accepted.")
     case .unknownItem: self = .unknownItem(item)
     case .invalidState(let state):
       self = .invalidItemState(account: account?.description, message: "The item is \(state.rawValue).")
     case .keyConflict:
       self = .idempotencyConflict(
-        account: name, message: "The idempotency key stands for an item with another content.")
+        account: name, message: "\(prefix)The idempotency key stands for an item with another content.")
     case .storageUnavailable(let message):
       self = .storageUnavailable(account: account?.description, message: "Nothing was accepted: \(message)")
     case .shuttingDown: self = .shuttingDown

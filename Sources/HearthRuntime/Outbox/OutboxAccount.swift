@@ -120,13 +120,14 @@ struct OutboxAccount {
     return deliveries.map { FinishedDelivery(number: $0.number, verdict: .released) }
   }
 
-  /// Takes back one item that was not sent; nil where it is none of these.
-  mutating func withdraw(_ id: String) -> FinishedDelivery? {
-    guard unsent.removeValue(forKey: id) != nil else { return nil }
-    var found: Delivery?
+  /// Takes back one item that was not sent, and what is behind it in its lane, lest that goes out first; returns what
+  /// to write down.
+  mutating func withdraw(_ id: String) -> [FinishedDelivery] {
+    var withdrawn: [Delivery] = []
     func take(_ run: inout DeliveryRun) {
       guard let index = run.deliveries.firstIndex(where: { $0.id == id }) else { return }
-      found = run.deliveries.remove(at: index)
+      withdrawn = Array(run.deliveries[index...])
+      run.deliveries.removeSubrange(index...)
     }
     for index in buffer.indices { take(&buffer[index]) }
     for worker in tails.keys {
@@ -135,9 +136,11 @@ struct OutboxAccount {
       tails[worker] = tail
     }
     buffer.removeAll(where: \.deliveries.isEmpty)
-    guard let found else { return nil }
-    reach.probeGivenUp(found.request.url.origin)
-    return FinishedDelivery(number: found.number, verdict: .released)
+    for delivery in withdrawn {
+      unsent[delivery.id] = nil
+      reach.probeGivenUp(delivery.request.url.origin)
+    }
+    return withdrawn.map { FinishedDelivery(number: $0.number, verdict: .released) }
   }
 }
 

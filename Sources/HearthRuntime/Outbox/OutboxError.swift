@@ -20,11 +20,13 @@ package enum OutboxError: Error, Hashable, Sendable {
   case storageUnavailable(String)
   /// -32000
   case shuttingDown
+  /// For this reason the item at this place among several is refused, and with it the others.
+  indirect case item(Int, OutboxError)
 
   init(_ failure: OutboxStoreFailure) {
     switch failure {
     case .full: self = .full
-    case .keyConflict: self = .keyConflict
+    case .keyConflict(let place): self = .item(place, .keyConflict)
     case .unknownItem: self = .unknownItem
     case .invalidState(let state): self = .invalidState(state)
     case .unavailable(let message), .broken(let message): self = .storageUnavailable(message)

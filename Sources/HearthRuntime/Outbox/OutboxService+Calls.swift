@@ -10,24 +10,30 @@ extension OutboxService {
 
   /// Answers once the item is on disk.
   package func enqueue(_ draft: OutboxDraft) async throws(OutboxError) -> OutboxReceipts.Receipt {
-    guard let receipt = try await enqueueMany([draft]).first else { throw .invalidRequest("items: none") }
-    return receipt
+    do throws(OutboxError) {
+      guard let receipt = try await enqueueMany([draft]).first else { throw .invalidRequest("items: none") }
+      return receipt
+    } catch .item(_, let reason) {
+      throw reason
+    }
   }
 
-  /// All of them, or none.
+  /// All of them, or none. Throws `item` where one of them is to blame.
   package func enqueueMany(_ drafts: [OutboxDraft]) async throws(OutboxError) -> [OutboxReceipts.Receipt] {
     if stopsAt != nil { throw .shuttingDown }
     let now = clock.now()
     var items: [NewOutboxItem] = []
-    for draft in drafts { items.append(try checked(draft, at: now)) }
+    for (place, draft) in drafts.enumerated() {
+      do throws(OutboxError) { items.append(try checked(draft, at: now)) } catch { throw .item(place, error) }
+    }
     if items.isEmpty { return [] }
     for draft in drafts where draft.replaceKey != nil { try await giveBackUnsent(of: draft.account) }
     let limits = OutboxLimits(items: settings.maxItems, bytes: settings.maxBytes)
     let receipts: OutboxReceipts
     do { receipts = try await store.enqueue(items, limits: limits, at: now) } catch { throw OutboxError(error) }
     lastStats = receipts.stats
+    tell(receipts.receipts.filter { !$0.isDuplicate }.map { .enqueued($0.item) })
     for (receipt, item) in zip(receipts.receipts, items) {
-      if !receipt.isDuplicate { tell(.enqueued(receipt.item)) }
       accounts[receipt.item.account]?.mayHaveMore = .all
       // Somebody signed in meanwhile, and what was nobody's was bound before this was there.
       if receipt.item.subject == nil { accounts[receipt.item.account]?.bindAgain() }
@@ -76,16 +82,22 @@ extension OutboxService {
   }
 
   private func change(_ id: String, _ change: OutboxChange) async throws(OutboxError) -> Int {
-    do {
-      for name in accounts.keys {
-        guard let released = accounts[name]?.withdraw(id) else { continue }
-        _ = try await store.settle([released], claims: [], at: clock.now())
+    var released: [FinishedDelivery] = []
+    let holder = accounts.first { $0.value.unsent[id] != nil }?.key
+    if let holder {
+      switch change {
+      case .cancel: released = accounts[holder]?.withdraw(id) ?? []
+      case .retry: throw .invalidState(.pending)
       }
-      let item = try await store.change(id, change, at: clock.now())
-      accounts[item.account]?.mayHaveMore = .all
-      tell([], try await store.stats(of: nil))
-    } catch { throw OutboxError(error) }
+    }
+    let item: OutboxItem
+    do { item = try await store.change(id, change, releasing: released, at: clock.now()) } catch {
+      if let holder { owe(released, of: holder) }
+      throw OutboxError(error)
+    }
+    accounts[item.account]?.mayHaveMore = .all
     bell.ring()
+    do { tell([], try await store.stats(of: nil)) } catch { throw OutboxError(error) }
     return 1
   }
 
@@ -160,7 +172,7 @@ extension OutboxService {
   /// Items go out, or may in a moment: at the start that is not known yet.
   private func mayBeSendable(_ name: AccountName) -> Bool {
     guard let account = accounts[name] else { return false }
-    return account.isSendable || !account.isPausedByUser && (!isRecovered || account.isHydrating)
+    return account.isSendable || !account.isPausedByUser && (!arePausesRead || account.isHydrating)
   }
 
   private func endFlush(_ id: Int) {
@@ -174,7 +186,7 @@ extension OutboxService {
 
   private func isIdle(_ name: AccountName) -> Bool {
     guard let account = accounts[name], mayBeSendable(name) else { return true }
-    guard isRecovered, !account.isHydrating else { return false }
+    guard arePausesRead, !account.isHydrating else { return false }
     let isStalled = account.stalledUntil != nil
     return !account.isActive && account.buffer.isEmpty && finished.isEmpty && !settling.contains(name)
       && (isStalled
@@ -205,10 +217,16 @@ extension OutboxService {
     guard let released = accounts[name]?.withdrawAll(), !released.isEmpty else { return }
     accounts[name]?.mayHaveMore = .all
     do { _ = try await store.settle(released, claims: [], at: clock.now()) } catch {
-      finished += released
-      bell.ring()
+      owe(released, of: name)
       throw OutboxError(error)
     }
+  }
+
+  /// What was withdrawn is still in flight on disk: the loop writes it down.
+  private func owe(_ released: [FinishedDelivery], of name: AccountName) {
+    finished += released
+    accounts[name]?.mayHaveMore = .all
+    bell.ring()
   }
 
   private func know(_ account: AccountName) throws(OutboxError) {

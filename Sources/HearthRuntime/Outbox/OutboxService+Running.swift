@@ -18,10 +18,11 @@ extension OutboxService {
         for await shift in clock.steps() { await self?.clockStepped(by: shift) }
       }
       while !isDone {
+        let begun = clock.now()
         let hasMore = await step()
         startWorkers(&group)
         endFlushes()
-        if !hasMore { await rest(until: nextDeadline()) }
+        if !hasMore { await rest(until: nextDeadline(after: begun)) }
       }
       group.cancelAll()
     }
@@ -45,10 +46,10 @@ extension OutboxService {
     }
   }
 
-  private func nextDeadline() -> Timestamp {
-    let now = clock.now()
+  /// The first deadline after the last step began: it may have passed while that went on, and was not met by it.
+  private func nextDeadline(after begun: Timestamp) -> Timestamp {
     // While the store is out of order nothing else can be done.
-    if let storeRetryAt, storeRetryAt > now { return min(storeRetryAt, stopsAt ?? storeRetryAt) }
+    if let storeRetryAt { return min(storeRetryAt, stopsAt ?? storeRetryAt) }
     var deadlines = [stopsAt]
     if let skew { deadlines += [nextExpiryAt.map { $0 - min(skew, .zero) }, nextSweepAt] }
     if let firstFinishedAt, !finished.isEmpty { deadlines.append(firstFinishedAt + Self.longestUnwritten) }
@@ -58,7 +59,7 @@ extension OutboxService {
         deadlines.append(account.timeAskedAt.map { $0 + Self.timeProbeInterval })
       }
     }
-    return deadlines.compactMap(\.self).filter { $0 > now }.min() ?? .distantFuture
+    return deadlines.compactMap(\.self).filter { $0 > begun }.min() ?? .distantFuture
   }
 
   /// One round; returns whether another one follows at once. While the store is out of order it waits a little and
@@ -68,6 +69,7 @@ extension OutboxService {
     storeRetryAt = nil
     do {
       if !isRecovered { try await recover() }
+      if !arePausesRead { try await readPauses() }
       var hasMore = try await bindAccounts()
       // Before anything is taken: by a clock that was set ahead, all that waits would seem to be due.
       try await replan()
@@ -85,16 +87,19 @@ extension OutboxService {
   }
 
   private func recover() async throws(OutboxStoreFailure) {
-    if nextSweepAt == nil {
-      try await store.recover(at: clock.now())
-      nextSweepAt = clock.now()
-    }
+    try await store.recover(at: clock.now())
     isRecovered = true
+    nextSweepAt = clock.now()
+  }
+
+  private func readPauses() async throws(OutboxStoreFailure) {
+    // A reload meanwhile has them read again.
+    arePausesRead = true
     lastPauseNumber += 1
     let number = lastPauseNumber
     let paused: Set<AccountName>
     do { paused = try await store.paused() } catch {
-      isRecovered = false
+      arePausesRead = false
       throw error
     }
     for name in accounts.keys {
@@ -107,8 +112,8 @@ extension OutboxService {
   /// Tells the store whose items are to go out; what was made while nobody was known becomes theirs.
   private func bindAccounts() async throws(OutboxStoreFailure) -> Bool {
     var hasMore = false
-    for (name, account) in accounts {
-      guard !account.isBound, let subject = account.knownSubject else { continue }
+    for name in accounts.keys {
+      guard let account = accounts[name], !account.isBound, let subject = account.knownSubject else { continue }
       let adopts = if case .sendable = account.permission { true } else { false }
       // What comes while the store is asked asks for it again.
       accounts[name]?.isBound = true

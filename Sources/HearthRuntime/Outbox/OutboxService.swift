@@ -11,7 +11,8 @@ package actor OutboxService {
   let clock: any Clock
   let random: @Sendable () -> Double
   let makeID: @Sendable (Timestamp) -> String
-  let announce: @Sendable (OutboxAnnouncement?, OutboxStats) -> Void
+  /// What happened, and how many items there are now.
+  let announce: @Sendable ([OutboxAnnouncement], OutboxStats) -> Void
   let log: Logger
   let bell = Doorbell()
 
@@ -46,6 +47,8 @@ package actor OutboxService {
   var storeFailure: OutboxStoreFailure?
   var stopsAt: Timestamp?
   var isRecovered = false
+  /// Since the start, and since the accounts last changed.
+  var arePausesRead = false
   /// Of the last change or reading of the pauses. The store takes them in the order in which they are asked for.
   var lastPauseNumber = 0
 
@@ -61,7 +64,7 @@ package actor OutboxService {
     makeID: @escaping @Sendable (Timestamp) -> String = {
       ItemID.make(at: $0, random: (UInt64.random(in: 0...UInt64.max), UInt64.random(in: 0...UInt64.max)))
     },
-    announce: @escaping @Sendable (OutboxAnnouncement?, OutboxStats) -> Void
+    announce: @escaping @Sendable ([OutboxAnnouncement], OutboxStats) -> Void
   ) {
     self.store = store
     self.bearers = bearers
@@ -138,7 +141,7 @@ package actor OutboxService {
       accounts[name, default: OutboxAccount(origins: origins, retry: retry)].origins = origins
       accounts[name]?.mayHaveMore = .all
     }
-    isRecovered = false
+    arePausesRead = false
     bell.ring()
   }
 
@@ -161,9 +164,14 @@ package actor OutboxService {
       accounts[name]?.reach.shift(by: shift)
       let stalledUntil = accounts[name]?.stalledUntil
       accounts[name]?.stalledUntil = stalledUntil.map { $0 + shift }
+      let timeAskedAt = accounts[name]?.timeAskedAt
+      accounts[name]?.timeAskedAt = timeAskedAt.map { $0 + shift }
       accounts[name]?.mayHaveMore = .all
     }
     storeRetryAt = storeRetryAt.map { $0 + shift }
+    firstFinishedAt = firstFinishedAt.map { $0 + shift }
+    nextSweepAt = nextSweepAt.map { $0 + shift }
+    stopsAt = stopsAt.map { $0 + shift }
     if shift != .zero {
       skew = nil
       owedShift = (owedShift ?? .zero) + shift
@@ -188,52 +196,40 @@ package actor OutboxService {
   /// Tells that sending stopped, goes on, or stands still for another reason. A session that is being read is not
   /// told of: what it was before, or will be in a moment, is.
   func tellPause(of name: AccountName) {
-    defer { tellStats() }
     guard let account = accounts[name], account.pausedReason != account.announcedReason,
       account.pausedReason != OutboxAccount.hydrating
-    else { return }
+    else { return tell([]) }
     let previous = account.announcedReason
     accounts[name]?.announcedReason = account.pausedReason
     if let reason = account.pausedReason {
       log.notice(
         "Account \(name): sending stands still (\(reason)).", metadata: Self.metadata("outbox.paused", name, reason))
-      tell(.paused(name, reason: reason))
+      tell([.paused(name, reason: reason)])
     } else if let previous {
       log.notice(
         "Account \(name): sending goes on.", metadata: Self.metadata("outbox.resumed", name, previous))
-      tell(.resumed(name, reason: previous))
+      tell([.resumed(name, reason: previous)])
     }
   }
 
   func tell(_ items: [OutboxItem], _ stats: OutboxStats) {
     lastStats = stats
-    defer { tellStats() }
-    for item in items {
-      guard let announcement = OutboxAnnouncement(item) else { continue }
-      if item.state == .dead || item.state == .held {
-        var metadata = Self.metadata(
-          item.state == .dead ? "outbox.itemDead" : "outbox.itemHeld", item.account, item.reason?.rawValue ?? "")
-        metadata["HEARTH_ITEM"] = "\(item.id)"
-        metadata["HEARTH_STATUS"] = "\(item.lastStatus.map(String.init) ?? "")"
-        log.warning(
-          "Item \(item.id) is \(item.state.rawValue): \(item.reason?.rawValue ?? "").", metadata: metadata)
-      }
-      tell(announcement)
+    for item in items where item.state == .dead || item.state == .held {
+      var metadata = Self.metadata(
+        item.state == .dead ? "outbox.itemDead" : "outbox.itemHeld", item.account, item.reason?.rawValue ?? "")
+      metadata["HEARTH_ITEM"] = "\(item.id)"
+      metadata["HEARTH_STATUS"] = "\(item.lastStatus.map(String.init) ?? "")"
+      log.warning("Item \(item.id) is \(item.state.rawValue): \(item.reason?.rawValue ?? "").", metadata: metadata)
     }
+    tell(items.compactMap(OutboxAnnouncement.init))
   }
 
-  func tell(_ announcement: OutboxAnnouncement) {
+  /// Tells what happened, all at once, for the totals have it all; and without it, whether they have changed.
+  func tell(_ news: [OutboxAnnouncement]) {
     let stats = shown(lastStats)
+    guard !news.isEmpty || stats != toldStats else { return }
     toldStats = stats
-    announce(announcement, stats)
-  }
-
-  /// Tells how many items there are in which state, where that has changed without anything else to tell.
-  func tellStats() {
-    let stats = shown(lastStats)
-    guard stats != toldStats else { return }
-    toldStats = stats
-    announce(nil, stats)
+    announce(news, stats)
   }
 
   private static func metadata(_ event: String, _ account: AccountName, _ reason: String) -> Logger.Metadata {

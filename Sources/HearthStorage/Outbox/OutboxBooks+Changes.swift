@@ -24,7 +24,10 @@ extension OutboxBooks {
 
   // MARK: - What people ask for
 
-  func change(_ id: String, _ change: OutboxChange, at now: Timestamp) throws -> OutboxItem {
+  func change(
+    _ id: String, _ change: OutboxChange, releasing released: [FinishedDelivery], at now: Timestamp
+  ) throws -> OutboxItem {
+    _ = try finish(released, at: now)
     guard let item = try row(OutboxQueries.byID, [id]) else { throw OutboxStoreFailure.unknownItem }
     guard try apply(change, to: item, at: now), let changed = try row(OutboxQueries.byNumber, [item.number]) else {
       throw OutboxStoreFailure.invalidState(try item.item(in: ledger).state)

@@ -5,17 +5,18 @@ internal import HearthCore
 
 extension OutboxBooks {
   func enqueue(_ items: [NewOutboxItem], limits: OutboxLimits, at now: Timestamp) throws -> OutboxReceipts {
-    let receipts = try items.map { try enqueue($0, limits: limits, at: now) }
+    let receipts = try items.enumerated().map { try enqueue($1, place: $0, limits: limits, at: now) }
     return OutboxReceipts(receipts: receipts, stats: try stats(of: nil))
   }
 
   private func enqueue(
-    _ new: NewOutboxItem, limits: OutboxLimits, at now: Timestamp
+    _ new: NewOutboxItem, place: Int, limits: OutboxLimits, at now: Timestamp
   ) throws -> OutboxReceipts.Receipt {
     let draft = new.draft
     let known = ledger.owner(draft.account, new.subject)
     let digest = draft.idempotencyKey.map { _ in Self.digest(draft, new.url) }
-    if let known, let key = draft.idempotencyKey, let digest, let item = try duplicate(known, key, digest) {
+    if let known, let key = draft.idempotencyKey, let digest, let (item, kept) = try keyed(known, key) {
+      guard kept == digest else { throw OutboxStoreFailure.keyConflict(at: place) }
       return OutboxReceipts.Receipt(item: try item.item(in: ledger), isDuplicate: true)
     }
     let bytes = draft.body.count + draft.headers.reduce(0) { $0 + $1.byteCount }
@@ -54,11 +55,10 @@ extension OutboxBooks {
     return OutboxReceipts.Receipt(item: item, isDuplicate: false)
   }
 
-  private func duplicate(_ owner: Int64, _ key: String, _ digest: Data) throws -> StoredItem? {
+  /// The item that a key stands for, and its digest.
+  private func keyed(_ owner: Int64, _ key: String) throws -> (StoredItem, digest: Data)? {
     let statement = try db.cachedStatement(sql: OutboxQueries.byKey)
-    guard let row = try Row.fetchOne(statement, arguments: [owner, key]) else { return nil }
-    guard row[24] == digest else { throw OutboxStoreFailure.keyConflict }
-    return try StoredItem(row)
+    return try Row.fetchOne(statement, arguments: [owner, key]).map { (try StoredItem($0), $0[24]) }
   }
 
   /// The item that a newer one with its key replaces: one of the same lane that was not sent yet, or waits.

@@ -8,14 +8,7 @@ extension OutboxBooks {
 
   func settle(_ finished: [FinishedDelivery], _ claims: [OutboxClaim], at now: Timestamp) throws -> OutboxSettlement {
     var settlement = OutboxSettlement()
-    var lanes: Set<LaneKey> = []
-    for delivery in finished {
-      guard let item = try finish(delivery, at: now) else { continue }
-      if let lane = item.lane { lanes.insert(LaneKey(owner: item.owner, lane: lane)) }
-      if case .released = delivery.verdict { continue }
-      settlement.changed.append(try item.item(in: ledger))
-    }
-    for lane in lanes { try promote(lane.owner, lane.lane) }
+    settlement.changed = try finish(finished, at: now)
     for claim in claims {
       settlement.claimed[claim.account] = try self.claim(claim, at: now, changed: &settlement.changed)
     }
@@ -30,6 +23,20 @@ extension OutboxBooks {
   }
 
   // MARK: - What became of deliveries
+
+  /// Returns the items that are something else now than before they were taken.
+  func finish(_ finished: [FinishedDelivery], at now: Timestamp) throws -> [OutboxItem] {
+    var changed: [OutboxItem] = []
+    var lanes: Set<LaneKey> = []
+    for delivery in finished {
+      guard let item = try finish(delivery, at: now) else { continue }
+      if let lane = item.lane { lanes.insert(LaneKey(owner: item.owner, lane: lane)) }
+      if case .released = delivery.verdict { continue }
+      changed.append(try item.item(in: ledger))
+    }
+    for lane in lanes { try promote(lane.owner, lane.lane) }
+    return changed
+  }
 
   private func finish(_ delivery: FinishedDelivery, at now: Timestamp) throws -> StoredItem? {
     guard var item = try row(OutboxQueries.byNumber, [delivery.number]), item.state == .inFlight else { return nil }

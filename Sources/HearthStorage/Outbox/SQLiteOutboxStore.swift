@@ -140,9 +140,9 @@ package final class SQLiteOutboxStore: OutboxStore {
   }
 
   package func change(
-    _ id: String, _ change: OutboxChange, at now: Timestamp
+    _ id: String, _ change: OutboxChange, releasing released: [FinishedDelivery], at now: Timestamp
   ) async throws(OutboxStoreFailure) -> OutboxItem {
-    try await group.run { try $0.change(id, change, at: now) }
+    try await group.run { try $0.change(id, change, releasing: released, at: now) }
   }
 
   package func changeAll(

@@ -48,6 +48,13 @@ struct RefreshPolicyTests {
     #expect(settings.backoff(failures: 0, share: 0) == .milliseconds(500))
   }
 
+  @Test("waits no longer than its limit where already the first step is long")
+  func backsOffFromFar() {
+    var patient = settings
+    (patient.backoffInitial, patient.backoffMax) = (.seconds(36_500 * 86_400), .seconds(36_500 * 86_400))
+    #expect(patient.backoff(failures: 100, share: 0) <= patient.backoffMax)
+  }
+
   @Test("waits at least half of the longest step while the configuration is refused")
   func waitsForTheConfiguration() {
     #expect(settings.configurationBackoff(share: 0) == .seconds(150))

@@ -143,6 +143,21 @@ import Testing
     }
   }
 
+  @Test("A retry that falls due while the outbox is written is not slept over")
+  func dueMeanwhile() async throws {
+    try await withService { outbox in
+      await outbox.signIn()
+      let id = try await outbox.add(Sample.draft("/1", lane: "a"))[0]
+      await outbox.api.nextCall().answer(503)
+      await outbox.retrying(id)
+      await outbox.idle(until: outbox.clock.now() + .milliseconds(500))
+      outbox.store.once(.afterSettle) { outbox.clock.advance(by: .milliseconds(500)) }
+      try await outbox.add(Sample.draft("/2", lane: "b"))
+      let paths = [await outbox.api.nextCall(), await outbox.api.nextCall()].map(\.request.url.target)
+      #expect(Set(paths) == ["/1", "/2"])
+    }
+  }
+
   @Test("A user's pause holds through sign-in and restart; resume sends")
   func pause() async throws {
     let folder = TemporaryFolder()

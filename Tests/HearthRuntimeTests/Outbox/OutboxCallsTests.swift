@@ -27,6 +27,14 @@ import Testing
       _ = try await service.enqueue(Sample.draft(body: "a", key: "k"))
       await #expect(throws: OutboxError.keyConflict) { try await service.enqueue(Sample.draft(body: "b", key: "k")) }
       #expect(try await service.enqueue(Sample.draft(body: "a", key: "k")).isDuplicate)
+      await #expect(throws: OutboxError.item(1, .originNotAllowed(Sample.secondOrigin))) {
+        try await service.enqueueMany([
+          Sample.draft(), Sample.draft(account: Sample.other, origin: "https://second.example.com"),
+        ])
+      }
+      await #expect(throws: OutboxError.item(1, .keyConflict)) {
+        try await service.enqueueMany([Sample.draft(), Sample.draft(body: "b", key: "k")])
+      }
     }
   }
 
@@ -82,6 +90,15 @@ import Testing
     }
   }
 
+  @Test("What happened at once is told at once, with the totals after it")
+  func toldAtOnce() async throws {
+    try await withService { outbox in
+      try await outbox.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3"))
+      #expect(outbox.counts.all.filter { $0.pending > 0 }.map(\.pending) == [3])
+      #expect(outbox.told.all.count { if case .enqueued = $0 { true } else { false } } == 3)
+    }
+  }
+
   @Test("How many items there are is told whenever it changes, also where no event tells of it")
   func statsAreTold() async throws {
     let folder = TemporaryFolder()
@@ -122,6 +139,68 @@ import Testing
       #expect(try await outbox.service.cancel(ids[1]) == 1)
       #expect(try await outbox.stats().pending == 1)
       call.answer(200)
+      let next = await outbox.api.nextCall()
+      #expect(next.request.url.target == "/3")
+      next.answer(200)
+      await outbox.delivered(ids[2])
+    }
+  }
+
+  /// Three items of a lane: the first is on its way, the others were taken with it.
+  private func takenAhead(_ outbox: ServiceFixture) async throws -> (ids: [String], first: ScriptedAPIEndpoint.Call) {
+    await outbox.signIn()
+    let quick = try await outbox.service.enqueueMany((0..<40).map { Sample.draft("/quick\($0)") })
+    await outbox.delivered(quick[39].item.id)
+    outbox.api.setRule { _, _ in nil }
+    let ids = try await outbox.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3"))
+    let first = await outbox.api.nextCall()
+    #expect(try await outbox.store.stats(of: nil).inFlight == 3)
+    return (ids, first)
+  }
+
+  @Test("A retry that is refused leaves an item that was taken ahead in its place")
+  func refusedRetry() async throws {
+    try await withService(answers200) { outbox in
+      let (ids, first) = try await takenAhead(outbox)
+      await #expect(throws: OutboxError.invalidState(.pending)) { try await outbox.service.retry(ids[1]) }
+      first.answer(200)
+      for path in ["/2", "/3"] {
+        let call = await outbox.api.nextCall()
+        #expect(call.request.url.target == path)
+        call.answer(200)
+      }
+    }
+  }
+
+  @Test("A cancel that fails leaves an item that was taken ahead in its place, and it is sent")
+  func failedCancel() async throws {
+    try await withService(answers200) { outbox in
+      let (ids, first) = try await takenAhead(outbox)
+      outbox.store.once(.beforeChange) {
+        first.answer(200)
+        await outbox.delivered(ids[0])
+        outbox.store.setFailing(true)
+      }
+      await #expect(throws: OutboxError.storageUnavailable("The disk is full.")) {
+        try await outbox.service.cancel(ids[1])
+      }
+      await outbox.idle(until: outbox.clock.now() + .milliseconds(500))
+      outbox.store.setFailing(false)
+      outbox.clock.advance(by: .milliseconds(500))
+      for path in ["/2", "/3"] {
+        let call = await outbox.api.nextCall()
+        #expect(call.request.url.target == path)
+        call.answer(200)
+      }
+    }
+  }
+
+  @Test("Of what was taken ahead one is cancelled, and the rest goes on in order")
+  func cancelledAhead() async throws {
+    try await withService(answers200) { outbox in
+      let (ids, first) = try await takenAhead(outbox)
+      #expect(try await outbox.service.cancel(ids[1]) == 1)
+      first.answer(200)
       let next = await outbox.api.nextCall()
       #expect(next.request.url.target == "/3")
       next.answer(200)
@@ -184,7 +263,7 @@ import Testing
       #expect(await outbox.dead(id)?.reason == .rejected)
       #expect(outbox.api.log.isEmpty)
       await #expect(throws: OutboxError.unknownAccount(Sample.other)) {
-        try await outbox.add(Sample.draft(account: Sample.other))
+        try await outbox.service.enqueue(Sample.draft(account: Sample.other))
       }
     }
   }

@@ -88,8 +88,8 @@ func withService(
     store: store, bearers: bearers, api: api, clock: clock, settings: settings,
     accounts: [Sample.work: [Sample.origin, Sample.secondOrigin], Sample.other: [Sample.origin]],
     log: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), random: { 0 },
-    announce: { announcement, stats in
-      announcement.map(told.add)
+    announce: { announcements, stats in
+      announcements.forEach(told.add)
       counts.add(stats)
     })
   let fixture = ServiceFixture(

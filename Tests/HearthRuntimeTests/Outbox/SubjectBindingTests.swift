@@ -17,6 +17,23 @@ import Testing
     }
   }
 
+  @Test("Who signs in while another account is bound is bound to their own account")
+  func boundMeanwhile() async throws {
+    try await withService { outbox in
+      var alices: [String] = []
+      outbox.store.setFailing(true)
+      for account in [Sample.work, Sample.other] { await outbox.block("locked", account: account) }
+      await outbox.idle(until: outbox.clock.now() + .milliseconds(500))
+      outbox.store.setFailing(false)
+      for account in [Sample.work, Sample.other] { alices += try await outbox.add(Sample.draft(account: account)) }
+      outbox.store.once(.afterBind) {
+        for account in [Sample.work, Sample.other] { await outbox.signIn(Sample.bob, account: account) }
+      }
+      outbox.clock.advance(by: .milliseconds(500))
+      for id in alices { await outbox.told.first { if case .held(let item) = $0 { item.id == id } else { false } } }
+    }
+  }
+
   @Test(
     "Who signs in while an item that nobody's was is written down takes it, bound already or just being bound",
     arguments: [true, false])

@@ -259,8 +259,8 @@ extension OutboxSimulation {
   }
 
   /// What the outbox tells.
-  func told(_ announcement: OutboxAnnouncement?, _ daemon: Int) {
-    guard lives(daemon), case .delivered(let item)? = announcement, let url = try? HTTPURL(item.url) else { return }
+  func told(_ announcement: OutboxAnnouncement, _ daemon: Int) {
+    guard lives(daemon), case .delivered(let item) = announcement, let url = try? HTTPURL(item.url) else { return }
     if letter(at: url.target)?.isDelivered != true { violated("\(url) is told as delivered") }
   }
 

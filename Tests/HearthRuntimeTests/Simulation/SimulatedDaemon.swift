@@ -39,7 +39,9 @@ final class SimulatedDaemon: @unchecked Sendable {
       settings: world.settings, accounts: Dictionary(uniqueKeysWithValues: names.map { ($0, origins) }),
       log: logger, random: { [unowned world] in Double.random(in: 0..<1, using: &world.chance) },
       makeID: { [unowned world] in ItemID.make(at: $0, random: (world.chance.next(), world.chance.next())) },
-      announce: { [unowned world] announcement, _ in world.told(announcement, number) })
+      announce: { [unowned world] announcements, _ in
+        for announcement in announcements { world.told(announcement, number) }
+      })
     for account in world.accounts {
       services[account.name] = SessionService(
         account: account.name, settings: SessionSettings(),

@@ -20,6 +20,7 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
   private var store: SQLiteOutboxStore?
   private unowned let world: OutboxSimulation
   private let daemon: Int
+  private var busyUntil = Duration.zero
 
   init(_ store: SQLiteOutboxStore, in world: OutboxSimulation, of daemon: Int) {
     self.store = store
@@ -41,7 +42,9 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
     _ purpose: Purpose = .settling, askedAt: Duration? = nil,
     _ call: @escaping @Sendable (SQLiteOutboxStore) async throws(OutboxStoreFailure) -> Value
   ) async throws(OutboxStoreFailure) -> Value {
-    await world.wait(world.diskTime, daemon)
+    // What is asked for first comes first.
+    busyUntil = max(busyUntil, world.elapsed + world.diskTime)
+    await world.wait(busyUntil - world.elapsed, daemon)
     guard world.lives(daemon) else { throw .unavailable("The daemon is gone.") }
     switch (purpose, world.disk) {
     case (_, .fine), (.reading, _), (.settling, .full): break
@@ -91,9 +94,11 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
   }
 
   func change(
-    _ id: String, _ change: OutboxChange, at now: Timestamp
+    _ id: String, _ change: OutboxChange, releasing released: [FinishedDelivery], at now: Timestamp
   ) async throws(OutboxStoreFailure) -> OutboxItem {
-    try await pass { (store) throws(OutboxStoreFailure) in try await store.change(id, change, at: now) }
+    try await pass { (store) throws(OutboxStoreFailure) in
+      try await store.change(id, change, releasing: released, at: now)
+    }
   }
 
   func changeAll(

@@ -35,7 +35,9 @@ import Testing
       let again = try await outbox.add(Sample.draft(body: "a", key: "k"))[0]
       #expect(again.isDuplicate)
       #expect(again.item.id == first.item.id)
-      await #expect(throws: OutboxStoreFailure.keyConflict) { try await outbox.add(Sample.draft(body: "b", key: "k")) }
+      await #expect(throws: OutboxStoreFailure.keyConflict(at: 0)) {
+        try await outbox.add(Sample.draft(body: "b", key: "k"))
+      }
       let other = try await outbox.add(Sample.draft(body: "b", key: "k"), subject: Sample.bob)[0]
       #expect(!other.isDuplicate)
       let delivery = try #require(try await outbox.settle().deliveries.first)
@@ -62,7 +64,7 @@ import Testing
         draft(("X-B", "1"), ("Accept", "a"), ("X-A", "3"), ("X-A", "2")),
         draft(("X-B", "a"), ("Accept", "1"), ("X-A", "2"), ("X-A", "3")), draft(("X-B", "1"), ("Accept", "a")),
       ] {
-        await #expect(throws: OutboxStoreFailure.keyConflict) { try await fixture.add(other) }
+        await #expect(throws: OutboxStoreFailure.keyConflict(at: 0)) { try await fixture.add(other) }
       }
     }
   }
@@ -92,7 +94,7 @@ import Testing
       let fixture = outbox
       try await outbox.add(Sample.draft(body: "a", key: "k"))
       async let good = fixture.add(Sample.draft("/good"))
-      await #expect(throws: OutboxStoreFailure.keyConflict) {
+      await #expect(throws: OutboxStoreFailure.keyConflict(at: 2)) {
         try await fixture.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft(body: "b", key: "k"))
       }
       _ = try await good

@@ -164,7 +164,7 @@ import Testing
       let taken = next.deliveries.map(\.path) + (try await outbox.settle().deliveries.map(\.path))
       #expect(Set(taken) == ["/put", "/a2"])
       #expect(try await outbox.store.stats(of: nil).held == 1)
-      _ = try await outbox.store.change(items[0].item.id, .retry, at: outbox.now)
+      _ = try await outbox.store.change(items[0].item.id, .retry, releasing: [], at: outbox.now)
       #expect(try await outbox.state(items[0].item.id) == .pending)
     }
   }

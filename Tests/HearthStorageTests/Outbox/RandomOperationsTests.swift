@@ -63,7 +63,7 @@ import Testing
           let items = try await outbox.store.list(OutboxQuery(limit: 1000)).items
           if let item = items.randomElement(using: &random) {
             let change: OutboxChange = Bool.random(using: &random) ? .cancel : .retry
-            _ = try? await outbox.store.change(item.id, change, at: outbox.now)
+            _ = try? await outbox.store.change(item.id, change, releasing: [], at: outbox.now)
           }
         case 11:
           taken = []

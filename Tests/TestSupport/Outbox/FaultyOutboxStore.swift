@@ -9,7 +9,7 @@ package final class FaultyOutboxStore: OutboxStore {
 
   /// Before the store is asked, or before its answer is heard.
   package enum Moment {
-    case beforeEnqueue, afterBind, afterPaused, afterSetPaused
+    case beforeEnqueue, beforeChange, afterSettle, afterBind, afterPaused, afterSetPaused
   }
 
   package init(_ store: any OutboxStore) {
@@ -49,7 +49,9 @@ package final class FaultyOutboxStore: OutboxStore {
     _ finished: [FinishedDelivery], claims: [OutboxClaim], at now: Timestamp
   ) async throws(OutboxStoreFailure) -> OutboxSettlement {
     try pass()
-    return try await store.settle(finished, claims: claims, at: now)
+    let settlement = try await store.settle(finished, claims: claims, at: now)
+    await pass(.afterSettle)
+    return settlement
   }
 
   package func item(_ id: String) async throws(OutboxStoreFailure) -> OutboxItem? { try await store.item(id) }
@@ -63,10 +65,11 @@ package final class FaultyOutboxStore: OutboxStore {
   }
 
   package func change(
-    _ id: String, _ change: OutboxChange, at now: Timestamp
+    _ id: String, _ change: OutboxChange, releasing released: [FinishedDelivery], at now: Timestamp
   ) async throws(OutboxStoreFailure) -> OutboxItem {
+    await pass(.beforeChange)
     try pass()
-    return try await store.change(id, change, at: now)
+    return try await store.change(id, change, releasing: released, at: now)
   }
 
   package func changeAll(

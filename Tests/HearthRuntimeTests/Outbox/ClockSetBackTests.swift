@@ -1,0 +1,71 @@
+import HearthCore
+import TestSupport
+import Testing
+
+@testable import HearthRuntime
+
+/// What is to come in a minute comes in a minute, though the clock is set back by an hour.
+@Suite(.timeLimit(.minutes(2))) struct ClockSetBackTests {
+  private func setBack(_ outbox: ServiceFixture) async {
+    outbox.clock.step(by: .seconds(-3600), isTold: false)
+    await outbox.service.clockStepped(by: .seconds(-3600))
+  }
+
+  @Test("The outbox is swept")
+  func sweep() async throws {
+    try await withService({ _, _ in .success(APIAnswer(status: 200, skew: .zero)) }) { outbox in
+      await outbox.signIn()
+      try await outbox.delivered(outbox.add(Sample.draft("/1"))[0])
+      await outbox.idle(until: outbox.clock.now() + .seconds(60))
+      await setBack(outbox)
+      try await outbox.delivered(outbox.add(Sample.draft("/2"))[0])
+      await outbox.idle(until: outbox.clock.now() + .seconds(60))
+    }
+  }
+
+  @Test("A server that did not tell the time is asked again")
+  func time() async throws {
+    try await withService({ request, _ in
+      request.method == "HEAD" ? .failure(.notSent(message: "refused")) : .success(APIAnswer(status: 200))
+    }) { outbox in
+      try await outbox.add(Sample.draft("/old", lane: "old", expiresAt: outbox.clock.now() + .seconds(10)))
+      outbox.clock.advance(by: .seconds(7200))
+      await outbox.signIn()
+      await outbox.idle(until: outbox.clock.now() + .seconds(60))
+      await setBack(outbox)
+      try await outbox.delivered(outbox.add(Sample.draft("/new"))[0])
+      await outbox.idle(until: outbox.clock.now() + .seconds(60))
+    }
+  }
+
+  @Test("What is delivered is written down, while others are on their way")
+  func writing() async throws {
+    try await withService(answers200) { outbox in
+      await outbox.signIn()
+      let quick = try await outbox.service.enqueueMany((0..<40).map { Sample.draft("/\($0)") })
+      await outbox.delivered(quick[39].item.id)
+      outbox.api.setRule { request, _ in request.url.target == "/slow" ? nil : .success(APIAnswer(status: 200)) }
+      // So many are taken ahead that no more are: what is finished is not written down with the taking of others.
+      let slow = (0..<40).map { Sample.draft("/slow", lane: $0 < 16 ? "slow" : nil) }
+      let ids = try await outbox.service.enqueueMany(slow + [Sample.draft("/quick")]).map(\.item.id)
+      _ = await outbox.api.nextCall()
+      await outbox.idle(until: outbox.clock.now() + .milliseconds(50))
+      await setBack(outbox)
+      outbox.clock.advance(by: .milliseconds(50))
+      await outbox.delivered(ids[40])
+    }
+  }
+
+  @Test("The end is not waited for any longer")
+  func shutdown() async throws {
+    try await withService { outbox in
+      await outbox.signIn()
+      try await outbox.add(Sample.draft())
+      _ = await outbox.api.nextCall()
+      await outbox.service.shutdown(grace: .seconds(2))
+      await outbox.idle(until: outbox.clock.now() + .seconds(2))
+      await setBack(outbox)
+      outbox.clock.advance(by: .seconds(2))
+    }
+  }
+}
