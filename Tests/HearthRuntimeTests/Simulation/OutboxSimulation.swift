@@ -102,7 +102,7 @@ final class OutboxSimulation: @unchecked Sendable {
   }
 
   func run(steps: Int = 240) throws(Violation) {
-    defer { folder.remove() }
+    defer { dissolve() }
     for account in accounts where chances(3, in: 4) {
       let credential = signedIn(account)
       for index in 0..<3 { _ = account.disk.step(.write(credential, generation: 0), index) }
@@ -135,13 +135,29 @@ final class OutboxSimulation: @unchecked Sendable {
     guard let daemon else { return }
     note("daemon \(daemon.number) crashes")
     tally.crashes += 1
+    guard cut(daemon) else { throw Violation("a daemon without a world does not end") }
+    try bury()
+  }
+
+  /// What a daemon waits for is over, and what it does reaches nobody.
+  private func bereave(_ daemon: SimulatedDaemon) {
     daemon.isAlive = false
     for id in flights.keys.sorted() { giveUp(id) }
     for appointment in agenda where appointment.daemon == daemon.number { appointment.happens() }
     agenda.removeAll { $0.daemon == daemon.number }
+  }
+
+  /// False where it does not end.
+  private func cut(_ daemon: SimulatedDaemon) -> Bool {
+    bereave(daemon)
     daemon.dismantle()
-    guard executor.settle(), daemon.hasEnded else { throw Violation("a daemon without a world does not end") }
-    try bury()
+    return executor.settle() && daemon.hasEnded
+  }
+
+  /// So that no task and no file stays behind.
+  private func dissolve() {
+    if let daemon { _ = cut(daemon) }
+    folder.remove()
   }
 
   /// Stops in order, and may take its time.
@@ -155,9 +171,7 @@ final class OutboxSimulation: @unchecked Sendable {
       guard elapsed < limit else { throw Violation("a daemon that was told to stop does not end") }
       try advance(until: limit)
     }
-    daemon.isAlive = false
-    for id in flights.keys.sorted() { giveUp(id) }
-    agenda.removeAll { $0.daemon == daemon.number }
+    bereave(daemon)
     try bury()
   }
 
