@@ -166,7 +166,9 @@ package struct SessionMachine: Sendable {
   }
 
   /// What a grant that a person brings, and that is tried first, is measured by when it has been.
-  package var moment: SessionMoment { SessionMoment(session: sessions, mayBeLocked: locks.contains(.user) || !isStarted) }
+  package var moment: SessionMoment {
+    SessionMoment(session: sessions, mayBeLocked: locks.contains(.user) || !isStarted)
+  }
 
   /// The sign-in is over or replaced: what its requests bring back is nobody's.
   mutating func leaveSignIn() {

@@ -23,6 +23,7 @@ package struct SessionSnapshot: Hashable, Sendable {
     package let expiresAt: Timestamp?
     package let refreshAt: Timestamp?
     package let refreshExpiresAt: Timestamp?
+    package let isRenewable: Bool
     /// From here on the token counts as expiring.
     package let expiringFrom: Timestamp?
 
@@ -89,10 +90,10 @@ extension SessionMachine {
   private func tokenLife(_ held: HeldGrant) -> SessionSnapshot.TokenLife {
     let grant = held.grant
     let margin = grant.lifetime.map { settings.refresh.margin(forLifetime: $0) }
+    let isRenewable = isRenewable(grant, at: grant.issuedAt)
     return SessionSnapshot.TokenLife(
       fingerprint: grant.bearer(settings.bearer).fingerprint, issuedAt: grant.issuedAt, expiresAt: grant.expiresAt,
-      refreshAt: isRenewable(grant, at: grant.issuedAt) ? held.refreshAt : nil,
-      refreshExpiresAt: grant.refreshExpiresAt,
+      refreshAt: isRenewable ? held.refreshAt : nil, refreshExpiresAt: grant.refreshExpiresAt, isRenewable: isRenewable,
       expiringFrom: grant.expiresAt.flatMap { expiresAt in margin.map { expiresAt - $0 } })
   }
 }

@@ -140,6 +140,8 @@ package actor SessionDirectory: BearerSource {
     let bearer = try await bearer(for: account)
     guard bearer.token.fingerprint == refusal.fingerprint else { return bearer }
     let (snapshot, now) = await (entry.service.snapshot(), entry.service.now)
+    // Where nothing can renew it, the one retry is with what others are answered 2xx for.
+    if refusal.isAcceptedElsewhere, snapshot.token?.isRenewable == false { return bearer }
     throw .unavailable(
       message: snapshot.history.lastError ?? "No new token could be had.",
       retryAfter: snapshot.nextAttemptAt.map { Swift.max($0 - now, .seconds(1)) })

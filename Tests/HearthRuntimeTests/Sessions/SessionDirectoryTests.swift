@@ -91,6 +91,24 @@ struct SessionDirectoryTests {
     }
   }
 
+  @Test("A token that nothing can renew is tried once more where others accept it, and else its session ends")
+  func refusedAlone() async throws {
+    var credential = Credential.sample(1, issuedAt: clock.now())
+    credential.grant.refreshToken = nil
+    let store = MemoryCredentialStore(.found(credential))
+    try await withThrowingTaskGroup { group in
+      group.addTask { [sessions] in await sessions.run() }
+      await sessions.set(entry(1, ScriptedTokenEndpoint(), store), for: .sample)
+      let token = Token.sample(1).fingerprint
+      let again = try await sessions.refused(APIRefusal(token, isAcceptedElsewhere: true), of: .sample)
+      #expect(again.token.fingerprint == token)
+      await #expect(throws: BearerFailure.noSession) {
+        try await sessions.refused(APIRefusal(token), of: .sample)
+      }
+      await sessions.stop(patience: .zero)
+    }
+  }
+
   @Test("What is done to a session while it is replaced is done to the one that follows, too")
   func reaches() async throws {
     await withTaskGroup { group in
