@@ -47,6 +47,25 @@ import Testing
     }
   }
 
+  @Test("one unlock with the passphrase is enough after a restart in which the user's own lock held")
+  func lockedAcrossRestart() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try daemon(on: stage, sandbox)
+      try daemon.call("session.unlock", ["account": "work", "passphrase": "open sesame"])
+      try daemon.signIn(at: sandbox)
+      try daemon.call("session.lock", ["account": "work"])
+      try daemon.restart()
+      try daemon.waitFor("locked", "lockedByUser")
+      try daemon.call("session.unlock", ["account": "work", "passphrase": "open sesame"])
+      let status = try daemon.waitFor("authenticated")
+      #expect(status.credential.error == nil && status.refresh.nextAttemptAt != nil)
+      try daemon.refresh()
+      try daemon.call("session.lock", ["account": "work"])
+      #expect(try daemon.refusal(of: "session.unlock", ["account": "work"]).code == 1302, "a lock forgets the key")
+    }
+  }
+
   @Test("a new configuration asks for the passphrase again only where the protection is new")
   func reload() async throws {
     try await Stage.run { stage in

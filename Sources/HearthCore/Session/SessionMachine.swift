@@ -113,6 +113,8 @@ package struct SessionMachine: Sendable {
   private mutating func unlocked(_ lock: Lock) -> [SessionAction] {
     if lock == .user, case .unreadable = knowledge { looking.isWanted = true }
     if lock == .user, history.needsPassphrase { history.wait = nil }
+    // A passphrase may have come with it.
+    mayHoldKey = true
     if lock == .user { return takeUsersLockAway() }
     locks.remove(lock)
     return []

@@ -4,11 +4,10 @@ package import HearthCore
 extension SessionService {
   /// Takes the lock away, opens a sealed credential where a passphrase is given, and waits until it has been read.
   package func unlock(_ lock: Lock, passphrase: Secret?) async throws(UnlockFailure) {
-    if let passphrase {
-      try await openStore(with: passphrase)
-      take(.credentialHinted)
-    }
+    if let passphrase { try await openStore(with: passphrase) }
     take(.unlocked(lock))
+    // Not before: what is read while locked is wiped, and the key with it.
+    if passphrase != nil { take(.credentialHinted) }
     _ = await call(.settle)
     await storeIsQuiet()
   }

@@ -181,6 +181,8 @@ package actor SessionService {
 
   var moment: SessionMoment { machine.moment }
 
+  private var isLocked: Bool { !machine.locks.isEmpty }
+
   package func networkReturned() { take(.networkReturned) }
 
   package func settingsChanged(_ settings: RefreshSettings) { take(.settingsChanged(settings)) }
@@ -291,7 +293,8 @@ package actor SessionService {
         }
       }
     case .lockStore:
-      storeInbox.yield { await store.lock() }
+      // An unlock may have come since, with the key.
+      storeInbox.yield { if await self.isLocked { await store.lock() } }
     case .refresh(let credential, let generation):
       refresh(credential, generation: generation)
     case .identify(let credential, let generation):
