@@ -206,16 +206,18 @@ extension SessionMachine {
 
   /// Why no refresh will be sent for a call that asks for one now; nil where one is under way or about to be.
   private func whyNoRefresh(_ held: HeldGrant, at now: Timestamp) -> SessionRefusal? {
+    // Whoever joins one that is under way gets its result, whatever has become of the place meanwhile.
+    guard held.phase == .idle else { return nil }
     if let obstacle = held.obstacle { return .state(.locked(.obstacle(obstacle))) }
     if !isRenewable(held.grant, at: now) {
       // No patience helps here: what there is to do is to sign in.
       return .state(.reauthRequired(held.grant.refreshToken == nil ? .noRefreshToken : .refreshTokenExpired))
     }
-    if !held.isStored, !writing.isWriting, !held.phase.isStoring {
+    if !held.isStored, !writing.isWriting {
       let why = writing.lastObstacle?.detail ?? "it is not on disk yet"
       return .refreshUnavailable(message: "The credential cannot be written now (\(why)).", retryAfter: nil)
     }
-    if held.phase == .idle, let wait = history.wait, now < wait.until {
+    if let wait = history.wait, now < wait.until {
       return .refreshUnavailable(message: history.lastError ?? "", retryAfter: wait.until - now)
     }
     return nil

@@ -11,7 +11,9 @@ extension SessionMachine {
     switch knowledge {
     case .unreadable(let obstacle): return .locked(.obstacle(obstacle))
     case .held(let held):
-      if let obstacle = held.obstacle, held.grant.isExpired(at: now) { return .locked(.obstacle(obstacle)) }
+      if let obstacle = held.obstacle, settings.locksWhenUnreadable || held.grant.isExpired(at: now) {
+        return .locked(.obstacle(obstacle))
+      }
       return .authenticated
     case .unread, .withheld, .absent, .ended, .ending: return .hydrating
     }
