@@ -65,9 +65,9 @@ struct Daemon {
     outbox = OutboxService(
       store: store, bearers: sessions, api: HTTPAPIEndpoint(sender: senders.api), clock: clock,
       settings: configuration.outbox, accounts: [:], log: logger,
-      announce: { [status] announcements, stats in
-        hub.outboxIs(stats.report, news: announcements.map(\.news))
-        status.outboxIs(stats.report)
+      announce: { [status] announcements, overview in
+        hub.outboxIs(overview, news: announcements.map(\.news))
+        status.outboxIs(overview.all.report)
       })
     let (sessionNews, sessionFeed) = AsyncStream<SessionNews>.makeStream()
     self.sessionNews = sessionNews

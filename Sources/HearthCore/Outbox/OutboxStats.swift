@@ -13,4 +13,18 @@ package struct OutboxStats: Hashable, Sendable {
   package var pausedReason: String?
 
   package init() {}
+
+  /// With the counts of another account. Whether all are paused is not told by that.
+  package func adding(_ other: Self) -> Self {
+    var sum = self
+    sum.pending += other.pending
+    sum.inFlight += other.inFlight
+    sum.waiting += other.waiting
+    sum.held += other.held
+    sum.delivered += other.delivered
+    sum.dead += other.dead
+    sum.bytes += other.bytes
+    sum.oldestPendingAt = [oldestPendingAt, other.oldestPendingAt].compactMap(\.self).min()
+    return sum
+  }
 }

@@ -22,6 +22,9 @@ package protocol OutboxStore: Sendable {
 
   func stats(of account: AccountName?) async throws(OutboxStoreFailure) -> OutboxStats
 
+  /// The counts of all accounts, numbered: each number is to be told.
+  func totals() async throws(OutboxStoreFailure) -> OutboxTotals
+
   /// Takes back an item, or puts a dead one, or one that needs review, at its lane's end. What was not sent after all
   /// is `released` in the same step.
   func change(
@@ -52,7 +55,7 @@ package protocol OutboxStore: Sendable {
   func replan(shift: Duration, at now: Timestamp) async throws(OutboxStoreFailure)
 
   /// Up to `limit` items that are past their `expiresAt` are dead.
-  func expire(limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> [OutboxItem]
+  func expire(limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> (items: [OutboxItem], OutboxTotals)
 
   /// Removes up to `limit` items that were finished long ago, and gives some free pages back; returns whether there is
   /// more to do.
@@ -142,12 +145,11 @@ package struct OutboxReceipts: Hashable, Sendable {
   }
 
   package var receipts: [Receipt]
-  /// Of all accounts.
-  package var stats: OutboxStats
+  package var totals: OutboxTotals
 
-  package init(receipts: [Receipt], stats: OutboxStats) {
+  package init(receipts: [Receipt], totals: OutboxTotals) {
     self.receipts = receipts
-    self.stats = stats
+    self.totals = totals
   }
 }
 
@@ -215,8 +217,7 @@ package struct OutboxSettlement: Hashable, Sendable {
   package var claimed: [AccountName: Claimed] = [:]
   /// The earliest `expiresAt`.
   package var nextExpiryAt: Timestamp?
-  /// Of all accounts.
-  package var stats = OutboxStats()
+  package var totals = OutboxTotals()
 
   package init() {}
 }

@@ -151,14 +151,8 @@ package struct ControlService: ControlHandler {
         topics.insert(topic)
       }
     }
-    var account: AccountName?
-    var counts: OutboxStatsReport?
-    if let name {
-      let known = try await entry(name).0
-      account = known
-      counts = try await stats(of: known)
-    }
-    let (answer, start) = try hub.subscribe(topics: topics, account: account, outbox: counts, peer: peer)
+    let account = if let name { try await entry(name).0 } else { nil as AccountName? }
+    let (answer, start) = try hub.subscribe(topics: topics, account: account, peer: peer)
     return .subscribed(answer, start: start)
   }
 

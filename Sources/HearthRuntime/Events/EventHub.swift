@@ -48,7 +48,7 @@ package final class EventHub: Sendable {
     var subscribers: [String: Subscriber] = [:]
     var sessions: [AccountName: SessionSnapshot] = [:]
     var issuers: [AccountName: String] = [:]
-    var outbox = OutboxStatsReport()
+    var outbox = OutboxOverview(all: OutboxStats(), accounts: [:])
   }
 
   private let state = Mutex(State())
@@ -88,10 +88,10 @@ package final class EventHub: Sendable {
   }
 
   /// Takes in the outbox as it is now, and tells what is new about it.
-  package func outboxIs(_ totals: OutboxStatsReport, news: [News]) {
+  package func outboxIs(_ overview: OutboxOverview, news: [News]) {
     let now = clock.now()
     state.withLock { state in
-      state.outbox = totals
+      state.outbox = overview
       for item in news { publish(item, &state, at: now) }
     }
   }
@@ -124,10 +124,10 @@ package final class EventHub: Sendable {
     }
   }
 
-  /// The answer to `events.subscribe`, and what to do right after it has been sent. `outbox`: the counts of the one
-  /// account that is asked about. Throws where the connection holds too many.
+  /// The answer to `events.subscribe`, and what to do right after it has been sent. Throws `overloaded` where the
+  /// connection holds too many.
   package func subscribe(
-    topics: Set<Topic>, account: AccountName?, outbox: OutboxStatsReport? = nil, peer: any ControlPeer
+    topics: Set<Topic>, account: AccountName?, peer: any ControlPeer
   ) throws(RPCError) -> (answer: JSON, start: @Sendable () -> Void) {
     let sink = peer.openSink()
     let now = clock.now()
@@ -143,9 +143,10 @@ package final class EventHub: Sendable {
         .filter { account == nil || $0.account == account }
         .sorted { $0.account < $1.account }
         .map { $0.report(issuer: state.issuers[$0.account], at: now).json }
+      let outbox = account.map { state.outbox.accounts[$0] ?? OutboxStats() } ?? state.outbox.all
       let answer: JSON = [
         "subscription": .string(id), "seq": JSON(state.seq),
-        "snapshot": ["sessions": .array(sessions), "outbox": (outbox ?? state.outbox).json],
+        "snapshot": ["sessions": .array(sessions), "outbox": outbox.report.json],
       ]
       return (answer, { [self] in self.start(id) })
     }

@@ -31,8 +31,7 @@ extension OutboxService {
     let limits = OutboxLimits(items: settings.maxItems, bytes: settings.maxBytes)
     let receipts: OutboxReceipts
     do { receipts = try await store.enqueue(items, limits: limits, at: now) } catch { throw OutboxError(error) }
-    lastStats = receipts.stats
-    tell(receipts.receipts.filter { !$0.isDuplicate }.map { .enqueued($0.item) })
+    tell(receipts.receipts.filter { !$0.isDuplicate }.map { .enqueued($0.item) }, receipts.totals)
     for (receipt, item) in zip(receipts.receipts, items) {
       accounts[receipt.item.account]?.mayHaveMore = .all
       // Somebody signed in meanwhile, and what was nobody's was bound before this was there.
@@ -97,7 +96,7 @@ extension OutboxService {
     }
     accounts[item.account]?.mayHaveMore = .all
     bell.ring()
-    do { tell([], try await store.stats(of: nil)) } catch { throw OutboxError(error) }
+    do { try await tellTotals() } catch { throw OutboxError(error) }
     return 1
   }
 
@@ -112,7 +111,7 @@ extension OutboxService {
         count += step
         if step < Self.batch { break }
       }
-      tell([], try await store.stats(of: nil))
+      try await tellTotals()
     } catch { throw OutboxError(error) }
     accounts[account]?.mayHaveMore = .all
     bell.ring()
@@ -207,7 +206,7 @@ extension OutboxService {
         count += step
         if step < Self.batch { break }
       }
-      tell([], try await store.stats(of: nil))
+      try await tellTotals()
     } catch { throw OutboxError(error) }
     bell.ring()
     return count

@@ -216,7 +216,7 @@ extension OutboxService {
       guard let claimed = settlement.claimed[claim.account] else { continue }
       accept(claimed, of: claim)
     }
-    tell(settlement.changed, settlement.stats)
+    tell(settlement.changed, settlement.totals)
     for claim in claims { hearSuspects(of: claim.account) }
   }
 
@@ -260,9 +260,9 @@ extension OutboxService {
   private func keepHouse() async throws(OutboxStoreFailure) -> Bool {
     var hasMore = false
     if let agreedTime, let nextExpiryAt, nextExpiryAt <= agreedTime {
-      let items = try await store.expire(limit: Self.batch, at: agreedTime)
+      let (items, totals) = try await store.expire(limit: Self.batch, at: agreedTime)
       for item in items { accounts[item.account]?.mayHaveMore = .all }
-      tell(items, try await store.stats(of: nil))
+      tell(items, totals)
       try await settle(claims: [])
       hasMore = true
     }
@@ -283,7 +283,9 @@ extension OutboxService {
   private func announceHeld(of name: AccountName) async throws(OutboxStoreFailure) -> Bool {
     let page = try await store.list(
       OutboxQuery(account: name, state: .held, limit: Self.batch, cursor: accounts[name]?.heldCursor))
-    tell(page.items.filter { $0.reason == .otherUser }, lastStats)
+    let items = page.items.filter { $0.reason == .otherUser }
+    warn(of: items)
+    tell(items.compactMap(OutboxAnnouncement.init))
     accounts[name]?.heldCursor = page.cursor
     accounts[name]?.isAnnouncingHeld = page.cursor != nil
     return page.cursor != nil

@@ -12,7 +12,7 @@ package actor OutboxService {
   let random: @Sendable () -> Double
   let makeID: @Sendable (Timestamp) -> String
   /// What happened, and how many items there are now.
-  let announce: @Sendable ([OutboxAnnouncement], OutboxStats) -> Void
+  let announce: @Sendable ([OutboxAnnouncement], OutboxOverview) -> Void
   let log: Logger
   let bell = Doorbell()
 
@@ -31,8 +31,10 @@ package actor OutboxService {
   var workers = 0
   var lastWorker = 0
   /// Of all accounts, as the store last said.
-  var lastStats = OutboxStats()
-  private var toldStats: OutboxStats?
+  private var lastTotals = OutboxTotals()
+  /// What waits until all that happened before it has been told.
+  private var untold: [Int: (news: [OutboxAnnouncement], totals: OutboxTotals)] = [:]
+  private var told: OutboxOverview?
   var flushes: [Int: Flush] = [:]
   var lastFlush = 0
 
@@ -64,7 +66,7 @@ package actor OutboxService {
     makeID: @escaping @Sendable (Timestamp) -> String = {
       ItemID.make(at: $0, random: (UInt64.random(in: 0...UInt64.max), UInt64.random(in: 0...UInt64.max)))
     },
-    announce: @escaping @Sendable ([OutboxAnnouncement], OutboxStats) -> Void
+    announce: @escaping @Sendable ([OutboxAnnouncement], OutboxOverview) -> Void
   ) {
     self.store = store
     self.bearers = bearers
@@ -212,8 +214,18 @@ package actor OutboxService {
     }
   }
 
-  func tell(_ items: [OutboxItem], _ stats: OutboxStats) {
-    lastStats = stats
+  func tell(_ items: [OutboxItem], _ totals: OutboxTotals) {
+    warn(of: items)
+    tell(items.compactMap(OutboxAnnouncement.init), totals)
+  }
+
+  /// After a change that is no news, but of the counts.
+  func tellTotals() async throws(OutboxStoreFailure) {
+    let totals = try await store.totals()
+    tell([] as [OutboxAnnouncement], totals)
+  }
+
+  func warn(of items: [OutboxItem]) {
     for item in items where item.state == .dead || item.state == .held {
       var metadata = Self.metadata(
         item.state == .dead ? "outbox.itemDead" : "outbox.itemHeld", item.account, item.reason?.rawValue ?? "")
@@ -221,15 +233,30 @@ package actor OutboxService {
       metadata["HEARTH_STATUS"] = "\(item.lastStatus.map(String.init) ?? "")"
       log.warning("Item \(item.id) is \(item.state.rawValue): \(item.reason?.rawValue ?? "").", metadata: metadata)
     }
-    tell(items.compactMap(OutboxAnnouncement.init))
+  }
+
+  /// Tells in the order in which it happened: callers hear from the store in another.
+  func tell(_ news: [OutboxAnnouncement], _ totals: OutboxTotals) {
+    untold[totals.number] = (news, totals)
+    while let number = untold.keys.min(),
+      number <= lastTotals.number + 1 || untold.count > Self.batch
+    {
+      guard let next = untold.removeValue(forKey: number) else { return }
+      if number > lastTotals.number { lastTotals = next.totals }
+      tell(next.news)
+    }
   }
 
   /// Tells what happened, all at once, for the totals have it all; and without it, whether they have changed.
   func tell(_ news: [OutboxAnnouncement]) {
-    let stats = shown(lastStats)
-    guard !news.isEmpty || stats != toldStats else { return }
-    toldStats = stats
-    announce(news, stats)
+    let names = Set(accounts.keys).union(lastTotals.accounts.keys)
+    let overview = OutboxOverview(
+      all: shown(lastTotals.accounts.values.reduce(OutboxStats()) { $0.adding($1) }),
+      accounts: Dictionary(
+        uniqueKeysWithValues: names.map { ($0, shown(lastTotals.accounts[$0] ?? OutboxStats(), of: $0)) }))
+    guard !news.isEmpty || overview != told else { return }
+    told = overview
+    announce(news, overview)
   }
 
   private static func metadata(_ event: String, _ account: AccountName, _ reason: String) -> Logger.Metadata {

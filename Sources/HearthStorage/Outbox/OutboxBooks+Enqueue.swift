@@ -6,7 +6,7 @@ internal import HearthCore
 extension OutboxBooks {
   func enqueue(_ items: [NewOutboxItem], limits: OutboxLimits, at now: Timestamp) throws -> OutboxReceipts {
     let receipts = try items.enumerated().map { try enqueue($1, place: $0, limits: limits, at: now) }
-    return OutboxReceipts(receipts: receipts, stats: try stats(of: nil))
+    return OutboxReceipts(receipts: receipts, totals: try totals())
   }
 
   private func enqueue(

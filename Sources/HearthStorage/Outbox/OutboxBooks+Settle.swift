@@ -13,7 +13,7 @@ extension OutboxBooks {
       settlement.claimed[claim.account] = try self.claim(claim, at: now, changed: &settlement.changed)
     }
     settlement.nextExpiryAt = try number(OutboxQueries.nextExpiry, []).map(Timestamp.init(milliseconds:))
-    settlement.stats = try stats(of: nil)
+    settlement.totals = try totals()
     return settlement
   }
 

@@ -77,26 +77,38 @@ final class OutboxBooks {
   // MARK: - Reading
 
   func stats(of account: AccountName?) throws -> OutboxStats {
+    let owners = ledger.owners.values.filter { account == nil || $0.account == account }
+    return try owners.reduce(OutboxStats()) { $0.adding(try stats(of: $1)) }
+  }
+
+  /// The counts as they are at this place of the transaction. Whoever takes them tells them.
+  func totals() throws -> OutboxTotals {
+    ledger.lastTotals += 1
+    var totals = OutboxTotals()
+    totals.number = ledger.lastTotals
+    for owner in ledger.owners.values {
+      totals.accounts[owner.account] = (totals.accounts[owner.account] ?? OutboxStats()).adding(try stats(of: owner))
+    }
+    return totals
+  }
+
+  private func stats(of owner: OutboxLedger.Owner) throws -> OutboxStats {
     var stats = OutboxStats()
-    for owner in ledger.owners.values where account == nil || owner.account == account {
-      let isOtherUser = ledger.isOtherUser(owner)
-      for state in OutboxItem.State.byNumber {
-        let count = owner.counts[state.number]
-        switch state {
-        case .pending: if isOtherUser { stats.held += count } else { stats.pending += count }
-        case .waiting: if isOtherUser { stats.held += count } else { stats.waiting += count }
-        case .inFlight: stats.inFlight += count
-        case .held: stats.held += count
-        case .delivered: stats.delivered += count
-        case .dead: stats.dead += count
-        case .cancelled, .superseded: break
-        }
-      }
-      stats.bytes += owner.bytes
-      if !isOtherUser, let oldest = try oldestPending(of: owner) {
-        stats.oldestPendingAt = min(stats.oldestPendingAt ?? oldest, oldest)
+    let isOtherUser = ledger.isOtherUser(owner)
+    for state in OutboxItem.State.byNumber {
+      let count = owner.counts[state.number]
+      switch state {
+      case .pending: if isOtherUser { stats.held += count } else { stats.pending += count }
+      case .waiting: if isOtherUser { stats.held += count } else { stats.waiting += count }
+      case .inFlight: stats.inFlight += count
+      case .held: stats.held += count
+      case .delivered: stats.delivered += count
+      case .dead: stats.dead += count
+      case .cancelled, .superseded: break
       }
     }
+    stats.bytes = owner.bytes
+    if !isOtherUser { stats.oldestPendingAt = try oldestPending(of: owner) }
     return stats
   }
 

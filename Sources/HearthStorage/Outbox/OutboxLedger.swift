@@ -24,6 +24,8 @@ struct OutboxLedger: Sendable {
   private var ids: [Key: Int64] = [:]
   private var current: [AccountName: Int64] = [:]
   private(set) var lastPlace: Int64 = 0
+  /// The number of the totals that were taken last, in this run.
+  var lastTotals = 0
   private var changed: Set<Int64> = []
   private var isPlaceChanged = false
   /// Of items that may still be sent, and of those that are dead.

@@ -139,6 +139,10 @@ package final class SQLiteOutboxStore: OutboxStore {
     try await group.run { try $0.stats(of: account) }
   }
 
+  package func totals() async throws(OutboxStoreFailure) -> OutboxTotals {
+    try await group.run { try $0.totals() }
+  }
+
   package func change(
     _ id: String, _ change: OutboxChange, releasing released: [FinishedDelivery], at now: Timestamp
   ) async throws(OutboxStoreFailure) -> OutboxItem {
@@ -171,8 +175,10 @@ package final class SQLiteOutboxStore: OutboxStore {
     try await group.run { try $0.replan(shift: shift, at: now) }
   }
 
-  package func expire(limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> [OutboxItem] {
-    try await group.run { try $0.expire(limit: limit, at: now) }
+  package func expire(
+    limit: Int, at now: Timestamp
+  ) async throws(OutboxStoreFailure) -> (items: [OutboxItem], OutboxTotals) {
+    try await group.run { (try $0.expire(limit: limit, at: now), try $0.totals()) }
   }
 
   package func sweep(

@@ -99,6 +99,17 @@ import Testing
     }
   }
 
+  @Test("What happened first is told first, with the counts of its moment, however late the store's answer is heard")
+  func toldInOrder() async throws {
+    try await withService { outbox in
+      outbox.store.once(.afterEnqueue) { _ = try? await outbox.add(Sample.draft("/2"), Sample.draft("/3")) }
+      try await outbox.add(Sample.draft("/1"))
+      let paths = outbox.told.all.compactMap { if case .enqueued(let item) = $0 { item.url } else { nil } }
+      #expect(paths.map { $0.suffix(2) } == ["/1", "/2", "/3"])
+      #expect(outbox.counts.all.map(\.pending).filter { $0 > 0 } == [1, 3])
+    }
+  }
+
   @Test("How many items there are is told whenever it changes, also where no event tells of it")
   func statsAreTold() async throws {
     let folder = TemporaryFolder()

@@ -88,9 +88,9 @@ func withService(
     store: store, bearers: bearers, api: api, clock: clock, settings: settings,
     accounts: [Sample.work: [Sample.origin, Sample.secondOrigin], Sample.other: [Sample.origin]],
     log: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), random: { 0 },
-    announce: { announcements, stats in
+    announce: { announcements, overview in
       announcements.forEach(told.add)
-      counts.add(stats)
+      counts.add(overview.all)
     })
   let fixture = ServiceFixture(
     folder: folder, store: store, api: api, bearers: bearers, clock: clock, told: told, counts: counts, service: service

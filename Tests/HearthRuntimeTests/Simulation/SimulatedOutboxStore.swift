@@ -93,6 +93,10 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
     try await pass(.reading) { (store) throws(OutboxStoreFailure) in try await store.stats(of: account) }
   }
 
+  func totals() async throws(OutboxStoreFailure) -> OutboxTotals {
+    try await pass(.reading) { (store) throws(OutboxStoreFailure) in try await store.totals() }
+  }
+
   func change(
     _ id: String, _ change: OutboxChange, releasing released: [FinishedDelivery], at now: Timestamp
   ) async throws(OutboxStoreFailure) -> OutboxItem {
@@ -139,7 +143,9 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
     try await pass { (store) throws(OutboxStoreFailure) in try await store.replan(shift: shift, at: now) }
   }
 
-  func expire(limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> [OutboxItem] {
+  func expire(
+    limit: Int, at now: Timestamp
+  ) async throws(OutboxStoreFailure) -> (items: [OutboxItem], OutboxTotals) {
     try await pass { (store) throws(OutboxStoreFailure) in try await store.expire(limit: limit, at: now) }
   }
 

@@ -215,7 +215,7 @@ import Testing
       #expect(doubtful.claimed.timeNeededFrom == Sample.origin)
       #expect(doubtful.settlement.nextExpiryAt == outbox.now)
       #expect(doubtful.claimed.cut.isEmpty)
-      #expect(try await outbox.store.expire(limit: 10, at: outbox.now).map(\.id) == [id])
+      #expect(try await outbox.store.expire(limit: 10, at: outbox.now).items.map(\.id) == [id])
       #expect(try await outbox.store.item(id)?.reason == .expired)
       #expect(try await outbox.settle().deliveries.map(\.path) == ["/2"])
     }

@@ -9,7 +9,7 @@ package final class FaultyOutboxStore: OutboxStore {
 
   /// Before the store is asked, or before its answer is heard.
   package enum Moment {
-    case beforeEnqueue, beforeChange, afterSettle, afterBind, afterPaused, afterSetPaused
+    case beforeEnqueue, afterEnqueue, beforeChange, afterSettle, afterBind, afterPaused, afterSetPaused
   }
 
   package init(_ store: any OutboxStore) {
@@ -42,7 +42,9 @@ package final class FaultyOutboxStore: OutboxStore {
   ) async throws(OutboxStoreFailure) -> OutboxReceipts {
     try pass()
     await pass(.beforeEnqueue)
-    return try await store.enqueue(items, limits: limits, at: now)
+    let receipts = try await store.enqueue(items, limits: limits, at: now)
+    await pass(.afterEnqueue)
+    return receipts
   }
 
   package func settle(
@@ -63,6 +65,8 @@ package final class FaultyOutboxStore: OutboxStore {
   package func stats(of account: AccountName?) async throws(OutboxStoreFailure) -> OutboxStats {
     try await store.stats(of: account)
   }
+
+  package func totals() async throws(OutboxStoreFailure) -> OutboxTotals { try await store.totals() }
 
   package func change(
     _ id: String, _ change: OutboxChange, releasing released: [FinishedDelivery], at now: Timestamp
@@ -105,7 +109,9 @@ package final class FaultyOutboxStore: OutboxStore {
     try await store.replan(shift: shift, at: now)
   }
 
-  package func expire(limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> [OutboxItem] {
+  package func expire(limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> (
+    items: [OutboxItem], OutboxTotals
+  ) {
     try pass()
     return try await store.expire(limit: limit, at: now)
   }
