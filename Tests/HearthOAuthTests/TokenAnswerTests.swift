@@ -310,6 +310,18 @@ struct TokenAnswerTests {
     #expect(try reader().read(answer(#"{"access_token":"\#(both)","expires_in":60}"#)).lifetime == .seconds(60))
   }
 
+  @Test("an ID token's own times are told beside the lifetime of the access token")
+  func lifetimeOfIDToken() throws {
+    let dated = jwt(#"{"exp":1795258800,"iat":1795257000}"#)
+    let response = try reader().read(answer(#"{"access_token":"at","expires_in":60,"id_token":"\#(dated)"}"#))
+    #expect(response.lifetime == .seconds(60))
+    #expect(response.idTokenLifetime == .seconds(1800))
+    let undated = jwt(#"{"sub":"2482"}"#)
+    #expect(try reader().read(answer(#"{"access_token":"at","id_token":"\#(undated)"}"#)).idTokenLifetime == nil)
+    let alone = try reader(.firebase).read(answer(#"{"id_token":"\#(dated)","expires_in":"1800"}"#))
+    #expect(alone.lifetime == .seconds(1800) && alone.idTokenLifetime == .seconds(1800))
+  }
+
   @Test("where nothing tells a lifetime the configured one counts")
   func defaultLifetime() throws {
     var reader = reader()

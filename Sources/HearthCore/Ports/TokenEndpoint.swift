@@ -11,7 +11,7 @@ package protocol TokenEndpoint: Sendable {
   /// endpoint's own origin.
   func identify(_ credential: Credential) async -> Subject?
 
-  /// When an access token that came without a lifetime runs out, as it or else the configuration says; nil: neither.
+  /// When a token that came without a lifetime runs out, as it or else the configuration says; nil: neither.
   func expiry(of token: Token, at now: Timestamp) -> Timestamp?
 
   /// The origin that grants of this endpoint are bound to; nil where it has to be discovered and cannot be now.
@@ -29,6 +29,8 @@ package struct TokenResponse: Hashable, Sendable {
   package var scope: String?
   /// From `expires_in`, else from the JWT's `exp`, else the configured default; nil: none of them.
   package var lifetime: Duration?
+  /// The ID token's own, from its `exp`; nil where it names none, or none came.
+  package var idTokenLifetime: Duration?
   package var refreshLifetime: Duration?
   /// From the ID token or what the account is configured to; nil where unknown.
   package var subject: Subject?
@@ -38,8 +40,8 @@ package struct TokenResponse: Hashable, Sendable {
 
   package init(
     accessToken: Token, refreshToken: Token? = nil, idToken: Token? = nil, tokenType: String = "Bearer",
-    scope: String? = nil, lifetime: Duration?, refreshLifetime: Duration? = nil, subject: Subject? = nil,
-    origin: Origin, skew: Duration? = nil
+    scope: String? = nil, lifetime: Duration?, idTokenLifetime: Duration? = nil, refreshLifetime: Duration? = nil,
+    subject: Subject? = nil, origin: Origin, skew: Duration? = nil
   ) {
     self.accessToken = accessToken
     self.refreshToken = refreshToken
@@ -47,6 +49,7 @@ package struct TokenResponse: Hashable, Sendable {
     self.tokenType = tokenType
     self.scope = scope
     self.lifetime = lifetime
+    self.idTokenLifetime = idTokenLifetime
     self.refreshLifetime = refreshLifetime
     self.subject = subject
     self.origin = origin

@@ -67,7 +67,7 @@ extension SessionMachine {
     guard asked == generation, case .held(let held) = knowledge, held.phase == .inFlight else {
       // Another program's newer grant may come of the same sign-in, and be revoked with this one (RFC 7009, 2.1).
       guard case .granted(let response) = outcome, asked < signInGeneration else { return [] }
-      let grant = Grant(response, after: nil, receivedAt: now)
+      let grant = Grant(response, after: nil, bearer: settings.bearer, receivedAt: now)
       return [.revoke(Credential(grant: grant, subject: response.subject, origin: response.origin))]
     }
     switch outcome {
@@ -112,13 +112,13 @@ extension SessionMachine {
   ) -> [SessionAction] {
     if let brought = response.subject, let known = held.credential.subject, brought != known {
       // What it brought is not ours; what we hold is not revoked with it.
-      let grant = Grant(response, after: nil, receivedAt: now)
+      let grant = Grant(response, after: nil, bearer: settings.bearer, receivedAt: now)
       return [.revoke(Credential(grant: grant, subject: brought, origin: response.origin))]
         + misconfigured("The provider answered for another user (\(brought.id)) than \(known.id).", at: now)
     }
     let credential = Credential(
-      grant: Grant(response, after: held.grant, receivedAt: now), subject: held.credential.subject ?? response.subject,
-      origin: response.origin)
+      grant: Grant(response, after: held.grant, bearer: settings.bearer, receivedAt: now),
+      subject: held.credential.subject ?? response.subject, origin: response.origin)
     updateHeld { held, _ in held.phase = .storing(credential) }
     // The file is being read because it may have changed: another program's newer grant is not written over.
     return looking.isReading && !isStopping ? [] : write(credential)
@@ -128,30 +128,40 @@ extension SessionMachine {
   mutating func refreshed(_ credential: Credential, isStored: Bool, at now: Timestamp) -> [SessionAction] {
     guard case .held(let old) = knowledge else { return [] }
     let previous = old.grant.bearer(settings.bearer).fingerprint
-    let followsRefusal = refusedToken == previous
-    history = RefreshHistory(lastAttemptAt: history.lastAttemptAt)
-    history.lastAt = now
-    history.lastOutcome = .success
-    refusedToken = nil
+    let isRenewed = !credential.grant.keepsIDToken(of: old.grant, as: settings.bearer)
     let refreshAt = settings.refresh.refreshTime(of: credential.grant, share: chance.share())
     var held = HeldGrant(
       credential: credential, isStored: isStored, obstacle: old.obstacle, refreshAt: refreshAt)
-    held.followsRefusal = followsRefusal
-    held.isTimedHere = true
+    held.followsRefusal = isRenewed ? refusedToken == previous : old.followsRefusal
+    held.isTimedHere = isRenewed || old.isTimedHere
+    held.expiryAnnounced = !isRenewed && old.expiryAnnounced
     knowledge = .held(held)
     if let origin = credential.origin { settings.home?.settle(at: origin) }
     let isNewlyKnown = credential.subject != nil && credential.subject != subject
     subject = credential.subject ?? subject
-    finishRefreshCalls(.succeeded)
-    let bearer = credential.grant.bearer(settings.bearer).fingerprint
-    var actions: [SessionAction] = [
-      .announce(.refreshed(bearer, previous: previous, expiresAt: credential.grant.expiresAt))
-    ]
+    var actions =
+      isRenewed
+      ? renewed(held.grant, after: previous, at: now)
+      // Asked again at once, it would bring as little: what else it brought is kept.
+      : misconfigured(
+        "The provider brought no new ID token: use bearer = \"access_token\", or ask it for one.", at: now)
     if isNewlyKnown { actions.append(.announce(.statusChanged)) }
     if credential.subject == nil, settings.configuredSubject == nil {
       actions.append(.identify(credential, generation: generation))
     }
     return actions
+  }
+
+  private mutating func renewed(
+    _ grant: Grant, after previous: Fingerprint, at now: Timestamp
+  ) -> [SessionAction] {
+    history = RefreshHistory(lastAttemptAt: history.lastAttemptAt)
+    history.lastAt = now
+    history.lastOutcome = .success
+    refusedToken = nil
+    finishRefreshCalls(.succeeded)
+    let bearer = grant.bearer(settings.bearer).fingerprint
+    return [.announce(.refreshed(bearer, previous: previous, expiresAt: grant.expiresAt))]
   }
 
   private mutating func failed(

@@ -12,4 +12,9 @@ extension Grant {
     case .idToken: idToken ?? accessToken
     }
   }
+
+  /// APIs are shown the ID token of the grant before, which a refresh need not renew (OIDC Core, section 12.2).
+  package func keepsIDToken(of old: Grant, as kind: BearerKind) -> Bool {
+    kind == .idToken && idToken != nil && idToken == old.idToken
+  }
 }

@@ -5,6 +5,7 @@ package struct Grant: Hashable, Sendable {
   package var idToken: Token?
   package var tokenType: String
   package var scope: String?
+  /// Of the token that APIs are shown, as `expiresAt` is.
   package var issuedAt: Timestamp
   /// Nil: the provider named no expiry, and none could be found out.
   package var expiresAt: Timestamp?
@@ -25,11 +26,12 @@ package struct Grant: Hashable, Sendable {
   }
 
   /// What an answer makes of the grant before it: what the answer leaves out stays (RFC 6749, section 6).
-  package init(_ response: TokenResponse, after old: Grant?, receivedAt now: Timestamp) {
+  package init(_ response: TokenResponse, after old: Grant?, bearer: BearerKind, receivedAt now: Timestamp) {
     let refreshExpiresAt =
       response.refreshLifetime.map { now + $0 } ?? (response.refreshToken == nil ? old?.refreshExpiresAt : nil)
     let refreshToken = response.refreshToken ?? old?.refreshToken
-    let lifetime = response.lifetime ?? (refreshToken == nil ? nil : Self.assumedLifetime)
+    let told = bearer == .idToken ? response.idTokenLifetime ?? response.lifetime : response.lifetime
+    let lifetime = told ?? (refreshToken == nil ? nil : Self.assumedLifetime)
     self.init(
       accessToken: response.accessToken,
       refreshToken: refreshToken,
@@ -39,11 +41,15 @@ package struct Grant: Hashable, Sendable {
       issuedAt: now,
       expiresAt: lifetime.map { now + $0 },
       refreshExpiresAt: refreshExpiresAt)
+    if let old, keepsIDToken(of: old, as: bearer) {
+      issuedAt = old.issuedAt
+      expiresAt = old.expiresAt
+    }
   }
 
   package var tokens: [Token] { [accessToken, refreshToken, idToken].compactMap(\.self) }
 
-  /// What an access token is taken to last for where nothing tells, so that a grant that can be renewed is.
+  /// What a token is taken to last for where nothing tells, so that a grant that can be renewed is.
   package static let assumedLifetime: Duration = .seconds(3600)
 
   /// The clock by which it was timed was set.
@@ -53,7 +59,7 @@ package struct Grant: Hashable, Sendable {
     refreshExpiresAt = refreshExpiresAt.map { $0 + step }
   }
 
-  /// How long the access token lives in all; nil where it never expires.
+  /// How long the token that APIs are shown lives in all; nil where it never expires.
   package var lifetime: Duration? {
     expiresAt.map { Swift.max($0 - issuedAt, .zero) }
   }

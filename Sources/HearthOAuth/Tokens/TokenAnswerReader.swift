@@ -55,6 +55,7 @@ struct TokenAnswerReader: Sendable {
       tokenType: Self.tokenType(grant["token_type"]?.text),
       scope: scope(grant["scope"]),
       lifetime: Self.lifetime(grant.expiresIn) ?? Self.lifetime(of: accessToken, answer: answer) ?? defaultLifetime,
+      idTokenLifetime: idToken.flatMap { Self.lifetime(of: $0, answer: answer) },
       refreshLifetime: Self.lifetime(grant["refresh_expires_in"] ?? grant["refresh_token_expires_in"]),
       subject: subject(idToken: idToken, userID: grant["user_id"]?.text) ?? fallbackSubject,
       origin: origin,

@@ -98,14 +98,17 @@ extension SessionService {
     case .failure(let failure): throw isStopped ? .stopping : .provider(failure)
     case .success(let response):
       if let measured = response.skew { observe(measured) }
-      let grant = Grant(response, after: credential.grant, receivedAt: now)
+      var old = credential.grant
+      // An ID token that was brought may stay, and lasts as long as it says.
+      if bearer == .idToken, old.idToken != nil { old.expiresAt = expiry(of: old) }
+      let grant = Grant(response, after: old, bearer: bearer, receivedAt: now)
       return Credential(grant: grant, subject: response.subject, origin: response.origin)
     }
   }
 
   /// Nobody said when it runs out. Where nothing can renew it that is left open: a guess would end the session.
   private func expiry(of grant: Grant) -> Timestamp? {
-    endpoint.expiry(of: grant.accessToken, at: grant.issuedAt)
+    endpoint.expiry(of: grant.bearer(bearer), at: grant.issuedAt)
       ?? (grant.refreshToken == nil ? nil : grant.issuedAt + Grant.assumedLifetime)
   }
 

@@ -179,6 +179,8 @@ package actor SessionService {
 
   var home: GrantHome? { machine.settings.home }
 
+  var bearer: BearerKind { machine.settings.bearer }
+
   var moment: SessionMoment { machine.moment }
 
   private var isLocked: Bool { !machine.locks.isEmpty }

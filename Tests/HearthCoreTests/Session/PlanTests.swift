@@ -245,6 +245,6 @@ struct PlanTests {
   @Test("takes no lifetime from an answer without one where nothing can renew the token")
   func noAssumedLifetime() {
     let response = TokenResponse(accessToken: .sample(2), lifetime: nil, origin: .sample)
-    #expect(Grant(response, after: nil, receivedAt: .sample).expiresAt == nil)
+    #expect(Grant(response, after: nil, bearer: .accessToken, receivedAt: .sample).expiresAt == nil)
   }
 }

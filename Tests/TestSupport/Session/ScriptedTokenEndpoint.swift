@@ -19,6 +19,7 @@ package final class ScriptedTokenEndpoint: TokenEndpoint {
     var subject: Subject?
     var origin: Origin?
     var expiry: Timestamp?
+    var expiries: [Token: Timestamp] = [:]
     var whenAsked: @Sendable () -> Void = {}
   }
 
@@ -56,12 +57,17 @@ package final class ScriptedTokenEndpoint: TokenEndpoint {
     return state.withLock(\.subject)
   }
 
-  package func expiry(of token: Token, at now: Timestamp) -> Timestamp? { state.withLock(\.expiry) }
+  package func expiry(of token: Token, at now: Timestamp) -> Timestamp? {
+    state.withLock { $0.expiries[token] ?? $0.expiry }
+  }
 
   package func origin() async -> Origin? { state.withLock(\.origin) }
 
   /// What `expiry` tells from now on.
   package func tells(expiry: Timestamp?) { state.withLock { $0.expiry = expiry } }
+
+  /// What `expiry` tells of one token from now on.
+  package func tells(expiry: Timestamp, of token: Token) { state.withLock { $0.expiries[token] = expiry } }
 
   /// What `origin` tells from now on.
   package func isAt(_ origin: Origin?) { state.withLock { $0.origin = origin } }

@@ -1,0 +1,124 @@
+import HearthCore
+import TestSupport
+import Testing
+
+@Suite("A session whose APIs are shown the ID token")
+struct IDTokenTests {
+  private let settings = SessionSettings(bearer: .idToken)
+
+  private var held: Credential {
+    var credential = Credential.sample(1, issuedAt: .sample)
+    credential.grant.idToken = .sample(5001)
+    return credential
+  }
+
+  private func response(_ number: Int, idToken: Token?, lasting: Duration? = nil) -> TokenResponse {
+    var response = TokenResponse.sample(number)
+    (response.idToken, response.idTokenLifetime) = (idToken, lasting)
+    return response
+  }
+
+  /// The first refresh, at the user's wish a minute after the start, has brought no new ID token.
+  private func unrenewed(_ idToken: Token? = nil) -> SessionScript {
+    var session = SessionScript.holding(held, settings)
+    session.passes(.seconds(60))
+    session.asks(.refresh)
+    session.isGranted(response(2, idToken: idToken))
+    session.writes()
+    return session
+  }
+
+  @Test(
+    "lasts as long as the ID token, or as the answer says where that tells nothing",
+    arguments: [(.seconds(100), .seconds(100)), (nil, .seconds(3600))] as [(Duration?, Duration)])
+  func lifetime(told: Duration?, expected: Duration) {
+    let response = response(2, idToken: .sample(5002), lasting: told)
+    let grant = Grant(response, after: held.grant, bearer: .idToken, receivedAt: .sample)
+    #expect(grant.lifetime == expected)
+    let access = Grant(response, after: held.grant, bearer: .accessToken, receivedAt: .sample)
+    #expect(access.lifetime == .seconds(3600))
+  }
+
+  @Test("is refreshed ahead of the ID token's expiry")
+  func refreshesAhead() {
+    var session = SessionScript.holding(held, settings)
+    session.comesDue()
+    session.isGranted(response(2, idToken: .sample(5002), lasting: .seconds(100)))
+    session.writes()
+    let granted = session.now
+    session.comesDue()
+    #expect(session.attempts.count == 2 && session.now < granted + .seconds(100))
+    #expect(session.snapshot.history.lastOutcome == .success)
+  }
+
+  @Test(
+    "keeps all else that an answer without a new ID token brings, gives the old one no longer life, and says what to mend",
+    arguments: [nil, Token.sample(5001)])
+  func noNewIDToken(brought: Token?) {
+    var session = SessionScript.holding(held, settings)
+    session.passes(.seconds(60))
+    let refresh = session.asks(.refresh)
+    session.isGranted(response(2, idToken: brought))
+    var kept = Credential.sample(2, issuedAt: .sample)
+    kept.grant.idToken = .sample(5001)
+    #expect(session.deeds == [.write(kept, generation: 0)])
+    session.writes()
+    #expect(session.snapshot.history.lastOutcome == .misconfigured)
+    #expect(session.snapshot.action == .fixConfiguration)
+    #expect(session.snapshot.message.contains("no new ID token"))
+    guard case .refused(.refreshUnavailable)? = session.answer(to: refresh) else {
+      Issue.record("the refresh counts as one")
+      return
+    }
+    #expect(session.answer(asking: .token(minValidity: nil)) == .token(kept))
+    session.comesDue()
+    #expect(session.deeds == [.refresh(kept, generation: 0)])
+  }
+
+  @Test("gives nothing out when an ID token that nothing renews has run out, and goes on")
+  func runsOut() {
+    var session = unrenewed()
+    while session.now < .sample + .seconds(3600) {
+      session.comesDue()
+      session.isGranted(response(3, idToken: nil))
+      session.writes()
+    }
+    guard case .refused(.refreshUnavailable)? = session.answer(asking: .token(minValidity: nil)) else {
+      Issue.record("a token that has run out was given")
+      return
+    }
+    #expect(session.state == .authenticated)
+  }
+
+  @Test("is not ended by 401s to an ID token that nothing renews, and asks no more often than any broken configuration")
+  func refusedAgainAndAgain() {
+    var session = unrenewed(.sample(5001))
+    for number in 3..<723 {
+      session.passes(.seconds(10))
+      session.asks(.reportUnauthorized(APIRefusal(Token.sample(5001).fingerprint)))
+      session.asks(.token(minValidity: nil))
+      guard session.snapshot.isRefreshing else { continue }
+      session.isGranted(response(number, idToken: nil))
+      session.writes()
+    }
+    let gaps = zip(session.attempts, session.attempts.dropFirst()).map { $1 - $0 }
+    #expect(gaps.count > 20 && gaps.allSatisfy { $0 >= .seconds(150) })
+    session.asks(.refresh)
+    session.isGranted(response(800, idToken: .sample(5800), lasting: .seconds(3600)))
+    session.writes()
+    #expect(session.token == .sample(800))
+    #expect(session.snapshot.action == nil)
+  }
+
+  @Test("goes on when a token that was refused, and that no refresh renewed, is refused again at once")
+  func refusedTwice() {
+    let refusal = SessionCall.reportUnauthorized(APIRefusal(Token.sample(5001).fingerprint))
+    var session = SessionScript.holding(held, settings)
+    session.asks(refusal)
+    session.isGranted(response(2, idToken: nil))
+    session.writes()
+    #expect(session.answer(asking: refusal) == .done)
+    #expect(session.deeds.isEmpty)
+    #expect(session.token == .sample(2))
+  }
+}
