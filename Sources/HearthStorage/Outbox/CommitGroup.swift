@@ -72,6 +72,7 @@ final class CommitGroup: Sendable {
             let value = try body(books)
             return { continuation.resume(returning: .success(value)) }
           } catch let failure as OutboxStoreFailure {
+            if case .broken = failure { throw failure }
             guard books.db.totalChangesCount == changes else { throw HalfDone(failure: failure) }
             return { continuation.resume(returning: .failure(failure)) }
           }

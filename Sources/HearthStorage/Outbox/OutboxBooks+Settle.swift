@@ -44,7 +44,7 @@ extension OutboxBooks {
     item.dueAt = 0
     switch delivery.verdict {
     case .delivered(let status):
-      try execute(OutboxQueries.deliver, [now.milliseconds, status, item.number])
+      try execute(OutboxQueries.deliver, [item.attempts + 1, now.milliseconds, status, item.number])
       try execute(OutboxQueries.deleteContent, [item.number])
       ledger.moved(.inFlight, .delivered, bytes: item.bytes, of: item.owner)
       item.state = .delivered
@@ -123,7 +123,11 @@ extension OutboxBooks {
   func origins(of owner: Int64) throws -> [String] {
     var origins: [String] = []
     let statement = try db.cachedStatement(sql: OutboxQueries.nextOrigin)
-    while let next = try String.fetchOne(statement, arguments: [owner, origins.last ?? ""]) { origins.append(next) }
+    while let next = try String.fetchOne(statement, arguments: [owner, origins.last ?? ""]) {
+      // In a damaged database one may stand behind itself.
+      guard next != origins.last else { throw OutboxStoreFailure.broken("The outbox is damaged: an origin is none.") }
+      origins.append(next)
+    }
     return origins
   }
 
@@ -280,7 +284,8 @@ extension OutboxBooks {
     guard let content = try Row.fetchOne(statement, arguments: [item.number]), let url = try? HTTPURL(item.url) else {
       return false
     }
-    let body: Data? = content[1]
+    let headers = try content.name(0)
+    let body = try content.decode(Data?.self, atIndex: 1)
     try execute(OutboxQueries.take, [now.milliseconds, item.number])
     ledger.moved(item.state, .inFlight, bytes: item.bytes, of: item.owner)
     run.deliveries.append(
@@ -289,7 +294,7 @@ extension OutboxBooks {
         isUnordered: item.lane == nil, attempts: item.attempts,
         conflicts: item.conflicts, unknownSince: item.unknownSince,
         request: APIRequest(
-          method: item.method, url: url, headers: StoredHeaders.decode(content[0]), body: body.map(Array.init) ?? [],
+          method: item.method, url: url, headers: StoredHeaders.decode(headers), body: body.map(Array.init) ?? [],
           idempotencyKey: item.idempotencyKey)))
     return true
   }

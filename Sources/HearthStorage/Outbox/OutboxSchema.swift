@@ -81,4 +81,9 @@ extension OutboxItem.State {
   }
 
   static let byNumber: [OutboxItem.State] = allCases.sorted { $0.number < $1.number }
+
+  init?(number: Int64) {
+    guard let index = Int(exactly: number), Self.byNumber.indices.contains(index) else { return nil }
+    self = Self.byNumber[index]
+  }
 }

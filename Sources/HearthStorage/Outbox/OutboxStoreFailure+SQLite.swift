@@ -21,6 +21,8 @@ extension OutboxStoreFailure {
         self = .unavailable("The outbox \(path) cannot be opened for writing: \(said).")
       default: self = .unavailable("The outbox \(path) cannot be used: \(said).")
       }
+    // Without what it says: it shows whole rows.
+    case is RowDecodingError: self = .broken("The outbox \(path) is damaged: a value in it cannot be read.")
     default: self = .unavailable("The outbox \(path) cannot be used: \(error).")
     }
   }
