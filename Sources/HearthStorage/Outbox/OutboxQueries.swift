@@ -52,8 +52,8 @@ enum OutboxQueries {
     """
   static let due = """
     SELECT \(columns) FROM items
-    WHERE owner = ? AND origin = ? AND (lane IS NULL) = ? AND is_head = 1 AND due_at > ? AND due_at <= ?
-    ORDER BY due_at LIMIT ?
+    WHERE owner = ? AND origin = ? AND (lane IS NULL) = ? AND is_head = 1 AND (due_at, n) > (?, ?) AND due_at <= ?
+    ORDER BY due_at, n LIMIT ?
     """
   static let nextDue = """
     SELECT min(due_at) FROM items WHERE owner = ? AND origin = ? AND (lane IS NULL) = ? AND is_head = 1 AND due_at > ?
