@@ -17,11 +17,16 @@ package enum OutboxCheck {
       return try database.writeWithoutTransaction { db in
         let integrity = try String.fetchAll(db, sql: "PRAGMA integrity_check")
         guard integrity == ["ok"] else { return integrity }
+        guard try !OutboxSchema.isContradictory(db) else {
+          return ["The outbox \(path) is damaged: its list of migrations contradicts its tables."]
+        }
+        // One that was made and never opened.
+        guard try db.tableExists("owners") else { return [] }
         try readAll(db)
         return try unreadable(db) + orphans(db) + miscounts(db) + lanes(db)
       }
     } catch {
-      let failure = OutboxStoreFailure(error, at: path)
+      let failure = OutboxStoreFailure(opening: error, at: path)
       if case .broken(let flaw) = failure { return [flaw] }
       throw failure
     }
@@ -101,7 +106,9 @@ package enum OutboxCheck {
       guard let state = OutboxItem.State(number: try row.number(1)) else { continue }
       let owner = try row.number(0)
       counts[owner, default: Counts()].byState[state.number] = try row.count(2, atMost: OutboxLedger.mostItems)
-      if state.keepsContent { counts[owner, default: Counts()].bytes += try row.count(3, atMost: OutboxLedger.mostBytes) }
+      if state.keepsContent {
+        counts[owner, default: Counts()].bytes += try row.count(3, atMost: OutboxLedger.mostBytes)
+      }
     }
     return counts
   }

@@ -62,6 +62,11 @@ struct OutboxFile: Sendable {
     try database.writeWithoutTransaction { db in
       if try Int.fetchOne(db, sql: "PRAGMA auto_vacuum") != 2 { try db.execute(sql: "VACUUM") }
     }
+    try database.writeWithoutTransaction { db in
+      guard try !OutboxSchema.isContradictory(db) else {
+        throw OutboxStoreFailure.broken("The outbox \(path) is damaged: its list of migrations contradicts its tables.")
+      }
+    }
     try OutboxSchema.migrator.migrate(database)
     try database.writeWithoutTransaction { db in
       let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode")
@@ -89,8 +94,7 @@ struct OutboxFile: Sendable {
     configuration.readonly = true
     configuration.busyMode = .timeout(5)
     // What cannot be read here is found out about when it is opened.
-    return (try? DatabaseQueue(path: path, configuration: configuration).read(OutboxSchema.migrator.hasBeenSuperseded))
-      ?? false
+    return (try? DatabaseQueue(path: path, configuration: configuration).read(OutboxSchema.isNewer)) ?? false
   }
 
   /// SQLite gives its log the same permissions.

@@ -26,4 +26,14 @@ extension OutboxStoreFailure {
     default: self = .unavailable("The outbox \(path) cannot be used: \(error).")
     }
   }
+
+  /// The same while it is opened: what contradicts its own tables is damaged.
+  init(opening error: any Error, at path: String) {
+    self.init(error, at: path)
+    if let error = error as? DatabaseError,
+      [.SQLITE_ERROR, .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_SCHEMA].contains(error.resultCode)
+    {
+      self = .broken("The outbox \(path) is damaged: \(error.message ?? "\(error.resultCode)").")
+    }
+  }
 }

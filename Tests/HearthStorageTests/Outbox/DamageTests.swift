@@ -1,4 +1,5 @@
 import GRDB
+import Glibc
 import HearthCore
 import TestSupport
 import Testing
@@ -73,6 +74,36 @@ import Testing
       #expect(try await outbox.finish(delivery, .delivered(status: 200)).map(\.state) == [.delivered])
       #expect(try await outbox.store.list(OutboxQuery()).items.count == 1)
     }
+  }
+
+  @Test(
+    "A list of migrations that contradicts the tables is a flaw, and the outbox is set aside at the start",
+    arguments: [
+      "DELETE FROM grdb_migrations", "DELETE FROM grdb_migrations WHERE identifier = '2'", "DROP TABLE owners",
+      "UPDATE grdb_migrations SET identifier = x'ff' WHERE identifier = '3'",
+      """
+      DROP TABLE grdb_migrations; CREATE TABLE grdb_migrations (identifier TEXT);
+      INSERT INTO grdb_migrations VALUES ('1'), ('2'), (NULL)
+      """,
+      "DROP TABLE places",
+    ])
+  func migrations(_ harm: String) async throws {
+    try await withHarmed(harm) { path in
+      #expect(try !OutboxCheck.flaws(at: path).isEmpty)
+      let opened = try SQLiteOutboxStore.open(at: path, now: Sample.start)
+      #expect(opened.setAside != nil)
+      #expect(try await opened.store.stats(of: nil).pending == 0)
+    }
+  }
+
+  @Test("An outbox that was made and never opened has no flaw")
+  func untouched() throws {
+    let folder = TemporaryFolder()
+    defer { folder.remove() }
+    let path = folder.file("outbox.sqlite")
+    close(Glibc.open(path, O_CREAT | O_WRONLY, 0o600))
+    #expect(try OutboxCheck.flaws(at: path) == [])
+    #expect(try SQLiteOutboxStore.open(at: path, now: Sample.start).setAside == nil)
   }
 
   @Test("Counts beyond all bounds are made anew")
