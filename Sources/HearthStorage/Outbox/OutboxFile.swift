@@ -28,6 +28,17 @@ struct OutboxFile: Sendable {
     unlink(suspectMark)
   }
 
+  /// Which file lies at the path now.
+  var identity: Identity? {
+    var status = stat()
+    return stat(path, &status) == 0 ? Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino)) : nil
+  }
+
+  struct Identity: Equatable {
+    let device: UInt64
+    let inode: UInt64
+  }
+
   /// Bytes of the write-ahead log.
   var logSize: Int { Self.size(of: path + "-wal") }
 
