@@ -50,8 +50,10 @@ package struct DeliveryPolicy: Hashable, Sendable {
   /// Whether an item whose fate is unknown since `unknownSince` may be sent again unasked.
   package func mayBeSent(method: String, unknownSince: Timestamp?, at now: Timestamp) -> Bool {
     guard let unknownSince else { return true }
-    return ["PUT", "DELETE", "GET"].contains(method) || now - unknownSince <= settings.idempotencyHorizon
+    return Self.mayBeRepeated(method) || now - unknownSince <= settings.idempotencyHorizon
   }
+
+  private static func mayBeRepeated(_ method: String) -> Bool { ["PUT", "DELETE", "GET"].contains(method) }
 
   private func retried(
     _ delivery: Delivery, _ retryAfter: Duration?, status: Int?, message: String? = nil, sentAt: Timestamp,
@@ -61,10 +63,16 @@ package struct DeliveryPolicy: Hashable, Sendable {
     let error = message ?? "The server answered \(status ?? 0)."
     guard attempts < settings.maxAttempts else { return .dead(.attemptsExhausted, status: status, error: error) }
     let isFateUnknown = status == nil || status == 502 || status == 504
+    var until = now + retry.wait(failures: attempts, retryAfter: retryAfter, random: random)
+    if let unknownSince = delivery.unknownSince ?? (isFateUnknown ? sentAt : nil),
+      !Self.mayBeRepeated(delivery.request.method)
+    {
+      // Beyond the horizon it would not be sent: it is held at once, and holds its lane no longer.
+      until = min(until, unknownSince + settings.idempotencyHorizon + .milliseconds(1))
+    }
     return .waiting(
       DeliveryVerdict.Wait(
-        until: now + retry.wait(failures: attempts, retryAfter: retryAfter, random: random),
-        unknownSince: isFateUnknown ? sentAt : nil, isConflict: status == 409, status: status,
+        until: until, unknownSince: isFateUnknown ? sentAt : nil, isConflict: status == 409, status: status,
         error: error))
   }
 

@@ -30,9 +30,10 @@ package struct Timestamp: Hashable, Comparable, Sendable {
     lhs + (.zero - rhs)
   }
 
-  /// How long it is from `rhs` to `lhs`; negative where `lhs` is the earlier.
+  /// How long it is from `rhs` to `lhs`; negative where `lhs` is the earlier. Stops at the ends of `Int64`.
   package static func - (lhs: Timestamp, rhs: Timestamp) -> Duration {
-    .milliseconds(lhs.milliseconds - rhs.milliseconds)
+    let (difference, overflow) = lhs.milliseconds.subtractingReportingOverflow(rhs.milliseconds)
+    return .milliseconds(overflow ? (lhs < rhs ? .min : .max) : difference)
   }
 }
 

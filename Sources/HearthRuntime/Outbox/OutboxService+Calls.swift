@@ -30,7 +30,7 @@ extension OutboxService {
     for draft in drafts where draft.replaceKey != nil { try await giveBackUnsent(of: draft.account) }
     let limits = OutboxLimits(items: settings.maxItems, bytes: settings.maxBytes)
     let receipts: OutboxReceipts
-    do { receipts = try await store.enqueue(items, limits: limits, at: now) } catch { throw OutboxError(error) }
+    do { receipts = try await store.enqueue(items, limits: limits, at: now) } catch { throw refusal(error) }
     tell(receipts.receipts.filter { !$0.isDuplicate }.map { .enqueued($0.item) }, receipts.totals)
     for (receipt, item) in zip(receipts.receipts, items) {
       accounts[receipt.item.account]?.mayHaveMore = .all
@@ -52,7 +52,7 @@ extension OutboxService {
 
   package func get(_ id: String) async throws(OutboxError) -> OutboxItem {
     let item: OutboxItem?
-    do { item = try await store.item(id) } catch { throw OutboxError(error) }
+    do { item = try await store.item(id) } catch { throw refusal(error) }
     guard let item else { throw .unknownItem }
     return shown(item)
   }
@@ -65,7 +65,7 @@ extension OutboxService {
     do {
       let page = try await store.list(query)
       return OutboxPage(items: page.items.map(shown), cursor: page.cursor)
-    } catch { throw OutboxError(error) }
+    } catch { throw refusal(error) }
   }
 
   package func cancel(_ id: String) async throws(OutboxError) -> Int { try await change(id, .cancel) }
@@ -92,11 +92,11 @@ extension OutboxService {
     let item: OutboxItem
     do { item = try await store.change(id, change, releasing: released, at: clock.now()) } catch {
       if let holder { owe(released, of: holder) }
-      throw OutboxError(error)
+      throw refusal(error)
     }
     accounts[item.account]?.mayHaveMore = .all
     bell.ring()
-    do { try await tellTotals() } catch { throw OutboxError(error) }
+    do { try await tellTotals() } catch { throw refusal(error) }
     return 1
   }
 
@@ -112,7 +112,7 @@ extension OutboxService {
         if step < Self.batch { break }
       }
       try await tellTotals()
-    } catch { throw OutboxError(error) }
+    } catch { throw refusal(error) }
     accounts[account]?.mayHaveMore = .all
     bell.ring()
     return count
@@ -127,7 +127,7 @@ extension OutboxService {
     let chosen = try chosen(account)
     lastPauseNumber += 1
     let number = lastPauseNumber
-    do { try await store.setPaused(chosen, isPaused) } catch { throw OutboxError(error) }
+    do { try await store.setPaused(chosen, isPaused) } catch { throw refusal(error) }
     for name in chosen {
       accounts[name]?.hear(isPaused: isPaused, number: number)
       if accounts[name]?.isPausedByUser == true { finished += accounts[name]?.withdrawAll() ?? [] }
@@ -140,7 +140,7 @@ extension OutboxService {
 
   package func getStats(_ account: AccountName?) async throws(OutboxError) -> OutboxStats {
     if let account { try know(account) }
-    do { return shown(try await store.stats(of: account), of: account) } catch { throw OutboxError(error) }
+    do { return shown(try await store.stats(of: account), of: account) } catch { throw refusal(error) }
   }
 
   /// Tries waiting items now, and returns once nothing is left that could be sent, or time is up.
@@ -152,7 +152,7 @@ extension OutboxService {
           while try await store.hasten(name, limit: Self.batch, at: clock.now()) >= Self.batch {}
           hasten(name)
         }
-      } catch { throw OutboxError(error) }
+      } catch { throw refusal(error) }
       bell.ring()
       lastFlush += 1
       let (id, clock, deadline) = (lastFlush, clock, clock.now() + timeout)
@@ -207,7 +207,7 @@ extension OutboxService {
         if step < Self.batch { break }
       }
       try await tellTotals()
-    } catch { throw OutboxError(error) }
+    } catch { throw refusal(error) }
     bell.ring()
     return count
   }
@@ -217,7 +217,7 @@ extension OutboxService {
     accounts[name]?.mayHaveMore = .all
     do { _ = try await store.settle(released, claims: [], at: clock.now()) } catch {
       owe(released, of: name)
-      throw OutboxError(error)
+      throw refusal(error)
     }
   }
 

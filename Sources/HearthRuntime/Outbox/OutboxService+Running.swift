@@ -79,8 +79,7 @@ extension OutboxService {
       storeFailure = nil
       return hasMore || accounts.values.contains { room($0, .lanes) > 0 || room($0, .unordered) > 0 }
     } catch {
-      if storeFailure != error { log.error("\(error)") }
-      storeFailure = error
+      heard(error)
       storeRetryAt = clock.now() + Self.storeRetry
       return false
     }

@@ -47,6 +47,8 @@ package actor OutboxService {
   var storeRetryAt: Timestamp?
   /// What the store said last: told once.
   var storeFailure: OutboxStoreFailure?
+  /// The damage that was last found, by the loop or by a call: told once.
+  private var damage: OutboxStoreFailure?
   var stopsAt: Timestamp?
   var isRecovered = false
   /// Since the start, and since the accounts last changed.
@@ -194,6 +196,22 @@ package actor OutboxService {
   }
 
   // MARK: - Telling
+
+  /// What the loop heard from the store.
+  func heard(_ failure: OutboxStoreFailure) {
+    if storeFailure != failure, damage != failure { log.error("\(failure)") }
+    storeFailure = failure
+    if case .broken = failure { damage = failure }
+  }
+
+  /// What a call is answered. Damage is told of as well: the loop may never meet it.
+  func refusal(_ failure: OutboxStoreFailure) -> OutboxError {
+    if case .broken = failure, damage != failure {
+      log.error("\(failure)")
+      damage = failure
+    }
+    return OutboxError(failure)
+  }
 
   /// Tells that sending stopped, goes on, or stands still for another reason. A session that is being read is not
   /// told of: what it was before, or will be in a moment, is.

@@ -28,6 +28,9 @@ final class CommitGroup: Sendable {
   /// Something new would take the room that completions may need.
   private struct NoRoom: Error {}
 
+  /// The path names another file, or none: what is written now would be gone with the process.
+  private struct Gone: Error {}
+
   private struct State {
     var waiting: [Part] = []
     var isRunning = false
@@ -39,6 +42,7 @@ final class CommitGroup: Sendable {
 
   let database: DatabaseQueue
   private let file: OutboxFile
+  private let identity: OutboxFile.Identity?
   private let reserve: DiskReserve
   private let state = Mutex(State())
   private let ledger: Mutex<OutboxLedger>
@@ -52,6 +56,7 @@ final class CommitGroup: Sendable {
     self.file = file
     self.reserve = reserve
     database = try file.open()
+    identity = file.identity
     ledger = Mutex(
       try database.writeWithoutTransaction { db in
         try db.execute(sql: "PRAGMA wal_autocheckpoint = \(reserve.size / OutboxFile.pageSize)")
@@ -72,6 +77,7 @@ final class CommitGroup: Sendable {
             let value = try body(books)
             return { continuation.resume(returning: .success(value)) }
           } catch let failure as OutboxStoreFailure {
+            if case .broken = failure { throw failure }
             guard books.db.totalChangesCount == changes else { throw HalfDone(failure: failure) }
             return { continuation.resume(returning: .failure(failure)) }
           }
@@ -158,6 +164,7 @@ final class CommitGroup: Sendable {
         }
       }
       try books.ledger.write(to: db)
+      if isGrowing, file.identity != identity { throw Gone() }
       // What is only in the log must fit into the database when the disk is full: the reserve is as large.
       if isGrowing, !reserve.hold(try file.unwritten(db)) { throw NoRoom() }
       return .commit
@@ -171,6 +178,10 @@ final class CommitGroup: Sendable {
     switch error {
     case let half as HalfDone: half.failure
     case is NoRoom: .full(file)
+    case is Gone:
+      .unavailable(
+        "The outbox \(file.path) was removed or replaced while it was open: it takes in nothing more until the daemon is "
+          + "restarted.")
     default: OutboxStoreFailure(error, at: file.path)
     }
   }

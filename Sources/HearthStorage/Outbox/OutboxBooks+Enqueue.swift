@@ -58,7 +58,9 @@ extension OutboxBooks {
   /// The item that a key stands for, and its digest.
   private func keyed(_ owner: Int64, _ key: String) throws -> (StoredItem, digest: Data)? {
     let statement = try db.cachedStatement(sql: OutboxQueries.byKey)
-    return try Row.fetchOne(statement, arguments: [owner, key]).map { (try StoredItem($0), $0[24]) }
+    return try Row.fetchOne(statement, arguments: [owner, key]).map {
+      (try StoredItem($0), try $0.decode(Data.self, atIndex: 24))
+    }
   }
 
   /// The item that a newer one with its key replaces: one of the same lane that was not sent yet, or waits.

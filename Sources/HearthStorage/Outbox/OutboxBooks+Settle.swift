@@ -44,7 +44,7 @@ extension OutboxBooks {
     item.dueAt = 0
     switch delivery.verdict {
     case .delivered(let status):
-      try execute(OutboxQueries.deliver, [now.milliseconds, status, item.number])
+      try execute(OutboxQueries.deliver, [item.attempts + 1, now.milliseconds, status, item.number])
       try execute(OutboxQueries.deleteContent, [item.number])
       ledger.moved(.inFlight, .delivered, bytes: item.bytes, of: item.owner)
       item.state = .delivered
@@ -62,8 +62,9 @@ extension OutboxBooks {
       item.lastStatus = wait.status
       item.lastError = wait.error
     case .unreachable(let probeAt, let status, let error):
-      // Due at once: whether its origin may be asked again is decided when it is taken.
+      // Due at once: whether its origin may be asked again is decided when it is taken. Others probe it before this one.
       item.state = .waiting
+      item.dueAt = now.milliseconds
       item.nextAttemptAt = probeAt
       item.lastStatus = status
       item.lastError = error
@@ -99,10 +100,12 @@ extension OutboxBooks {
         heads.lanes += try sendable(owner, origin, .lanes, lanes, claim, at: now, &claimed, &changed)
         heads.unordered += try sendable(owner, origin, .unordered, unordered, claim, at: now, &claimed, &changed)
       } else if claim.probed.contains(origin) {
-        let probe = try sendable(owner, origin, .lanes, min(claim.lanes, 1), claim, at: now, &claimed, &changed)
-        heads.lanes += probe
-        let left = min(claim.unordered, 1 - probe.count)
-        heads.unordered += try sendable(owner, origin, .unordered, left, claim, at: now, &claimed, &changed)
+        let (lanes, unordered) = (min(claim.lanes, 1), min(claim.unordered, 1))
+        let lane = try sendable(owner, origin, .lanes, lanes, claim, at: now, &claimed, &changed)
+        let other = try sendable(owner, origin, .unordered, unordered, claim, at: now, &claimed, &changed)
+        // Never the same one while there is another: what one item is answered may be about that item alone.
+        let isOther = lane.isEmpty || !other.isEmpty && other[0].dueAt < lane[0].dueAt
+        if isOther { heads.unordered += other } else { heads.lanes += lane }
       }
     }
     try take(heads.lanes, .lanes, claim.lanes, claim, at: now, into: &claimed, &changed)
@@ -123,20 +126,27 @@ extension OutboxBooks {
   func origins(of owner: Int64) throws -> [String] {
     var origins: [String] = []
     let statement = try db.cachedStatement(sql: OutboxQueries.nextOrigin)
-    while let next = try String.fetchOne(statement, arguments: [owner, origins.last ?? ""]) { origins.append(next) }
+    while let next = try String.fetchOne(statement, arguments: [owner, origins.last ?? ""]) {
+      // In a damaged database one may stand behind itself.
+      guard next != origins.last else { throw OutboxStoreFailure.broken("The outbox is damaged: an origin is none.") }
+      origins.append(next)
+    }
     return origins
   }
 
-  /// Up to `limit` heads of a kind for one origin. What has expired or needs review leaves its lane on the way.
+  /// Up to `limit` heads of a kind for one origin; for a probe, what was no probe comes first, and the last one last.
+  /// What has expired or needs review leaves its lane on the way.
   private func sendable(
     _ owner: Int64, _ origin: Origin, _ kind: OutboxKinds, _ limit: Int, _ claim: OutboxClaim, at now: Timestamp,
     _ claimed: inout OutboxSettlement.Claimed, _ changed: inout [OutboxItem]
   ) throws -> [StoredItem] {
     var found: [StoredItem] = []
     // Half for those that are due again, so that neither they nor the new ones wait for the others to end.
-    var dueAfter: Int64 = 0
+    // Many may be due in the same moment.
+    var dueAfter: (time: Int64, number: Int64) = (0, .max)
     var after: Int64 = 0
     var isDry = (due: false, fresh: false)
+    let isProbe = claim.probed.contains(origin)
     var left = 4 * limit
     let before = changed.count
     while found.count < limit, left > 0, !isDry.due || !isDry.fresh {
@@ -144,10 +154,12 @@ extension OutboxBooks {
       let wanted = limit - found.count
       var batch: [StoredItem] = []
       if !isDry.due {
-        let share = isDry.fresh ? wanted : (wanted + 1) / 2
-        batch = try rows(OutboxQueries.due, [owner, name, kind == .unordered, dueAfter, now.milliseconds, share])
+        let share = isDry.fresh ? wanted : isProbe ? 0 : (wanted + 1) / 2
+        batch = try rows(
+          OutboxQueries.due,
+          [owner, name, kind == .unordered, dueAfter.time, dueAfter.number, now.milliseconds, share])
         isDry.due = batch.count < share
-        dueAfter = batch.last?.dueAt ?? dueAfter
+        dueAfter = batch.last.map { ($0.dueAt, $0.number) } ?? dueAfter
       }
       if !isDry.fresh, wanted > batch.count {
         let fresh = try rows(OutboxQueries.fresh, [owner, name, kind == .unordered, after, wanted - batch.count])
@@ -212,7 +224,7 @@ extension OutboxBooks {
     var items: [StoredItem] = []
     for isUnordered in [false, true] {
       items += try rows(OutboxQueries.fresh, [owner, origin, isUnordered, 0, limit])
-      items += try rows(OutboxQueries.due, [owner, origin, isUnordered, 0, now.milliseconds, limit])
+      items += try rows(OutboxQueries.due, [owner, origin, isUnordered, 0, Int64.max, now.milliseconds, limit])
     }
     for var item in items {
       item.lastError = "\(origin) is none of the account's api_origins."
@@ -280,7 +292,8 @@ extension OutboxBooks {
     guard let content = try Row.fetchOne(statement, arguments: [item.number]), let url = try? HTTPURL(item.url) else {
       return false
     }
-    let body: Data? = content[1]
+    let headers = try content.name(0)
+    let body = try content.decode(Data?.self, atIndex: 1)
     try execute(OutboxQueries.take, [now.milliseconds, item.number])
     ledger.moved(item.state, .inFlight, bytes: item.bytes, of: item.owner)
     run.deliveries.append(
@@ -289,7 +302,7 @@ extension OutboxBooks {
         isUnordered: item.lane == nil, attempts: item.attempts,
         conflicts: item.conflicts, unknownSince: item.unknownSince,
         request: APIRequest(
-          method: item.method, url: url, headers: StoredHeaders.decode(content[0]), body: body.map(Array.init) ?? [],
+          method: item.method, url: url, headers: StoredHeaders.decode(headers), body: body.map(Array.init) ?? [],
           idempotencyKey: item.idempotencyKey)))
     return true
   }

@@ -62,8 +62,8 @@ final class OutboxBooks {
     for state in [0, 1, 2] {
       let statement = try db.cachedStatement(sql: OutboxQueries.firstOfLane)
       guard let row = try Row.fetchOne(statement, arguments: [owner, lane, state]) else { continue }
-      let position: Int64 = row[1]
-      if position < first?.position ?? .max { first = (row[0], position, state, row[2]) }
+      let position = try row.number(1)
+      if position < first?.position ?? .max { first = (try row.number(0), position, state, try row.number(2) != 0) }
     }
     return first.map { ($0.number, $0.state, $0.isHead) }
   }

@@ -17,28 +17,54 @@ package enum OutboxCheck {
       return try database.writeWithoutTransaction { db in
         let integrity = try String.fetchAll(db, sql: "PRAGMA integrity_check")
         guard integrity == ["ok"] else { return integrity }
-        return try orphans(db) + miscounts(db) + lanes(db)
+        guard try !OutboxSchema.isContradictory(db) else {
+          return ["The outbox \(path) is damaged: its list of migrations contradicts its tables."]
+        }
+        // One that was made and never opened.
+        guard try db.tableExists("owners") else { return [] }
+        try readAll(db)
+        return try unreadable(db) + orphans(db) + miscounts(db) + lanes(db)
       }
-    } catch let error as DatabaseError where [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode) {
-      return ["\(OutboxStoreFailure(error, at: path))"]
     } catch {
-      throw OutboxStoreFailure(error, at: path)
+      let failure = OutboxStoreFailure(opening: error, at: path)
+      if case .broken(let flaw) = failure { return [flaw] }
+      throw failure
     }
   }
 
-  private static func orphans(_ db: Database) throws -> [String] {
-    func count(_ sql: String, _ what: String) throws -> [String] {
-      let count = try Int.fetchOne(db, sql: sql) ?? 0
-      return count == 0 ? [] : ["\(count) \(what)."]
-    }
-    return try count(
-      "SELECT count(*) FROM items WHERE owner NOT IN (SELECT id FROM owners)", "items have no owner")
-      + count("SELECT count(*) FROM contents WHERE item NOT IN (SELECT n FROM items)", "contents have no item")
+  /// Throws where an item cannot be read.
+  private static func readAll(_ db: Database) throws {
+    let rows = try Row.fetchCursor(db, sql: OutboxQueries.every)
+    while let row = try rows.next() { _ = try StoredItem(row) }
+  }
+
+  private static func count(_ db: Database, _ sql: String, _ what: String) throws -> [String] {
+    let count = try Int.fetchOne(db, sql: sql) ?? 0
+    return count == 0 ? [] : ["\(count) \(what)."]
+  }
+
+  /// What is no part of a `StoredItem`.
+  private static func unreadable(_ db: Database) throws -> [String] {
+    try count(
+      db,
+      """
+      SELECT count(*) FROM items WHERE typeof(origin) <> 'text' OR typeof(digest) NOT IN ('blob', 'null')
+        OR typeof(replace_key) NOT IN ('text', 'null')
+      """, "items cannot be read")
       + count(
-        "SELECT count(*) FROM items WHERE state IN (0, 1, 2, 3, 5) AND n NOT IN (SELECT item FROM contents)",
+        db, "SELECT count(*) FROM contents WHERE typeof(headers) <> 'text' OR typeof(body) NOT IN ('blob', 'null')",
+        "contents cannot be read")
+  }
+
+  private static func orphans(_ db: Database) throws -> [String] {
+    try count(db, "SELECT count(*) FROM items WHERE owner NOT IN (SELECT id FROM owners)", "items have no owner")
+      + count(db, "SELECT count(*) FROM contents WHERE item NOT IN (SELECT n FROM items)", "contents have no item")
+      + count(
+        db, "SELECT count(*) FROM items WHERE state IN (0, 1, 2, 3, 5) AND n NOT IN (SELECT item FROM contents)",
         "items have no content")
       + count(
-        "SELECT count(*) FROM items WHERE position > (SELECT last FROM places)", "items stand behind the last place")
+        db, "SELECT count(*) FROM items WHERE position > (SELECT last FROM places)",
+        "items stand behind the last place")
   }
 
   /// The counts of the owners against the rows.
@@ -73,24 +99,31 @@ package enum OutboxCheck {
 
   private static func counts(_ db: Database) throws -> [Int64: Counts] {
     var counts: [Int64: Counts] = [:]
-    for row in try Row.fetchAll(db, sql: "SELECT owner, state, count(*), sum(bytes) FROM items GROUP BY owner, state") {
-      let state: Int = row[1]
-      guard OutboxItem.State.byNumber.indices.contains(state) else { continue }
-      counts[row[0], default: Counts()].byState[state] = row[2]
-      if OutboxItem.State.byNumber[state].keepsContent { counts[row[0], default: Counts()].bytes += row[3] as Int }
+    let sql = """
+      SELECT owner, state, count(*), sum(max(0, min(bytes, \(OutboxLedger.mostBytes)))) FROM items GROUP BY owner, state
+      """
+    for row in try Row.fetchAll(db, sql: sql) {
+      guard let state = OutboxItem.State(number: try row.number(1)) else { continue }
+      let owner = try row.number(0)
+      counts[owner, default: Counts()].byState[state.number] = try row.count(2, atMost: OutboxLedger.mostItems)
+      if state.keepsContent {
+        counts[owner, default: Counts()].bytes += try row.count(3, atMost: OutboxLedger.mostBytes)
+      }
     }
     return counts
   }
 
-  /// The cheap part: reads the ledger and sees that each count is zero exactly where there are no rows. Where one is
-  /// not, the counts are made anew.
+  /// The cheap part: reads the ledger and sees that each count can be, and is zero exactly where there are no rows.
+  /// Where one is not, the counts are made anew.
   static func soundLedger(_ db: Database) throws -> OutboxLedger {
     let ledger = try OutboxLedger(db)
     for owner in ledger.owners.values {
+      guard owner.bytes < OutboxLedger.mostBytes else { return try recounted(db) }
       for state in OutboxItem.State.byNumber {
         let hasRows =
           try Row.fetchOne(db, sql: OutboxQueries.oldest, arguments: [owner.id, state.number]) != nil
-        guard hasRows == (owner.counts[state.number] > 0) else { return try recounted(db) }
+        let count = owner.counts[state.number]
+        guard hasRows == (count > 0), count < OutboxLedger.mostItems else { return try recounted(db) }
       }
     }
     return ledger

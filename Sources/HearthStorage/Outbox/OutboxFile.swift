@@ -28,6 +28,17 @@ struct OutboxFile: Sendable {
     unlink(suspectMark)
   }
 
+  /// Which file lies at the path now.
+  var identity: Identity? {
+    var status = stat()
+    return stat(path, &status) == 0 ? Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino)) : nil
+  }
+
+  struct Identity: Equatable {
+    let device: UInt64
+    let inode: UInt64
+  }
+
   /// Bytes of the write-ahead log.
   var logSize: Int { Self.size(of: path + "-wal") }
 
@@ -62,6 +73,11 @@ struct OutboxFile: Sendable {
     try database.writeWithoutTransaction { db in
       if try Int.fetchOne(db, sql: "PRAGMA auto_vacuum") != 2 { try db.execute(sql: "VACUUM") }
     }
+    try database.writeWithoutTransaction { db in
+      guard try !OutboxSchema.isContradictory(db) else {
+        throw OutboxStoreFailure.broken("The outbox \(path) is damaged: its list of migrations contradicts its tables.")
+      }
+    }
     try OutboxSchema.migrator.migrate(database)
     try database.writeWithoutTransaction { db in
       let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode")
@@ -89,8 +105,7 @@ struct OutboxFile: Sendable {
     configuration.readonly = true
     configuration.busyMode = .timeout(5)
     // What cannot be read here is found out about when it is opened.
-    return (try? DatabaseQueue(path: path, configuration: configuration).read(OutboxSchema.migrator.hasBeenSuperseded))
-      ?? false
+    return (try? DatabaseQueue(path: path, configuration: configuration).read(OutboxSchema.isNewer)) ?? false
   }
 
   /// SQLite gives its log the same permissions.

@@ -36,20 +36,28 @@ struct OutboxLedger: Sendable {
 
   /// Reads the owners and the last place that was given.
   init(_ db: Database) throws {
-    guard let last = try Int64.fetchOne(db, sql: "SELECT last FROM places WHERE id = 1") else {
-      throw OutboxStoreFailure.broken("The table of places is empty.")
+    guard let places = try Row.fetchOne(db, sql: "SELECT last FROM places WHERE id = 1") else {
+      throw OutboxStoreFailure.broken("The outbox is damaged: the table of places is empty.")
     }
-    lastPlace = last
-    for row in try Row.fetchAll(db, sql: "SELECT * FROM owners") {
-      guard let account = AccountName(row["account"]) else {
-        throw OutboxStoreFailure.broken("An owner has no account.")
+    lastPlace = try places.number(0)
+    guard 0..<Self.furthestPlace ~= lastPlace else {
+      throw OutboxStoreFailure.broken("The outbox is damaged: its last place is none.")
+    }
+    let columns = Self.columns.joined(separator: ", ")
+    for row in try Row.fetchAll(
+      db, sql: "SELECT id, account, issuer, subject, is_current, bytes, \(columns) FROM owners")
+    {
+      guard let account = AccountName(try row.name(1)) else {
+        throw OutboxStoreFailure.broken("The outbox is damaged: an owner has no account.")
       }
-      let issuer: String? = row["issuer"]
-      let subject: String? = row["subject"]
-      let counts = Self.columns.map { row[$0] as Int }
+      let subject: Subject? =
+        if let issuer = try row.text(2), let subject = try row.text(3) { Subject(issuer: issuer, id: subject) } else {
+          nil
+        }
+      let counts = try Self.columns.indices.map { try row.count(6 + $0, atMost: Self.mostItems) }
       let owner = Owner(
-        id: row["id"], account: account, subject: issuer.flatMap { i in subject.map { Subject(issuer: i, id: $0) } },
-        isCurrent: row["is_current"], counts: counts, bytes: row["bytes"])
+        id: try row.number(0), account: account, subject: subject, isCurrent: try row.number(4) != 0, counts: counts,
+        bytes: try row.count(5, atMost: Self.mostBytes))
       owners[owner.id] = owner
       ids[Key(account: account, subject: owner.subject)] = owner.id
       if owner.isCurrent { current[account] = owner.id }
@@ -59,6 +67,11 @@ struct OutboxLedger: Sendable {
   }
 
   static let columns = ["pending", "in_flight", "waiting", "held", "delivered", "dead", "cancelled", "superseded"]
+
+  /// More than there can be: what is read beyond is damage, and is taken for this.
+  static let mostItems = 1 << 40
+  static let mostBytes = 1 << 48
+  private static let furthestPlace: Int64 = 1 << 62
 
   func isOtherUser(_ owner: Owner) -> Bool {
     owner.subject != nil && !owner.isCurrent && current[owner.account] != nil

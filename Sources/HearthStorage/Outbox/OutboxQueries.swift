@@ -6,6 +6,9 @@ enum OutboxQueries {
     idempotency_key, bytes
     """
 
+  /// For the check alone.
+  static let every = "SELECT \(columns) FROM items"
+
   static let byNumber = "SELECT \(columns) FROM items WHERE n = ?"
   static let byID = "SELECT \(columns) FROM items WHERE id = ?"
   static let content = "SELECT headers, body FROM contents WHERE item = ?"
@@ -49,8 +52,8 @@ enum OutboxQueries {
     """
   static let due = """
     SELECT \(columns) FROM items
-    WHERE owner = ? AND origin = ? AND (lane IS NULL) = ? AND is_head = 1 AND due_at > ? AND due_at <= ?
-    ORDER BY due_at LIMIT ?
+    WHERE owner = ? AND origin = ? AND (lane IS NULL) = ? AND is_head = 1 AND (due_at, n) > (?, ?) AND due_at <= ?
+    ORDER BY due_at, n LIMIT ?
     """
   static let nextDue = """
     SELECT min(due_at) FROM items WHERE owner = ? AND origin = ? AND (lane IS NULL) = ? AND is_head = 1 AND due_at > ?
@@ -88,7 +91,7 @@ enum OutboxQueries {
   static let insertContent = "INSERT INTO contents (item, headers, body) VALUES (?, ?, ?)"
   static let take = "UPDATE items SET state = 1, is_head = 0, claimed_at = ?, next_attempt_at = NULL WHERE n = ?"
   static let deliver = """
-    UPDATE items SET state = 4, is_head = 0, attempts = attempts + 1, finished_at = ?, last_status = ?,
+    UPDATE items SET state = 4, is_head = 0, attempts = ?, finished_at = ?, last_status = ?,
       last_error = NULL WHERE n = ?
     """
   static let update = """

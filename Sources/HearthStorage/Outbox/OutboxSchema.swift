@@ -20,6 +20,25 @@ enum OutboxSchema {
     return migrator
   }
 
+  /// Whether a newer version made it; one whose list of migrations is damaged is no newer one.
+  static func isNewer(_ db: Database) throws -> Bool {
+    guard try migrator.hasBeenSuperseded(db) else { return false }
+    return try !hasUnreadableList(db)
+  }
+
+  private static func hasUnreadableList(_ db: Database) throws -> Bool {
+    let sql = "SELECT 1 FROM grdb_migrations WHERE typeof(identifier) <> 'text' LIMIT 1"
+    return try db.tableExists("grdb_migrations") && Row.fetchOne(db, sql: sql) != nil
+  }
+
+  /// Whether the list of migrations does not go with what they have made.
+  static func isContradictory(_ db: Database) throws -> Bool {
+    let applied = try migrator.appliedIdentifiers(db)
+    let indexes = try Row.fetchOne(db, sql: "SELECT 1 FROM sqlite_schema WHERE name = 'items_retrying'")
+    return try hasUnreadableList(db) || applied.contains("1") != db.tableExists("owners")
+      || applied.contains("2") != (indexes != nil)
+  }
+
   /// An owner is an account and a subject of it (NULL: nobody was known), with the counts of its items by state.
   private static let first = """
     CREATE TABLE owners (
@@ -81,4 +100,9 @@ extension OutboxItem.State {
   }
 
   static let byNumber: [OutboxItem.State] = allCases.sorted { $0.number < $1.number }
+
+  init?(number: Int64) {
+    guard let index = Int(exactly: number), Self.byNumber.indices.contains(index) else { return nil }
+    self = Self.byNumber[index]
+  }
 }

@@ -21,7 +21,19 @@ extension OutboxStoreFailure {
         self = .unavailable("The outbox \(path) cannot be opened for writing: \(said).")
       default: self = .unavailable("The outbox \(path) cannot be used: \(said).")
       }
+    // Without what it says: it shows whole rows.
+    case is RowDecodingError: self = .broken("The outbox \(path) is damaged: a value in it cannot be read.")
     default: self = .unavailable("The outbox \(path) cannot be used: \(error).")
+    }
+  }
+
+  /// The same while it is opened: what contradicts its own tables is damaged.
+  init(opening error: any Error, at path: String) {
+    self.init(error, at: path)
+    if let error = error as? DatabaseError,
+      [.SQLITE_ERROR, .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_SCHEMA].contains(error.resultCode)
+    {
+      self = .broken("The outbox \(path) is damaged: \(error.message ?? "\(error.resultCode)").")
     }
   }
 }

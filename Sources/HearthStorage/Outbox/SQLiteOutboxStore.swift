@@ -68,7 +68,7 @@ package final class SQLiteOutboxStore: OutboxStore {
       do {
         return try CommitGroup(file, reserve: reserve)
       } catch {
-        throw OutboxStoreFailure(error, at: file.path)
+        throw OutboxStoreFailure(opening: error, at: file.path)
       }
     }
     do {

@@ -31,38 +31,39 @@ struct StoredItem {
 
   /// Reads the columns in the order of `OutboxQueries`.
   init(_ row: Row) throws {
-    func time(_ index: Int) -> Timestamp? {
-      (row[index] as Int64?).map(Timestamp.init(milliseconds:))
+    func time(_ column: Int) throws -> Timestamp? {
+      try row.integer(column).map(Timestamp.init(milliseconds:))
     }
-    let stateNumber: Int = row[5]
-    guard OutboxItem.State.byNumber.indices.contains(stateNumber) else {
-      throw OutboxStoreFailure.broken("An item has the unknown state \(stateNumber).")
+    guard let state = OutboxItem.State(number: try row.number(5)) else {
+      throw OutboxStoreFailure.broken("The outbox is damaged: an item is in no known state.")
     }
-    number = row[0]
-    id = row[1]
-    owner = row[2]
-    lane = row[3]
-    position = row[4]
-    state = OutboxItem.State.byNumber[stateNumber]
-    reason = (row[6] as String?).flatMap(OutboxItem.Reason.init(rawValue:))
-    isHead = row[7]
-    dueAt = row[8]
-    method = row[9]
-    url = row[10]
-    attempts = row[11]
-    conflicts = row[12]
-    createdAt = Timestamp(milliseconds: row[13])
-    notBefore = time(14)
-    expiresAt = time(15)
-    nextAttemptAt = time(16)
-    claimedAt = time(17)
-    unknownSince = time(18)
-    finishedAt = time(19)
-    lastStatus = row[20]
-    lastError = row[21]
-    idempotencyKey = row[22]
-    bytes = row[23]
+    number = try row.number(0)
+    id = try row.name(1)
+    owner = try row.number(2)
+    lane = try row.text(3)
+    position = try row.number(4)
+    self.state = state
+    reason = try row.text(6).flatMap(OutboxItem.Reason.init(rawValue:))
+    isHead = try row.number(7) != 0
+    dueAt = try row.number(8)
+    method = try row.name(9)
+    url = try row.name(10)
+    attempts = try row.count(11, atMost: Self.mostAttempts)
+    conflicts = try row.count(12, atMost: Self.mostAttempts)
+    createdAt = Timestamp(milliseconds: try row.number(13))
+    notBefore = try time(14)
+    expiresAt = try time(15)
+    nextAttemptAt = try time(16)
+    claimedAt = try time(17)
+    unknownSince = try time(18)
+    finishedAt = try time(19)
+    lastStatus = try row.integer(20).map(Int.init)
+    lastError = try row.text(21)
+    idempotencyKey = try row.name(22)
+    bytes = try row.count(23, atMost: OutboxLedger.mostBytes)
   }
+
+  static let mostAttempts = 1 << 31
 
   /// As people see it: what belongs to another user than the current one is held.
   func item(in ledger: OutboxLedger) throws -> OutboxItem {

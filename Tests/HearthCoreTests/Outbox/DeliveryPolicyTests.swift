@@ -6,12 +6,14 @@ import Testing
   let now = Sample.start
   let policy = DeliveryPolicy(OutboxSettings())
 
-  func delivery(attempts: Int = 0, conflicts: Int = 0) throws -> Delivery {
+  func delivery(
+    method: String = "POST", attempts: Int = 0, conflicts: Int = 0, unknownSince: Timestamp? = nil
+  ) throws -> Delivery {
     let request = APIRequest(
-      method: "POST", url: try #require(Sample.url), headers: [], body: [], idempotencyKey: "k")
+      method: method, url: try #require(Sample.url), headers: [], body: [], idempotencyKey: "k")
     return Delivery(
       number: 1, id: "1", account: Sample.work, subject: Sample.alice, attempts: attempts, conflicts: conflicts,
-      request: request)
+      unknownSince: unknownSince, request: request)
   }
 
   func verdict(_ status: Int, retryAfter: Duration? = nil, attempts: Int = 0, conflicts: Int = 0) throws
@@ -108,6 +110,22 @@ import Testing
     }
     #expect(wait.unknownSince == sentAt)
     #expect(wait.error == "reset")
+  }
+
+  @Test("What is of unknown fate waits until the horizon at most, where it is held; what may be repeated waits on")
+  func horizonOfWaits() throws {
+    let sentAt = now - .seconds(24 * 3600 - 60)
+    for (method, wait) in [("POST", Duration.milliseconds(60_001)), ("PUT", .seconds(7200))] {
+      let delivery = try delivery(method: method, unknownSince: sentAt)
+      let answer = APIAnswer(status: 503, retryAfter: .seconds(7200))
+      guard case .waiting(let verdict) = policy.verdict(on: answer, to: delivery, sentAt: now, at: now, random: 0)
+      else {
+        Issue.record("It does not wait")
+        return
+      }
+      #expect(verdict.until == now + wait)
+      #expect(policy.mayBeSent(method: method, unknownSince: sentAt, at: verdict.until) == (method == "PUT"))
+    }
   }
 
   @Test("Beyond the horizon only what may be repeated is sent again")

@@ -75,6 +75,7 @@ let answers200: ScriptedAPIEndpoint.Rule = { _, _ in .success(APIAnswer(status: 
 func withService(
   _ rule: @escaping ScriptedAPIEndpoint.Rule = { _, _ in nil }, settings: OutboxSettings = OutboxSettings(),
   refusals: Int = .max, in given: TemporaryFolder? = nil, clock: ManualClock = ManualClock(),
+  log: Logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }),
   _ body: (ServiceFixture) async throws -> Void
 ) async throws {
   let folder = given ?? TemporaryFolder()
@@ -87,7 +88,7 @@ func withService(
   let service = OutboxService(
     store: store, bearers: bearers, api: api, clock: clock, settings: settings,
     accounts: [Sample.work: [Sample.origin, Sample.secondOrigin], Sample.other: [Sample.origin]],
-    log: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), random: { 0 },
+    log: log, random: { 0 },
     announce: { announcements, overview in
       announcements.forEach(told.add)
       counts.add(overview.all)

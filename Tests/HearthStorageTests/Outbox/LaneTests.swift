@@ -102,6 +102,37 @@ import Testing
     }
   }
 
+  @Test("Items that are due in the same moment are taken together")
+  func dueTogether() async throws {
+    try await withStore { outbox in
+      for index in 0..<8 { try await outbox.add(Sample.draft("/\(index)", lane: nil)) }
+      let finished = try await outbox.settle().deliveries.map {
+        FinishedDelivery(number: $0.number, verdict: .unreachable(probeAt: outbox.now, status: nil, error: "refused"))
+      }
+      #expect(try await outbox.settle(finished, limit: 8).deliveries.count == 8)
+    }
+  }
+
+  @Test("The probe of an origin is another item each time, of any lane or none")
+  func probesRotate() async throws {
+    try await withStore { outbox in
+      try await outbox.add(
+        Sample.draft("/1", lane: "a"), Sample.draft("/2", lane: "a"), Sample.draft("/3", lane: "b"),
+        Sample.draft("/4", lane: nil))
+      var paths: [String] = []
+      for _ in 0..<6 {
+        outbox.now = outbox.now + .seconds(5)
+        let probes = try await outbox.settle(open: [], probed: [Sample.origin]).deliveries
+        paths += probes.map(\.path)
+        for probe in probes {
+          _ = try await outbox.finish(probe, .unreachable(probeAt: outbox.now, status: 407, error: ""))
+        }
+      }
+      #expect(paths == ["/1", "/3", "/4", "/1", "/3", "/4"])
+      #expect(Set(try await outbox.settle().deliveries.map(\.path)) == ["/1", "/3", "/4"])
+    }
+  }
+
   @Test("Items for an origin that the account has no longer are dead, and hold no lane")
   func forgottenOrigin() async throws {
     try await withStore { outbox in

@@ -90,6 +90,23 @@ import Testing
     #expect(!folder.names.contains("outbox.sqlite-suspect"))
   }
 
+  @Test("What was removed or replaced takes in nothing more, and delivers what is in it", arguments: [false, true])
+  func removed(isReplaced: Bool) async throws {
+    let folder = TemporaryFolder()
+    defer { folder.remove() }
+    let path = folder.file("outbox.sqlite")
+    let outbox = StoreFixture(folder: folder, store: try SQLiteOutboxStore.open(at: path, now: Sample.start).store)
+    try await outbox.add(Sample.draft("/1"))
+    unlink(path)
+    if isReplaced { close(Glibc.open(path, O_CREAT | O_WRONLY, 0o600)) }
+    let refusal = OutboxStoreFailure.unavailable(
+      "The outbox \(path) was removed or replaced while it was open: it takes in nothing more until the daemon is restarted."
+    )
+    await #expect(throws: refusal) { try await outbox.add(Sample.draft("/2")) }
+    let delivery = try #require(try await outbox.settle().deliveries.first)
+    #expect(try await outbox.finish(delivery, .delivered(status: 200)).map(\.state) == [.delivered])
+  }
+
   @Test("A sound database that was under suspicion is kept")
   func cleared() async throws {
     let folder = TemporaryFolder()

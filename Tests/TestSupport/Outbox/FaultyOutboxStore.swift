@@ -1,10 +1,10 @@
 package import HearthCore
 import Synchronization
 
-/// Another store that, while it is told to, fails as a full disk does.
+/// Another store that, while it is told to, fails: as a full disk does, or with another failure.
 package final class FaultyOutboxStore: OutboxStore {
   private let store: any OutboxStore
-  private let isFailing = Mutex(false)
+  private let failure = Mutex<OutboxStoreFailure?>(nil)
   private let meanwhile = Mutex<[Moment: @Sendable () async -> Void]>([:])
 
   /// Before the store is asked, or before its answer is heard.
@@ -16,7 +16,9 @@ package final class FaultyOutboxStore: OutboxStore {
     self.store = store
   }
 
-  package func setFailing(_ failing: Bool) { isFailing.withLock { $0 = failing } }
+  package func setFailing(_ failing: Bool) { setFailing(failing ? .unavailable("The disk is full.") : nil) }
+
+  package func setFailing(_ failure: OutboxStoreFailure?) { self.failure.withLock { $0 = failure } }
 
   /// What happens at the next such moment, which lasts until it is done.
   package func once(_ moment: Moment, _ body: @escaping @Sendable () async -> Void) {
@@ -29,7 +31,7 @@ package final class FaultyOutboxStore: OutboxStore {
   }
 
   private func pass() throws(OutboxStoreFailure) {
-    if isFailing.withLock({ $0 }) { throw .unavailable("The disk is full.") }
+    if let failure = failure.withLock(\.self) { throw failure }
   }
 
   package func recover(at now: Timestamp) async throws(OutboxStoreFailure) {

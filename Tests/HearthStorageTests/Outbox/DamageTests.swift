@@ -1,0 +1,117 @@
+import GRDB
+import Glibc
+import HearthCore
+import TestSupport
+import Testing
+
+@testable import HearthStorage
+
+/// Damage that SQLite itself does not see: values that are none.
+@Suite struct DamageTests {
+  /// A folder with an outbox of one item, harmed while nobody has it open.
+  private func harmed(_ sql: String, _ path: String) async throws {
+    let outbox = StoreFixture(
+      folder: TemporaryFolder(), store: try SQLiteOutboxStore.open(at: path, now: Sample.start).store)
+    defer { outbox.folder.remove() }
+    try await outbox.add(Sample.draft("/1", body: "abc"))
+    try await outbox.store.withConnection { try $0.execute(sql: sql) }
+  }
+
+  private func withHarmed(_ sql: String, _ body: (String) async throws -> Void) async throws {
+    let folder = TemporaryFolder()
+    defer { folder.remove() }
+    let path = folder.file("outbox.sqlite")
+    try await harmed(sql, path)
+    try await body(path)
+  }
+
+  @Test(
+    "An outbox whose owners cannot be read is a flaw, and set aside at the start",
+    arguments: [
+      "UPDATE owners SET pending = 'abc'", "UPDATE owners SET bytes = 1.5", "UPDATE owners SET account = x'ff'",
+      "UPDATE places SET last = 'abc'", "UPDATE places SET last = 9223372036854775807",
+      "UPDATE items SET state = 'abc'",
+    ])
+  func ledger(_ harm: String) async throws {
+    try await withHarmed(harm) { path in
+      #expect(try !OutboxCheck.flaws(at: path).isEmpty)
+      let opened = try SQLiteOutboxStore.open(at: path, now: Sample.start)
+      #expect(opened.setAside != nil)
+      #expect(try await opened.store.stats(of: nil).pending == 0)
+    }
+  }
+
+  @Test(
+    "An item that cannot be read is a flaw; it is broken when it is met, and set aside by the next start",
+    arguments: [
+      "UPDATE items SET attempts = 'abc'", "UPDATE items SET url = x'ff'", "UPDATE items SET created_at = 'abc'",
+      "UPDATE items SET origin = x'ff'", "UPDATE contents SET headers = x'ff'", "UPDATE contents SET body = 7",
+    ])
+  func items(_ harm: String) async throws {
+    try await withHarmed(harm) { path in
+      #expect(try !OutboxCheck.flaws(at: path).isEmpty)
+      let opened = try SQLiteOutboxStore.open(at: path, now: Sample.start)
+      #expect(opened.setAside == nil)
+      let outbox = StoreFixture(folder: TemporaryFolder(), store: opened.store)
+      defer { outbox.folder.remove() }
+      do {
+        _ = try await outbox.settle()
+        Issue.record("It was taken.")
+      } catch OutboxStoreFailure.broken {}
+      #expect(try SQLiteOutboxStore.open(at: path, now: Sample.start).setAside != nil)
+    }
+  }
+
+  @Test(
+    "Numbers beyond all bounds end no sum",
+    arguments: ["attempts", "conflicts", "bytes", "created_at", "not_before", "unknown_since"])
+  func bounds(_ column: String) async throws {
+    try await withHarmed("UPDATE items SET \(column) = 9223372036854775807") { path in
+      let opened = try SQLiteOutboxStore.open(at: path, now: Sample.start)
+      let outbox = StoreFixture(folder: TemporaryFolder(), store: opened.store)
+      defer { outbox.folder.remove() }
+      let delivery = try #require(try await outbox.settle().deliveries.first)
+      #expect(try await outbox.finish(delivery, .delivered(status: 200)).map(\.state) == [.delivered])
+      #expect(try await outbox.store.list(OutboxQuery()).items.count == 1)
+    }
+  }
+
+  @Test(
+    "A list of migrations that contradicts the tables is a flaw, and the outbox is set aside at the start",
+    arguments: [
+      "DELETE FROM grdb_migrations", "DELETE FROM grdb_migrations WHERE identifier = '2'", "DROP TABLE owners",
+      "UPDATE grdb_migrations SET identifier = x'ff' WHERE identifier = '3'",
+      """
+      DROP TABLE grdb_migrations; CREATE TABLE grdb_migrations (identifier TEXT);
+      INSERT INTO grdb_migrations VALUES ('1'), ('2'), (NULL)
+      """,
+      "DROP TABLE places",
+    ])
+  func migrations(_ harm: String) async throws {
+    try await withHarmed(harm) { path in
+      #expect(try !OutboxCheck.flaws(at: path).isEmpty)
+      let opened = try SQLiteOutboxStore.open(at: path, now: Sample.start)
+      #expect(opened.setAside != nil)
+      #expect(try await opened.store.stats(of: nil).pending == 0)
+    }
+  }
+
+  @Test("An outbox that was made and never opened has no flaw")
+  func untouched() throws {
+    let folder = TemporaryFolder()
+    defer { folder.remove() }
+    let path = folder.file("outbox.sqlite")
+    close(Glibc.open(path, O_CREAT | O_WRONLY, 0o600))
+    #expect(try OutboxCheck.flaws(at: path) == [])
+    #expect(try SQLiteOutboxStore.open(at: path, now: Sample.start).setAside == nil)
+  }
+
+  @Test("Counts beyond all bounds are made anew")
+  func counts() async throws {
+    try await withHarmed("UPDATE owners SET pending = 9223372036854775807, bytes = 9223372036854775807") { path in
+      let opened = try SQLiteOutboxStore.open(at: path, now: Sample.start)
+      let stats = try await opened.store.stats(of: nil)
+      #expect((stats.pending, stats.bytes) == (1, 3))
+    }
+  }
+}
