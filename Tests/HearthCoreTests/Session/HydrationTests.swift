@@ -243,47 +243,6 @@ struct HydrationTests {
     #expect(session.attempts.count == 1)
   }
 
-  @Test("locks at once on an unreadable file where that is configured")
-  func locksWhenUnreadable() {
-    var session = SessionScript.holding(.sample(1, issuedAt: .sample), SessionSettings(locksWhenUnreadable: true))
-    session.isHinted(.unreadable(.denied))
-    #expect(session.state == .locked(.obstacle(.denied)))
-    session.wakes()
-    session.reads(.found(.sample(1, issuedAt: .sample)))
-    #expect(session.state == .authenticated)
-  }
-
-  @Test("gives all who wait for a refresh its result, though the file becomes unreadable meanwhile")
-  func answersThoughUnreadable() {
-    var session = SessionScript.holding()
-    let refresh = session.asks(.refresh)
-    session.isHinted(.unreadable(.denied))
-    let joined = session.asks(.refresh)
-    #expect(session.answer(to: refresh) == nil)
-    session.isGranted(.sample(2))
-    session.writes(.denied)
-    #expect(session.answer(to: refresh) == .done)
-    #expect(session.answer(to: joined) == .done)
-    #expect(session.token == .sample(2))
-  }
-
-  @Test("locks at once in the midst of a refresh, too, and keeps what that brings until it can be written")
-  func locksWhenUnreadableInFlight() {
-    var session = SessionScript.holding(.sample(1, issuedAt: .sample), SessionSettings(locksWhenUnreadable: true))
-    session.asks(.refresh)
-    session.isHinted(.unreadable(.denied))
-    #expect(session.state == .locked(.obstacle(.denied)))
-    session.isGranted(.sample(2))
-    session.writes(.denied)
-    #expect(session.state == .locked(.obstacle(.denied)))
-    #expect(session.answer(asking: .token(minValidity: nil)) == .refused(.state(.locked(.obstacle(.denied)))))
-    session.wakes()
-    session.reads(.found(.sample(1, issuedAt: .sample)))
-    session.writes()
-    #expect(session.token == .sample(2))
-    #expect(session.state == .authenticated)
-  }
-
   @Test("writes a file anew from memory that has become corrupt, once it is set aside")
   func rewritesTheCorrupt() {
     var session = SessionScript.holding()
