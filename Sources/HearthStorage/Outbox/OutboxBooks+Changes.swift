@@ -19,6 +19,9 @@ extension OutboxBooks {
         try promote(owner.id, lane)
       }
     }
+    for owner in ledger.owners.keys {
+      for origin in try origins(of: owner) { try execute(OutboxQueries.free, [owner, origin, now.milliseconds]) }
+    }
     try replan(shift: .zero, at: now)
   }
 

@@ -64,8 +64,13 @@ enum OutboxQueries {
     WHERE owner = ? AND origin = ? AND \(isRetrying) AND due_at > ? ORDER BY due_at LIMIT ?
     """
   static let shift = """
-    UPDATE items INDEXED BY items_retrying SET due_at = max(due_at + ?1, 1), next_attempt_at = max(due_at + ?1, 1)
+    UPDATE items INDEXED BY items_retrying SET due_at = max(due_at + ?1, 1), next_attempt_at = max(next_attempt_at + ?1, 1)
     WHERE owner = ?2 AND origin = ?3 AND \(isRetrying)
+    """
+  /// What waits for its origin and not for a time: only its turn stands there, and a clock may have been set back.
+  static let free = """
+    UPDATE items INDEXED BY items_retrying SET due_at = 0
+    WHERE owner = ? AND origin = ? AND \(isRetrying) AND due_at > ? AND next_attempt_at > due_at
     """
   static let cap = """
     UPDATE items INDEXED BY items_retrying SET due_at = ?1, next_attempt_at = ?1
@@ -107,7 +112,8 @@ enum OutboxQueries {
   static let all = [
     byNumber, byID, content, byKey, byReplaceKey, byState, byLane, placesByState, placesByLane, firstOfLane,
     placeInLane, followers, oldest,
-    nextOrigin, fresh, due, nextDue, retrying, shift, cap, expired, nextExpiry, finished, insert, insertContent, take,
+    nextOrigin, fresh, due, nextDue, retrying, shift, free, cap, expired, nextExpiry, finished, insert, insertContent,
+    take,
     deliver,
     update, setHead, delete, deleteContent,
   ]

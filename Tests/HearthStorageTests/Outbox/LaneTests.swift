@@ -113,6 +113,19 @@ import Testing
     }
   }
 
+  @Test("What waits for its origin is not held up by a clock that is set back between two starts")
+  func setBackBetweenStarts() async throws {
+    try await withStore { outbox in
+      try await outbox.add(Sample.draft("/1"))
+      let first = try await outbox.settle().deliveries[0]
+      let probeAt = outbox.now + .seconds(5)
+      _ = try await outbox.finish(first, .unreachable(probeAt: probeAt, status: nil, error: "refused"))
+      outbox.now = outbox.now - .seconds(3600)
+      try await outbox.store.recover(at: outbox.now)
+      #expect(try await outbox.settle().deliveries.map(\.path) == ["/1"])
+    }
+  }
+
   @Test("The probe of an origin is another item each time, of any lane or none")
   func probesRotate() async throws {
     try await withStore { outbox in

@@ -19,7 +19,7 @@ import Testing
         #expect(!detail.contains("TEMP B-TREE"), "\(detail)")
       }
       // However many items wait for their notBefore, none of them is looked at.
-      if [OutboxQueries.retrying, OutboxQueries.shift, OutboxQueries.cap].contains(sql) {
+      if [OutboxQueries.retrying, OutboxQueries.shift, OutboxQueries.free, OutboxQueries.cap].contains(sql) {
         #expect(details.contains { $0.contains("INDEX items_retrying (owner=? AND origin=?") }, "\(details)")
       }
       if [OutboxQueries.placesByState, OutboxQueries.placesByLane].contains(sql) {
