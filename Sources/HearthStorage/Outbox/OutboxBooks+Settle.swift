@@ -64,7 +64,8 @@ extension OutboxBooks {
     case .unreachable(let probeAt, let status, let error):
       // Due at once: whether its origin may be asked again is decided when it is taken. Others probe it before this one.
       item.state = .waiting
-      item.dueAt = now.milliseconds
+      // What was answered waits all the same: where others get through, the answer was about this item.
+      item.dueAt = (status == nil ? now : probeAt).milliseconds
       item.nextAttemptAt = probeAt
       item.lastStatus = status
       item.lastError = error

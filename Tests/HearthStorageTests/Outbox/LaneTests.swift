@@ -102,6 +102,19 @@ import Testing
     }
   }
 
+  @Test("An item that a gateway answered waits for its time, also where its origin is reached by others")
+  func answeredByGateway() async throws {
+    try await withStore { outbox in
+      try await outbox.add(Sample.draft("/1", lane: "a"), Sample.draft("/2", lane: "b"))
+      let first = try await outbox.settle(limit: 1).deliveries[0]
+      let probeAt = outbox.now + .seconds(5)
+      _ = try await outbox.finish(first, .unreachable(probeAt: probeAt, status: 407, error: ""))
+      #expect(try await outbox.settle().deliveries.map(\.path) == ["/2"])
+      outbox.now = probeAt
+      #expect(try await outbox.settle().deliveries.map(\.path) == ["/1"])
+    }
+  }
+
   @Test("Items that are due in the same moment are taken together")
   func dueTogether() async throws {
     try await withStore { outbox in
