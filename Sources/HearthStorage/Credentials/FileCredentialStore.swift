@@ -54,7 +54,9 @@ package actor FileCredentialStore: CredentialStore {
     self.watch = watch
     self.clock = clock
     var logger = logger
+    // For people and for the journal's field.
     logger[metadataKey: "account"] = "\(account)"
+    logger[metadataKey: "HEARTH_ACCOUNT"] = "\(account)"
     self.logger = logger
     self.scryptCost = scryptCost
   }
