@@ -40,12 +40,7 @@ actor Reloader {
 
   func reload() async throws(ReloadFailure) {
     await turns.take()
-    let result: Result<Void, ReloadFailure>
-    do throws(ReloadFailure) {
-      result = .success(try await readAgain())
-    } catch {
-      result = .failure(error)
-    }
+    let result = await Result { () async throws(ReloadFailure) in try await readAgain() }
     await turns.pass()
     try result.get()
   }

@@ -95,11 +95,7 @@ package actor SessionDirectory: BearerSource {
     var reached: SessionService?
     var result: Result<Void, Failure> = .success(())
     while let service = await settled(account)?.service, service !== reached {
-      do throws(Failure) {
-        result = .success(try await body(service))
-      } catch {
-        result = .failure(error)
-      }
+      result = await Result { () async throws(Failure) in try await body(service) }
       reached = service
     }
     try result.get()

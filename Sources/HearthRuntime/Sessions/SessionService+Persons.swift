@@ -24,13 +24,8 @@ extension SessionService {
     let store = store
     let deadline = clock.now() + Self.unlockPatience
     while true {
-      let result: Result<Void, UnlockFailure> = await inStoreOrder {
-        do throws(UnlockFailure) {
-          try await store.unlock(passphrase: passphrase)
-          return .success(())
-        } catch {
-          return .failure(error)
-        }
+      let result = await inStoreOrder {
+        await Result { () async throws(UnlockFailure) in try await store.unlock(passphrase: passphrase) }
       }
       let next = clock.now()
       guard case .failure(.tooSoon(let wait)) = result, next + wait <= deadline, !isStopped, !Task.isCancelled else {
@@ -58,13 +53,8 @@ extension SessionService {
     let store = store
     let since = moment
     var timed = clock.moment().stepped
-    let room: Result<Void, Obstacle> = await inStoreOrder {
-      do throws(Obstacle) {
-        try await store.prepare()
-        return .success(())
-      } catch {
-        return .failure(error)
-      }
+    let room = await inStoreOrder {
+      await Result { () async throws(Obstacle) in try await store.prepare() }
     }
     if case .failure(let obstacle) = room { throw .storage(obstacle) }
     var fresh = credential
@@ -87,12 +77,8 @@ extension SessionService {
 
   private func tried(_ credential: Credential) async throws(AdoptionFailure) -> Credential {
     let endpoint = endpoint
-    let answer: Result<TokenResponse, RefreshFailure> = await shielded {
-      do throws(RefreshFailure) {
-        return .success(try await endpoint.refresh(credential))
-      } catch {
-        return .failure(error)
-      }
+    let answer = await shielded {
+      await Result { () async throws(RefreshFailure) in try await endpoint.refresh(credential) }
     }
     switch answer {
     case .failure(let failure): throw isStopped ? .stopping : .provider(failure)

@@ -249,37 +249,22 @@ package actor SessionService {
       inStoreOrder { .credentialRead(await store.read()) }
     case .write(let credential, let generation):
       inStoreOrder {
-        do throws(Obstacle) {
-          try await store.write(credential)
-          return .credentialWritten(generation: generation, .success(()))
-        } catch {
-          return .credentialWritten(generation: generation, .failure(error))
-        }
+        .credentialWritten(
+          generation: generation,
+          await Result { () async throws(Obstacle) in try await store.write(credential) })
       }
     case .writeEnd(let record):
       inStoreOrder {
-        do throws(Obstacle) {
-          try await store.writeEnd(record)
-          return .endWritten(.success(()))
-        } catch {
-          return .endWritten(.failure(error))
-        }
+        .endWritten(await Result { () async throws(Obstacle) in try await store.writeEnd(record) })
       }
     case .remove(let record, let fingerprint):
       inStoreOrder {
-        do throws(Obstacle) {
-          return .removed(.success(try await store.remove(record, fingerprint: fingerprint)))
-        } catch {
-          return .removed(.failure(error))
-        }
+        .removed(
+          await Result { () async throws(Obstacle) in try await store.remove(record, fingerprint: fingerprint) })
       }
     case .setAside:
       inStoreOrder {
-        do throws(Obstacle) {
-          return .credentialSetAside(.success(try await store.setAside()))
-        } catch {
-          return .credentialSetAside(.failure(error))
-        }
+        .credentialSetAside(await Result { () async throws(Obstacle) in try await store.setAside() })
       }
     case .rememberLockedByUser(let isLocked):
       let (account, logger) = (account, logger)
