@@ -72,6 +72,8 @@ extension SessionMachine {
       knowledge = .unread
       looking.isWanted = true
     }
+    // Whatever has been settled meanwhile, what is remembered is still to be heard of.
+    if !isStarted, !looking.isReading, looking.againAt == nil { looking.isWanted = true }
     guard looking.isWanted, !looking.isReading, !writing.isWriting else { return [] }
     if case .ending = knowledge { return [] }
     looking.isWanted = false

@@ -86,13 +86,13 @@ package struct SessionMachine: Sendable {
     isStarted = true
     looking.isReading = false
     looking.isWanted = true
+    // What is still to be noted is newer; a sign-out before this leaves the lock.
+    if remembered.lockedByUser, !noting.isWriting, noting.failures == 0 { locks.insert(.user) }
     switch knowledge {
     case .unread, .unreadable: break
     case .withheld, .held, .ending, .ended, .absent: return []
     }
     subject = remembered.subject ?? settings.configuredSubject
-    // What is still to be noted is newer.
-    if remembered.lockedByUser, !noting.isWriting, noting.failures == 0 { locks.insert(.user) }
     if let end = remembered.end {
       if end.reason == .signedOut { subject = settings.configuredSubject }
       knowledge = end.reason == .signedOut ? .absent(signedOut: true) : .ended(end)

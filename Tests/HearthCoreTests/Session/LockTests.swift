@@ -92,6 +92,20 @@ struct LockTests {
     #expect(session.state == .authenticated)
   }
 
+  @Test("keeps a lock that becomes known after a sign-out")
+  func signedOutBeforeItIsKnown() {
+    var session = SessionScript(remembered: nil)
+    session.asks(.signOut(revoke: false))
+    session.removes()
+    #expect(session.deeds.contains(.recall))
+    session.reads(.unreadable(.denied))
+    session.wakes()
+    #expect(session.deeds == [.recall], "a while later, and until it is heard of")
+    session.take(.started(RememberedAccount(lockedByUser: true)))
+    #expect(session.machine.locks == [.user])
+    #expect(session.state == .unauthenticated(signedOut: true))
+  }
+
   @Test("tells an end that could not be remembered at the start when it is")
   func remembersTheEndLater() {
     let end = EndRecord(reason: .rejectedByServer, at: .sample, fingerprint: nil)
