@@ -37,8 +37,8 @@ extension SessionMachine {
       leaveSignIn()
       sessions += 1
       adoption = credential
-      let unlocks = since?.mayBeLocked ?? true
-      calls.append(waiting(.adoption(asRefreshed: asRefreshed, unlocks: unlocks)))
+      adoptionUnlocks = since?.mayBeLocked ?? true
+      calls.append(waiting(.adoption(asRefreshed: asRefreshed)))
       return write(credential)
     }
     return []

@@ -373,21 +373,16 @@ extension SessionMachine {
 
   private mutating func signedIn(_ credential: Credential, isStored: Bool, at now: Timestamp) -> [SessionAction] {
     history = RefreshHistory(lastAttemptAt: history.lastAttemptAt)
-    var unlocks = false
-    for call in calls {
-      guard case .adoption(let asRefreshed, let unlocksToo) = call.kind else { continue }
-      if asRefreshed {
-        history.lastAt = now
-        history.lastOutcome = .success
-      }
-      unlocks = unlocks || unlocksToo
+    if calls.contains(where: { $0.kind == .adoption(asRefreshed: true) }) {
+      history.lastAt = now
+      history.lastOutcome = .success
     }
     hold(credential, isStored: isStored)
     if let origin = credential.origin { settings.home?.settle(at: origin) }
     updateHeld { held, _ in held.isTimedHere = true }
     subject = credential.subject ?? settings.configuredSubject
     var actions: [SessionAction] = []
-    if unlocks { actions += takeUsersLockAway() }
+    if adoptionUnlocks { actions += takeUsersLockAway() }
     actions.append(.announce(.signedIn(subject)))
     if subject == nil { actions.append(.identify(credential, generation: generation)) }
     for index in calls.indices {

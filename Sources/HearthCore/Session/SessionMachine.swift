@@ -31,6 +31,8 @@ package struct SessionMachine: Sendable {
   var onDisk: GrantMarks?
   /// A signed-in credential on its way to the disk; nobody sees it before it is there.
   var adoption: Credential?
+  /// The user's own lock may have been there when it was brought: it is taken away with the sign-in, and no later one.
+  var adoptionUnlocks = false
   /// The API refused this token; a refresh is owed.
   var refusedToken: Fingerprint?
   /// A refresh was sent and has not ended, of whatever generation.

@@ -12,8 +12,7 @@ struct WaitingCall: Hashable, Sendable {
     case look
     /// With the newest grant in memory, where there was one.
     case signOut(Credential?, revoke: Bool)
-    /// `unlocks`: the user's own lock was there when the grant was brought.
-    case adoption(asRefreshed: Bool, unlocks: Bool)
+    case adoption(asRefreshed: Bool)
   }
 
   let id: CallID
