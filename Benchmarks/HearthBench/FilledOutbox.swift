@@ -122,7 +122,7 @@ final class FilledOutbox {
 
   private func settle() async throws {
     let claim = OutboxClaim(
-      account: account, subject: subject, lanes: 64, unordered: 64, takesFollowers: true, open: [url.origin],
+      account: account, subject: subject, lanes: 32, unordered: 32, takesFollowers: true, open: [url.origin],
       configured: [url.origin], agreedTime: Self.now, policy: DeliveryPolicy(OutboxSettings()))
     let finished = inFlight.map { FinishedDelivery(number: $0.number, verdict: .delivered(status: 200)) }
     let settlement = try await store.settle(finished, claims: [claim], at: Self.now)

@@ -143,8 +143,8 @@ extension OutboxBooks {
   ) throws -> [StoredItem] {
     var found: [StoredItem] = []
     // Half for those that are due again, so that neither they nor the new ones wait for the others to end.
-    // Many may be due in the same moment.
-    var dueAfter: (time: Int64, number: Int64) = (0, .max)
+    // Many may be due in the same moment; those at 0 are new, and as many as there are items.
+    var dueAfter: (time: Int64, number: Int64) = (1, -1)
     var after: Int64 = 0
     var isDry = (due: false, fresh: false)
     let isProbe = claim.probed.contains(origin)
@@ -225,7 +225,7 @@ extension OutboxBooks {
     var items: [StoredItem] = []
     for isUnordered in [false, true] {
       items += try rows(OutboxQueries.fresh, [owner, origin, isUnordered, 0, limit])
-      items += try rows(OutboxQueries.due, [owner, origin, isUnordered, 0, Int64.max, now.milliseconds, limit])
+      items += try rows(OutboxQueries.due, [owner, origin, isUnordered, 1, -1, now.milliseconds, limit])
     }
     for var item in items {
       item.lastError = "\(origin) is none of the account's api_origins."
