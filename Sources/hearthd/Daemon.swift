@@ -118,6 +118,7 @@ struct Daemon {
     try await withThrowingTaskGroup(of: Void.self) { tasks in
       tasks.addTask { try await group.run() }
       tasks.addTask { await heedSignals(of: group) }
+      await outbox.hear(from: sessions.accounts)
       log.started(version: hearthVersion)
       status.ready()
       try await tasks.next()
@@ -133,7 +134,10 @@ struct Daemon {
     try await withThrowingTaskGroup(of: Void.self) { services in
       services.addTask { await sessions.run() }
       services.addTask { await outbox.run() }
-      services.addTask { try await server.run() }
+      services.addTask {
+        await outbox.hear(from: sessions.accounts)
+        try await server.run()
+      }
       try await services.waitForAll()
     }
   }

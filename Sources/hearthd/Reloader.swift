@@ -55,6 +55,7 @@ actor Reloader {
     }
     ServiceNotifier().reloading()
     await apply(fresh)
+    await outbox.hear(from: sessions.accounts)
     log.reloaded(version: hearthVersion)
     hub.publish(EventHub.News(.daemonReloaded, topic: .daemon, account: nil, params: [:]))
     status.ready()

@@ -212,7 +212,6 @@ import Testing
       let id = try #require(first["id"]?.string)
       try daemon.waitForItem(id, "delivered")
       try daemon.restart()
-      try daemon.waitFor("authenticated")
       let second = try daemon.call("outbox.enqueue", draft)
       #expect(second["id"] == .string(id) && second["duplicate"] == true)
       let other = daemon.draft("another", to: sandbox.notes, ["idempotencyKey": "k-1"])

@@ -21,6 +21,8 @@ struct OutboxAccount {
   var origins: Set<Origin>
   var permission = OutboxPermission.blocked(reason: OutboxAccount.hydrating)
   var knownSubject: Subject?
+  /// Its session has said whose it is, as far as that is remembered.
+  var isHeardOf = false
   var isBound = true
   var isPausedByUser = false
   /// Which change or reading of the pauses that came from: a later one counts, whichever is heard of first.

@@ -36,6 +36,8 @@ package actor OutboxService {
   private var untold: [Int: (news: [OutboxAnnouncement], totals: OutboxTotals)] = [:]
   private var told: OutboxOverview?
   var flushes: [Int: Flush] = [:]
+  /// Who waits to hear from sessions.
+  private var listeners: [CheckedContinuation<Void, Never>] = []
   var lastFlush = 0
 
   /// The last server's clock less this one, as far as it matters; nil until one has told the time since this clock was
@@ -104,12 +106,27 @@ package actor OutboxService {
     }
     account.permission = permission
     account.knownSubject = subject
+    account.isHeardOf = true
     account.token = token
     account.mayHaveMore = .all
     accounts[name] = account
     hearSuspects(of: name)
     tellPause(of: name)
+    wakeListeners()
     bell.ring()
+  }
+
+  /// Returns once each of these sessions has said whose it is, or `shutdown` is called: what is enqueued before that
+  /// would be nobody's.
+  package func hear(from names: [AccountName]) async {
+    while stopsAt == nil, names.contains(where: { accounts[$0]?.isHeardOf == false }) {
+      await withCheckedContinuation { listeners.append($0) }
+    }
+  }
+
+  private func wakeListeners() {
+    listeners.forEach { $0.resume() }
+    listeners = []
   }
 
   /// The network may be back: what could not be reached is tried at once.
@@ -146,6 +163,7 @@ package actor OutboxService {
       accounts[name]?.mayHaveMore = .all
     }
     arePausesRead = false
+    wakeListeners()
     bell.ring()
   }
 
@@ -160,6 +178,7 @@ package actor OutboxService {
     }
     flushes.values.forEach { $0.done.resume() }
     flushes = [:]
+    wakeListeners()
     bell.ring()
   }
 
