@@ -25,11 +25,11 @@ enum Outcome: Equatable {
   init(_ failure: RefreshFailure) {
     self =
       switch failure {
-      case .unavailable: .unavailable
+      case .unreachable, .unavailable: .unavailable
       case .unanswered: .unanswered
       case .rejected(.refreshToken, _): .rejected
       case .rejected(.accountDisabled, _): .disabled
-      case .unclearRefusal: .unclear
+      case .unclear: .unclear
       case .misconfigured: .misconfigured
       }
   }

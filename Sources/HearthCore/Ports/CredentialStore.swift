@@ -65,6 +65,8 @@ package struct RememberedAccount: Hashable, Sendable {
 
 package enum CredentialReading: Hashable, Sendable {
   case found(Credential)
+  /// Found, but sealed otherwise than the configuration says: it is to be written anew at once.
+  case misprotected(Credential)
   /// The session is over, and that is on record.
   case ended(EndRecord)
   case neverSignedIn

@@ -59,14 +59,17 @@ package struct TokenResponse: Hashable, Sendable {
 
 /// Why a refresh brought no grant, by what can be done about it. Messages are for people and hold no secret.
 package enum RefreshFailure: Error, Hashable, Sendable {
-  /// The provider cannot be reached or answered nonsense: try again later, `retryAfter` at the earliest.
+  /// No connection could be made: the request was surely not sent, and may succeed as soon as the network is back.
+  case unreachable(message: String)
+  /// The provider cannot answer now, or something in between answered in its place (408, 429, 5xx, a web page): try
+  /// again later, `retryAfter` at the earliest.
   case unavailable(message: String, retryAfter: Duration?)
   /// The request was sent and no answer came: the provider may have rotated the token all the same.
   case unanswered(message: String)
   /// Refused for good (`invalid_grant` and its kin).
   case rejected(Rejection, message: String)
-  /// A 400 that says nothing readable: final only when it is said again.
-  case unclearRefusal(message: String)
+  /// A 4xx whose reason is not known to be final: it ends nothing, however often it is repeated.
+  case unclear(message: String, retryAfter: Duration?)
   /// The configuration is refused (`invalid_client`, 404, another origin): the session stays, a person must mend it.
   case misconfigured(message: String)
 

@@ -79,8 +79,6 @@ package struct RefreshHistory: Hashable, Sendable {
   package var repeatsLostReply = false
   /// Nothing was asked, because the answer could not be sealed without the passphrase.
   package var needsPassphrase = false
-  /// When the provider first refused with a 400 that said nothing.
-  package var unclearRefusalAt: Timestamp?
   package var wait: RefreshWait?
 
   package init(lastAttemptAt: Timestamp? = nil) {
@@ -91,7 +89,6 @@ package struct RefreshHistory: Hashable, Sendable {
   mutating func move(by step: Duration) {
     lastAttemptAt = lastAttemptAt.map { $0 + step }
     lastAt = lastAt.map { $0 + step }
-    unclearRefusalAt = unclearRefusalAt.map { $0 + step }
     wait = wait.map {
       RefreshWait(until: $0.until + step, floor: $0.floor + step, isMisconfigured: $0.isMisconfigured)
     }

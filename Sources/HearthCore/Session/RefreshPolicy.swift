@@ -3,8 +3,8 @@ extension RefreshSettings {
   /// The least time between two attempts, whatever the lifetimes and answers.
   package static let leastGap: Duration = .seconds(1)
 
-  /// The wait after a 400 that says nothing readable, before it is believed.
-  package static let unclearRefusalWait: Duration = .seconds(10)
+  /// How long the waits grow while the provider answers 4xx without a reason that is known.
+  package static let unclearBackoffMax: Duration = .seconds(3600)
 
   /// The most that a provider's `Retry-After` is followed.
   package static let retryAfterCap: Duration = .seconds(3600)
@@ -21,9 +21,10 @@ extension RefreshSettings {
     return Swift.max(expiresAt - margin, grant.issuedAt + Self.leastGap)
   }
 
-  /// The wait after so many failures in a row: between half and whole of a step that doubles.
-  package func backoff(failures: Int, share: Double) -> Duration {
-    Self.backoff(initial: backoffInitial, limit: backoffMax, failures: failures, share: share)
+  /// The wait after so many failures in a row: between half and whole of a step that doubles, up to `backoffMax` or,
+  /// where that is longer, `limit`.
+  package func backoff(failures: Int, atLeastUpTo limit: Duration = .zero, share: Double) -> Duration {
+    Self.backoff(initial: backoffInitial, limit: Swift.max(backoffMax, limit), failures: failures, share: share)
   }
 
   /// The wait while the provider refuses the configuration: between half and whole of the longest step.

@@ -11,7 +11,7 @@ package enum SessionAction: Hashable, Sendable {
   /// → `removed`
   case remove(EndRecord, fingerprint: Fingerprint?)
   /// → `credentialSetAside`
-  case setAside
+  case setAside(why: String)
   /// Make room for the answer, then ask the token endpoint. → `refreshEnded`
   case refresh(Credential, generation: Int)
   /// → `identified`
@@ -55,7 +55,8 @@ package enum SessionAnnouncement: Hashable, Sendable {
   case unauthorized(APIRefusal)
   case credentialUnreadable(Obstacle)
   case credentialReadable
-  case credentialSetAside(String)
+  /// `name`: of the file that it was moved to.
+  case credentialSetAside(name: String, why: String)
   case credentialPendingWrite(Obstacle)
   /// Another program's grant was taken over, or whose it is became known.
   case statusChanged

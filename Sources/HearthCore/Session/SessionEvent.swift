@@ -14,7 +14,8 @@ package enum SessionEvent: Sendable {
   case credentialHinted
   case credentialRead(CredentialReading)
   case credentialWritten(generation: Int, Result<Void, Obstacle>)
-  case credentialSetAside(Result<String, Obstacle>)
+  /// With the name of the file that it was moved to, and why that was done.
+  case credentialSetAside(Result<String, Obstacle>, why: String)
   case endWritten(Result<Void, Obstacle>)
   /// With what was removed, where it could be opened.
   case removed(Result<Credential?, Obstacle>)

@@ -1,4 +1,14 @@
 /// The credential on disk: what reading and writing it brought.
+extension CredentialReading {
+  /// What was found, however it is sealed.
+  fileprivate var credential: Credential? {
+    switch self {
+    case .found(let credential), .misprotected(let credential): credential
+    case .ended, .neverSignedIn, .missing, .unreadable, .corrupt, .tooNew: nil
+    }
+  }
+}
+
 extension SessionMachine {
   mutating func credentialRead(_ reading: CredentialReading, at now: Timestamp) -> [SessionAction] {
     looking.isReading = false
@@ -22,8 +32,15 @@ extension SessionMachine {
     updateHeld { held, _ in held.newerFormat = newerFormat }
     switch meaning(of: reading) {
     case .unreadable(let obstacle): return unreadable(obstacle, at: now)
-    case .corrupt: return corrupt()
+    case .corrupt(let why): return corrupt(why)
     case .found(let credential): return found(credential, at: now)
+    case .misprotected(let credential):
+      let actions = found(credential, at: now)
+      updateHeld { held, _ in
+        // What was found is what is held: only how it lies on disk is to change.
+        if GrantMarks(held.grant) == GrantMarks(credential.grant) { held.isStored = false }
+      }
+      return actions
     case .ended(let record):
       looking.wasFruitful()
       return readEnd(record, at: now)
@@ -40,7 +57,7 @@ extension SessionMachine {
   }
 
   private func brings(_ reading: CredentialReading, anotherThan held: HeldGrant) -> Bool {
-    guard case .found(let credential) = reading else { return false }
+    guard let credential = reading.credential else { return false }
     let marks = GrantMarks(credential.grant)
     return marks != GrantMarks(held.grant) && marks != onDisk
   }
@@ -55,7 +72,7 @@ extension SessionMachine {
     case .tooNew(let version):
       return .unreadable(
         Obstacle(.storageError, detail: "a newer version of Hearth wrote format \(version); update Hearth"))
-    case .neverSignedIn, .found, .ended, .missing, .unreadable, .corrupt: return reading
+    case .neverSignedIn, .found, .misprotected, .ended, .missing, .unreadable, .corrupt: return reading
     }
   }
 
@@ -220,7 +237,7 @@ extension SessionMachine {
   }
 
   /// It is set aside first: nothing is written, and nothing ends, over a file that may still be of use to somebody.
-  private mutating func corrupt() -> [SessionAction] {
+  private mutating func corrupt(_ why: String) -> [SessionAction] {
     switch knowledge {
     case .unread, .withheld, .unreadable, .ended, .absent: break
     case .ending: return []
@@ -231,21 +248,23 @@ extension SessionMachine {
       onDisk = nil
     }
     writing.underWay += 1
-    return [.setAside]
+    return [.setAside(why: why)]
   }
 
-  mutating func wasSetAside(_ result: Result<String, Obstacle>, at now: Timestamp) -> [SessionAction] {
+  mutating func wasSetAside(_ result: Result<String, Obstacle>, why: String, at now: Timestamp) -> [SessionAction] {
     writing.underWay -= 1
     var actions: [SessionAction] = []
     switch result {
     case .failure(let obstacle):
       if adoption == nil { actions += unreadable(obstacle, at: now) }
     case .success(let name):
-      actions.append(.announce(.credentialSetAside(name)))
+      actions.append(.announce(.credentialSetAside(name: name, why: why)))
       looking.wasFruitful()
       guard adoption == nil else { break }
       switch knowledge {
-      case .unread, .withheld, .unreadable: actions += end(.credentialCorrupt, at: now)
+      case .unread, .withheld, .unreadable:
+        let detail = "The credential cannot be understood (\(why)) and was set aside as \(name)."
+        actions += end(.credentialCorrupt, detail: detail, at: now)
       case .held:
         actions += confirmedRejection(at: now)
         // At once, before any look: until it is written, memory holds the only copy.

@@ -91,14 +91,10 @@ extension SessionMachine {
       return failed(message, retryAfter: retryAfter, at: now)
     case .failed(.misconfigured(let message)):
       return misconfigured(message, at: now)
-    case .failed(.unclearRefusal(let message)):
-      let first = history.unclearRefusalAt ?? now
-      if now - first >= RefreshSettings.unclearRefusalWait {
-        return rejected(.refreshTokenRejected, message: message, at: now)
-      }
-      let actions = failed(message, retryAfter: RefreshSettings.unclearRefusalWait, at: now)
-      history.unclearRefusalAt = first
-      return actions
+    case .failed(.unreachable(let message)):
+      return failed(message, at: now)
+    case .failed(.unclear(let message, let retryAfter)):
+      return failed(message, retryAfter: retryAfter, limit: RefreshSettings.unclearBackoffMax, at: now)
     case .failed(.rejected(let rejection, let message)):
       switch rejection {
       case .refreshToken: return rejected(.refreshTokenRejected, message: message, at: now)
@@ -165,10 +161,10 @@ extension SessionMachine {
   }
 
   private mutating func failed(
-    _ message: String, retryAfter: Duration? = nil, at now: Timestamp
+    _ message: String, retryAfter: Duration? = nil, limit: Duration = .zero, at now: Timestamp
   ) -> [SessionAction] {
     history.failures += 1
-    let backoff = settings.refresh.backoff(failures: history.failures, share: chance.share())
+    let backoff = settings.refresh.backoff(failures: history.failures, atLeastUpTo: limit, share: chance.share())
     let floor = retryAfter.map { Swift.min($0, RefreshSettings.retryAfterCap) } ?? .zero
     return wait(Swift.max(backoff, floor), floor: floor, isMisconfigured: false, .unavailable, message, at: now)
   }
@@ -189,7 +185,6 @@ extension SessionMachine {
     history.wait = RefreshWait(until: now + duration, floor: now + floor, isMisconfigured: isMisconfigured)
     history.repeatsLostReply = false
     history.needsPassphrase = false
-    history.unclearRefusalAt = nil
     history.lastAt = now
     history.lastOutcome = outcome
     history.lastError = message

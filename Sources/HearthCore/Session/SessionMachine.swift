@@ -70,7 +70,7 @@ package struct SessionMachine: Sendable {
       return []
     case .credentialRead(let reading): return credentialRead(reading, at: now)
     case .credentialWritten(let generation, let result): return written(result, generation: generation, at: now)
-    case .credentialSetAside(let result): return wasSetAside(result, at: now)
+    case .credentialSetAside(let result, let why): return wasSetAside(result, why: why, at: now)
     case .endWritten(let result): return endWritten(result, at: now)
     case .removed(let result): return removed(result, at: now)
     case .lockRemembered(let result): return lockRemembered(result, at: now)

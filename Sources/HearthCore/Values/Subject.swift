@@ -2,9 +2,17 @@
 package struct Subject: Hashable, Sendable {
   package let issuer: String
   package let id: String
+  /// The provider has named no issuer, and the origin of its token endpoint stands in for one.
+  package let isIssuerAssumed: Bool
 
-  package init(issuer: String, id: String) {
+  package init(issuer: String, id: String, isIssuerAssumed: Bool = false) {
     self.issuer = issuer
     self.id = id
+    self.isIssuerAssumed = isIssuerAssumed
+  }
+
+  /// Whether both name one user: an issuer that was assumed contradicts none that is told.
+  package func isSameUser(as other: Subject) -> Bool {
+    id == other.id && (issuer == other.issuer || isIssuerAssumed || other.isIssuerAssumed)
   }
 }

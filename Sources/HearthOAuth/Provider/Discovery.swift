@@ -54,7 +54,11 @@ final class Discovery: Sendable {
     do {
       return try await fetch()
     } catch {
-      guard let known, case .unavailable = error else { throw error }
+      switch error {
+      case .unreachable, .unavailable: break
+      case .unanswered, .unclear, .rejected, .misconfigured: throw error
+      }
+      guard let known else { throw error }
       return known.endpoints
     }
   }
@@ -69,8 +73,8 @@ final class Discovery: Sendable {
     } catch {
       // Nothing was asked that could have changed anything there.
       switch error {
-      case .notSent(let message), .unanswered(let message):
-        throw .unavailable(message: "Discovery failed: \(message).", retryAfter: nil)
+      case .notSent(let message): throw .unreachable(message: "Discovery failed: \(message).")
+      case .unanswered(let message): throw .unavailable(message: "Discovery failed: \(message).", retryAfter: nil)
       }
     }
     let endpoints = try read(answer)

@@ -16,10 +16,10 @@ struct ClientCredentialsTokenEndpoint: TokenEndpoint {
       return response
     } catch {
       switch error {
-      case .rejected(_, let message), .unclearRefusal(let message):
+      case .rejected(_, let message):
         // Nobody can sign in again here: what is refused is the client.
         throw .misconfigured(message: message)
-      case .unavailable, .unanswered, .misconfigured:
+      case .unreachable, .unavailable, .unanswered, .unclear, .misconfigured:
         throw error
       }
     }

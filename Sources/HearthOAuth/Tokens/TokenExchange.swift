@@ -34,7 +34,7 @@ struct TokenExchange: Sendable {
       return try await sender.send(request, timeout: timeout)
     } catch {
       switch error {
-      case .notSent(let message): throw .unavailable(message: "No connection to \(message).", retryAfter: nil)
+      case .notSent(let message): throw .unreachable(message: "No connection to \(message).")
       case .unanswered(let message): throw .unanswered(message: "No answer from \(message).")
       }
     }

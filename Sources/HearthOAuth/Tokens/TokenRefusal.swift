@@ -44,7 +44,9 @@ struct TokenRefusal: Sendable {
       if case .rejected(let rejection) = meaning { return failure(.rejected(rejection), origin) }
       return failure(.rejected(.refreshToken), origin)
     case 400 where code == nil || isBackend && meaning == nil:
-      return .unclearRefusal(message: "\(origin) refused the refresh token without a readable reason (\(said)).")
+      return .unclear(
+        message: "\(origin) refused the refresh token without a readable reason (\(said)).",
+        retryAfter: answer.retryAfter)
     default:
       return failure(meaning ?? .unavailable, origin)
     }

@@ -54,18 +54,15 @@ extension RPCError {
 
   private static func adoption(_ failure: RefreshFailure, account: String) -> RPCError {
     switch failure {
-    case .unavailable(let message, let retryAfter):
+    case .unavailable(let message, let retryAfter), .unclear(let message, let retryAfter):
       .refreshUnavailable(
         account: account, message: message, retryAfterSeconds: retryAfter?.roundedUpSeconds ?? Self.usualRetry)
-    case .unanswered(let message):
+    case .unanswered(let message), .unreachable(let message):
       .refreshUnavailable(account: account, message: message, retryAfterSeconds: usualRetry)
     case .misconfigured(let message):
       .refreshUnavailable(
         account: account, message: message, action: SessionState.Action.fixConfiguration.rawValue,
         retryAfterSeconds: usualRetry)
-    case .unclearRefusal(let message):
-      .refreshUnavailable(
-        account: account, message: message, retryAfterSeconds: RefreshSettings.unclearRefusalWait.roundedUpSeconds)
     case .rejected(_, let message):
       .signInFailed(account: account, message: "The provider refused the grant: \(message)")
     }

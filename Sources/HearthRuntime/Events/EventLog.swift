@@ -87,10 +87,11 @@ package struct EventLog: Sendable {
         account: account, [("HEARTH_ERROR", obstacle.detail), ("HEARTH_REASON", obstacle.kind.rawValue)])
     case .credentialReadable:
       record("credential.readable", .info, "The credential of \(account) can be read again.", account: account)
-    case .credentialSetAside(let name):
+    case .credentialSetAside(let name, let why):
       record(
-        "credential.setAside", .warning, "A credential file of \(account) that cannot be understood is now \(name).",
-        account: account, [("HEARTH_ERROR", name)])
+        "credential.setAside", .warning,
+        "A credential file of \(account) cannot be understood (\(why)) and was moved to \(name).",
+        account: account, [("HEARTH_ERROR", why)])
     case .credentialPendingWrite(let obstacle):
       record(
         "credential.pendingWrite", .warning,

@@ -262,9 +262,9 @@ package actor SessionService {
         .removed(
           await Result { () async throws(Obstacle) in try await store.remove(record, fingerprint: fingerprint) })
       }
-    case .setAside:
+    case .setAside(let why):
       inStoreOrder {
-        .credentialSetAside(await Result { () async throws(Obstacle) in try await store.setAside() })
+        .credentialSetAside(await Result { () async throws(Obstacle) in try await store.setAside() }, why: why)
       }
     case .rememberLockedByUser(let isLocked):
       let (account, logger) = (account, logger)

@@ -97,14 +97,18 @@ struct HydrationTests {
   func corrupt() {
     var session = SessionScript()
     session.reads(.corrupt("no JSON"))
-    #expect(session.deeds == [.setAside])
+    #expect(session.deeds == [.setAside(why: "no JSON")])
     #expect(session.state == .hydrating)
     session.setsAside()
+    let detail = "The credential cannot be understood (no JSON) and was set aside as work.json.corrupt-1."
     #expect(
-      session.deeds == [.writeEnd(EndRecord(reason: .credentialCorrupt, at: session.now, fingerprint: nil))])
+      session.deeds == [
+        .writeEnd(EndRecord(reason: .credentialCorrupt, at: session.now, fingerprint: nil, detail: detail))
+      ])
     session.writesEnd()
     #expect(session.state == .reauthRequired(.credentialCorrupt))
-    #expect(session.news.contains(.credentialSetAside("work.json.corrupt-1")))
+    #expect(session.snapshot.message == detail + " Run \"hearthctl login work\".")
+    #expect(session.news.contains(.credentialSetAside(name: "work.json.corrupt-1", why: "no JSON")))
   }
 
   @Test("ends nothing over a corrupt file that cannot be set aside, and tries again ever more slowly")
@@ -247,7 +251,7 @@ struct HydrationTests {
   func rewritesTheCorrupt() {
     var session = SessionScript.holding()
     session.isHinted(.corrupt("cut off"))
-    #expect(session.deeds == [.setAside])
+    #expect(session.deeds == [.setAside(why: "cut off")])
     #expect(session.state == .authenticated)
     session.setsAside()
     #expect(session.deeds == [.write(.sample(1, issuedAt: .sample), generation: 0)])

@@ -164,38 +164,17 @@ struct RefreshTests {
     #expect(session.state == .authenticated)
   }
 
-  @Test("believes an unclear 400 the second time, ten seconds later")
-  func unclearTwice() {
+  @Test("never ends over a 400 that says nothing known, however often it comes, and asks once an hour at last")
+  func unclearForEver() {
     var session = SessionScript.holding()
-    session.comesDue()
-    session.fails(.unclearRefusal(message: "400"))
+    for _ in 1...200 {
+      session.comesDue()
+      session.fails(.unclear(message: "400", retryAfter: nil))
+      #expect(session.deeds.isEmpty)
+    }
     #expect(session.state == .authenticated)
-    #expect(session.deeds.isEmpty)
-    let first = session.now
-    session.take(.networkReturned)
-    session.asks(.refresh)
-    #expect(session.attempts.count == 1)
-    session.comesDue()
-    #expect(session.attempts.count == 2)
-    #expect(session.now - first >= .seconds(10))
-    session.fails(.unclearRefusal(message: "400"))
-    #expect(session.deeds == [.read])
-    session.reads(.found(.sample(1, issuedAt: .sample)))
-    session.writesEnd()
-    #expect(session.state == .reauthRequired(.refreshTokenRejected))
-  }
-
-  @Test("starts counting unclear refusals anew after another answer")
-  func unclearNotInARow() {
-    var session = SessionScript.holding()
-    session.comesDue()
-    session.fails(.unclearRefusal(message: "400"))
-    session.comesDue()
-    session.fails(.unavailable(message: "503", retryAfter: .seconds(20)))
-    session.comesDue()
-    session.fails(.unclearRefusal(message: "400"))
-    #expect(session.state == .authenticated)
-    #expect(session.deeds.isEmpty)
+    let wait = (session.snapshot.nextAttemptAt ?? session.now) - session.now
+    #expect(wait >= .seconds(1800) && wait <= .seconds(3600))
   }
 
   @Test("keeps the session when the configuration is refused, waits long, and says what to mend")
@@ -281,7 +260,7 @@ struct RefreshTests {
     arguments: [
       RefreshFailure.unavailable(message: "503", retryAfter: nil),
       .unavailable(message: "429", retryAfter: .zero), .unavailable(message: "429", retryAfter: .seconds(90)),
-      .unanswered(message: "timeout"), .misconfigured(message: "404"), .unclearRefusal(message: "400"),
+      .unanswered(message: "timeout"), .misconfigured(message: "404"), .unclear(message: "400", retryAfter: nil),
     ])
   func neverHot(failure: RefreshFailure) {
     var session = SessionScript.holding(seed: 42)
@@ -292,13 +271,8 @@ struct RefreshTests {
         return
       }
       let begun = session.now
-      if case .unclearRefusal = failure {
-        // Twice in a row it would be believed.
-        session.fails(.unavailable(message: "503", retryAfter: nil))
-      } else {
-        session.fails(failure)
-        if case .unanswered = failure { session.fails(failure) }
-      }
+      session.fails(failure)
+      if case .unanswered = failure { session.fails(failure) }
       let next = session.snapshot.nextAttemptAt ?? begun
       #expect(next - begun >= (count < 10 ? .milliseconds(500) : .seconds(150)), "after \(count) failures")
       #expect(next - begun <= .seconds(3600))

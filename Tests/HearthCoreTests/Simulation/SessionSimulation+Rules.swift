@@ -30,7 +30,6 @@ struct Ledger {
   var inFlight = 0
   var lastAttemptAt: Duration?
   var isRepetition = false
-  var unclearCount = 0
   var lastReading: CredentialReading?
   private var reported: Set<Fingerprint> = []
   var tokenBefore: [Fingerprint: Fingerprint] = [:]
@@ -64,7 +63,7 @@ extension SessionSimulation {
       case .ended(let record):
         ledger.grounds.insert(record.reason)
         if let newest = ledger.newest, !tokensInMemory.contains(newest) { ledger.newest = nil }
-      case .found, .neverSignedIn, .unreadable: break
+      case .found, .misprotected, .neverSignedIn, .unreadable: break
       }
     case .refreshEnded(let generation, let outcome):
       noteRefresh(outcome, isOurs: generation == before.generation, before)
@@ -91,16 +90,11 @@ extension SessionSimulation {
       }
       ledger.newest = response.refreshToken?.fingerprint ?? refreshToken(held.credential)
       ledger.tokenBefore[response.accessToken.fingerprint] = held.grant.accessToken.fingerprint
-      ledger.unclearCount = 0
       tally.refreshed += 1
     case .failed(.rejected):
       ledger.grounds.insert(.refreshTokenRejected)
       if let token = refreshToken(held.credential) { ledger.refused.insert(token) }
-    case .failed(.unclearRefusal):
-      ledger.unclearCount += 1
-      if ledger.unclearCount > 1 { ledger.grounds.insert(.refreshTokenRejected) }
-    case .failed(.unanswered): break
-    case .failed, .notAsked: ledger.unclearCount = 0
+    case .failed, .notAsked: break
     }
   }
 
@@ -149,7 +143,6 @@ extension SessionSimulation {
     ledger.inFlight = 0
     ledger.lastAttemptAt = nil
     ledger.isRepetition = false
-    ledger.unclearCount = 0
     ledger.isTampered = false
   }
 

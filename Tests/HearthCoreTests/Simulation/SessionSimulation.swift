@@ -242,7 +242,7 @@ struct SessionSimulation {
     case .write(_, let generation): try deliver(.credentialWritten(generation: generation, result))
     case .writeEnd: try deliver(.endWritten(result))
     case .remove: try deliver(.removed(result.map { nil }))
-    case .setAside: try deliver(.credentialSetAside(result.map { "work.json.corrupt-1" }))
+    case .setAside: try deliver(.credentialSetAside(result.map { "work.json.corrupt-1" }, why: "cut off"))
     case .prepare(let credential, let generation):
       switch result {
       case .failure(let obstacle): try deliver(.refreshEnded(generation: generation, .notAsked(obstacle)))
@@ -354,7 +354,7 @@ enum Weather: CaseIterable {
       return number < 8
         ? .fail(.unavailable(message: "no route", retryAfter: nil))
         : .fail(.unavailable(message: "429", retryAfter: .seconds(number * 40)))
-    case .strange: return number < 5 ? .fail(.unclearRefusal(message: "400")) : .answer
+    case .strange: return number < 5 ? .fail(.unclear(message: "400", retryAfter: nil)) : .answer
     case .misconfigured: return number < 8 ? .fail(.misconfigured(message: "invalid_client")) : .answer
     }
   }

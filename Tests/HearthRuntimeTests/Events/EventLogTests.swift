@@ -110,8 +110,8 @@ import Testing
         [Record(.warning, "credential.pendingWrite", ["HEARTH_ERROR": failure.detail])]
       ),
       (
-        .credentialSetAside("work.json.corrupt"),
-        [Record(.warning, "credential.setAside", ["HEARTH_ERROR": "work.json.corrupt"])]
+        .credentialSetAside(name: "work.json.corrupt", why: "no JSON"),
+        [Record(.warning, "credential.setAside", ["HEARTH_ERROR": "no JSON"])]
       ),
       (.statusChanged, []),
     ]

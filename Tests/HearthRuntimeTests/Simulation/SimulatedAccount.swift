@@ -205,7 +205,7 @@ final class SimulatedTokenEndpoint: TokenEndpoint, @unchecked Sendable {
         account.grounds.insert(.refreshTokenRejected)
       }
       account.unclearSince = account.unclearSince ?? world.elapsed
-      throw .unclearRefusal(message: "400")
+      throw .unclear(message: "400", retryAfter: nil)
     case .misconfigured where fate < 8: throw .misconfigured(message: "invalid_client")
     case .fine where fate == 0: throw .unavailable(message: "503", retryAfter: nil)
     case .lossy where fate < 3: throw .unanswered(message: "reset")

@@ -87,7 +87,8 @@ package struct SessionScript: Sendable {
   }
 
   package mutating func setsAside(_ obstacle: Obstacle? = nil) {
-    take(.credentialSetAside(obstacle.map { .failure($0) } ?? .success("work.json.corrupt-1")))
+    let why = deeds.lazy.compactMap { if case .setAside(let why) = $0 { why } else { nil } }.last ?? "cut off"
+    take(.credentialSetAside(obstacle.map { .failure($0) } ?? .success("work.json.corrupt-1"), why: why))
   }
 
   package mutating func isGranted(_ response: TokenResponse) { ends(.granted(response)) }
