@@ -189,11 +189,11 @@ import Testing
     #expect(asked[0].params == ["account": "work", "refreshToken": "r-1", "replace": true])
   }
 
-  @Test("login goes on to the browser where the device flow is not supported, and waits")
+  @Test("login without a flow tries the client's own grant, another device, then the browser, and waits for it")
   func login() async throws {
     let (outcome, asked) = try await run(["login", "work"]) { request in
       switch request.params["flow"]?.string {
-      case "device": .error(.flowNotSupported(account: "work", message: "No device flow."))
+      case "client-credentials", "device": .error(.flowNotSupported(account: "work", message: "Not this flow."))
       case "browser": .result(["signIn": "s1", "authorizationUrl": "https://id.example.com/auth", "expiresAt": "x"])
       default: .result(Samples.session().json)
       }
@@ -201,7 +201,7 @@ import Testing
     #expect(outcome.status == 0)
     #expect(outcome.errors.contains("https://id.example.com/auth"))
     #expect(outcome.output == "Signed in.\n")
-    #expect(asked.last == Request(id: 3, method: "session.awaitSignIn", params: ["signIn": "s1"]))
+    #expect(asked.last == Request(id: 4, method: "session.awaitSignIn", params: ["signIn": "s1"]))
   }
 
   @Test("login by password reads it from standard input and asks nothing there")

@@ -3,6 +3,9 @@ package protocol TokenEndpoint: Sendable {
   /// Exchanges the refresh token (RFC 6749, section 6). Sent only to the credential's own origin.
   func refresh(_ credential: Credential) async throws(RefreshFailure) -> TokenResponse
 
+  /// Asks for the client's own grant, for which nobody has to sign in (RFC 6749, section 4.4).
+  func requestGrant() async throws(RefreshFailure) -> TokenResponse
+
   /// Tells the provider that the tokens are no longer needed (RFC 7009); true where it said it took it. Sent only for
   /// a credential of this endpoint's own origin.
   func revoke(_ credential: Credential) async -> Bool
@@ -16,6 +19,13 @@ package protocol TokenEndpoint: Sendable {
 
   /// The origin that grants of this endpoint are bound to; nil where it has to be discovered and cannot be now.
   func origin() async -> Origin?
+}
+
+extension TokenEndpoint {
+  /// Most grants need a person.
+  package func requestGrant() async throws(RefreshFailure) -> TokenResponse {
+    throw .misconfigured(message: "An account of this type gets no token by itself: sign in.")
+  }
 }
 
 /// A successful answer of a token endpoint (RFC 6749, section 5.1), parsed. Lifetimes, not moments: the two clocks
@@ -37,6 +47,8 @@ package struct TokenResponse: Hashable, Sendable {
   package var origin: Origin
   /// The server's `Date` header less this machine's clock when the answer came; nil without one.
   package var skew: Duration?
+  /// Why the token cannot be used, in a sentence; its refresh token is kept, for the one before may be spent.
+  package var flaw: String?
 
   package init(
     accessToken: Token, refreshToken: Token? = nil, idToken: Token? = nil, tokenType: String = "Bearer",

@@ -25,15 +25,12 @@ package struct HeldGrant: Hashable, Sendable {
 
   package var grant: Grant { credential.grant }
 
-  /// Stands where a first token can be had without asking anybody, and was not had yet.
-  package var isEmpty: Bool { grant.accessToken.secret.isEmpty && grant.refreshToken == nil }
-
   /// The clock was set: a grant that was timed by it lasts as long as it did. One that was read keeps its times, which
   /// the clock may have only now come to agree with.
   mutating func move(by step: Duration) {
-    if case .storing(var next) = phase {
+    if case .storing(var next, let flaw) = phase {
       next.grant.move(by: step)
-      phase = .storing(next)
+      phase = .storing(next, flaw: flaw)
     }
     guard isTimedHere else { return }
     credential.grant.move(by: step)
@@ -41,56 +38,44 @@ package struct HeldGrant: Hashable, Sendable {
     if step > Self.worthWriting || step < .zero - Self.worthWriting { isStored = false }
   }
 
+  /// It says that it was issued so much later than now: a clock was ahead then, so that nobody knows how long it lasts.
+  /// It lasts no longer than its lifetime from now on, and is refreshed at once where that is more than the clocks of
+  /// two looks may differ by.
+  mutating func wasIssuedAhead(by ahead: Duration, at now: Timestamp) {
+    credential.grant.move(by: .zero - ahead)
+    isTimedHere = true
+    guard ahead > Self.worthWriting else { return }
+    isStored = false
+    refreshAt = refreshAt.map { Swift.min($0, now) }
+  }
+
   /// From this step on, the times on disk would mislead the next start.
   private static let worthWriting: Duration = .seconds(60)
 }
 
 /// Where a refresh stands. One at a time: that is what this enum is for.
+///
+/// Legal transitions: idle → inFlight → inFlight (once, repeated) → storing → idle; inFlight → idle (it failed);
+/// inFlight → confirming → idle, or the session ends.
 package enum RefreshPhase: Hashable, Sendable {
   case idle
-  case inFlight
+  /// `isRepeated`: the reply to the one before was lost, and this is its one repetition at once.
+  case inFlight(isRepeated: Bool)
   /// The provider has answered; the new grant is on its way to the disk, and nobody sees it before it is there.
-  case storing(Credential)
+  /// `flaw`: why what came cannot be used, though it has to be kept.
+  case storing(Credential, flaw: String?)
   /// The provider refused for good; the file is read once more, in case another program was faster.
   case confirming(EndReason)
-}
 
-/// After a failure: no refresh is sent by itself before `until`.
-package struct RefreshWait: Hashable, Sendable {
-  package var until: Timestamp
-  /// The provider's own `Retry-After`: neither a user's call nor the network's return shortens the wait below it.
-  package let floor: Timestamp
-  package let isMisconfigured: Bool
-}
-
-/// How the refreshes of a session have gone so far. It outlasts a lock, so that no lock shortens a wait.
-package struct RefreshHistory: Hashable, Sendable {
-  package enum Outcome: String, Sendable {
-    case success, unavailable, rejected, misconfigured
+  var isInFlight: Bool {
+    if case .inFlight = self { true } else { false }
   }
 
-  /// In a row, since the last success.
-  package var failures = 0
-  package var lastAttemptAt: Timestamp?
-  package var lastAt: Timestamp?
-  package var lastOutcome: Outcome?
-  package var lastError: String?
-  /// The reply of the attempt before was lost: this is the one repetition at once.
-  package var repeatsLostReply = false
-  /// Nothing was asked, because the answer could not be sealed without the passphrase.
-  package var needsPassphrase = false
-  package var wait: RefreshWait?
-
-  package init(lastAttemptAt: Timestamp? = nil) {
-    self.lastAttemptAt = lastAttemptAt
+  var isStoring: Bool {
+    if case .storing = self { true } else { false }
   }
 
-  /// The clock was set: waits last as long as they were meant to.
-  mutating func move(by step: Duration) {
-    lastAttemptAt = lastAttemptAt.map { $0 + step }
-    lastAt = lastAt.map { $0 + step }
-    wait = wait.map {
-      RefreshWait(until: $0.until + step, floor: $0.floor + step, isMisconfigured: $0.isMisconfigured)
-    }
+  var isConfirming: Bool {
+    if case .confirming = self { true } else { false }
   }
 }

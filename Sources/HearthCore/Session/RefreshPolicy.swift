@@ -14,11 +14,14 @@ extension RefreshSettings {
     Swift.min(margin, lifetime * marginFraction)
   }
 
-  /// When a grant is due; nil where it never expires.
+  /// When a grant is due: before the token that APIs are shown runs out, or before the refresh token does, whichever is
+  /// first; nil where neither expires.
   package func refreshTime(of grant: Grant, share: Double) -> Timestamp? {
-    guard let expiresAt = grant.expiresAt, let lifetime = grant.lifetime else { return nil }
-    let margin = margin(forLifetime: lifetime) * (1 + jitter * share)
-    return Swift.max(expiresAt - margin, grant.issuedAt + Self.leastGap)
+    let ends = [grant.expiresAt, grant.refreshToken == nil ? nil : grant.refreshExpiresAt].compactMap(\.self)
+    let due = ends.map { end in
+      end - margin(forLifetime: Swift.max(end - grant.issuedAt, .zero)) * (1 + jitter * share)
+    }
+    return due.min().map { Swift.max($0, grant.issuedAt + Self.leastGap) }
   }
 
   /// The wait after so many failures in a row: between half and whole of a step that doubles, up to `backoffMax` or,

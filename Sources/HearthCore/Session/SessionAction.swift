@@ -14,6 +14,8 @@ package enum SessionAction: Hashable, Sendable {
   case setAside(why: String)
   /// Make room for the answer, then ask the token endpoint. → `refreshEnded`
   case refresh(Credential, generation: Int)
+  /// The same, for the client's own first grant. → `refreshEnded`
+  case requestGrant(generation: Int)
   /// → `identified`
   case identify(Credential, generation: Int)
   /// → `lockRemembered`
@@ -40,6 +42,8 @@ package enum SessionRefusal: Hashable, Sendable, Error {
   case state(SessionState)
   case refreshUnavailable(message: String, retryAfter: Duration?)
   case stopping
+  /// Somebody has to sign in: an account of this type cannot ask for a grant by itself.
+  case needsSignIn
   /// Another sign-in, a sign-out or another program's grant came in between.
   case superseded
 }

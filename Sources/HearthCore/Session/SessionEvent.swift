@@ -57,7 +57,9 @@ package enum SessionCall: Sendable {
   /// Answered once the credential has been read, or could not be.
   case settle
   case signOut(revoke: Bool)
+  /// The client's own grant, asked for at once also where it was signed out or is over.
+  case requestGrant
   /// A grant from a sign-in, already tried against the provider where it had to be. `since`: when it was brought; what
   /// another sign-in, a sign-out or another program's grant has overtaken is dropped, and a later lock stays.
-  case adopt(Credential, asRefreshed: Bool = false, since: SessionMoment? = nil)
+  case adopt(Credential, isFresh: Bool = false, since: SessionEpoch? = nil)
 }

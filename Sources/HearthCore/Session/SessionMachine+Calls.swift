@@ -4,7 +4,7 @@ extension SessionMachine {
   package static let hydrationPatience: Duration = .seconds(2)
 
   /// A token that was granted no longer ago than this was "just issued".
-  static let justIssued: Duration = .seconds(30)
+  static let justIssued: Duration = .seconds(120)
 
   /// What a caller without a wish of its own gets: at least this long a validity, where that can be had.
   static let usualValidity: Duration = .seconds(60)
@@ -30,66 +30,96 @@ extension SessionMachine {
       }
     case .signOut(let revoke):
       return signOut(id, revoke: revoke, at: now)
-    case .adopt(let credential, let asRefreshed, let since):
-      guard since.map({ $0.session == sessions }) ?? true else {
-        return [.answer(id, .refused(.superseded))] + (asRefreshed ? [.revoke(credential)] : [])
+    case .requestGrant:
+      guard settings.renewsWithoutRefreshToken else { return [.answer(id, .refused(.needsSignIn))] }
+      switch knowledge {
+      case .ended(let record) where record.reason != .credentialTooNew: startAnew()
+      case .absent: startAnew()
+      case .unread, .withheld, .unreadable, .held, .starting, .adopting, .ending, .ended: break
       }
-      leaveSignIn()
-      sessions += 1
-      adoption = credential
-      adoptionUnlocks = since?.mayBeLocked ?? true
-      calls.append(waiting(.adoption(asRefreshed: asRefreshed)))
-      return write(credential)
+      calls.append(waiting(.refresh))
+    case .adopt(let credential, let isFresh, let since):
+      guard since.map({ $0.generation == epoch.generation }) ?? true else {
+        return [.answer(id, .refused(.superseded))] + (isFresh ? [.revoke(credential)] : [])
+      }
+      let superseded = supersedeAdoption()
+      let unlocks = since.map { $0.userLocks == epoch.userLocks } ?? true
+      calls.append(waiting(.adoption))
+      return superseded + adopt(credential, unlocks: unlocks, isFresh: isFresh, at: now)
     }
     return []
+  }
+
+  private mutating func startAnew() {
+    leaveSignIn()
+    history = RefreshHistory(lastAttemptAt: history.lastAttemptAt)
+    knowledge = .starting(isInFlight: false)
+  }
+
+  /// Writes a grant of a new sign-in; what clients see changes once it is on disk.
+  mutating func adopt(
+    _ credential: Credential, unlocks: Bool, isFresh: Bool, at now: Timestamp
+  ) -> [SessionAction] {
+    let shown = state(at: now)
+    leaveSignIn()
+    knowledge = .adopting(Adoption(credential: credential, unlocks: unlocks, isFresh: isFresh, shownAs: shown))
+    return write(credential)
+  }
+
+  /// A sign-in that is being written is overtaken by a sign-out or another sign-in: whoever brought it is told.
+  private mutating func supersedeAdoption() -> [SessionAction] {
+    let overtaken = calls.filter { $0.kind == .adoption }
+    calls.removeAll { $0.kind == .adoption }
+    return overtaken.map { .answer($0.id, .refused(.superseded)) }
   }
 
   private mutating func refused(
     _ refusal: APIRefusal, _ call: WaitingCall, at now: Timestamp
   ) -> [SessionAction] {
-    let fingerprint = refusal.fingerprint
-    guard case .held(let held) = knowledge, held.grant.bearer(settings.bearer).fingerprint == fingerprint,
-      case .authenticated = state(at: now), adoption == nil
+    guard case .held(let held) = knowledge, case .authenticated = state(at: now),
+      held.grant.bearer(settings.bearer).fingerprint == refusal.fingerprint
     else { return [.answer(call.id, .done)] }
-    if refusedToken == fingerprint {
-      calls.append(call)
-      return []
-    }
-    let news: [SessionAction] = [.announce(.unauthorized(refusal))]
+    let isKnown = self.refusal?.fingerprint == refusal.fingerprint
+    let news: [SessionAction] = isKnown ? [] : [.announce(.unauthorized(refusal))]
+    let isRenewable = isRenewable(held.grant, at: now)
     let isJustIssued = now - held.grant.issuedAt <= Self.justIssued
-    let isLast = held.followsRefusal && isJustIssued || !isRenewable(held.grant, at: now)
-    if isLast, !refusal.isAcceptedElsewhere {
+    if isJustIssued, held.followsRefusal || !isRenewable, !refusal.isAcceptedElsewhere {
       calls.append(call)
       return news + end(.rejectedByServer, at: now)
     }
-    // While a failure is being waited out no refresh is sent; the next 401 asks again.
-    if whyNoRefresh(held, at: now) != nil { return news + [.answer(call.id, .done)] }
+    // An older token that nothing can renew is what there is: one API's 401 does not end the session of all.
+    guard isRenewable else { return news + [.answer(call.id, .done)] }
+    // While a failure is being waited out no refresh is sent for it; the token is given to nobody until one succeeds.
+    let isWaitedOut = whyNoRefresh(held, at: now) != nil
+    if !(isWaitedOut && refusal.isAcceptedElsewhere) { self.refusal = refusal }
+    if isWaitedOut { return news + [.answer(call.id, .done)] }
     calls.append(call)
-    refusedToken = fingerprint
     return news
   }
 
   private mutating func signOut(_ id: CallID, revoke: Bool, at now: Timestamp) -> [SessionAction] {
-    sessions += 1
-    if knowledge == .absent(signedOut: true), adoption == nil { return [.answer(id, .signedOut(revoke: nil))] }
-    let newest = adoption ?? newestInMemory
+    let newest = newestInMemory
+    leaveSignIn()
+    if knowledge == .absent(signedOut: true) { return [.answer(id, .signedOut(revoke: nil))] }
     calls.append(WaitingCall(id: id, kind: .signOut(newest, revoke: revoke), askedAt: now))
-    if case .ending(let record, _) = knowledge, record.reason == .signedOut, adoption == nil { return [] }
+    if case .ending(let record, _) = knowledge, record.reason == .signedOut { return [] }
     let record = EndRecord(reason: .signedOut, at: now, fingerprint: nil)
     let mark = onDisk?.accessToken
-    leaveSignIn()
-    adoption = nil
-    refusedToken = nil
+    let superseded = supersedeAdoption()
+    refusal = nil
     history = RefreshHistory(lastAttemptAt: history.lastAttemptAt)
     writing.succeeded()
     knowledge = .ending(record, shownAs: state(at: now))
     writing.underWay += 1
-    return [.remove(record, fingerprint: mark)]
+    return superseded + [.remove(record, fingerprint: mark)]
   }
 
   private var newestInMemory: Credential? {
-    guard case .held(let held) = knowledge else { return nil }
-    return if case .storing(let credential) = held.phase { credential } else { held.credential }
+    switch knowledge {
+    case .held(let held): if case .storing(let credential, _) = held.phase { credential } else { held.credential }
+    case .adopting(let adoption): adoption.credential
+    case .unread, .withheld, .unreadable, .starting, .ending, .ended, .absent: nil
+    }
   }
 
   mutating func answerCalls(at now: Timestamp) -> [SessionAction] {
@@ -134,7 +164,10 @@ extension SessionMachine {
     case .look, .adoption: return call.outcome == nil ? nil : .done
     case .token, .refresh, .refusal: break
     }
-    if case .ending = knowledge { return nil }
+    switch knowledge {
+    case .adopting, .ending: return nil
+    case .unread, .withheld, .unreadable, .held, .starting, .ended, .absent: break
+    }
     let state = state(at: now)
     switch state {
     case .hydrating:
@@ -144,6 +177,9 @@ extension SessionMachine {
       if case .refusal = call.kind { return .done }
       return .refused(.state(state))
     case .authenticated: break
+    }
+    if case .starting(let isInFlight) = knowledge {
+      return answerBeforeFirstGrant(to: call, isInFlight: isInFlight, at: now)
     }
     guard case .held(let held) = knowledge else { return nil }
     switch call.kind {
@@ -155,14 +191,29 @@ extension SessionMachine {
     switch call.kind {
     case .token(let minValidity): return lesserTokenAnswer(call, held, minValidity, at: now)
     case .refresh: return refreshAnswer(call, held, at: now)
-    case .refusal(let fingerprint): return refusedToken == fingerprint ? nil : .done
+    case .refusal(let fingerprint):
+      return refusal?.fingerprint == fingerprint && call.outcome == nil ? nil : .done
     case .look, .signOut, .adoption: return nil
     }
   }
 
+  /// There is no token yet, and the provider is asked for the first one.
+  private func answerBeforeFirstGrant(to call: WaitingCall, isInFlight: Bool, at now: Timestamp) -> SessionAnswer? {
+    if case .refusal = call.kind { return .done }
+    if case .failed(let message, let retryAfter)? = call.outcome {
+      return .refused(.refreshUnavailable(message: message, retryAfter: retryAfter))
+    }
+    if isInFlight { return nil }
+    if isStopping { return .refused(.stopping) }
+    guard let trouble = history.trouble, now < trouble.until, call.kind != .refresh || now < trouble.floor else {
+      return nil
+    }
+    return .refused(.refreshUnavailable(message: history.lastError ?? "", retryAfter: trouble.until - now))
+  }
+
   private func isUsable(_ held: HeldGrant, at now: Timestamp) -> Bool {
     let bearer = held.grant.bearer(settings.bearer)
-    return !held.grant.isExpired(at: now) && refusedToken != bearer.fingerprint && !bearer.secret.isEmpty
+    return !held.grant.isExpired(at: now) && refusal?.fingerprint != bearer.fingerprint && !bearer.secret.isEmpty
   }
 
   /// Where the token does not last as long as is asked.
@@ -176,7 +227,7 @@ extension SessionMachine {
     case .failed(let message, let retryAfter):
       failure = .refreshUnavailable(message: message, retryAfter: retryAfter)
     case nil:
-      if isUsable, minValidity == nil, held.phase == .inFlight || held.phase.isStoring {
+      if isUsable, minValidity == nil, held.phase.isInFlight || held.phase.isStoring {
         return .token(held.credential)
       }
       guard let refusal = whyNoRefresh(held, at: now) else { return nil }
@@ -199,7 +250,7 @@ extension SessionMachine {
       return .refused(.refreshUnavailable(message: message, retryAfter: retryAfter))
     case nil:
       // Asked outright, a refresh waits for the provider's floor alone, and not longer than it takes to ask.
-      if let wait = history.wait, wait.floor <= now, canRefresh(held, at: now) { return nil }
+      if let trouble = history.trouble, trouble.floor <= now, canRefresh(held, at: now) { return nil }
       return whyNoRefresh(held, at: now).map { .refused($0) }
     }
   }
@@ -217,8 +268,8 @@ extension SessionMachine {
       let why = writing.lastObstacle?.detail ?? "it is not on disk yet"
       return .refreshUnavailable(message: "The credential cannot be written now (\(why)).", retryAfter: nil)
     }
-    if let wait = history.wait, now < wait.until {
-      return .refreshUnavailable(message: history.lastError ?? "", retryAfter: wait.until - now)
+    if let trouble = history.trouble, now < trouble.until {
+      return .refreshUnavailable(message: history.lastError ?? "", retryAfter: trouble.until - now)
     }
     return nil
   }
@@ -230,18 +281,8 @@ extension SessionCall {
   fileprivate var needsNoRefresh: Bool {
     switch self {
     case .token: true
-    case .adopt(_, let isRefreshed, _): isRefreshed
-    case .refresh, .reportUnauthorized, .rehydrate, .settle, .signOut: false
+    case .adopt(_, let isFresh, _): isFresh
+    case .requestGrant, .refresh, .reportUnauthorized, .rehydrate, .settle, .signOut: false
     }
-  }
-}
-
-extension RefreshPhase {
-  var isStoring: Bool {
-    if case .storing = self { true } else { false }
-  }
-
-  var isConfirming: Bool {
-    if case .confirming = self { true } else { false }
   }
 }

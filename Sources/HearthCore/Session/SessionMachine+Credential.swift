@@ -12,12 +12,12 @@ extension CredentialReading {
 extension SessionMachine {
   mutating func credentialRead(_ reading: CredentialReading, at now: Timestamp) -> [SessionAction] {
     looking.isReading = false
-    if writing.isWriting || adoption != nil {
+    if writing.isWriting || isAdopting {
       // Read before our own write landed: it tells nothing about now.
       looking.isWanted = true
       return []
     }
-    if case .held(let held) = knowledge, case .storing(let next) = held.phase, !brings(reading, anotherThan: held) {
+    if case .held(let held) = knowledge, case .storing(let next, _) = held.phase, !brings(reading, anotherThan: held) {
       looking.isWanted = true
       return write(next)
     }
@@ -91,7 +91,7 @@ extension SessionMachine {
       isNews = held.obstacle != obstacle
       held.obstacle = obstacle
       knowledge = .held(held)
-    case .ending, .ended, .absent:
+    case .starting, .adopting, .ending, .ended, .absent:
       isNews = false
     }
     return isNews ? [.announce(.credentialUnreadable(obstacle))] : []
@@ -106,9 +106,9 @@ extension SessionMachine {
       return adopt(credential, at: now)
     case .unreadable:
       return [.announce(.credentialReadable)] + adopt(credential, at: now)
-    case .ended, .absent:
+    case .starting, .ended, .absent:
       return adopt(credential, at: now)
-    case .ending:
+    case .adopting, .ending:
       looking.isWanted = true
       return []
     case .held(var held):
@@ -145,7 +145,7 @@ extension SessionMachine {
       // What was signed out could neither be removed nor its removal be noted.
       writing.underWay += 1
       return .remove(EndRecord(reason: .signedOut, at: now, fingerprint: nil), fingerprint: marks.accessToken)
-    case .unread, .withheld, .unreadable, .held, .ending, .ended, .absent: return nil
+    case .unread, .withheld, .unreadable, .held, .starting, .adopting, .ending, .ended, .absent: return nil
     }
   }
 
@@ -155,14 +155,13 @@ extension SessionMachine {
     let isNews =
       switch knowledge {
       case .unread, .withheld, .unreadable: onDisk.map { $0 != marks } ?? false
-      case .held, .ending, .ended, .absent: onDisk != marks
+      case .held, .starting, .adopting, .ending, .ended, .absent: onDisk != marks
       }
     onDisk = marks
     let owner = credential.subject ?? settings.configuredSubject
     if isNews {
-      sessions += 1
-      let isAnothers = owner != nil && subject != nil && owner != subject
-      if isAnothers { leaveSignIn() } else { generation += 1 }
+      epoch.generation += 1
+      if let owner, let subject, !owner.isSameUser(as: subject) { request?.isAbandoned = true }
       history = RefreshHistory(lastAttemptAt: history.lastAttemptAt)
       writing.succeeded()
     }
@@ -174,31 +173,28 @@ extension SessionMachine {
       return actions
     }
     hold(credential, isStored: true)
+    let ahead = credential.grant.issuedAt - now
+    if ahead > .zero { updateHeld { held, _ in held.wasIssuedAhead(by: ahead, at: now) } }
     return actions + questions(about: credential, isOwnerKnown: owner != nil)
   }
 
   mutating func hold(_ credential: Credential, isStored: Bool) {
-    refusedToken = nil
+    refusal = nil
     let refreshAt = settings.refresh.refreshTime(of: credential.grant, share: chance.share())
     knowledge = .held(HeldGrant(credential: credential, isStored: isStored, obstacle: nil, refreshAt: refreshAt))
   }
 
-  /// Nobody need be asked for the first token: an empty grant that has run out is refreshed like any other.
-  private mutating func holdNothingYet() {
-    guard locks.isEmpty, let nothing = Fingerprint("e3b0c442") else {
-      knowledge = .withheld
-      return
-    }
-    let start = Timestamp(milliseconds: 0)
-    let grant = Grant(
-      accessToken: Token(secret: Secret(""), fingerprint: nothing), issuedAt: start, expiresAt: start)
-    hold(Credential(grant: grant, subject: nil, origin: nil), isStored: true)
-  }
+  /// There is no credential, and none was signed out: the client's own grant is asked for, unless a lock forbids it.
+  private mutating func start() { knowledge = locks.isEmpty ? .starting(isInFlight: false) : .withheld }
 
   private mutating func readEnd(_ record: EndRecord, at now: Timestamp) -> [SessionAction] {
     switch knowledge {
     case .unread, .withheld, .unreadable:
-      knowledge = record.reason == .signedOut ? .absent(signedOut: true) : .ended(record)
+      if isOvercome(record.reason) {
+        start()
+      } else {
+        knowledge = record.reason == .signedOut ? .absent(signedOut: true) : .ended(record)
+      }
     case .held(var held):
       if case .confirming(let reason) = held.phase { return end(reason, at: now) }
       // Nothing that is written in a file ends a session that is in memory: it is written anew.
@@ -208,7 +204,7 @@ extension SessionMachine {
     case .ended, .absent:
       // What could not be written or removed at first is done.
       writing.succeeded()
-    case .ending: break
+    case .starting, .adopting, .ending: break
     }
     return []
   }
@@ -217,8 +213,12 @@ extension SessionMachine {
   private mutating func readAbsence(_ place: String?, at now: Timestamp) -> [SessionAction] {
     switch knowledge {
     case .unread, .withheld, .unreadable:
+      if settings.renewsWithoutRefreshToken {
+        start()
+        return []
+      }
       guard let place else {
-        if settings.renewsWithoutRefreshToken { holdNothingYet() } else { knowledge = .absent(signedOut: false) }
+        knowledge = .absent(signedOut: false)
         return []
       }
       return end(.credentialMissing, detail: "The credential was removed: \(place).", at: now)
@@ -230,8 +230,15 @@ extension SessionMachine {
         knowledge = .held(held)
         return []
       }
+      if settings.renewsWithoutRefreshToken {
+        // What it held is not used any more, as with every account; a new one is asked for.
+        epoch.generation += 1
+        onDisk = nil
+        start()
+        return []
+      }
       return end(.credentialMissing, detail: place.map { "The credential was removed: \($0)." }, at: now)
-    case .ending, .ended, .absent:
+    case .starting, .adopting, .ending, .ended, .absent:
       return []
     }
   }
@@ -239,8 +246,8 @@ extension SessionMachine {
   /// It is set aside first: nothing is written, and nothing ends, over a file that may still be of use to somebody.
   private mutating func corrupt(_ why: String) -> [SessionAction] {
     switch knowledge {
-    case .unread, .withheld, .unreadable, .ended, .absent: break
-    case .ending: return []
+    case .unread, .withheld, .unreadable, .starting, .ended, .absent: break
+    case .adopting, .ending: return []
     case .held(var held):
       held.isStored = false
       held.obstacle = nil
@@ -256,20 +263,23 @@ extension SessionMachine {
     var actions: [SessionAction] = []
     switch result {
     case .failure(let obstacle):
-      if adoption == nil { actions += unreadable(obstacle, at: now) }
+      actions += unreadable(obstacle, at: now)
     case .success(let name):
       actions.append(.announce(.credentialSetAside(name: name, why: why)))
       looking.wasFruitful()
-      guard adoption == nil else { break }
       switch knowledge {
       case .unread, .withheld, .unreadable:
+        if settings.renewsWithoutRefreshToken {
+          start()
+          break
+        }
         let detail = "The credential cannot be understood (\(why)) and was set aside as \(name)."
         actions += end(.credentialCorrupt, detail: detail, at: now)
       case .held:
         actions += confirmedRejection(at: now)
         // At once, before any look: until it is written, memory holds the only copy.
         actions += writeWhereDue(at: now)
-      case .ending, .ended, .absent: break
+      case .starting, .adopting, .ending, .ended, .absent: break
       }
     }
     return actions
@@ -280,7 +290,8 @@ extension SessionMachine {
     case .held: return confirmedRejection(at: now)
     case .unread, .withheld, .unreadable:
       endTooNew(version, at: now)
-    case .ending, .ended, .absent: break
+    case .starting: endTooNew(version, at: now)
+    case .adopting, .ending, .ended, .absent: break
     }
     return []
   }
@@ -299,8 +310,8 @@ extension SessionMachine {
     _ reason: EndReason, detail: String? = nil, at now: Timestamp
   ) -> [SessionAction] {
     let record = EndRecord(reason: reason, at: now, fingerprint: mark(of: reason), detail: detail)
-    leaveSignIn()
-    refusedToken = nil
+    request?.isAbandoned = true
+    refusal = nil
     knowledge = .ending(record, shownAs: state(at: now))
     writing.underWay += 1
     return [.writeEnd(record)]
@@ -347,6 +358,9 @@ extension SessionMachine {
       knowledge = .absent(signedOut: true)
       actions.append(.announce(.signedOut(subject)))
       subject = settings.configuredSubject
+    } else if isAdopting {
+      // Somebody has signed in meanwhile.
+      actions.append(.announce(.signedOut(subject)))
     }
     for call in calls {
       guard case .signOut(let newest, let revoke) = call.kind else { continue }
@@ -360,7 +374,11 @@ extension SessionMachine {
     _ result: Result<Void, Obstacle>, generation written: Int, at now: Timestamp
   ) -> [SessionAction] {
     writing.underWay -= 1
-    guard written == generation else { return [] }
+    guard written == epoch.generation else { return [] }
+    switch knowledge {
+    case .held, .adopting: break
+    case .unread, .withheld, .unreadable, .starting, .ending, .ended, .absent: return []
+    }
     let hasLanded: Bool
     switch result {
     case .success:
@@ -372,12 +390,11 @@ extension SessionMachine {
     }
     let isStored = hasLanded && !writing.isOvertaken
     var actions: [SessionAction] = []
-    if let credential = adoption {
-      adoption = nil
-      actions += signedIn(credential, isStored: isStored, at: now)
+    if case .adopting(let adoption) = knowledge {
+      actions += signedIn(adoption, isStored: isStored, at: now)
     } else if case .held(var held) = knowledge {
-      if case .storing(let credential) = held.phase {
-        actions += refreshed(credential, isStored: isStored, at: now)
+      if case .storing(let credential, let flaw) = held.phase {
+        actions += refreshed(credential, flaw: flaw, isStored: isStored, at: now)
       } else {
         held.isStored = isStored
         knowledge = .held(held)
@@ -390,23 +407,23 @@ extension SessionMachine {
     return actions
   }
 
-  private mutating func signedIn(_ credential: Credential, isStored: Bool, at now: Timestamp) -> [SessionAction] {
+  private mutating func signedIn(_ adoption: Adoption, isStored: Bool, at now: Timestamp) -> [SessionAction] {
+    let credential = adoption.credential
     history = RefreshHistory(lastAttemptAt: history.lastAttemptAt)
-    if calls.contains(where: { $0.kind == .adoption(asRefreshed: true) }) {
+    if adoption.isFresh {
       history.lastAt = now
       history.lastOutcome = .success
+      finishRefreshCalls(.succeeded)
     }
     hold(credential, isStored: isStored)
     if let origin = credential.origin { settings.home?.settle(at: origin) }
     updateHeld { held, _ in held.isTimedHere = true }
     subject = credential.subject ?? settings.configuredSubject
     var actions: [SessionAction] = []
-    if adoptionUnlocks { actions += takeUsersLockAway() }
+    if adoption.unlocks { actions += takeUsersLockAway() }
     actions.append(.announce(.signedIn(subject)))
-    if subject == nil { actions.append(.identify(credential, generation: generation)) }
-    for index in calls.indices {
-      if case .adoption = calls[index].kind { calls[index].outcome = .succeeded }
-    }
+    if subject == nil { actions.append(.identify(credential, generation: epoch.generation)) }
+    for index in calls.indices where calls[index].kind == .adoption { calls[index].outcome = .succeeded }
     return actions
   }
 }

@@ -2,25 +2,28 @@
 extension SessionMachine {
   func questions(about credential: Credential, isOwnerKnown: Bool) -> [SessionAction] {
     let isAtHome = settings.home.map { $0.origin == credential.origin || $0.refusal(of: credential) != nil } ?? true
-    return isOwnerKnown && isAtHome ? [] : [.identify(credential, generation: generation)]
+    return isOwnerKnown && isAtHome ? [] : [.identify(credential, generation: epoch.generation)]
   }
 
   mutating func identified(_ owner: Subject?, at origin: Origin?, generation asked: Int) -> [SessionAction] {
     if let origin { settings.home?.settle(at: origin) }
-    guard asked == generation, case .held(var held) = knowledge else { return [] }
+    guard asked == epoch.generation, case .held(var held) = knowledge else { return [] }
     // Before the owner is known, who may have another issuer's name at the same place.
-    if held.credential.origin == nil, let origin, !held.isEmpty, settings.home?.refusal(of: held.credential) == nil {
+    if held.credential.origin == nil, let origin, settings.home?.refusal(of: held.credential) == nil {
       held.credential.origin = origin
       held.isStored = false
       writing.isOvertaken = true
     }
     var isNews = settings.home?.refusal(of: held.credential) != nil
-    if held.credential.subject == nil, let owner {
-      held.credential.subject = owner
-      held.isStored = false
-      writing.isOvertaken = true
-      subject = owner
-      isNews = true
+    if let owner {
+      let told = held.credential.subject?.refined(by: owner) ?? owner
+      if told != held.credential.subject {
+        held.credential.subject = told
+        held.isStored = false
+        writing.isOvertaken = true
+        subject = told
+        isNews = true
+      }
     }
     knowledge = .held(held)
     return isNews ? [.announce(.statusChanged)] : []

@@ -7,10 +7,12 @@ extension SessionMachine {
     return grant.refreshExpiresAt.map { now < $0 } ?? true
   }
 
+  /// Neither a lock nor work on the disk nor another request keeps the provider from being asked.
+  var canAsk: Bool { locks.isEmpty && !isStopping && request == nil && !writing.isWriting }
+
   /// Nothing but the time keeps a refresh from being sent.
   func canRefresh(_ held: HeldGrant, at now: Timestamp) -> Bool {
-    locks.isEmpty && !isStopping && !isAsking && adoption == nil && !writing.isWriting && held.isStored
-      && held.obstacle == nil && isRenewable(held.grant, at: now)
+    canAsk && held.isStored && held.obstacle == nil && isRenewable(held.grant, at: now)
   }
 
   /// Whatever asks for it, no refresh is sent before this.
@@ -19,18 +21,38 @@ extension SessionMachine {
   }
 
   /// The earliest moment at which a refresh that is wanted may be sent.
-  private var earliestAttempt: Timestamp {
-    guard let wait = history.wait else { return leastGapEnd }
-    return isRefreshAsked ? Swift.min(wait.until, Swift.max(wait.floor, leastGapEnd)) : wait.until
+  var earliestAttempt: Timestamp {
+    guard let trouble = history.trouble else { return leastGapEnd }
+    return Swift.max(isRefreshAsked ? Swift.min(trouble.until, trouble.floor) : trouble.until, leastGapEnd)
   }
 
   /// When the next refresh will be sent by itself; nil: none is planned, or one is under way.
   func plannedRefresh(_ held: HeldGrant) -> Timestamp? {
     guard held.phase == .idle else { return nil }
-    let earliest = earliestAttempt
     // One that failed is made good for, also where it was asked for long before it was due.
-    if refusedToken != nil || callsWantRefresh || history.failures > 0 { return earliest }
-    return held.refreshAt.map { Swift.max($0, earliest) }
+    if refusal != nil || callsWantRefresh || history.trouble != nil { return earliestAttempt }
+    return held.refreshAt.map { Swift.max($0, earliestAttempt) }
+  }
+
+  /// When the next request will be sent by itself, if nothing changes.
+  func plannedRequest(at now: Timestamp) -> Timestamp? {
+    switch knowledge {
+    case .held(let held): canRefresh(held, at: now) ? plannedRefresh(held) : nil
+    case .starting(isInFlight: false): canAsk ? earliestAttempt : nil
+    case .starting(isInFlight: true), .unread, .withheld, .unreadable, .adopting, .ending, .ended, .absent: nil
+    }
+  }
+
+  /// When signing in becomes all that is left to do: the token has run out, and the provider is reached and has given
+  /// neither a new one nor a final word for ten minutes.
+  var signInAdvisedAt: Timestamp? {
+    guard case .held(let held) = knowledge, !settings.renewsWithoutRefreshToken,
+      let expiresAt = held.grant.expiresAt, let trouble = history.trouble, let since = trouble.refusingSince
+    else { return nil }
+    switch trouble.kind {
+    case .unavailable, .unclear: return Swift.max(expiresAt, since + RefreshTrouble.patience)
+    case .unreachable, .misconfigured, .passphraseNeeded: return nil
+    }
   }
 
   /// Somebody asks for a refresh outright: that shortens the wait after a failure.
@@ -47,88 +69,120 @@ extension SessionMachine {
   }
 
   mutating func beginRefreshIfDue(at now: Timestamp) -> [SessionAction] {
-    guard case .held(var held) = knowledge, canRefresh(held, at: now) else { return [] }
-    guard let planned = plannedRefresh(held), planned <= now else { return [] }
-    held.phase = .inFlight
-    knowledge = .held(held)
-    return ask(held.credential, at: now)
+    guard let planned = plannedRequest(at: now), planned <= now else { return [] }
+    switch knowledge {
+    case .held(var held):
+      held.phase = .inFlight(isRepeated: false)
+      knowledge = .held(held)
+      return [.refresh(held.credential, generation: asked(at: now))]
+    case .starting:
+      knowledge = .starting(isInFlight: true)
+      return [.requestGrant(generation: asked(at: now))]
+    case .unread, .withheld, .unreadable, .adopting, .ending, .ended, .absent: return []
+    }
   }
 
-  private mutating func ask(_ credential: Credential, at now: Timestamp) -> [SessionAction] {
-    isAsking = true
+  private mutating func asked(at now: Timestamp) -> Int {
+    request = RefreshRequest(generation: epoch.generation)
     history.lastAttemptAt = now
-    return [.refresh(credential, generation: generation)]
+    return epoch.generation
   }
 
   mutating func refreshEnded(
     _ outcome: RefreshOutcome, generation asked: Int, at now: Timestamp
   ) -> [SessionAction] {
-    isAsking = false
-    guard asked == generation, case .held(let held) = knowledge, held.phase == .inFlight else {
-      // Another program's newer grant may come of the same sign-in, and be revoked with this one (RFC 7009, 2.1).
-      guard case .granted(let response) = outcome, asked < signInGeneration else { return [] }
-      let grant = Grant(response, after: nil, bearer: settings.bearer, receivedAt: now)
-      return [.revoke(Credential(grant: grant, subject: response.subject, origin: response.origin))]
-    }
-    switch outcome {
-    case .granted(let response):
-      return granted(response, to: held, at: now)
-    case .notAsked(let obstacle):
-      looking.isWanted = true
-      let actions = failed(
-        "The credential could not be stored (\(obstacle.detail)), so nothing was asked.", at: now)
-      history.needsPassphrase = obstacle.kind == .passphraseRequired
-      return actions
-    case .failed(.unanswered(let message)):
-      guard history.repeatsLostReply else {
-        // The provider may have rotated the token: at once with the same one, while its grace window is open.
-        history.repeatsLostReply = true
-        history.lastError = message
-        return ask(held.credential, at: now)
+    let isAbandoned = request?.isAbandoned ?? true
+    request = nil
+    if asked == epoch.generation, !isAbandoned {
+      switch knowledge {
+      case .held(let held):
+        if case .inFlight(let isRepeated) = held.phase {
+          return ended(outcome, of: held, isRepeated: isRepeated, at: now)
+        }
+      case .starting(isInFlight: true): return firstGrantEnded(outcome, at: now)
+      case .starting, .unread, .withheld, .unreadable, .adopting, .ending, .ended, .absent: break
       }
-      return failed(message, at: now)
-    case .failed(.unavailable(let message, let retryAfter)):
-      return failed(message, retryAfter: retryAfter, at: now)
-    case .failed(.misconfigured(let message)):
-      return misconfigured(message, at: now)
-    case .failed(.unreachable(let message)):
-      return failed(message, at: now)
-    case .failed(.unclear(let message, let retryAfter)):
-      return failed(message, retryAfter: retryAfter, limit: RefreshSettings.unclearBackoffMax, at: now)
+    }
+    // Another program's newer grant may come of the same sign-in, and be revoked with this one (RFC 7009, section 2.1).
+    guard case .granted(let response) = outcome, isAbandoned else { return [] }
+    let grant = Grant(response, after: nil, bearer: settings.bearer, receivedAt: now)
+    return [.revoke(Credential(grant: grant, subject: response.subject, origin: response.origin))]
+  }
+
+  private mutating func ended(
+    _ outcome: RefreshOutcome, of held: HeldGrant, isRepeated: Bool, at now: Timestamp
+  ) -> [SessionAction] {
+    switch outcome {
+    case .granted(let response): return granted(response, to: held, at: now)
+    case .failed(.unanswered(let message)) where !isRepeated:
+      // The provider may have rotated the token: at once with the same one, while its grace window is open.
+      updateHeld { held, _ in held.phase = .inFlight(isRepeated: true) }
+      history.lastError = message
+      return [.refresh(held.credential, generation: self.asked(at: now))]
     case .failed(.rejected(let rejection, let message)):
       switch rejection {
       case .refreshToken: return rejected(.refreshTokenRejected, message: message, at: now)
       case .accountDisabled: return rejected(.accountDisabled, message: message, at: now)
       }
+    case .failed(let failure): return failed(failure, at: now)
+    case .notAsked(let obstacle): return notAsked(obstacle, at: now)
+    }
+  }
+
+  /// The client's own first grant: it is written like one that a person brought.
+  private mutating func firstGrantEnded(_ outcome: RefreshOutcome, at now: Timestamp) -> [SessionAction] {
+    switch outcome {
+    case .granted(let response):
+      let grant = Grant(response, after: nil, bearer: settings.bearer, receivedAt: now)
+      if let flaw = response.flaw { return failed(.misconfigured(message: flaw), at: now) }
+      return adopt(
+        Credential(grant: grant, subject: response.subject, origin: response.origin), unlocks: false, isFresh: true,
+        at: now)
+    case .failed(let failure): return failed(failure, at: now)
+    case .notAsked(let obstacle): return notAsked(obstacle, at: now)
     }
   }
 
   private mutating func granted(
     _ response: TokenResponse, to held: HeldGrant, at now: Timestamp
   ) -> [SessionAction] {
-    if let brought = response.subject, let known = held.credential.subject, brought != known {
-      // What it brought is not ours; what we hold is not revoked with it.
-      let grant = Grant(response, after: nil, bearer: settings.bearer, receivedAt: now)
-      return [.revoke(Credential(grant: grant, subject: brought, origin: response.origin))]
-        + misconfigured("The provider answered for another user (\(brought.id)) than \(known.id).", at: now)
-    }
-    let credential = Credential(
+    var credential = Credential(
       grant: Grant(response, after: held.grant, bearer: settings.bearer, receivedAt: now),
-      subject: held.credential.subject ?? response.subject, origin: response.origin)
-    updateHeld { held, _ in held.phase = .storing(credential) }
+      subject: response.subject, origin: response.origin)
+    var flaw = response.flaw
+    if let known = held.credential.subject {
+      credential.subject = response.subject.map { known.refined(by: $0) } ?? known
+      if let brought = response.subject, !brought.isSameUser(as: known) {
+        flaw = "The provider answered for another user (\(brought.id)) than \(known.id); nothing of that is used."
+      }
+    }
+    if flaw != nil {
+      // Whatever is wrong with it, it may have cost the refresh token before it: the new one is kept.
+      credential = held.credential
+      if let token = response.refreshToken {
+        credential.grant.refreshToken = token
+        credential.grant.refreshExpiresAt = response.refreshLifetime.map { now + $0 }
+      }
+    } else if credential.grant.keepsIDToken(of: held.grant, as: settings.bearer) {
+      // Asked again at once, it would bring as little: what else it brought is kept.
+      flaw = "The provider brought no new ID token: use bearer = \"access_token\", or ask it for one."
+    }
+    updateHeld { held, _ in held.phase = .storing(credential, flaw: flaw) }
     // The file is being read because it may have changed: another program's newer grant is not written over.
     return looking.isReading && !isStopping ? [] : write(credential)
   }
 
   /// The new grant is on disk, or kept in memory because it could not be written: now it may be seen.
-  mutating func refreshed(_ credential: Credential, isStored: Bool, at now: Timestamp) -> [SessionAction] {
+  mutating func refreshed(
+    _ credential: Credential, flaw: String?, isStored: Bool, at now: Timestamp
+  ) -> [SessionAction] {
     guard case .held(let old) = knowledge else { return [] }
     let previous = old.grant.bearer(settings.bearer).fingerprint
-    let isRenewed = !credential.grant.keepsIDToken(of: old.grant, as: settings.bearer)
+    let isRenewed = flaw == nil
     let refreshAt = settings.refresh.refreshTime(of: credential.grant, share: chance.share())
     var held = HeldGrant(
       credential: credential, isStored: isStored, obstacle: old.obstacle, refreshAt: refreshAt)
-    held.followsRefusal = isRenewed ? refusedToken == previous : old.followsRefusal
+    held.followsRefusal = isRenewed ? refusal?.fingerprint == previous : old.followsRefusal
     held.isTimedHere = isRenewed || old.isTimedHere
     held.expiryAnnounced = !isRenewed && old.expiryAnnounced
     knowledge = .held(held)
@@ -136,14 +190,10 @@ extension SessionMachine {
     let isNewlyKnown = credential.subject != nil && credential.subject != subject
     subject = credential.subject ?? subject
     var actions =
-      isRenewed
-      ? renewed(held.grant, after: previous, at: now)
-      // Asked again at once, it would bring as little: what else it brought is kept.
-      : misconfigured(
-        "The provider brought no new ID token: use bearer = \"access_token\", or ask it for one.", at: now)
+      flaw.map { failed(.misconfigured(message: $0), at: now) } ?? renewed(held.grant, after: previous, at: now)
     if isNewlyKnown { actions.append(.announce(.statusChanged)) }
     if credential.subject == nil, settings.configuredSubject == nil {
-      actions.append(.identify(credential, generation: generation))
+      actions.append(.identify(credential, generation: epoch.generation))
     }
     return actions
   }
@@ -154,47 +204,74 @@ extension SessionMachine {
     history = RefreshHistory(lastAttemptAt: history.lastAttemptAt)
     history.lastAt = now
     history.lastOutcome = .success
-    refusedToken = nil
+    refusal = nil
     finishRefreshCalls(.succeeded)
     let bearer = grant.bearer(settings.bearer).fingerprint
     return [.announce(.refreshed(bearer, previous: previous, expiresAt: grant.expiresAt))]
   }
 
-  private mutating func failed(
-    _ message: String, retryAfter: Duration? = nil, limit: Duration = .zero, at now: Timestamp
-  ) -> [SessionAction] {
-    history.failures += 1
-    let backoff = settings.refresh.backoff(failures: history.failures, atLeastUpTo: limit, share: chance.share())
-    let floor = retryAfter.map { Swift.min($0, RefreshSettings.retryAfterCap) } ?? .zero
-    return wait(Swift.max(backoff, floor), floor: floor, isMisconfigured: false, .unavailable, message, at: now)
+  private mutating func notAsked(_ obstacle: Obstacle, at now: Timestamp) -> [SessionAction] {
+    looking.isWanted = true
+    let message = "The credential could not be stored (\(obstacle.detail)), so nothing was asked."
+    return wait(obstacle.kind == .passphraseRequired ? .passphraseNeeded : .unavailable, message, at: now)
   }
 
-  private mutating func misconfigured(_ message: String, at now: Timestamp) -> [SessionAction] {
-    history.failures += 1
-    let backoff = settings.refresh.configurationBackoff(share: chance.share())
-    return wait(backoff, floor: .zero, isMisconfigured: true, .misconfigured, message, at: now)
+  private mutating func failed(_ failure: RefreshFailure, at now: Timestamp) -> [SessionAction] {
+    switch failure {
+    case .unreachable(let message):
+      // Ahead of time: the step goes on as it was, and is not cut short again.
+      if let trouble = history.trouble, trouble.kind == .unreachable(triedEarly: true), now < trouble.stepEnd {
+        return wait(.unreachable(triedEarly: true), message, until: trouble.stepEnd, at: now)
+      }
+      return wait(.unreachable(triedEarly: false), message, at: now)
+    case .unanswered(let message): return wait(.unavailable, message, isRefusing: true, at: now)
+    case .unavailable(let message, let retryAfter):
+      return wait(.unavailable, message, retryAfter: retryAfter, isRefusing: true, at: now)
+    case .unclear(let message, let retryAfter):
+      return wait(.unclear, message, retryAfter: retryAfter, isRefusing: true, at: now)
+    // The client's own grant has no refresh token that could be refused: the client itself is.
+    case .misconfigured(let message), .rejected(_, let message): return wait(.misconfigured, message, at: now)
+    }
   }
 
   private mutating func wait(
-    _ duration: Duration, floor: Duration, isMisconfigured: Bool, _ outcome: RefreshHistory.Outcome,
-    _ message: String, at now: Timestamp
+    _ kind: RefreshTrouble.Kind, _ message: String, retryAfter: Duration? = nil, until stepEnd: Timestamp? = nil,
+    isRefusing: Bool = false, at now: Timestamp
   ) -> [SessionAction] {
-    guard case .held(var held) = knowledge else { return [] }
-    held.phase = .idle
-    knowledge = .held(held)
-    history.wait = RefreshWait(until: now + duration, floor: now + floor, isMisconfigured: isMisconfigured)
-    history.repeatsLostReply = false
-    history.needsPassphrase = false
+    if case .held(var held) = knowledge {
+      held.phase = .idle
+      knowledge = .held(held)
+    } else {
+      knowledge = .starting(isInFlight: false)
+    }
+    if stepEnd == nil { history.failures += 1 }
+    let floor = retryAfter.map { Swift.min($0, RefreshSettings.retryAfterCap) } ?? .zero
+    let until = stepEnd ?? now + Swift.max(backoff(after: kind), floor)
+    let since = history.trouble?.refusingSince ?? (isRefusing ? now : nil)
+    history.trouble = RefreshTrouble(
+      kind: kind, until: until, floor: now + floor, refusingSince: since, stepEnd: until)
     history.lastAt = now
-    history.lastOutcome = outcome
+    history.lastOutcome = kind == .misconfigured ? .misconfigured : .unavailable
     history.lastError = message
-    refusedToken = nil
-    finishRefreshCalls(.failed(message: message, retryAfter: duration))
+    // A token that was refused is not given out again, but where others are let in with it.
+    if refusal?.isAcceptedElsewhere == true { refusal = nil }
+    finishRefreshCalls(.failed(message: message, retryAfter: until - now))
     return [.announce(.refreshFailed(message: message, failures: history.failures))]
   }
 
+  private mutating func backoff(after kind: RefreshTrouble.Kind) -> Duration {
+    let share = chance.share()
+    switch kind {
+    case .misconfigured: return settings.refresh.configurationBackoff(share: share)
+    case .unclear:
+      return settings.refresh.backoff(
+        failures: history.failures, atLeastUpTo: RefreshSettings.unclearBackoffMax, share: share)
+    case .unreachable, .unavailable, .passphraseNeeded:
+      return settings.refresh.backoff(failures: history.failures, share: share)
+    }
+  }
+
   private mutating func rejected(_ reason: EndReason, message: String, at now: Timestamp) -> [SessionAction] {
-    history.repeatsLostReply = false
     history.lastAt = now
     history.lastOutcome = .rejected
     history.lastError = message
@@ -210,11 +287,11 @@ extension SessionMachine {
     return end(reason, at: now)
   }
 
-  private mutating func finishRefreshCalls(_ outcome: WaitingCall.Outcome) {
+  mutating func finishRefreshCalls(_ outcome: WaitingCall.Outcome) {
     for index in calls.indices where calls[index].outcome == nil {
       switch calls[index].kind {
-      case .token, .refresh: calls[index].outcome = outcome
-      case .refusal, .look, .signOut, .adoption: break
+      case .token, .refresh, .refusal: calls[index].outcome = outcome
+      case .look, .signOut, .adoption: break
       }
     }
   }

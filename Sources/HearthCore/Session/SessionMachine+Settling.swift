@@ -5,7 +5,12 @@ extension SessionMachine {
     case .absent(let signedOut): return .unauthenticated(signedOut: signedOut)
     case .ended(let record): return .reauthRequired(record.reason)
     case .ending(_, let shown): return shown
-    case .unread, .withheld, .unreadable, .held: break
+    case .adopting(let adoption):
+      switch adoption.shownAs {
+      case .unauthenticated, .reauthRequired: return adoption.shownAs
+      case .hydrating, .locked, .authenticated: break
+      }
+    case .unread, .withheld, .unreadable, .held, .starting: break
     }
     if let lock = Lock.allCases.first(where: locks.contains) { return .locked(.explicit(lock)) }
     switch knowledge {
@@ -15,6 +20,8 @@ extension SessionMachine {
         return .locked(.obstacle(obstacle))
       }
       return .authenticated
+    case .starting: return .authenticated
+    case .adopting(let adoption): return adoption.shownAs
     case .unread, .withheld, .absent, .ended, .ending: return .hydrating
     }
   }
@@ -34,7 +41,8 @@ extension SessionMachine {
   }
 
   private mutating func wipeWhereLocked() -> [SessionAction] {
-    guard !writing.isWriting, adoption == nil else { return [] }
+    guard !writing.isWriting else { return [] }
+    if case .starting(isInFlight: false) = knowledge, !locks.isEmpty { knowledge = .withheld }
     if case .held(let held) = knowledge {
       guard held.isStored, held.phase == .idle else { return [] }
       if let obstacle = held.obstacle, settings.locksWhenUnreadable {
@@ -44,18 +52,18 @@ extension SessionMachine {
         looking.againAt = nil
       }
     }
-    guard !locks.isEmpty, mayHoldKey else { return [] }
+    guard !locks.isEmpty, mayHoldKey, !isAdopting else { return [] }
     mayHoldKey = false
     return [.lockStore]
   }
 
   /// A read under way may bring another grant: it is waited for.
   private mutating func endWhereRunOut(at now: Timestamp) -> [SessionAction] {
-    guard case .held(let held) = knowledge, held.phase == .idle, locks.isEmpty, adoption == nil, !looking.isReading,
+    guard case .held(let held) = knowledge, held.phase == .idle, locks.isEmpty, !looking.isReading,
       held.grant.isExpired(at: now)
     else { return [] }
     if let format = held.newerFormat, held.isStored {
-      generation += 1
+      request?.isAbandoned = true
       endTooNew(format, at: now)
       return []
     }
@@ -93,7 +101,7 @@ extension SessionMachine {
     writing.underWay += 1
     writing.isOvertaken = false
     mayHoldKey = true
-    return [.write(credential, generation: generation)]
+    return [.write(credential, generation: epoch.generation)]
   }
 
   /// Writes down whether the user has locked; the store keeps the order, so the last note counts.
@@ -139,7 +147,10 @@ extension SessionMachine {
 
   private mutating func announceChange(at now: Timestamp) -> [SessionAction] {
     let state = state(at: now)
-    guard state != shown else { return [] }
+    let advised = state == .authenticated && signInAdvisedAt.map { $0 <= now } ?? false
+    let isNewAdvice = advised != isSignInAdvised
+    isSignInAdvised = advised
+    guard state != shown else { return isNewAdvice && state == .authenticated ? [.announce(.statusChanged)] : [] }
     let previous = shown
     shown = state
     since = now
@@ -152,6 +163,8 @@ extension SessionMachine {
     if let again = looking.againAt { times.append(again) }
     if let again = writing.againAt, !writing.isWriting { times.append(again) }
     if let again = noting.againAt, !noting.isWriting { times.append(again) }
+    if case .starting(isInFlight: false) = knowledge, canAsk { times.append(earliestAttempt) }
+    if let advised = signInAdvisedAt { times.append(advised) }
     if case .held(let held) = knowledge, locks.isEmpty {
       if canRefresh(held, at: now), let planned = plannedRefresh(held) { times.append(planned) }
       if let notice = expiryNotice(held, at: now), let expiresAt = held.grant.expiresAt, now < expiresAt {

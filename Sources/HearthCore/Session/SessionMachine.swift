@@ -10,15 +10,13 @@ package struct SessionMachine: Sendable {
   /// Whose the session is; stays known while locked.
   package internal(set) var subject: Subject?
   package internal(set) var history = RefreshHistory()
-  /// Counts sign-ins, sign-outs, ends and adoptions: what a request of an older one brings back is dropped.
-  package internal(set) var generation = 0
-  /// From which generation on the sign-in is the present one: what requests of older ones bring back is revoked, too.
-  var signInGeneration = 0
+  /// What a request of an earlier generation brings back is dropped.
+  package internal(set) var epoch = SessionEpoch()
   package internal(set) var since: Timestamp
-  /// Counts sign-ins, sign-outs and adoptions, and no ends.
-  var sessions = 0
 
   var shown = SessionState.hydrating
+  /// Clients have been told that signing in is all that is left to do.
+  var isSignInAdvised = false
   /// The first look is for what is remembered, and begins with the session.
   var looking = LookPlan(isReading: true)
   /// Until what is remembered has been read, nobody knows whether the user has locked: nothing else is looked at.
@@ -29,14 +27,9 @@ package struct SessionMachine: Sendable {
   var calls: [WaitingCall] = []
   /// The marks of the grant that lies on disk, as far as is known.
   var onDisk: GrantMarks?
-  /// A signed-in credential on its way to the disk; nobody sees it before it is there.
-  var adoption: Credential?
-  /// The user's own lock may have been there when it was brought: it is taken away with the sign-in, and no later one.
-  var adoptionUnlocks = false
-  /// The API refused this token; a refresh is owed.
-  var refusedToken: Fingerprint?
-  /// A refresh was sent and has not ended, of whatever generation.
-  var isAsking = false
+  /// What the API said of the token in use, where it refused it: a refresh is owed.
+  var refusal: APIRefusal?
+  var request: RefreshRequest?
   /// The store was used since it was last told to forget its key.
   var mayHoldKey = false
   var isStopping = false
@@ -92,10 +85,10 @@ package struct SessionMachine: Sendable {
     if remembered.lockedByUser, !noting.isWriting, noting.failures == 0 { locks.insert(.user) }
     switch knowledge {
     case .unread, .unreadable: break
-    case .withheld, .held, .ending, .ended, .absent: return []
+    case .withheld, .held, .starting, .adopting, .ending, .ended, .absent: return []
     }
     subject = remembered.subject ?? settings.configuredSubject
-    if let end = remembered.end {
+    if let end = remembered.end, !isOvercome(end.reason) {
       if end.reason == .signedOut { subject = settings.configuredSubject }
       knowledge = end.reason == .signedOut ? .absent(signedOut: true) : .ended(end)
       if shown == .hydrating {
@@ -107,14 +100,25 @@ package struct SessionMachine: Sendable {
     return []
   }
 
+  /// An end that the client's own grant gets over by itself: it is asked for again.
+  func isOvercome(_ end: EndReason) -> Bool {
+    switch end {
+    case .signedOut, .rejectedByServer, .credentialTooNew: false
+    case .refreshTokenRejected, .refreshTokenExpired, .noRefreshToken, .accountDisabled, .credentialMissing,
+      .credentialCorrupt:
+      settings.renewsWithoutRefreshToken
+    }
+  }
+
   private mutating func locked(_ lock: Lock) -> [SessionAction] {
+    if lock == .user { epoch.userLocks += 1 }
     guard locks.insert(lock).inserted, lock == .user else { return [] }
     return noteLock()
   }
 
   private mutating func unlocked(_ lock: Lock) -> [SessionAction] {
     if lock == .user, case .unreadable = knowledge { looking.isWanted = true }
-    if lock == .user, history.needsPassphrase { history.wait = nil }
+    if lock == .user, history.trouble?.kind == .passphraseNeeded { history.trouble?.clearWait() }
     // A passphrase may have come with it.
     mayHoldKey = true
     if lock == .user { return takeUsersLockAway() }
@@ -132,14 +136,17 @@ package struct SessionMachine: Sendable {
     updateHeld { held, chance in
       held.refreshAt = refresh.refreshTime(of: held.grant, share: chance.share())
     }
-    if let wait = history.wait, wait.isMisconfigured { history.wait = nil }
+    if history.trouble?.isMisconfigured == true { history.trouble?.clearWait() }
     return []
   }
 
+  /// Addresses and routes come and go all day: each step of the back-off is cut short once, and only where no
+  /// connection could be made. What a provider asks to wait is waited.
   private mutating func networkReturned(at now: Timestamp) -> [SessionAction] {
-    guard var wait = history.wait, !wait.isMisconfigured else { return [] }
-    wait.until = Swift.min(wait.until, Swift.max(wait.floor, leastGapEnd))
-    history.wait = wait
+    guard var trouble = history.trouble, trouble.kind == .unreachable(triedEarly: false) else { return [] }
+    trouble.kind = .unreachable(triedEarly: true)
+    trouble.until = Swift.min(trouble.until, leastGapEnd)
+    history.trouble = trouble
     return []
   }
 
@@ -151,7 +158,7 @@ package struct SessionMachine: Sendable {
     guard case .held(let held) = knowledge else { return [] }
     if !held.isStored, held.obstacle != nil { looking.isWanted = true }
     // No reading is waited for any more.
-    if case .storing(let next) = held.phase, adoption == nil, !writing.isWriting { return write(next) }
+    if case .storing(let next, _) = held.phase, !writing.isWriting { return write(next) }
     return []
   }
 
@@ -165,27 +172,29 @@ package struct SessionMachine: Sendable {
     noting.againAt = noting.againAt.map { $0 + step }
     history.move(by: step)
     writing.isOvertaken = true
-    adoption?.grant.move(by: step)
+    if case .adopting(var adoption) = knowledge {
+      adoption.credential.grant.move(by: step)
+      knowledge = .adopting(adoption)
+    }
     updateHeld { held, _ in held.move(by: step) }
   }
 
-  /// What a grant that a person brings, and that is tried first, is measured by when it has been.
-  package var moment: SessionMoment {
-    SessionMoment(session: sessions, mayBeLocked: locks.contains(.user) || !isStarted)
+  var isAdopting: Bool {
+    if case .adopting = knowledge { true } else { false }
   }
 
-  /// The sign-in is over or replaced: what its requests bring back is nobody's.
+  /// The sign-in is replaced or signed out: what its requests bring back is nobody's.
   mutating func leaveSignIn() {
-    generation += 1
-    signInGeneration = generation
+    epoch.generation += 1
+    request?.isAbandoned = true
   }
 
   /// Nothing is under way whose result would be lost with the process.
   package var isAtRest: Bool {
-    if writing.isWriting || noting.isWriting || isAsking || adoption != nil { return false }
+    if writing.isWriting || noting.isWriting || request != nil { return false }
     switch knowledge {
-    case .unread, .withheld, .unreadable, .ended, .absent: return true
-    case .ending: return false
+    case .unread, .withheld, .unreadable, .starting, .ended, .absent: return true
+    case .adopting, .ending: return false
     case .held(let held):
       switch held.phase {
       case .inFlight, .storing, .confirming: return false

@@ -43,48 +43,68 @@ extension SessionMachine {
     let state = state(at: now)
     let held: HeldGrant? = if case .held(let held) = knowledge, state == .authenticated { held } else { nil }
     let foreign = held.flatMap { settings.home?.refusal(of: $0.credential) }
-    let isMisconfigured = held != nil && (history.lastOutcome == .misconfigured || foreign != nil)
-    let needsPassphrase = held != nil && history.needsPassphrase
+    let trouble = state == .authenticated ? history.trouble : nil
+    let advice: SessionState.Action? =
+      if foreign != nil || trouble?.isMisconfigured == true {
+        .fixConfiguration
+      } else if trouble?.kind == .passphraseNeeded {
+        .unlock
+      } else if state == .authenticated, let advisedAt = signInAdvisedAt, advisedAt <= now {
+        .signIn
+      } else {
+        state.action
+      }
     let obstacle: Obstacle?
     switch knowledge {
     case .unreadable(let found): obstacle = found
     case .held(let held): obstacle = held.obstacle
-    case .unread, .withheld, .absent, .ending, .ended: obstacle = nil
+    case .unread, .withheld, .starting, .adopting, .absent, .ending, .ended: obstacle = nil
     }
     let isWritePending: Bool =
       if case .held(let held) = knowledge { !held.isStored && writing.failures > 0 } else { false }
     return SessionSnapshot(
       account: account, subject: subject, state: state,
-      message: state.message(for: account, detail: detail(held, foreign, isMisconfigured: isMisconfigured)),
-      action: isMisconfigured ? .fixConfiguration : needsPassphrase ? .unlock : state.action,
+      message: state.message(for: account, detail: detail(trouble, foreign: foreign, advice)),
+      action: advice,
       since: since,
       isForeign: foreign != nil,
-      token: held.flatMap { $0.isEmpty ? nil : tokenLife($0) },
-      isRefreshing: held.map { $0.phase == .inFlight || $0.phase.isStoring } ?? false,
+      token: held.map { tokenLife($0) },
+      isRefreshing: isRefreshing,
       history: history,
-      nextAttemptAt: held.flatMap { canRefresh($0, at: now) ? plannedRefresh($0) : nil }.map { Swift.max($0, now) },
+      nextAttemptAt: state == .authenticated ? plannedRequest(at: now).map { Swift.max($0, now) } : nil,
       // A file that waits for its passphrase was read.
       isReadable: (obstacle == nil || obstacle?.kind == .passphraseRequired) && knowledge != .unread,
       isWritePending: isWritePending,
       credentialError: (obstacle ?? writing.lastObstacle ?? noting.lastObstacle)?.detail)
   }
 
-  private func detail(_ held: HeldGrant?, _ foreign: String?, isMisconfigured: Bool) -> String? {
+  private var isRefreshing: Bool {
+    switch knowledge {
+    case .held(let held): held.phase.isInFlight || held.phase.isStoring
+    case .starting(let isInFlight): isInFlight
+    case .unread, .withheld, .unreadable, .adopting, .ending, .ended, .absent: false
+    }
+  }
+
+  /// What is to be said beyond the state: why a session ended, or why it cannot be refreshed and what helps.
+  private func detail(_ trouble: RefreshTrouble?, foreign: String?, _ advice: SessionState.Action?) -> String? {
     switch knowledge {
     case .ended(let record), .ending(let record, _): return record.detail
-    case .unread, .withheld, .unreadable, .absent, .held: break
+    case .starting where trouble == nil: return "The first token is being asked for."
+    case .unread, .withheld, .unreadable, .starting, .adopting, .absent, .held: break
     }
-    guard let held else { return nil }
-    guard history.failures > 0 || foreign != nil else {
-      return held.isEmpty ? "The first token is being asked for." : nil
-    }
+    guard trouble != nil || foreign != nil else { return nil }
     let why = foreign ?? history.lastError ?? "no answer"
-    if history.needsPassphrase {
-      return "Signed in; refreshing waits for the passphrase. Run \"hearthctl unlock \(account)\"."
+    switch advice {
+    case .unlock: return "Signed in; refreshing waits for the passphrase. Run \"hearthctl unlock \(account)\"."
+    case .fixConfiguration:
+      return
+        "Signed in, but the token cannot be refreshed until the configuration is mended or you sign in again: \(why)"
+    case .signIn:
+      return
+        "The token has run out and the provider goes on giving no new one. Run \"hearthctl login \(account)\": \(why)"
+    case .wait, nil: return "Signed in; refreshing fails for now and is tried again: \(why)"
     }
-    return isMisconfigured
-      ? "Signed in, but the token cannot be refreshed until the configuration is mended or you sign in again: \(why)"
-      : "Signed in; refreshing fails for now and is tried again: \(why)"
   }
 
   private func tokenLife(_ held: HeldGrant) -> SessionSnapshot.TokenLife {

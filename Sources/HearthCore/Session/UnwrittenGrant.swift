@@ -8,20 +8,23 @@ package struct UnwrittenGrant: Hashable, Sendable {
 extension SessionMachine {
   /// What would be lost if nobody took it over; nil where all is on disk.
   package var unwritten: UnwrittenGrant? {
-    guard case .held(let held) = knowledge, !held.isEmpty else { return nil }
-    if case .storing(let next) = held.phase { return UnwrittenGrant(credential: next, onDisk: onDisk) }
-    return held.isStored ? nil : UnwrittenGrant(credential: held.credential, onDisk: onDisk)
+    switch knowledge {
+    case .adopting(let adoption): return UnwrittenGrant(credential: adoption.credential, onDisk: onDisk)
+    case .held(let held):
+      if case .storing(let next, _) = held.phase { return UnwrittenGrant(credential: next, onDisk: onDisk) }
+      return held.isStored ? nil : UnwrittenGrant(credential: held.credential, onDisk: onDisk)
+    case .unread, .withheld, .unreadable, .starting, .ending, .ended, .absent: return nil
+    }
   }
 
   /// Holds what the session before could not write. What ended this one meanwhile stays its end, unless that was about
-  /// the file alone.
+  /// the file alone. A lock does not keep it from being written, and wipes it then.
   mutating func takeOver(_ unwritten: UnwrittenGrant) {
     switch knowledge {
     case .unread: break
     case .ended(let end) where end.reason.isAboutFile: break
-    case .withheld, .unreadable, .absent, .held, .ending, .ended: return
+    case .withheld, .unreadable, .absent, .held, .starting, .adopting, .ending, .ended: return
     }
-    guard locks.isEmpty else { return }
     onDisk = unwritten.onDisk
     subject = unwritten.credential.subject ?? subject
     hold(unwritten.credential, isStored: false)

@@ -12,7 +12,7 @@ struct WaitingCall: Hashable, Sendable {
     case look
     /// With the newest grant in memory, where there was one.
     case signOut(Credential?, revoke: Bool)
-    case adoption(asRefreshed: Bool)
+    case adoption
   }
 
   let id: CallID

@@ -11,8 +11,21 @@ package struct Subject: Hashable, Sendable {
     self.isIssuerAssumed = isIssuerAssumed
   }
 
+  /// The same user, by the issuer that is told, where this one's was assumed.
+  package func refined(by told: Subject) -> Subject {
+    isIssuerAssumed && !told.isIssuerAssumed && id == told.id ? told : self
+  }
+
   /// Whether both name one user: an issuer that was assumed contradicts none that is told.
   package func isSameUser(as other: Subject) -> Bool {
     id == other.id && (issuer == other.issuer || isIssuerAssumed || other.isIssuerAssumed)
+  }
+
+  /// One name of one issuer. How the issuer became known is no part of it.
+  package static func == (one: Subject, other: Subject) -> Bool { one.issuer == other.issuer && one.id == other.id }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(issuer)
+    hasher.combine(id)
   }
 }

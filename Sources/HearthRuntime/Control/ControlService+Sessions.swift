@@ -81,7 +81,7 @@ extension ControlService {
     let (entry, _) = try await ask(name, .settle)
     let before = await entry.service.snapshot()
     if case .locked = before.state, !replace { throw .state(before.state, before) }
-    let now = await entry.service.now
+    let now = await entry.service.catchUp()
     let grant = Grant(
       // Without an access token the grant has run out: it is refreshed before anybody sees it.
       accessToken: accessToken ?? token(Secret("")), refreshToken: refreshToken, idToken: idToken, issuedAt: now,
@@ -112,23 +112,6 @@ extension ControlService {
       throw .invalidParams("The parameter \"\(name)\" is longer than 128 KiB.")
     }
     return token(Secret(text))
-  }
-
-  /// Sign-in flows in the browser, on another device or by password are not part of this version.
-  func beginSignIn(_ params: inout ParameterReader) async throws(RPCError) -> JSON {
-    enum Flow: String, CaseIterable { case device, browser, password }
-    let name = try params.string("account")
-    let flow = try params.choice("flow", of: Flow.self)
-    _ = try await entry(name)
-    throw .flowNotSupported(
-      account: name,
-      message: "The \(flow.rawValue) flow is not supported yet; use \"hearthctl login \(name) --refresh-token-stdin\".")
-  }
-
-  func unknownSignIn(_ params: inout ParameterReader) throws(RPCError) -> JSON {
-    let id = try params.string("signIn")
-    try params.finish()
-    throw .unknownSignIn(id)
   }
 
   func signOut(_ params: inout ParameterReader) async throws(RPCError) -> JSON {

@@ -59,7 +59,8 @@ package struct ControlService: ControlHandler {
     case .sessionRehydrate: try await rehydrate(&params)
     case .sessionImport: try await importGrant(&params)
     case .sessionBeginSignIn: try await beginSignIn(&params)
-    case .sessionAwaitSignIn, .sessionCancelSignIn: try unknownSignIn(&params)
+    case .sessionAwaitSignIn: try await awaitSignIn(&params)
+    case .sessionCancelSignIn: try cancelSignIn(&params)
     case .sessionSignOut: try await signOut(&params)
     case .sessionLock: try await lock(&params)
     case .sessionUnlock: try await unlock(&params)
@@ -107,7 +108,7 @@ package struct ControlService: ControlHandler {
   }
 
   func report(_ entry: SessionDirectory.Entry) async -> SessionStatusReport {
-    await entry.service.snapshot().report(issuer: entry.issuer, at: entry.service.now)
+    await entry.service.snapshot().report(issuer: entry.issuer, at: entry.service.catchUp())
   }
 
   func reports(_ entries: [SessionDirectory.Entry]) async -> JSON {

@@ -16,6 +16,7 @@ extension RPCError {
         retryAfterSeconds: retryAfter?.roundedUpSeconds ?? Self.usualRetry)
     case .stopping: self = .shuttingDown
     case .superseded: self = .superseded(account)
+    case .needsSignIn: self = .state(.unauthenticated(signedOut: false), snapshot)
     }
   }
 

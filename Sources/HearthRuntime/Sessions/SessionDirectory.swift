@@ -124,7 +124,7 @@ package actor SessionDirectory: BearerSource {
         secrets: credential.grant.tokens.map(\.secret))
     case .refused(.refreshUnavailable(let message, let retryAfter)):
       throw .unavailable(message: message, retryAfter: retryAfter)
-    case .refused(.state), .refused(.stopping), .refused(.superseded), .done, .signedOut:
+    case .refused(.state), .refused(.stopping), .refused(.superseded), .refused(.needsSignIn), .done, .signedOut:
       throw .noSession
     }
   }
@@ -135,7 +135,7 @@ package actor SessionDirectory: BearerSource {
     guard let (entry, _) = await call(.reportUnauthorized(refusal), of: account) else { throw .noSession }
     let bearer = try await bearer(for: account)
     guard bearer.token.fingerprint == refusal.fingerprint else { return bearer }
-    let (snapshot, now) = await (entry.service.snapshot(), entry.service.now)
+    let (snapshot, now) = await (entry.service.snapshot(), entry.service.catchUp())
     // Where nothing can renew it, the one retry is with what others are answered 2xx for.
     if refusal.isAcceptedElsewhere, snapshot.token?.isRenewable == false { return bearer }
     throw .unavailable(

@@ -51,7 +51,7 @@ extension SessionService {
 
   private func take(_ credential: Credential, isTried: Bool) async throws(AdoptionFailure) {
     let store = store
-    let since = moment
+    let since = epoch
     var timed = clock.moment().stepped
     let room = await inStoreOrder {
       await Result { () async throws(Obstacle) in try await store.prepare() }
@@ -68,7 +68,7 @@ extension SessionService {
     if fresh.subject == nil { fresh.subject = await identified(fresh) }
     // The clock may have been set since the grant was timed by it.
     fresh.grant.move(by: clock.moment().stepped - timed)
-    switch await call(.adopt(fresh, asRefreshed: !isTried, since: since)) {
+    switch await call(.adopt(fresh, isFresh: !isTried, since: since)) {
     case .refused(.superseded): throw .superseded
     case .refused: throw .stopping
     case .done, .token, .signedOut: break
@@ -77,17 +77,21 @@ extension SessionService {
 
   private func tried(_ credential: Credential) async throws(AdoptionFailure) -> Credential {
     let endpoint = endpoint
-    let answer = await shielded {
-      await Result { () async throws(RefreshFailure) in try await endpoint.refresh(credential) }
+    func ask() async -> Result<TokenResponse, RefreshFailure> {
+      await shielded { await Result { () async throws(RefreshFailure) in try await endpoint.refresh(credential) } }
     }
+    var answer = await ask()
+    // The provider may have rotated the token: at once with the same one, while its grace window is open.
+    if case .failure(.unanswered) = answer, !isStopped { answer = await ask() }
     switch answer {
     case .failure(let failure): throw isStopped ? .stopping : .provider(failure)
     case .success(let response):
+      if let flaw = response.flaw { throw .provider(.misconfigured(message: flaw)) }
       if let measured = response.skew { observe(measured) }
       var old = credential.grant
       // An ID token that was brought may stay, and lasts as long as it says.
       if bearer == .idToken, old.idToken != nil { old.expiresAt = expiry(of: old) }
-      let grant = Grant(response, after: old, bearer: bearer, receivedAt: now)
+      let grant = Grant(response, after: old, bearer: bearer, receivedAt: catchUp())
       return Credential(grant: grant, subject: response.subject, origin: response.origin)
     }
   }

@@ -152,11 +152,12 @@ package actor SessionService {
 
   // MARK: - What others ask
 
-  package func snapshot() -> SessionSnapshot { machine.snapshot(at: now) }
+  package func snapshot() -> SessionSnapshot { machine.snapshot(at: catchUp()) }
 
-  package var now: Timestamp {
+  /// The time, once the machine has heard of every step of the clock before it: the notice of a step may be behind what
+  /// comes next, and nothing is planned on one clock and shifted to another.
+  package func catchUp() -> Timestamp {
     let moment = clock.moment()
-    // The notice of a step may be behind what comes next: nothing is planned on one clock and shifted to another.
     if moment.stepped != stepped {
       let step = moment.stepped - stepped
       stepped = moment.stepped
@@ -181,7 +182,7 @@ package actor SessionService {
 
   var bearer: BearerKind { machine.settings.bearer }
 
-  var moment: SessionMoment { machine.moment }
+  var epoch: SessionEpoch { machine.epoch }
 
   private var isLocked: Bool { !machine.locks.isEmpty }
 
@@ -196,7 +197,7 @@ package actor SessionService {
 
   // MARK: - The inbox
 
-  func take(_ event: SessionEvent) { handle(event, at: now) }
+  func take(_ event: SessionEvent) { handle(event, at: catchUp()) }
 
   private func handle(_ event: SessionEvent, at now: Timestamp) {
     let actions = machine.handle(event, at: now)
@@ -283,7 +284,9 @@ package actor SessionService {
       // An unlock may have come since, with the key.
       storeInbox.yield { if await self.isLocked { await store.lock() } }
     case .refresh(let credential, let generation):
-      refresh(credential, generation: generation)
+      ask(generation) { () async throws(RefreshFailure) in try await endpoint.refresh(credential) }
+    case .requestGrant(let generation):
+      ask(generation) { () async throws(RefreshFailure) in try await endpoint.requestGrant() }
     case .identify(let credential, let generation):
       workInbox.yield {
         let origin = await endpoint.origin()
@@ -310,8 +313,10 @@ package actor SessionService {
   }
 
   /// Room for the answer first, in the store's order; then the provider is asked, beside everything else.
-  private func refresh(_ credential: Credential, generation: Int) {
-    let (store, endpoint) = (store, endpoint)
+  private func ask(
+    _ generation: Int, _ request: @escaping @Sendable () async throws(RefreshFailure) -> TokenResponse
+  ) {
+    let store = store
     storeInbox.yield { [workInbox] in
       do throws(Obstacle) {
         try await store.prepare()
@@ -321,7 +326,7 @@ package actor SessionService {
       }
       workInbox.yield {
         do throws(RefreshFailure) {
-          let response = try await endpoint.refresh(credential)
+          let response = try await request()
           await self.granted(response, generation: generation)
         } catch {
           await self.take(.refreshEnded(generation: generation, .failed(error)))

@@ -4,7 +4,7 @@ import HearthControl
 struct LoginVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "login", abstract: "Sign in to an account.",
-    discussion: "Without a flow, the first that the account supports is taken: device, then browser.")
+    discussion: "Without a flow, the first that the account supports is taken: client credentials, device, browser.")
 
   enum Flow: String, EnumerableFlag {
     case device, browser, password, refreshTokenStdin
@@ -63,8 +63,10 @@ struct LoginVerb: ParsableCommand {
 
   /// The first flow that the account supports and that needs nothing from standard input.
   private func beginAny(_ daemon: inout Daemon) throws -> JSON {
-    let device = try begin("device", &daemon)
-    guard case .failure(let error) = device, error.kind == .flowNotSupported else { return try device.get() }
+    for flow in ["client-credentials", "device"] {
+      let begun = try begin(flow, &daemon)
+      guard case .failure(let error) = begun, error.kind == .flowNotSupported else { return try begun.get() }
+    }
     return try begin("browser", &daemon).get()
   }
 

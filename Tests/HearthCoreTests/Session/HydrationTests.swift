@@ -154,33 +154,6 @@ struct HydrationTests {
     #expect(session.state == .authenticated)
   }
 
-  @Test("gets its first token by itself where nobody need be asked for it")
-  func firstTokenByItself() {
-    var session = SessionScript(SessionSettings(renewsWithoutRefreshToken: true))
-    session.reads(.neverSignedIn)
-    #expect(session.state == .authenticated && session.snapshot.token == nil)
-    #expect(session.attempts.count == 1)
-    let call = session.asks(.token(minValidity: nil))
-    #expect(session.answer(to: call) == nil, "the first token is waited for")
-    session.fails(.unavailable(message: "503", retryAfter: nil))
-    #expect(session.state == .authenticated && session.snapshot.token == nil)
-    session.wakes()
-    #expect(session.attempts.count == 2)
-    session.isGranted(.sample(1))
-    session.writes()
-    #expect(session.token == .sample(1))
-    var signedOut = SessionScript(SessionSettings(renewsWithoutRefreshToken: true))
-    signedOut.reads(.ended(EndRecord(reason: .signedOut, at: .sample, fingerprint: nil)))
-    #expect(signedOut.state == .unauthenticated(signedOut: true) && signedOut.attempts.isEmpty)
-    var locked = SessionScript(
-      SessionSettings(renewsWithoutRefreshToken: true), remembered: RememberedAccount(lockedByUser: true))
-    locked.reads(.neverSignedIn)
-    #expect(locked.state == .locked(.explicit(.user)) && locked.attempts.isEmpty)
-    locked.take(.unlocked(.user))
-    locked.reads(.neverSignedIn)
-    #expect(locked.attempts.count == 1)
-  }
-
   @Test("shows an end that is remembered before anything is read, and after")
   func remembersTheEnd() {
     var session = SessionScript(remembered: RememberedAccount(end: end))
@@ -308,7 +281,7 @@ struct HydrationTests {
       #expect(session.attempts.count == 1)
       session.isHinted(.found(.sample(7, subject: subject, issuedAt: session.now)))
       #expect(session.token == .sample(7))
-      #expect(session.machine.generation == 1)
+      #expect(session.machine.epoch.generation == 1)
       #expect(session.news.contains(.statusChanged))
       session.isGranted(.sample(2))
       #expect(session.token == .sample(7))

@@ -26,7 +26,7 @@ struct LockTests {
     #expect(session.deeds == [.read])
     session.reads(.found(grant))
     #expect(session.state == .authenticated)
-    #expect(session.machine.generation == 0)
+    #expect(session.machine.epoch.generation == 0)
     #expect(session.attempts.isEmpty)
   }
 

@@ -9,7 +9,9 @@ struct MistakesOfOthersTests {
     session.deeds.contains { deed in
       switch deed {
       case .write, .writeEnd, .remove, .setAside: true
-      case .recall, .read, .refresh, .identify, .rememberLockedByUser, .lockStore, .revoke, .answer, .announce: false
+      case .recall, .read, .refresh, .requestGrant, .identify, .rememberLockedByUser, .lockStore, .revoke, .answer,
+        .announce:
+        false
       }
     }
   }

@@ -224,8 +224,10 @@ struct RefreshTests {
     session.fails(.unavailable(message: "503", retryAfter: .seconds(7)))
     session.passes(.seconds(2))
     session.take(.networkReturned)
+    session.asks(.refresh)
     #expect(session.attempts.count == 9)
-    session.comesDue()
+    session.passes(.seconds(5))
+    session.asks(.refresh)
     #expect(session.now - failedAt == .seconds(7))
     #expect(session.attempts.count == 10)
   }
@@ -239,20 +241,46 @@ struct RefreshTests {
     #expect(next.map { $0 - session.now <= .seconds(3600) } == true)
   }
 
-  @Test("tries once at once when the network returns, and waits on after that")
+  @Test("tries once at once when the network returns, and holds on to the step after that, however often it returns")
   func networkReturns() {
     var session = SessionScript.holding()
     for _ in 0..<8 {
       session.comesDue()
-      session.fails(.unavailable(message: "no route", retryAfter: nil))
+      session.fails(.unreachable(message: "no route"))
     }
-    session.passes(.seconds(3))
-    #expect(session.attempts.count == 8)
+    let planned = session.snapshot.nextAttemptAt
+    for _ in 0..<30 {
+      session.passes(.seconds(2))
+      session.take(.networkReturned)
+      if session.snapshot.isRefreshing { session.fails(.unreachable(message: "no route")) }
+    }
+    #expect(session.attempts.count == 9)
+    #expect(session.snapshot.nextAttemptAt == planned)
+    #expect(session.snapshot.history.failures == 8)
+    session.comesDue()
+    #expect(session.attempts.count == 10)
+    session.fails(.unreachable(message: "no route"))
+    session.passes(.seconds(2))
     session.take(.networkReturned)
-    #expect(session.attempts.count == 9)
-    session.fails(.unavailable(message: "no route", retryAfter: nil))
-    session.passes(.seconds(20))
-    #expect(session.attempts.count == 9)
+    #expect(session.attempts.count == 11)
+  }
+
+  @Test(
+    "lets the network's return shorten no wait that somebody who was reached asked for",
+    arguments: [
+      RefreshFailure.unavailable(message: "503", retryAfter: nil),
+      .unavailable(message: "429", retryAfter: .seconds(9)),
+      .unclear(message: "403", retryAfter: nil), .misconfigured(message: "invalid_client"),
+    ])
+  func networkReturnsInVain(failure: RefreshFailure) {
+    var session = SessionScript.holding()
+    for _ in 0..<8 {
+      session.comesDue()
+      session.fails(failure)
+    }
+    session.passes(.seconds(2))
+    session.take(.networkReturned)
+    #expect(session.attempts.count == 8)
   }
 
   @Test(
@@ -300,20 +328,41 @@ struct RefreshTests {
     #expect(gaps.count > 20)
   }
 
-  @Test("refuses an answer for another user, revokes what it brought and nothing else, and keeps the session")
+  @Test("keeps what an answer for another user rotated, uses nothing of it, revokes nothing, and asks to mend it")
   func anotherUser() {
     var session = SessionScript.holding()
     session.asks(.refresh)
-    session.isGranted(TokenResponse(accessToken: .sample(2), lifetime: .seconds(60), subject: other, origin: .sample))
-    guard case .revoke(let credential)? = session.deeds.first else {
-      Issue.record("nothing was revoked")
-      return
-    }
-    #expect(credential.grant.accessToken == .sample(2))
-    #expect(credential.grant.refreshToken == nil)
+    session.isGranted(
+      TokenResponse(
+        accessToken: .sample(2), refreshToken: .sample(1002), lifetime: .seconds(60), subject: other, origin: .sample))
+    var kept = Credential.sample(1, issuedAt: .sample)
+    kept.grant.refreshToken = .sample(1002)
+    #expect(session.deeds == [.write(kept, generation: 0)])
+    session.writes()
     #expect(session.token == .sample(1))
     #expect(session.snapshot.subject == .sample)
     #expect(session.snapshot.action == .fixConfiguration)
+    session.comesDue()
+    #expect(session.deeds == [.refresh(kept, generation: 0)])
+  }
+
+  @Test("takes the real issuer for the one that was assumed where the provider names the same user, and keeps it")
+  func realIssuer() {
+    let assumed = Subject(issuer: "https://tokens.example.com", id: "2482", isIssuerAssumed: true)
+    var session = SessionScript.holding(.sample(1, subject: assumed, issuedAt: .sample))
+    session.refreshes(to: 2)
+    #expect(session.token == .sample(2))
+    #expect(session.snapshot.subject == .sample)
+    #expect(session.snapshot.subject?.isIssuerAssumed == false)
+    #expect(session.actions.contains(.announce(.statusChanged)))
+    session.passes(RefreshSettings.leastGap)
+    session.asks(.refresh)
+    session.isGranted(
+      TokenResponse(accessToken: .sample(3), lifetime: .seconds(60), subject: assumed, origin: .sample))
+    session.writes()
+    #expect(session.token == .sample(3))
+    #expect(session.snapshot.subject == .sample)
+    #expect(session.snapshot.action == nil)
   }
 
   @Test("takes note of whose it is when a refresh tells, and tells it")

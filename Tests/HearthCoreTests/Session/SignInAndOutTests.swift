@@ -173,7 +173,7 @@ struct SignInAndOutTests {
       session.writes(.denied)
       session.isHinted(.found(first))
       #expect(session.token == .sample(5))
-      #expect(session.deeds.contains(.write(other, generation: session.machine.generation)))
+      #expect(session.deeds.contains(.write(other, generation: session.machine.epoch.generation)))
     }
   }
 
@@ -233,19 +233,19 @@ struct SignInAndOutTests {
   func overtaken() {
     for overtake in [SessionCall.signOut(revoke: false), .adopt(other)] {
       var session = SessionScript.holding()
-      let brought = session.machine.moment
+      let brought = session.machine.epoch
       session.asks(overtake)
       drain(&session)
-      let id = session.asks(.adopt(first, asRefreshed: true, since: brought))
+      let id = session.asks(.adopt(first, isFresh: true, since: brought))
       #expect(session.answer(to: id) == .refused(.superseded))
       #expect(session.deeds == [.revoke(first)])
     }
     var ended = SessionScript.holding()
-    let brought = ended.machine.moment
+    let brought = ended.machine.epoch
     ended.asks(.refresh)
     ended.fails(.rejected(.refreshToken, message: "invalid_grant"))
     drain(&ended)
-    ended.asks(.adopt(other, asRefreshed: true, since: brought))
+    ended.asks(.adopt(other, isFresh: true, since: brought))
     ended.writes()
     #expect(ended.token == .sample(5), "the end of the session before it does not overtake it")
   }
@@ -253,13 +253,13 @@ struct SignInAndOutTests {
   @Test("leaves a lock that came while the provider was asked about the grant, and takes an older one away")
   func lockedMeanwhile() {
     var session = SessionScript.holding()
-    let brought = session.machine.moment
+    let brought = session.machine.epoch
     session.take(.locked(.user))
     drain(&session)
-    session.asks(.adopt(other, asRefreshed: true, since: brought))
+    session.asks(.adopt(other, isFresh: true, since: brought))
     session.writes()
     #expect(session.state == .locked(.explicit(.user)))
-    session.asks(.adopt(other, asRefreshed: true, since: session.machine.moment))
+    session.asks(.adopt(other, isFresh: true, since: session.machine.epoch))
     session.passes(.seconds(100))
     session.writes()
     #expect(session.state == .authenticated, "though it took so long that the caller was answered")
@@ -269,7 +269,7 @@ struct SignInAndOutTests {
   func signsInEverywhere() {
     for var session in everywhere {
       let before = session.state
-      let generation = session.machine.generation
+      let generation = session.machine.epoch.generation
       let id = session.asks(.adopt(other))
       #expect(session.deeds == [.write(other, generation: generation + 1)])
       #expect(session.answer(to: id) == nil)
@@ -300,7 +300,7 @@ struct SignInAndOutTests {
     session.isHinted(.neverSignedIn)
     #expect(session.state == .authenticated)
     while session.deeds.isEmpty { session.wakes() }
-    #expect(session.deeds == [.write(first, generation: session.machine.generation)])
+    #expect(session.deeds == [.write(first, generation: session.machine.epoch.generation)])
     session.writes()
     #expect(!session.snapshot.isWritePending)
   }

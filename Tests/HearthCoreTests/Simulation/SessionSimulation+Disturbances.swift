@@ -49,7 +49,7 @@ extension SessionSimulation {
     let isShort: Bool
     switch call {
     case .rehydrate, .settle: isShort = true
-    case .token, .refresh, .reportUnauthorized, .signOut, .adopt: isShort = false
+    case .token, .refresh, .requestGrant, .reportUnauthorized, .signOut, .adopt: isShort = false
     }
     calls[CallID(callCount)] = Call(askedAt: elapsed, isShort: isShort)
     try deliver(.called(CallID(callCount), call))
@@ -58,6 +58,8 @@ extension SessionSimulation {
   private mutating func signIn() throws(Violation) {
     let credential = provider.signIn(at: elapsed, now)
     ledger.adopting.insert(credential)
+    // From here on it is what is kept, in place of whatever was held.
+    ledger.newest = credential.grant.refreshToken?.fingerprint
     try call(.adopt(credential))
   }
 

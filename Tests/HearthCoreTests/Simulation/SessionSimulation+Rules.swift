@@ -45,8 +45,11 @@ extension SessionSimulation {
   private func refreshToken(_ credential: Credential) -> Fingerprint? { credential.grant.refreshToken?.fingerprint }
 
   private var tokensInMemory: [Fingerprint?] {
+    if case .adopting(let adoption) = machine.knowledge { return [refreshToken(adoption.credential)] }
     guard case .held(let held) = machine.knowledge else { return [] }
-    if case .storing(let credential) = held.phase { return [refreshToken(held.credential), refreshToken(credential)] }
+    if case .storing(let credential, _) = held.phase {
+      return [refreshToken(held.credential), refreshToken(credential)]
+    }
     return [refreshToken(held.credential)]
   }
 
@@ -66,7 +69,7 @@ extension SessionSimulation {
       case .found, .misprotected, .neverSignedIn, .unreadable: break
       }
     case .refreshEnded(let generation, let outcome):
-      noteRefresh(outcome, isOurs: generation == before.generation, before)
+      noteRefresh(outcome, isOurs: generation == before.epoch.generation, before)
     case .endWritten(let result):
       if case .failure = result { ledger.endFailed = true } else { ledger.endFailed = false }
       if let mark = disk.known.end?.fingerprint { ledger.refusedOnRecord.insert(mark) }
@@ -108,7 +111,7 @@ extension SessionSimulation {
         ledger.strangers.remove(credential.grant.accessToken.fingerprint)
       }
     case .credentialWritten(let generation, _):
-      if generation == before.generation,
+      if generation == before.epoch.generation,
         let credential = ledger.adopting.first(where: { tokensInMemory.contains(refreshToken($0)) })
       {
         ledger.newest = refreshToken(credential)
@@ -195,7 +198,7 @@ extension SessionSimulation {
       }
     case .answer(let id, let answer): try checkAnswer(id, answer, event)
     case .announce(let news): try checkNews(news)
-    case .recall, .read, .identify, .rememberLockedByUser, .revoke: break
+    case .recall, .read, .identify, .requestGrant, .rememberLockedByUser, .revoke: break
     }
   }
 
@@ -313,6 +316,7 @@ extension SessionSimulation {
     case .withheld:
       if locks.isEmpty { throw Violation("a grant is withheld without a lock") }
     case .ended, .absent: break
+    case .starting, .adopting: throw Violation("a grant is on its way, and nobody brings it")
     case .held(let held):
       if held.phase != .idle { throw Violation("a refresh has neither landed nor failed: \(held.phase)") }
       if !locks.isEmpty, held.isStored { throw Violation("a grant is in memory under a lock") }

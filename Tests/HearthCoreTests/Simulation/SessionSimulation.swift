@@ -156,7 +156,7 @@ struct SessionSimulation {
     case .revoke(let credential):
       provider.revoke(credential.grant.refreshToken ?? credential.grant.accessToken)
     case .answer(let id, _): calls[id] = nil
-    case .identify, .announce: break
+    case .identify, .requestGrant, .announce: break
     }
   }
 
@@ -204,7 +204,7 @@ struct SessionSimulation {
       ledger.durable.insert(credential.grant.accessToken.fingerprint)
       ledger.isTampered = false
       // A sign-in replaces what was there, also where another sign-in is already waiting behind it.
-      if ledger.adopting.contains(credential), ledger.newest != nil || generation == machine.generation {
+      if ledger.adopting.contains(credential), ledger.newest != nil || generation == machine.epoch.generation {
         ledger.newest = credential.grant.refreshToken?.fingerprint
       }
     }

@@ -55,7 +55,7 @@ package struct SessionScript: Sendable {
       case .announce(let news): self.news.append(news)
       case .write(_, let generation): generationOfWrite = generation
       case .identify(_, let generation): generationOfQuestion = generation
-      case .refresh(_, let generation):
+      case .refresh(_, let generation), .requestGrant(let generation):
         generationOfRefresh = generation
         attempts.append(now)
       case .recall, .read, .writeEnd, .remove, .setAside, .rememberLockedByUser, .lockStore, .revoke, .answer: break

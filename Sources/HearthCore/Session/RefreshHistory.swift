@@ -1,0 +1,76 @@
+/// How the refreshes of a session have gone so far. It outlasts a lock, so that no lock shortens a wait.
+package struct RefreshHistory: Hashable, Sendable {
+  package enum Outcome: String, Sendable {
+    case success, unavailable, rejected, misconfigured
+  }
+
+  /// Steps of the back-off in a row, since the last success.
+  package var failures = 0
+  package var lastAttemptAt: Timestamp?
+  package var lastAt: Timestamp?
+  package var lastOutcome: Outcome?
+  package var lastError: String?
+  /// What keeps refreshes from succeeding; nil since the last one that did.
+  package var trouble: RefreshTrouble?
+
+  package init(lastAttemptAt: Timestamp? = nil) {
+    self.lastAttemptAt = lastAttemptAt
+  }
+
+  /// The clock was set: waits last as long as they were meant to.
+  mutating func move(by step: Duration) {
+    lastAttemptAt = lastAttemptAt.map { $0 + step }
+    lastAt = lastAt.map { $0 + step }
+    trouble?.move(by: step)
+  }
+}
+
+/// Why the last refresh brought no grant, and how long that is waited out.
+package struct RefreshTrouble: Hashable, Sendable {
+  package enum Kind: Hashable, Sendable {
+    /// No connection: the network's return allows one attempt ahead of time in each step of the back-off.
+    case unreachable(triedEarly: Bool)
+    /// No answer, or one that says that the provider cannot serve it now.
+    case unavailable
+    /// A refusal whose reason is not known to be final.
+    case unclear
+    /// The configuration is refused, or cannot be used: a person has to mend it.
+    case misconfigured
+    /// Nothing was asked, because the answer could not be sealed without the passphrase.
+    case passphraseNeeded
+  }
+
+  package internal(set) var kind: Kind
+  /// No refresh is sent by itself before. A user's call may come earlier, but not before `floor`.
+  package internal(set) var until: Timestamp
+  /// The provider's own `Retry-After`.
+  package internal(set) var floor: Timestamp
+  /// Since when the provider, or something in its place, has been reached and has given neither a grant nor a final word.
+  var refusingSince: Timestamp?
+  /// When the step of the back-off ends; later than `until` while an attempt ahead of time is under way.
+  var stepEnd: Timestamp
+
+  package var isMisconfigured: Bool { kind == .misconfigured }
+
+  /// A session whose token has run out asks its user to sign in once this has gone on for so long.
+  static let patience: Duration = .seconds(600)
+
+  mutating func move(by step: Duration) {
+    until = until + step
+    floor = floor + step
+    refusingSince = refusingSince.map { $0 + step }
+    stepEnd = stepEnd + step
+  }
+
+  /// What was in the way may be gone: the next attempt need not wait.
+  mutating func clearWait() {
+    (until, floor, stepEnd) = (Timestamp(milliseconds: 0), Timestamp(milliseconds: 0), Timestamp(milliseconds: 0))
+  }
+}
+
+/// A refresh that was sent and has not ended.
+struct RefreshRequest: Hashable, Sendable {
+  let generation: Int
+  /// Its session is over or replaced: what it brings back is revoked (RFC 7009, section 2.1).
+  var isAbandoned = false
+}

@@ -1,0 +1,158 @@
+import HearthCore
+import TestSupport
+import Testing
+
+@Suite("A client-credentials session, to which nobody has to sign in")
+struct ClientCredentialsTests {
+  private let settings = SessionSettings(renewsWithoutRefreshToken: true)
+  private let own = TokenResponse(accessToken: .sample(2), lifetime: .seconds(3600), subject: .sample, origin: .sample)
+
+  private func isAsking(_ session: SessionScript) -> Bool {
+    session.deeds.contains { if case .requestGrant = $0 { true } else { false } }
+  }
+
+  private func holding() -> SessionScript {
+    .holding(.sample(1, issuedAt: .sample, isRenewable: false), settings)
+  }
+
+  @Test("asks by itself where nothing was ever signed in, and says so until it has a token")
+  func first() {
+    var session = SessionScript(settings)
+    session.reads(.neverSignedIn)
+    #expect(isAsking(session))
+    #expect(session.state == .authenticated)
+    #expect(session.snapshot.token == nil)
+    #expect(session.snapshot.message == "The first token is being asked for.")
+    let waiting = session.asks(.token(minValidity: nil))
+    session.isGranted(own)
+    #expect(session.answer(to: waiting) == nil, "it is not on disk yet")
+    session.writes()
+    #expect(session.answer(to: waiting)?.isToken == true)
+    #expect(session.news.contains(.signedIn(.sample)))
+  }
+
+  @Test("backs off while the provider cannot be asked, answers calls with that, and goes on by itself")
+  func backsOff() {
+    var session = SessionScript(settings)
+    session.reads(.neverSignedIn)
+    session.fails(.unreachable(message: "no route"))
+    #expect(session.state == .authenticated)
+    #expect(session.snapshot.history.failures == 1)
+    #expect(session.snapshot.message.contains("no route"))
+    guard case .refused(.refreshUnavailable)? = session.answer(asking: .token(minValidity: nil)) else {
+      Issue.record("\(session.answers)")
+      return
+    }
+    session.comesDue()
+    #expect(isAsking(session))
+    session.isGranted(own)
+    session.writes()
+    #expect(session.token == .sample(2))
+    #expect(session.snapshot.history.failures == 0)
+  }
+
+  @Test("has no advice to sign in, however long the provider refuses, and asks to mend what it refuses")
+  func refusedClient() {
+    var session = SessionScript(settings)
+    session.reads(.neverSignedIn)
+    session.fails(.misconfigured(message: "invalid_client"))
+    #expect(session.snapshot.action == .fixConfiguration)
+    session.take(.settingsChanged(RefreshSettings()))
+    session.passes(RefreshSettings.leastGap)
+    #expect(isAsking(session))
+  }
+
+  @Test("asks again where its file was deleted, was garbage, or the end of one was left by an earlier version")
+  func getsOverTheFile() {
+    var deleted = holding()
+    deleted.isHinted(.missing("work.json"))
+    #expect(isAsking(deleted))
+    deleted.isGranted(own)
+    deleted.writes()
+    #expect(deleted.token == .sample(2))
+
+    var gone = SessionScript(settings)
+    gone.reads(.missing("work.json"))
+    #expect(isAsking(gone))
+
+    var garbage = SessionScript(settings)
+    garbage.reads(.corrupt("no JSON"))
+    garbage.setsAside()
+    #expect(isAsking(garbage))
+
+    for reason in [EndReason.credentialMissing, .credentialCorrupt, .refreshTokenRejected] {
+      let end = EndRecord(reason: reason, at: .sample, fingerprint: nil)
+      var remembered = SessionScript(settings, remembered: RememberedAccount(end: end))
+      remembered.reads(.ended(end))
+      #expect(isAsking(remembered), "\(reason)")
+    }
+  }
+
+  @Test("asks at once when somebody signs in: after a sign-out, after the API refused it, and while it is well")
+  func signsIn() {
+    var signedOut = holding()
+    signedOut.asks(.signOut(revoke: false))
+    signedOut.removes()
+    signedOut.passes(.seconds(100_000))
+    #expect(!isAsking(signedOut), "what was signed out stays signed out")
+    for (name, start) in [
+      ("signed out", signedOut),
+      ("refused", refusedTwice()),
+    ] {
+      var session = start
+      let id = session.asks(.requestGrant)
+      #expect(isAsking(session), "\(name)")
+      session.isGranted(own)
+      session.writes()
+      #expect(session.answer(to: id) == .done, "\(name)")
+      #expect(session.token == .sample(2), "\(name)")
+    }
+    var well = holding()
+    let id = well.asks(.requestGrant)
+    well.isGranted(own)
+    well.writes()
+    #expect(well.answer(to: id) == .done)
+  }
+
+  private func refusedTwice() -> SessionScript {
+    var session = holding()
+    session.asks(.reportUnauthorized(APIRefusal(Token.sample(1).fingerprint)))
+    session.isGranted(TokenResponse(accessToken: .sample(3), lifetime: .seconds(3600), origin: .sample))
+    session.writes()
+    session.asks(.reportUnauthorized(APIRefusal(Token.sample(3).fingerprint)))
+    session.writesEnd()
+    session.passes(RefreshSettings.leastGap)
+    return session
+  }
+
+  @Test("ends over two 401s like any other, and says who can begin it again")
+  func refusedByTheAPI() {
+    var session = refusedTwice()
+    #expect(session.state == .reauthRequired(.rejectedByServer))
+    session.passes(.seconds(100_000))
+    #expect(!isAsking(session))
+  }
+
+  @Test("asks nothing while locked, and goes on after the unlock")
+  func locked() {
+    var session = SessionScript(settings, remembered: RememberedAccount(lockedByUser: true))
+    session.reads(.neverSignedIn)
+    #expect(!isAsking(session))
+    #expect(session.state == .locked(.explicit(.user)))
+    session.take(.unlocked(.user))
+    session.notesLock()
+    session.reads(.neverSignedIn)
+    #expect(isAsking(session))
+    session.take(.locked(.screen))
+    session.isGranted(own)
+    session.writes()
+    #expect(session.token == nil)
+    #expect(session.machine.knowledge == .withheld)
+  }
+
+  @Test("says of another type of account that somebody has to sign in")
+  func otherTypes() {
+    var session = SessionScript.holding()
+    #expect(session.answer(asking: .requestGrant) == .refused(.needsSignIn))
+  }
+}

@@ -1,0 +1,229 @@
+import HearthCore
+import TestSupport
+import Testing
+
+@Suite("A session with providers, gateways and machines as they are")
+struct RealProviderTests {
+  private func lasting(
+    _ seconds: Int, refresh: Int? = nil, issuedAt: Timestamp = .sample, isRenewable: Bool = true
+  ) -> Credential {
+    var credential = Credential.sample(
+      1, issuedAt: issuedAt, lifetime: .seconds(seconds), isRenewable: isRenewable)
+    credential.grant.refreshExpiresAt = refresh.map { issuedAt + .seconds($0) }
+    return credential
+  }
+
+  // MARK: - When
+
+  @Test("refreshes before the refresh token runs out, where that is before the access token does")
+  func shorterRefreshLife() {
+    var session = SessionScript.holding(lasting(20, refresh: 8))
+    session.comesDue()
+    #expect(session.now - .sample <= .seconds(7))
+    #expect(session.snapshot.isRefreshing)
+  }
+
+  @Test("refreshes a token that never expires before its refresh token does")
+  func onlyTheRefreshTokenExpires() {
+    var credential = lasting(1, refresh: 3600)
+    credential.grant.expiresAt = nil
+    var session = SessionScript.holding(credential)
+    session.comesDue()
+    #expect(session.snapshot.isRefreshing)
+    #expect(session.now < .sample + .seconds(3600))
+  }
+
+  @Test(
+    "takes a grant that says it was issued later than now to last its lifetime from now on, and refreshes it at once",
+    arguments: [3600, 400_000_000])
+  func issuedAhead(seconds: Int) {
+    let ahead = lasting(3600, issuedAt: .sample + .seconds(seconds))
+    var session = SessionScript()
+    session.reads(.found(ahead))
+    #expect(session.snapshot.token?.expiresAt == .sample + .seconds(3600))
+    let repaired = session.deeds.contains { if case .write = $0 { true } else { false } }
+    #expect(repaired)
+    session.writes()
+    #expect(session.snapshot.isRefreshing)
+  }
+
+  @Test("takes a grant that two looks at a clock make a little early as it is")
+  func issuedALittleAhead() {
+    var session = SessionScript()
+    session.reads(.found(lasting(3600, issuedAt: .sample + .seconds(2))))
+    #expect(session.snapshot.token?.expiresAt == .sample + .seconds(3600))
+    #expect(session.deeds.isEmpty)
+  }
+
+  @Test("lets a token that cannot be renewed, and was issued ahead of time, end after its lifetime")
+  func unrenewableAhead() {
+    var session = SessionScript()
+    session.reads(.found(lasting(3600, issuedAt: .sample + .seconds(400_000_000), isRenewable: false)))
+    session.writes()
+    session.passes(.seconds(3601))
+    session.writesEnd()
+    #expect(session.state == .reauthRequired(.noRefreshToken))
+  }
+
+  // MARK: - 401
+
+  @Test("ends over a 401 to a token that cannot be renewed only within two minutes of its issue")
+  func oldUnrenewable() {
+    var old = SessionScript.holding(lasting(36_000, isRenewable: false))
+    old.passes(.seconds(121))
+    let refusal = SessionCall.reportUnauthorized(APIRefusal(Token.sample(1).fingerprint))
+    for _ in 0..<3 { #expect(old.answer(asking: refusal) == .done) }
+    #expect(old.state == .authenticated)
+    #expect(old.token == .sample(1))
+    #expect(old.deeds.isEmpty)
+
+    var fresh = SessionScript.holding(lasting(36_000, isRenewable: false))
+    fresh.passes(.seconds(119))
+    fresh.asks(refusal)
+    fresh.writesEnd()
+    #expect(fresh.state == .reauthRequired(.rejectedByServer))
+  }
+
+  @Test("ends over two 401s only where the second is to a token of the last two minutes")
+  func refusedAgain() {
+    for (wait, isEnd) in [(119, true), (121, false)] {
+      var session = SessionScript.holding()
+      session.asks(.reportUnauthorized(APIRefusal(Token.sample(1).fingerprint)))
+      session.isGranted(.sample(2))
+      session.writes()
+      session.passes(.seconds(wait))
+      session.asks(.reportUnauthorized(APIRefusal(Token.sample(2).fingerprint)))
+      #expect(session.snapshot.isRefreshing != isEnd, "\(wait)")
+      session.writesEnd()
+      #expect(session.state == (isEnd ? .reauthRequired(.rejectedByServer) : .authenticated), "\(wait)")
+    }
+  }
+
+  @Test("gives a token that was reported as refused to nobody after a refresh that failed, until one succeeds")
+  func refusedStaysRefused() {
+    var session = SessionScript.holding()
+    let report = session.asks(.reportUnauthorized(APIRefusal(Token.sample(1).fingerprint)))
+    session.fails(.unreachable(message: "no route"))
+    #expect(session.answer(to: report) == .done)
+    #expect(session.state == .authenticated)
+    #expect(session.token == nil)
+    let asked = session.asks(.token(minValidity: nil))
+    guard case .refused(.refreshUnavailable)? = session.answer(to: asked) else {
+      Issue.record("a token that the API refused is given out: \(session.answers)")
+      return
+    }
+    #expect(
+      session.answer(asking: .reportUnauthorized(APIRefusal(Token.sample(1).fingerprint))) == .done,
+      "it waits no longer than the wait that is on")
+    session.comesDue()
+    session.isGranted(.sample(2))
+    session.writes()
+    #expect(session.token == .sample(2))
+  }
+
+  // MARK: - What to do
+
+  @Test("advises to sign in once the token has run out and no final word has come for ten minutes, and ends nothing")
+  func adviceToSignIn() {
+    for failure in [
+      RefreshFailure.unclear(message: "mfa_required", retryAfter: nil), .unavailable(message: "503", retryAfter: nil),
+    ] {
+      var session = SessionScript.holding(lasting(3600))
+      session.passes(.seconds(3300))
+      var announced = 0
+      while session.now < .sample + .seconds(6000) {
+        if session.snapshot.isRefreshing { session.fails(failure) } else { session.wakes() }
+        announced += session.actions.count { $0 == .announce(.statusChanged) }
+        let isDue = session.now >= .sample + .seconds(3900)
+        #expect((session.snapshot.action == .signIn) == isDue, "at \(session.now)")
+      }
+      #expect(session.state == .authenticated)
+      #expect(announced == 1)
+      #expect(session.snapshot.message.contains("hearthctl login work"))
+      session.comesDue()
+      session.isGranted(.sample(2))
+      session.writes()
+      #expect(session.snapshot.action == nil)
+    }
+  }
+
+  @Test("advises nobody to sign in for want of a network")
+  func noAdviceOffline() {
+    var session = SessionScript.holding(lasting(3600))
+    while session.now < .sample + .seconds(9000), session.wakes() {
+      if session.snapshot.isRefreshing { session.fails(.unreachable(message: "no route")) }
+    }
+    #expect(session.snapshot.token?.health(at: session.now) == .expired)
+    #expect(session.snapshot.action == nil)
+  }
+
+  @Test("keeps a rotated refresh token that came with a token which cannot be used, and says why")
+  func flawed() {
+    var session = SessionScript.holding()
+    session.asks(.refresh)
+    var response = TokenResponse.sample(2)
+    response.flaw = "The provider issues tokens of type DPoP."
+    session.isGranted(response)
+    session.writes()
+    #expect(session.token == .sample(1))
+    #expect(session.snapshot.action == .fixConfiguration)
+    #expect(session.snapshot.message.contains("DPoP"))
+    session.comesDue()
+    let sent: [Token?] = session.deeds.map {
+      if case .refresh(let sent, _) = $0 { sent.grant.refreshToken } else { nil }
+    }
+    #expect(sent == [.sample(1002)])
+  }
+
+  // MARK: - Where two features meet
+
+  @Test("writes a rotated grant that could not be written before a reload, though the user has locked meanwhile")
+  func lockAndReload() {
+    var old = SessionScript.holding()
+    old.refreshes(to: 2)
+    old.passes(RefreshSettings.leastGap)
+    old.asks(.refresh)
+    old.isGranted(.sample(3))
+    old.writes(.full)
+    old.take(.locked(.user))
+    #expect(old.state == .locked(.explicit(.user)))
+    old.take(.stopping)
+    old.writes(.full)
+    let unwritten = old.machine.unwritten
+    #expect(unwritten?.credential.grant.accessToken == .sample(3))
+
+    var new = SessionScript(remembered: RememberedAccount(subject: .sample, lockedByUser: true, unwritten: unwritten))
+    #expect(new.state == .locked(.explicit(.user)))
+    while new.machine.unwritten != nil {
+      if new.deeds.contains(where: { if case .write = $0 { true } else { false } }) {
+        new.writes()
+      } else {
+        new.wakes()
+      }
+      if new.deeds.contains(.read) { new.reads(.found(.sample(2, issuedAt: .sample))) }
+    }
+    #expect(new.machine.knowledge == .withheld)
+    #expect(new.token == nil)
+  }
+
+  @Test("answers an import that a sign-out or another sign-in overtakes at once")
+  func overtakenImport() {
+    for overtake in [SessionCall.signOut(revoke: true), .adopt(.sample(8, issuedAt: .sample))] {
+      var session = SessionScript.holding()
+      let brought = session.asks(.adopt(.sample(7, issuedAt: .sample)))
+      session.asks(overtake)
+      #expect(session.answer(to: brought) == .refused(.superseded))
+    }
+  }
+
+  @Test("revokes what was signed out while it was being written")
+  func signedOutWhileWritten() {
+    var session = SessionScript.holding()
+    session.asks(.adopt(.sample(7, issuedAt: .sample)))
+    let out = session.asks(.signOut(revoke: true))
+    session.writes()
+    session.removes()
+    #expect(session.answer(to: out) == .signedOut(revoke: .sample(7, issuedAt: .sample)))
+    #expect(session.state == .unauthenticated(signedOut: true))
+  }
+}
