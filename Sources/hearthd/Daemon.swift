@@ -107,14 +107,16 @@ struct Daemon {
     return try ListeningSocket(path: path)
   }
 
+  /// What ending takes beyond a request to a provider that was sent: 5 s for its answer to reach the disk, and a little
+  /// for everything else.
+  private static let stopPatience: Duration = .seconds(8)
+
   /// Runs until SIGTERM or SIGINT.
   func run() async throws {
     await reloader.apply(setup.configuration)
     var parts = [Part(run: serve, stop: finish), Part(run: feedOutbox), Part(run: watchNetwork)]
     if let watchdog = Watchdog.asked() { parts.append(Part(run: { await reportAlive(to: watchdog) })) }
-    var configuration = ServiceGroupConfiguration(services: parts, logger: logger)
-    configuration.maximumGracefulShutdownDuration = .milliseconds(4500)
-    let group = ServiceGroup(configuration: configuration)
+    let group = ServiceGroup(configuration: ServiceGroupConfiguration(services: parts, logger: logger))
     try await withThrowingTaskGroup(of: Void.self) { tasks in
       tasks.addTask { try await group.run() }
       tasks.addTask { await heedSignals(of: group) }
@@ -146,7 +148,7 @@ struct Daemon {
   private func finish() async {
     server.shutDown()
     await outbox.shutdown()
-    await sessions.stop(patience: .seconds(3))
+    await sessions.stop()
     server.end()
   }
 
@@ -178,14 +180,18 @@ struct Daemon {
     }
   }
 
+  /// Returns once a signal has asked for the end and all that may still land has had its time.
   private func heedSignals(of group: ServiceGroup) async {
     await withDiscardingTaskGroup { reloads in
       for await signal in signals {
         switch signal {
         case .stop:
           log.stopping(version: hearthVersion)
-          ServiceNotifier().stopping()
+          let patience = await reloader.requestTimeout + Self.stopPatience
+          ServiceNotifier().stopping(within: patience)
           await group.triggerGracefulShutdown()
+          await clock.sleep(until: clock.now() + patience)
+          return reloads.cancelAll()
         case .reload: reloads.addTask { try? await reloader.reload() }
         }
       }

@@ -35,6 +35,9 @@ actor Reloader {
     self.status = status
   }
 
+  /// How long a request to a provider may take, as configured now.
+  var requestTimeout: Duration { current.refresh.requestTimeout }
+
   /// Whose limits follow the configuration from now on.
   func limit(_ server: ControlServer) { self.server = server }
 

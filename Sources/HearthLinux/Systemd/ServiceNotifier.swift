@@ -1,5 +1,6 @@
 import CSystemd
 import Glibc
+import HearthCore
 
 /// Tells the service manager how the daemon is (sd_notify(3)); says nothing where `$NOTIFY_SOCKET` is not set.
 package struct ServiceNotifier: Sendable {
@@ -18,8 +19,9 @@ package struct ServiceNotifier: Sendable {
     send(["RELOADING=1", "MONOTONIC_USEC=\(ClockReading.nanoseconds(CLOCK_MONOTONIC) / 1000)"])
   }
 
-  package func stopping() {
-    send(["STOPPING=1", "STATUS=Stopping."])
+  /// A refresh that was sent may land yet: `TimeoutStopSec=` counts anew, and is at least `time`.
+  package func stopping(within time: Duration) {
+    send(["STOPPING=1", "STATUS=Stopping.", "EXTEND_TIMEOUT_USEC=\(time.wholeMilliseconds * 1000)"])
   }
 
   /// The watchdog's sign of life.

@@ -8,7 +8,11 @@ struct ClientCredentialsTokenEndpoint: TokenEndpoint {
     endpoint = OAuthTokenEndpoint(source: source, client: client, exchange: exchange)
   }
 
-  func refresh(_ credential: Credential) async throws(RefreshFailure) -> TokenResponse {
+  func refresh(_ credential: Credential) async throws(RefreshFailure) -> TokenResponse { try await ask(for: credential) }
+
+  func requestGrant() async throws(RefreshFailure) -> TokenResponse { try await ask(for: nil) }
+
+  private func ask(for credential: Credential?) async throws(RefreshFailure) -> TokenResponse {
     do {
       var response = try await endpoint.ask(
         [("grant_type", "client_credentials")] + endpoint.client.scopeField, for: credential)

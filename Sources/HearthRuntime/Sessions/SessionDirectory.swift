@@ -42,7 +42,8 @@ package actor SessionDirectory: BearerSource {
     }
   }
 
-  package func stop(patience: Duration) async {
+  /// Each session lets a request that was sent land; it gives up after `patience` (nil: as long as one may take, and 5 s).
+  package func stop(patience: Duration? = nil) async {
     isStopped = true
     await withDiscardingTaskGroup { group in
       for entry in entries.values { group.addTask { await entry.service.stop(patience: patience) } }

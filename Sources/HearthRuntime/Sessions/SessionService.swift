@@ -94,8 +94,8 @@ package actor SessionService {
     }
   }
 
-  /// Lets a refresh under way land, then ends `run`; gives up after `patience`, which is as long as a request may take
-  /// where nothing is said.
+  /// Lets a refresh under way land, then ends `run`; gives up after `patience` (nil: as long as a request may take, and
+  /// 5 s).
   package func stop(patience: Duration? = nil) async {
     if isStopped { return }
     isStopping = true

@@ -22,8 +22,8 @@ struct ServiceManagerTests {
       let reloading = try #require(manager.receive())
       #expect(reloading.hasPrefix("RELOADING=1\nMONOTONIC_USEC="))
       #expect(Int64(reloading.split(separator: "=").last ?? "") ?? 0 > 0)
-      notifier.stopping()
-      #expect(manager.receive() == "STOPPING=1\nSTATUS=Stopping.")
+      notifier.stopping(within: .seconds(38))
+      #expect(manager.receive() == "STOPPING=1\nSTATUS=Stopping.\nEXTEND_TIMEOUT_USEC=38000000")
       notifier.alive()
       #expect(manager.receive() == "WATCHDOG=1")
     }

@@ -1,0 +1,124 @@
+/// What is written: sign-ins, refreshed grants, ends and removals; each is told once it is on disk.
+extension SessionMachine {
+  /// Ends the session: the record is on its way to the disk, and told when it is there.
+  mutating func end(
+    _ reason: EndReason, detail: String? = nil, at now: Timestamp
+  ) -> [SessionAction] {
+    let record = EndRecord(reason: reason, at: now, fingerprint: mark(of: reason), detail: detail)
+    request?.isAbandoned = true
+    refusal = nil
+    knowledge = .ending(record, shownAs: state(at: now))
+    writing.underWay += 1
+    return [.writeEnd(record)]
+  }
+
+  /// The token that was refused; nil where none was, so that a credential that comes back is welcome.
+  private func mark(of reason: EndReason) -> Fingerprint? {
+    guard case .held(let held) = knowledge else { return nil }
+    switch reason {
+    case .refreshTokenRejected, .accountDisabled: return (held.grant.refreshToken ?? held.grant.accessToken).fingerprint
+    case .rejectedByServer: return held.grant.bearer(settings.bearer).fingerprint
+    case .refreshTokenExpired, .noRefreshToken: return held.grant.accessToken.fingerprint
+    case .signedOut, .credentialMissing, .credentialCorrupt, .credentialTooNew: return nil
+    }
+  }
+
+  mutating func endWritten(_ result: Result<Void, Obstacle>, at now: Timestamp) -> [SessionAction] {
+    settled(result, at: now)
+    if case .ending(let record, _) = knowledge, record.reason != .signedOut {
+      knowledge = .ended(record)
+    }
+    return []
+  }
+
+  /// What could not be written or removed is remembered, and done when a later look finds the file.
+  private mutating func settled(_ result: Result<Void, Obstacle>, at now: Timestamp) {
+    writing.underWay -= 1
+    switch result {
+    case .success:
+      writing.succeeded()
+      looking.wasFruitful()
+      onDisk = nil
+    case .failure(let obstacle):
+      writing.lastObstacle = obstacle
+      looking.wasFruitless(at: now)
+    }
+  }
+
+  mutating func removed(_ result: Result<Credential?, Obstacle>, at now: Timestamp) -> [SessionAction] {
+    settled(result.map { _ in }, at: now)
+    let removed = (try? result.get()) ?? nil
+    var actions: [SessionAction] = []
+    if case .ending = knowledge {
+      knowledge = .absent(signedOut: true)
+      actions.append(.announce(.signedOut(subject)))
+      subject = settings.configuredSubject
+    } else if isAdopting {
+      // Somebody has signed in meanwhile.
+      actions.append(.announce(.signedOut(subject)))
+    }
+    for call in calls {
+      guard case .signOut(let newest, let revoke) = call.kind else { continue }
+      actions.append(.answer(call.id, .signedOut(revoke: revoke ? newest ?? removed : nil)))
+    }
+    calls.removeAll { if case .signOut = $0.kind { true } else { false } }
+    return actions
+  }
+
+  mutating func written(
+    _ result: Result<Void, Obstacle>, generation written: Int, at now: Timestamp
+  ) -> [SessionAction] {
+    writing.underWay -= 1
+    guard written == epoch.generation else { return [] }
+    switch knowledge {
+    case .held, .adopting: break
+    case .unread, .withheld, .unreadable, .starting, .ending, .ended, .absent: return []
+    }
+    let hasLanded: Bool
+    switch result {
+    case .success:
+      writing.succeeded()
+      hasLanded = true
+    case .failure(let obstacle):
+      writing.failed(obstacle, at: now, share: chance.share())
+      hasLanded = false
+    }
+    let isStored = hasLanded && !writing.isOvertaken
+    var actions: [SessionAction] = []
+    if case .adopting(let adoption) = knowledge {
+      actions += signedIn(adoption, isStored: isStored, at: now)
+    } else if case .held(var held) = knowledge {
+      if case .storing(let credential, let flaw) = held.phase {
+        actions += refreshed(credential, flaw: flaw, isStored: isStored, at: now)
+      } else {
+        held.isStored = isStored
+        knowledge = .held(held)
+      }
+    }
+    if hasLanded, case .held(let held) = knowledge { onDisk = GrantMarks(held.grant) }
+    if case .failure(let obstacle) = result, writing.failures == 1 {
+      actions.append(.announce(.credentialPendingWrite(obstacle)))
+    }
+    return actions
+  }
+
+  private mutating func signedIn(_ adoption: Adoption, isStored: Bool, at now: Timestamp) -> [SessionAction] {
+    let credential = adoption.credential
+    history = RefreshHistory(lastAttemptAt: history.lastAttemptAt)
+    if adoption.isFresh {
+      history.lastAt = now
+      history.lastOutcome = .success
+      finishRefreshCalls(.succeeded)
+    }
+    hold(credential, isStored: isStored)
+    if let origin = credential.origin { settings.home?.settle(at: origin) }
+    updateHeld { held, _ in held.isTimedHere = true }
+    subject = credential.subject ?? settings.configuredSubject
+    var actions: [SessionAction] = []
+    if adoption.unlocks { actions += takeUsersLockAway() }
+    actions.append(.announce(.signedIn(subject)))
+    if subject == nil { actions.append(.identify(credential, generation: epoch.generation)) }
+    for index in calls.indices where calls[index].kind == .adoption { calls[index].outcome = .succeeded }
+    return actions
+  }
+}
