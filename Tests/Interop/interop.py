@@ -24,10 +24,11 @@ TIME_LIMIT = 180
 
 def run_one(programs, site, name):
     """A check, in this process. Exit status 0 and what it saw, or 1 and all that helps to find out why."""
-    with_stage = Stage(programs, site)
     try:
-        with with_stage as stage:
+        with Stage(programs, site) as stage:
             seen = CHECKS[name](stage)
+            stage.end_daemon()
+            stage.expect_no_secret_in_the_log()
     except Failure as failure:
         print(f"--- {name}: {failure}")
         return 1

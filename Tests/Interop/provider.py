@@ -1,4 +1,4 @@
-"""The provider as a check sees it: one process of provider/serve.py with a folder, a database and settings of its own."""
+"""The provider as a check sees it: a process of provider/serve.py with folder, database and settings of its own."""
 
 import json
 import os

@@ -1,5 +1,6 @@
 """A throw-away folder with a daemon, its configuration and its providers; all of it ends with the `with` block."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -23,8 +24,7 @@ def expect(holds, otherwise):
 
 
 def fingerprint(token):
-    import hashlib
-
+    """The name by which Hearth, too, calls a token: the first 8 hex digits of its SHA-256."""
     return hashlib.sha256(token.encode()).hexdigest()[:8]
 
 
@@ -122,23 +122,30 @@ class Stage:
     def configure(self, accounts, refresh=None):
         """Writes the configuration: for each account its keys beside those that all have."""
         tables = {f"accounts.{name}": keys for name, keys in accounts.items()}
-        tables["refresh"] = {"backoff_initial": "200ms", "backoff_max": "1s", "request_timeout": "10s"} | (refresh or {})
+        waits = {"backoff_initial": "200ms", "backoff_max": "1s", "request_timeout": "10s"}
+        tables["refresh"] = waits | (refresh or {})
         tables["outbox"] = {"retry_initial": "200ms", "retry_max": "1s"}
         file = self.folder / "config.toml"
         with open(file, "w") as text:
             for table, keys in tables.items():
-                print(f"[{table}]", *(f"{key} = {json.dumps(value)}" for key, value in keys.items()), sep="\n", file=text)
+                lines = [f"{key} = {json.dumps(value)}" for key, value in keys.items()]
+                print(f"[{table}]", *lines, sep="\n", file=text)
         file.chmod(0o600)
 
     def start_daemon(self):
-        command = ["--config", self.folder / "config.toml", "--socket", self.socket, "--state-dir", self.folder / "state"]
-        self.daemon, _ = self.start("daemon", [self.programs / "hearthd", *command])
+        command = [self.programs / "hearthd", "--config", self.folder / "config.toml"]
+        command += ["--socket", self.socket, "--state-dir", self.folder / "state"]
+        self.daemon, _ = self.start("daemon", command)
 
         def answers():
             expect(self.daemon.poll() is None, f"hearthd ended with {self.daemon.returncode} as it started")
             return self.run("rpc", "daemon.getInfo").returncode == 0
 
         await_that("the daemon answers", answers, 30)
+
+    def end_daemon(self):
+        status = self.end(self.daemon)
+        expect(status == 0, f"hearthd ended with {status} after SIGTERM")
 
     # The command line
 
@@ -156,7 +163,8 @@ class Stage:
         """What it prints; another exit status than the expected is a failure."""
         done = self.run(*words, stdin=stdin)
         said = (done.stdout + done.stderr).strip()
-        expect(done.returncode == status, f"\"hearthctl {' '.join(words)}\" ended with {done.returncode} where {status} was expected: {said}")
+        call = f"\"hearthctl {' '.join(words)}\""
+        expect(done.returncode == status, f"{call} ended with {done.returncode} where {status} was expected: {said}")
         return said
 
     def rpc(self, method, **params):

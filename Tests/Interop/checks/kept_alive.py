@@ -48,7 +48,6 @@ def short_tokens(stage):
     expect(len(calls) >= SECONDS * CLIENTS, f"only {len(calls)} calls: the clients did not get to work")
     stage.expect_state("authenticated")
     expect(provider.holds_refresh_token(stage.stored_refresh_token()), "what is stored is not the provider's newest")
-    stage.expect_no_secret_in_the_log()
     return f"{len(calls)} calls, none failed; {count} refreshes; {len(crossed)} calls met a rotation under way"
 
 
@@ -123,7 +122,6 @@ def rotation(stage):
         expect(stage.stored_refresh_token("steady") == token, "the refresh token changed though nobody rotated it")
         access.add(stage.hearthctl("token", "steady"))
     expect(len(access) == 3, "a refresh brought no new access token")
-    stage.expect_no_secret_in_the_log()
     return "4 rotations, each stored; without rotation the token stays"
 
 

@@ -12,6 +12,8 @@ import calls
 now = {
     # Of the answer to a refresh, in seconds, once all is done and the tokens are rotated.
     "refresh_delay": 0,
+    # So many answers to refreshes are lost, once all is done and the tokens are rotated.
+    "refresh_replies_lost": 0,
     # An HTTP status with which the API answers whatever it is asked; 0: none.
     "api_status": 0,
     # So many of the API's answers to POST are lost, after it has done what was asked.
@@ -42,11 +44,9 @@ class Troubled:
         calls.record(**call)
         if call.get("grant") == "refresh_token":
             time.sleep(now["refresh_delay"])
-        if path.startswith("/api/") and method == "POST" and now["api_replies_lost"] > 0:
-            now["api_replies_lost"] -= 1
-            environ["interop.handler"].close_connection = True
-            # The server takes this for a client that went away, and closes the connection without a word.
-            raise ConnectionAbortedError
+            lose_some("refresh_replies_lost", environ)
+        if path.startswith("/api/") and method == "POST":
+            lose_some("api_replies_lost", environ)
         start_response(*head)
         return [answer]
 
@@ -57,6 +57,15 @@ class Troubled:
             return head, b"".join(answer)
         finally:
             answer.close()
+
+
+def lose_some(trouble, environ):
+    """Closes the connection without a word, so many times."""
+    if now[trouble] > 0:
+        now[trouble] -= 1
+        environ["interop.handler"].close_connection = True
+        # The server takes this for a client that went away.
+        raise ConnectionAbortedError
 
 
 def details(environ, body, answer):
