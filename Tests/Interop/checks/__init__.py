@@ -11,4 +11,4 @@ def check(name):
     return add
 
 
-from checks import crashes, ends, kept_alive, outbox, providers  # noqa: E402, F401
+from checks import kept_alive, crashes, ends, outbox, providers  # noqa: E402, F401
