@@ -42,8 +42,8 @@ def short_tokens(stage):
     expect(len(refused) == len(crossed), f"the API answered 401 {len(refused)} times, the clients saw {len(crossed)}")
     expect_orderly(refreshes)
     count = len(refreshes) - before
-    # Each is due MARGIN before expiry, up to a tenth of it earlier.
-    least, most = SECONDS // (LIFETIME - MARGIN) - 1, round(SECONDS / (LIFETIME - 1.1 * MARGIN)) + 1
+    # Each is due MARGIN before expiry, up to a tenth of it earlier; a busy machine makes it later, never past expiry.
+    least, most = SECONDS // LIFETIME, round(SECONDS / (LIFETIME - 1.1 * MARGIN)) + 1
     expect(least <= count <= most, f"{count} refreshes in {SECONDS} s, where {least} to {most} were due")
     expect(len(calls) >= SECONDS * CLIENTS, f"only {len(calls)} calls: the clients did not get to work")
     stage.expect_state("authenticated")
