@@ -17,8 +17,10 @@ UNITS := hearthd.service hearthd.socket
 PACKAGES := libsystemd-dev libsqlite3-dev pkg-config
 DEMO_PACKAGES := jq curl
 CHECK_PACKAGES := systemd iproute2 $(DEMO_PACKAGES)
+INTEROP_VENV := .build/interop-venv
 
-.PHONY: help deps deps-demo deps-check swift build debug demo test simulate torture run lint check-systemd
+.PHONY: help deps deps-demo deps-check deps-interop swift build debug demo test simulate torture run lint check-systemd
+.PHONY: interop
 .PHONY: outbox-scale benchmarks clean
 .PHONY: install install-units uninstall
 
@@ -84,6 +86,22 @@ lint: debug ## check the format; every warning of the build is an error
 
 check-systemd: debug deps-check ## try units, notifications and journal in a real user manager
 	@./Tests/Systemd/check.sh $(DEBUG)
+
+deps-interop: $(INTEROP_VENV)/ready ## install a real provider for interop, in a virtual environment of its own
+
+# In Debian, venv and pip are a package apart from Python.
+$(INTEROP_VENV)/ready: Tests/Interop/requirements.txt
+	@python3 -c 'import ensurepip, venv' 2> /dev/null || ./etc/install-packages.sh python3 python3-venv
+	rm -rf $(INTEROP_VENV)
+	python3 -m venv $(INTEROP_VENV)
+	$(INTEROP_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement $<
+	@touch $@
+
+# Some of the checks alone: CHECKS="sigterm reuse".
+CHECKS ?=
+
+interop: debug deps-interop ## try the programs against a real OpenID Connect provider; CHECKS="NAME ..." for some alone
+	@$(INTEROP_VENV)/bin/python Tests/Interop/interop.py $(DEBUG) $(CHECKS)
 
 $(RELEASE)/hearthd:
 	@$(MAKE) --no-print-directory build

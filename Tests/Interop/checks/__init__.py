@@ -1,0 +1,14 @@
+"""The checks, by name. Each takes a stage, returns in a few words what it saw, and raises where something is wrong."""
+
+CHECKS = {}
+
+
+def check(name):
+    def add(function):
+        CHECKS[name] = function
+        return function
+
+    return add
+
+
+from checks import kept_alive, crashes, ends, outbox, providers  # noqa: E402, F401

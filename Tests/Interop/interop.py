@@ -1,0 +1,120 @@
+"""interop.py PROGRAMS [NAME...]: runs hearthd and hearthctl of a folder against a real OpenID Connect provider.
+
+The provider is django-oauth-toolkit, in processes of its own on loopback. Each check has a stage to itself and runs
+in a process of its own, a few side by side; the first that fails ends the others.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+
+from checks import CHECKS  # noqa: E402
+from provider import SERVE, environment  # noqa: E402
+from stage import Failure, Stage  # noqa: E402
+
+SIDE_BY_SIDE = 4
+TIME_LIMIT = 180
+
+
+def run_one(programs, site, name):
+    """A check, in this process. Exit status 0 and what it saw, or 1 and all that helps to find out why."""
+    try:
+        with Stage(programs, site) as stage:
+            seen = CHECKS[name](stage)
+            stage.end_daemon()
+            stage.expect_no_secret_in_the_log()
+    except Failure as failure:
+        print(f"--- {name}: {failure}")
+        return 1
+    print(seen)
+    return 0
+
+
+class Run:
+    """One check under way, in a process of its own."""
+
+    def __init__(self, programs, site, name):
+        self.name, self.began = name, time.monotonic()
+        self.output = tempfile.TemporaryFile("w+")
+        self.process = subprocess.Popen(
+            [sys.executable, __file__, "--one", name, str(site), str(programs)],
+            stdin=subprocess.DEVNULL, stdout=self.output, stderr=self.output, start_new_session=True,
+        )
+
+    @property
+    def seconds(self):
+        return time.monotonic() - self.began
+
+    def has_ended(self):
+        if self.seconds > TIME_LIMIT:
+            self.end()
+        return self.process.poll() is not None
+
+    def end(self):
+        """It ends what it has started, and then itself."""
+        if self.process.poll() is None:
+            self.process.terminate()
+        self.process.wait()
+
+    def report(self):
+        self.output.seek(0)
+        text = self.output.read().strip()
+        if self.process.returncode == 0:
+            print(f"passed  {self.name:18} {self.seconds:4.0f} s  {text}", flush=True)
+            return True
+        late = f" (it is given {TIME_LIMIT} s)" if self.seconds > TIME_LIMIT else ""
+        print(f"FAILED  {self.name:18} {self.seconds:4.0f} s{late}\n{text}", flush=True)
+        return False
+
+
+def run_all(programs, site, names):
+    """Whether all of them passed."""
+    waiting, running = list(names), []
+    try:
+        while waiting or running:
+            while waiting and len(running) < SIDE_BY_SIDE:
+                running.append(Run(programs, site, waiting.pop(0)))
+            time.sleep(0.1)
+            for run in [run for run in running if run.has_ended()]:
+                running.remove(run)
+                if not run.report():
+                    return False
+        return True
+    finally:
+        for run in running:
+            run.end()
+
+
+def stop(*_):
+    sys.exit(1)
+
+
+def main():
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, stop)
+    if sys.argv[1] == "--one":
+        return run_one(sys.argv[4], sys.argv[3], sys.argv[2])
+    programs, names = Path(sys.argv[1]).resolve(), sys.argv[2:] or list(CHECKS)
+    unknown = [name for name in names if name not in CHECKS]
+    if unknown:
+        print(f"There is no check {', '.join(unknown)}. There are: {' '.join(CHECKS)}", file=sys.stderr)
+        return 64
+    # Those that take longest begin first.
+    names.sort(key=lambda name: name != "short-tokens")
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="hearth-interop.") as site:
+        subprocess.run([sys.executable, SERVE, "prepare"], env=environment(site), check=True)
+        all_passed = run_all(programs, site, names)
+    if all_passed:
+        print(f"All {len(names)} checks passed in {time.monotonic() - began:.0f} s.")
+    return 0 if all_passed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,108 @@
+"""The provider as a check sees it: a process of provider/serve.py with folder, database and settings of its own."""
+
+import json
+import os
+import shutil
+import sqlite3
+import sys
+from pathlib import Path
+
+import signin
+
+SERVE = Path(__file__).parent / "provider" / "serve.py"
+
+
+def environment(folder, settings=None, troubles=None):
+    return os.environ | {
+        "INTEROP_FOLDER": str(folder),
+        "INTEROP_SETTINGS": json.dumps(settings or {}),
+        "INTEROP_TROUBLES": json.dumps(troubles or {}),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+
+
+class Provider:
+    def __init__(self, stage, name, site, settings):
+        self.stage, self.name, self.settings = stage, name, settings
+        self.folder = stage.folder / name
+        shutil.copytree(site, self.folder)
+        self.port = 0
+        self.process = None
+        self.start()
+
+    def start(self, **troubles):
+        """At the same port as before, and with what it knew; the troubles are there from the first call on."""
+        self.process, found = self.stage.start(
+            self.name,
+            [sys.executable, SERVE, str(self.port)],
+            until="listening on ",
+            env=environment(self.folder, self.settings, troubles),
+        )
+        self.url = found
+        self.port = int(found.rsplit(":", 1)[1])
+        self.issuer = self.url + "/o"
+
+    def stop(self):
+        self.stage.end(self.process)
+
+    def client(self, client_id="hearth", client_secret=""):
+        wanted = {"client_id": client_id, "client_secret": client_secret, "redirect_uri": signin.REDIRECT_URI}
+        self._post("/control/client", wanted)
+
+    def trouble(self, **troubles):
+        self._post("/control/trouble", troubles)
+
+    def _post(self, path, value):
+        status, body, _ = signin.open_url(self.url + path, body=json.dumps(value).encode())
+        if status != 200:
+            raise AssertionError(f"{path} answered {status}: {body[:500]}")
+
+    def grant(self, client_id="hearth", client_secret=None):
+        """A person's true grant: the token endpoint's answer to an authorization code."""
+        return signin.sign_in(self.url, client_id, client_secret)
+
+    def spend(self, refresh_token, client_id="hearth"):
+        """Uses a refresh token behind Hearth's back: (status, answer)."""
+        fields = {"grant_type": "refresh_token", "refresh_token": refresh_token, "client_id": client_id}
+        status, body, _ = signin.open_url(self.url + "/o/token/", fields)
+        return status, json.loads(body)
+
+    def calls(self, path=None, **wanted):
+        """What was asked of it, in the order in which it was done."""
+        file = self.folder / "calls.jsonl"
+        lines = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+        return [
+            call
+            for call in lines
+            if path in (None, call.get("path")) and all(call.get(name) == value for name, value in wanted.items())
+        ]
+
+    def refreshes(self, **wanted):
+        return self.calls("/o/token/", grant="refresh_token", **wanted)
+
+    def effects(self):
+        """The notes that were written down, in their order."""
+        return [call["effect"] for call in self.calls() if "effect" in call]
+
+    def rows(self, query, *values):
+        """Of its database, read from outside."""
+        database = sqlite3.connect(f"file:{self.folder}/provider.sqlite3?mode=ro", uri=True, timeout=20)
+        try:
+            return database.execute(query, values).fetchall()
+        finally:
+            database.close()
+
+    def secrets(self):
+        """Every token that it has ever given away and still knows."""
+        tokens = self.rows("SELECT token FROM oauth2_provider_accesstoken") + self.rows(
+            "SELECT token FROM oauth2_provider_refreshtoken"
+        )
+        return {token for (token,) in tokens if token}
+
+    def holds_refresh_token(self, token):
+        """It is known and not revoked."""
+        query = "SELECT 1 FROM oauth2_provider_refreshtoken WHERE token = ? AND revoked IS NULL"
+        return bool(self.rows(query, token))
+
+    def holds_access_token(self, token):
+        return bool(self.rows("SELECT 1 FROM oauth2_provider_accesstoken WHERE token = ?", token))

@@ -1,0 +1,35 @@
+"""What a check sets up and breaks at the provider while it runs. JSON in, JSON out."""
+
+import json
+
+from django.http import JsonResponse
+from django.views.decorators.csrf import csrf_exempt
+from oauth2_provider.models import Application
+
+import troubles
+
+
+@csrf_exempt
+def client(request):
+    """Registers a client: {"client_id", "redirect_uri", "client_secret"?}; with a secret it is a confidential one."""
+    wanted = json.loads(request.body)
+    secret = wanted.get("client_secret", "")
+    Application.objects.create(
+        name=wanted["client_id"],
+        client_id=wanted["client_id"],
+        client_secret=secret,
+        hash_client_secret=False,
+        client_type=Application.CLIENT_CONFIDENTIAL if secret else Application.CLIENT_PUBLIC,
+        authorization_grant_type=Application.GRANT_AUTHORIZATION_CODE,
+        redirect_uris=wanted["redirect_uri"],
+        # Without it a client cannot have the scope "openid".
+        algorithm=Application.RS256_ALGORITHM,
+    )
+    return JsonResponse({})
+
+
+@csrf_exempt
+def trouble(request):
+    """Sets some of the troubles; the others stay as they are."""
+    troubles.now.update(json.loads(request.body))
+    return JsonResponse(troubles.now)
