@@ -70,7 +70,7 @@ extension AccountConfiguration {
       apiOrigins: try table.origins(.apiOrigins),
       credentialFile: try table.path(.credentialFile),
       protection: try Self.protection(table),
-      lockOn: Set(try table.choices(.lockOn, as: LockTrigger.self)),
+      lockOn: try table.lockTriggers(),
       bearer: try table.choice(.bearer, as: BearerKind.self) ?? (kind == .firebase ? .idToken : .accessToken),
       subject: try table.string(.subject),
       defaultLifetime: try table.duration(.defaultLifetime))
@@ -160,6 +160,23 @@ extension TableReader<AccountConfiguration.Key> {
       throw error(.scopes, "cannot have \"\(scope)\": each scope is an element of its own, without spaces and quotes")
     }
     return scopes
+  }
+
+  /// What would be taken and lock nothing is refused: a lock that somebody relies on and that never comes is worse.
+  fileprivate func lockTriggers() throws(ConfigurationError) -> Set<Account.LockTrigger> {
+    var triggers: Set<Account.LockTrigger> = []
+    for text in try strings(.lockOn) {
+      guard let trigger = Account.LockTrigger(rawValue: text) else {
+        let isPlanned = ["screen-lock", "suspend"].contains(text)
+        throw error(
+          .lockOn,
+          isPlanned
+            ? "cannot have \"\(text)\": it is not supported yet, and would lock nothing; what works is \"unreadable\""
+            : "cannot have \"\(text)\": what works is \"unreadable\"")
+      }
+      triggers.insert(trigger)
+    }
+    return triggers
   }
 
   private func fieldName(_ key: Key) throws(ConfigurationError) -> String? {

@@ -60,9 +60,9 @@ struct AccountConfiguration: Hashable, Sendable {
     case keyFile(String)
   }
 
-  enum LockTrigger: String, Hashable, Sendable, CaseIterable {
-    case unreadable, suspend
-    case screenLock = "screen-lock"
+  /// What locks the session at once, besides the user.
+  enum LockTrigger: String, Hashable, Sendable {
+    case unreadable
   }
 
   /// The credential lies at the same place, under the same protection.
