@@ -107,7 +107,7 @@ extension CredentialFile {
     try decode(GrantDocument.self, from: Data(plaintext)).grant(modified: modified)
   }
 
-  private static func decode<Document: Decodable>(_ type: Document.Type, from data: Data) throws(Flaw) -> Document {
+  static func decode<Document: Decodable>(_ type: Document.Type, from data: Data) throws(Flaw) -> Document {
     do {
       return try JSONDecoder().decode(type, from: data)
     } catch DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context) {
@@ -121,5 +121,8 @@ extension CredentialFile {
 }
 
 extension DecodingError.Context {
-  fileprivate var path: String { codingPath.map(\.stringValue).joined(separator: ".") }
+  /// With the names of fields and accounts alone: what else a file has for a key is its own.
+  fileprivate var path: String {
+    codingPath.map { AccountName($0.stringValue) == nil ? "…" : $0.stringValue }.joined(separator: ".")
+  }
 }
