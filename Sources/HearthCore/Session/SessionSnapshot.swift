@@ -44,7 +44,8 @@ extension SessionMachine {
     let held: HeldGrant? = if case .held(let held) = knowledge, state == .authenticated { held } else { nil }
     let foreign = held.flatMap { settings.home?.refusal(of: $0.credential) }
     let isMisconfigured = held != nil && (history.lastOutcome == .misconfigured || foreign != nil)
-    let needsPassphrase = held != nil && history.needsPassphrase
+    let isUnsealed = held?.isStored == false && writing.lastObstacle?.kind == .passphraseRequired
+    let needsPassphrase = isUnsealed || held != nil && history.needsPassphrase
     let obstacle: Obstacle?
     switch knowledge {
     case .unreadable(let found): obstacle = found
@@ -75,6 +76,10 @@ extension SessionMachine {
     case .unread, .withheld, .unreadable, .absent, .held: break
     }
     guard let held else { return nil }
+    if !held.isStored, writing.lastObstacle?.kind == .passphraseRequired {
+      return "Signed in; the credential is neither sealed nor refreshed before its passphrase is entered. "
+        + "Run \"hearthctl unlock \(account)\"."
+    }
     guard history.failures > 0 || foreign != nil else {
       return held.isEmpty ? "The first token is being asked for." : nil
     }

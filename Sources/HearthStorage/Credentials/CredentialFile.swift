@@ -96,6 +96,14 @@ extension CredentialFile {
     }
   }
 
+  /// Whether a grant is in it, sealed or not.
+  var isGrant: Bool {
+    switch body {
+    case .grant, .sealed: true
+    case .ended: false
+    }
+  }
+
   var bytes: [UInt8] {
     CredentialDocument(self).json + [UInt8(ascii: "\n")]
   }

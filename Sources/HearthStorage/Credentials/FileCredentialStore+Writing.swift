@@ -28,6 +28,11 @@ extension FileCredentialStore {
     try await makeFolder(look.place)
     try await setAsideUnknown(look)
     try await replace(look.place, with: bytes)
+    if case .file(let old) = look.found, old.isGrant, !isProtectedAsTold(old) {
+      logger.notice("\(look.place.file) is protected as configured now (\(protection.rawValue)).")
+    }
+    // What it opened is gone.
+    if protection != .passphrase { forgetKey() }
     await remember(look) { known in
       known.subject = credential.subject
       known.fingerprint = credential.grant.accessToken.fingerprint

@@ -130,6 +130,12 @@ import Testing
     #expect(
       try Self.account(base + "protection = 'key-file'\nkey_file = '%d/work.key'").protection
         == .keyFile("/run/credentials/hearthd.service/work.key"))
+    // It stays named until what it sealed has been written anew.
+    for (kind, protection) in [("none", AccountConfiguration.Protection.none), ("passphrase", .passphrase)] {
+      let account = try Self.account(base + "protection = '\(kind)'\nkey_file = '~/k'")
+      #expect(account.protection == protection && account.formerKeyFile == "/home/me/k")
+      #expect(account.storedProtection.keyFile == "/home/me/k")
+    }
     #expect(try Self.account(base + "protection = 'secret-service'").protection == .secretService)
     #expect(try Self.account(base + "protection = 'none'").protection == .none)
   }
