@@ -13,7 +13,8 @@ int hearth_open_route_socket(void) {
   struct sockaddr_nl address;
   memset(&address, 0, sizeof address);
   address.nl_family = AF_NETLINK;
-  address.nl_groups = RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE;
+  address.nl_groups =
+      RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE;
   if (bind(descriptor, (struct sockaddr *)&address, sizeof address) != 0) {
     int reason = errno;
     close(descriptor);
@@ -23,27 +24,15 @@ int hearth_open_route_socket(void) {
   return descriptor;
 }
 
-int hearth_take_route_news(int descriptor) {
-  union {
+int hearth_ask_for_routes(int descriptor, unsigned short type) {
+  struct {
     struct nlmsghdr header;
-    char bytes[16384];
-  } buffer;
-  int news = 0;
-  for (;;) {
-    ssize_t count = recv(descriptor, &buffer, sizeof buffer, 0);
-    if (count < 0) {
-      if (errno == EINTR) continue;
-      if (errno == EAGAIN) return news;
-      // Messages were lost: any of them may have been good news.
-      if (errno == ENOBUFS) {
-        news = 1;
-        continue;
-      }
-      return -1;
-    }
-    int rest = (int)count;
-    for (struct nlmsghdr *message = &buffer.header; NLMSG_OK(message, rest); message = NLMSG_NEXT(message, rest)) {
-      if (message->nlmsg_type == RTM_NEWADDR || message->nlmsg_type == RTM_NEWROUTE) news = 1;
-    }
-  }
+    struct rtgenmsg family;
+  } request;
+  memset(&request, 0, sizeof request);
+  request.header.nlmsg_len = NLMSG_LENGTH(sizeof request.family);
+  request.header.nlmsg_type = type;
+  request.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+  request.family.rtgen_family = AF_UNSPEC;
+  return send(descriptor, &request, request.header.nlmsg_len, 0) < 0 ? -1 : 0;
 }

@@ -56,9 +56,9 @@ extension AccountConfiguration {
 
   var storedProtection: (protection: HearthStorage.Protection, keyFile: String?) {
     switch protection {
-    case .none: (.none, nil)
-    case .passphrase: (.passphrase, nil)
-    case .secretService: (.secretService, nil)
+    case .none: (.none, formerKeyFile)
+    case .passphrase: (.passphrase, formerKeyFile)
+    case .secretService: (.secretService, formerKeyFile)
     case .keyFile(let path): (.keyFile, path)
     }
   }

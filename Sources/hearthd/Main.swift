@@ -31,7 +31,6 @@ enum Main {
     let (configuration, path) = loadConfiguration(from: places, threshold)
     if options.checkConfig {
       print(configuration.summary(path: path))
-      configuration.warnings.forEach { print("warning: \($0)") }
       return
     }
     threshold.level = options.logLevel ?? configuration.logLevel

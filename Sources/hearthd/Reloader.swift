@@ -3,7 +3,6 @@ import HearthCore
 import HearthLinux
 import HearthRuntime
 import HearthStorage
-import Logging
 
 /// Reads the configuration again and carries over what changed, whole or not at all.
 actor Reloader {
@@ -14,7 +13,6 @@ actor Reloader {
   private let hub: EventHub
   private let log: EventLog
   private let status: StatusLine
-  private let logger = Logger(label: "hearthd")
   private var current = Configuration()
   /// A reload waits for the one before it.
   private let turns = Turns()
@@ -69,7 +67,6 @@ actor Reloader {
     let old = current
     current = fresh
     setup.threshold.level = setup.fixedLevel ?? fresh.logLevel
-    for warning in fresh.warnings { logger.warning("\(warning)") }
     let origins = Dictionary(uniqueKeysWithValues: fresh.accounts.map { ($0.name, Set($0.apiOrigins)) })
     let oldOrigins = Dictionary(uniqueKeysWithValues: old.accounts.map { ($0.name, Set($0.apiOrigins)) })
     // New origins come last: the token of a session that is being replaced goes to none of them.

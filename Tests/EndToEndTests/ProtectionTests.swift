@@ -44,6 +44,14 @@ import Testing
         _ = try ControlClient(path: daemon.socket)
       }
       #expect(try stage.hearthctl(["status", "--socket", daemon.socket], user: 0).status != 0)
+      for _ in 0..<50 {
+        #expect(throws: ControlClient.Failure.disconnected) {
+          var client = try ControlClient(path: daemon.socket, user: stage.user)
+          _ = try client.call(.daemonGetInfo)
+        }
+      }
+      let lines = try #require(daemon.process?.errors.split(separator: "\n").filter { $0.contains("turned away") })
+      #expect(lines.count == 1, "one that comes again and again writes no line each time")
     }
   }
 }

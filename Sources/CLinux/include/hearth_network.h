@@ -1,8 +1,9 @@
 #pragma once
 
-/// A socket on which the kernel tells of new addresses and routes (rtnetlink(7)); -1 with errno where there is none.
+/// A socket on which the kernel tells of links, addresses and routes that come and go (rtnetlink(7)); -1 with errno
+/// where there is none.
 int hearth_open_route_socket(void);
 
-/// Takes what has been told, without waiting. 1: an address or a route was added, 0: nothing of the kind,
-/// -1: with errno.
-int hearth_take_route_news(int descriptor);
+/// Asks for all that is there: `type` is RTM_GETLINK, RTM_GETADDR or RTM_GETROUTE. One at a time; each is answered by
+/// messages that end with NLMSG_DONE. 0, or -1 with errno.
+int hearth_ask_for_routes(int descriptor, unsigned short type);

@@ -44,7 +44,9 @@ extension SessionMachine {
     guard !writing.isWriting else { return [] }
     if case .starting(isInFlight: false) = knowledge, !locks.isEmpty { knowledge = .withheld }
     if case .held(let held) = knowledge {
-      guard held.isStored, held.phase == .idle else { return [] }
+      // Where the same tokens lie on the disk and only how they lie there cannot be changed now, nothing is lost.
+      let isSafe = held.isStored || writing.failures > 0 && onDisk == GrantMarks(held.grant)
+      guard isSafe, held.phase == .idle else { return [] }
       if let obstacle = held.obstacle, settings.locksWhenUnreadable {
         knowledge = .unreadable(obstacle)
       } else if !locks.isEmpty {

@@ -119,6 +119,7 @@ package struct SessionMachine: Sendable {
   private mutating func unlocked(_ lock: Lock) -> [SessionAction] {
     if lock == .user, case .unreadable = knowledge { looking.isWanted = true }
     if lock == .user, history.trouble?.kind == .passphraseNeeded { history.trouble?.clearWait() }
+    if lock == .user, writing.lastObstacle?.kind == .passphraseRequired { writing.againAt = nil }
     // A passphrase may have come with it.
     mayHoldKey = true
     if lock == .user { return takeUsersLockAway() }

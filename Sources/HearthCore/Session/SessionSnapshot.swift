@@ -44,10 +44,11 @@ extension SessionMachine {
     let held: HeldGrant? = if case .held(let held) = knowledge, state == .authenticated { held } else { nil }
     let foreign = held.flatMap { settings.home?.refusal(of: $0.credential) }
     let trouble = state == .authenticated ? history.trouble : nil
+    let isUnsealed = held?.isStored == false && writing.lastObstacle?.kind == .passphraseRequired
     let advice: SessionState.Action? =
       if foreign != nil || trouble?.isMisconfigured == true {
         .fixConfiguration
-      } else if trouble?.kind == .passphraseNeeded {
+      } else if isUnsealed || trouble?.kind == .passphraseNeeded {
         .unlock
       } else if state == .authenticated, let advisedAt = signInAdvisedAt, advisedAt <= now {
         .signIn
@@ -64,7 +65,7 @@ extension SessionMachine {
       if case .held(let held) = knowledge { !held.isStored && writing.failures > 0 } else { false }
     return SessionSnapshot(
       account: account, subject: subject, state: state,
-      message: state.message(for: account, detail: detail(trouble, foreign: foreign, advice)),
+      message: state.message(for: account, detail: detail(trouble, foreign: foreign, isUnsealed: isUnsealed, advice)),
       action: advice,
       since: since,
       isForeign: foreign != nil,
@@ -87,11 +88,17 @@ extension SessionMachine {
   }
 
   /// What is to be said beyond the state: why a session ended, or why it cannot be refreshed and what helps.
-  private func detail(_ trouble: RefreshTrouble?, foreign: String?, _ advice: SessionState.Action?) -> String? {
+  private func detail(
+    _ trouble: RefreshTrouble?, foreign: String?, isUnsealed: Bool, _ advice: SessionState.Action?
+  ) -> String? {
     switch knowledge {
     case .ended(let record), .ending(let record, _): return record.detail
     case .starting where trouble == nil: return "The first token is being asked for."
     case .unread, .withheld, .unreadable, .starting, .adopting, .absent, .held: break
+    }
+    if isUnsealed, advice == .unlock {
+      return "Signed in; the credential is neither sealed nor refreshed before its passphrase is entered. "
+        + "Run \"hearthctl unlock \(account)\"."
     }
     guard trouble != nil || foreign != nil else { return nil }
     let why = foreign ?? history.lastError ?? "no answer"

@@ -16,6 +16,8 @@ package final class ControlServer: Sendable {
     /// Of these, those whose client is still there: the calls of one that has left may take a while longer.
     var openConnections = 0
     var lastNumber: UInt64 = 0
+    var strangers = LineBound()
+    var lastStranger = PeerCredentials(process: 0, user: 0, group: 0)
   }
 
   private let socket: ListeningSocket
@@ -24,13 +26,16 @@ package final class ControlServer: Sendable {
   private let user: uid_t
   private let group: any EventLoopGroup
   private let logger: Logger
+  /// The time since any moment that stays the same.
+  private let elapsed: @Sendable () -> Duration
   private let state: Mutex<State>
   private let arrivals: AsyncStream<ControlConnection>
   private let arrivalsFeed: AsyncStream<ControlConnection>.Continuation
 
   package init(
     socket: ListeningSocket, handler: any ControlHandler, limits: ControlLimits = ControlLimits(),
-    user: UInt32 = getuid(), group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton, logger: Logger
+    user: UInt32 = getuid(), group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton, logger: Logger,
+    elapsed: @escaping @Sendable () -> Duration = ControlServer.uptime
   ) {
     self.socket = socket
     self.handler = handler
@@ -38,8 +43,11 @@ package final class ControlServer: Sendable {
     self.user = user
     self.group = group
     self.logger = logger
+    self.elapsed = elapsed
     (arrivals, arrivalsFeed) = AsyncStream.makeStream()
   }
+
+  package static let uptime: @Sendable () -> Duration = { .nanoseconds(Int64(NIODeadline.now().uptimeNanoseconds)) }
 
   /// Serves until `shutDown()` and `end()`, then until running calls have ended or their grace is over. Cancelled:
   /// breaks the running calls off too. Closes the descriptor and removes the socket's file, if Hearth made it. Runs once.
@@ -108,7 +116,7 @@ package final class ControlServer: Sendable {
       level: SocketOptionLevel(SOL_SOCKET), name: SocketOptionName(SO_PEERCRED))
     return credentials.flatMapThrowing { [self] credentials in
       guard credentials.user == user else {
-        logger.warning("A process of user \(credentials.user) (pid \(credentials.process)) was turned away.")
+        note(credentials, on: channel.eventLoop)
         throw TurnedAway()
       }
       switch register(channel) {
@@ -117,6 +125,24 @@ package final class ControlServer: Sendable {
         if case .terminated = arrivalsFeed.yield(connection) { connection.breakOff() }
       case .failure(let error):
         try channel.pipeline.syncOperations.addHandler(Refusal(error))
+      }
+    }
+  }
+
+  /// Says who was turned away; one that comes again and again is told of once a minute.
+  private func note(_ stranger: PeerCredentials, on loop: any EventLoop) {
+    let verdict = state.withLock { state in
+      state.lastStranger = stranger
+      return state.strangers.happened(at: elapsed())
+    }
+    switch verdict {
+    case .write: logger.warning("A process of \(stranger) was turned away.")
+    case .count: break
+    case .countUntil(let end):
+      loop.scheduleTask(in: TimeAmount(end - elapsed())) { [self] in
+        let (count, last) = state.withLock { ($0.strangers.due(at: elapsed()), $0.lastStranger) }
+        let times = count == 1 ? "once more" : "\(count) times more"
+        logger.warning("Processes of other users were turned away \(times); the last was of \(last).")
       }
     }
   }
@@ -158,8 +184,10 @@ private final class Refusal: ChannelInboundHandler {
 }
 
 /// `struct ucred` of unix(7), what SO_PEERCRED brings.
-private struct PeerCredentials: Sendable {
+private struct PeerCredentials: Sendable, CustomStringConvertible {
   let process: pid_t
   let user: uid_t
   let group: gid_t
+
+  var description: String { "user \(user) (pid \(process))" }
 }

@@ -62,23 +62,23 @@ package actor AccountsFile {
     } catch {
       throw Obstacle(error, at: file.path)
     }
-    let data = Data(contents.bytes)
-    if let version = (try? JSONDecoder().decode(CredentialDocument.Version.self, from: data))?.version,
-      version > AccountsDocument.version
-    {
-      throw Obstacle(.storageError, detail: "\(file.path) was written by a newer version of Hearth")
+    do throws(CredentialFile.Flaw) {
+      return try AccountsDocument.known(in: Data(contents.bytes))
+    } catch {
+      switch error {
+      case .tooNew: throw Obstacle(.storageError, detail: "\(file.path) was written by a newer version of Hearth")
+      case .corrupt(let why):
+        try await setAside(why: why)
+        return [:]
+      }
     }
-    guard let accounts = (try? JSONDecoder().decode(AccountsDocument.self, from: data))?.known else {
-      try await setAside()
-      return [:]
-    }
-    return accounts
   }
 
-  private func setAside() async throws(Obstacle) {
+  private func setAside(why: String) async throws(Obstacle) {
     do {
       let newPath = try await files.setAside(file.path, as: "corrupt", at: clock.now())
-      logger.error("accounts.json cannot be understood and was moved to \(newPath)")
+      logger.error(
+        "accounts.json cannot be understood (\(why)) and was moved to \(newPath).", metadata: ["HEARTH_ERROR": "\(why)"])
     } catch {
       throw Obstacle(error, at: file.path)
     }
@@ -99,27 +99,6 @@ package actor AccountsFile {
 
 extension FileStatus {
   var isOpenToOthers: Bool { mode & 0o077 != 0 }
-}
-
-extension FileSystem {
-  /// Moves a file to a free name beside it and returns that name.
-  func setAside(_ path: String, as label: String, at now: Timestamp) async throws(FileError) -> String {
-    let stamp = now.description.filter { !"-:.".contains($0) }
-    var newPath = "\(path).\(label)-\(stamp)"
-    while try await exists(newPath) { newPath += "x" }
-    try await rename(path, to: newPath)
-    try await syncFolder(path.splitAtLastSlash.folder)
-    return newPath
-  }
-
-  func exists(_ path: String) async throws(FileError) -> Bool {
-    do {
-      _ = try await status(path)
-      return true
-    } catch .absent {
-      return false
-    }
-  }
 }
 
 /// The JSON of accounts.json.
@@ -166,10 +145,20 @@ private struct AccountsDocument: Codable {
     }
   }
 
-  /// Nil where something in it is not in form.
-  var known: [String: KnownAccount]? {
-    guard version == Self.version else { return nil }
-    return try? accounts.mapValues { entry in
+  static func known(in data: Data) throws(CredentialFile.Flaw) -> [String: KnownAccount] {
+    let version = try CredentialFile.decode(CredentialDocument.Version.self, from: data).version
+    guard version <= Self.version else { throw .tooNew(version) }
+    guard version == Self.version else { throw .corrupt("its version is not a known one") }
+    var known: [String: KnownAccount] = [:]
+    for (name, entry) in try CredentialFile.decode(Self.self, from: data).accounts { known[name] = try entry.known }
+    return known
+  }
+}
+
+extension AccountsDocument.Entry {
+  fileprivate var known: KnownAccount {
+    get throws(CredentialFile.Flaw) {
+      let entry = self
       var known = KnownAccount()
       if let path = entry.path, let marker = entry.marker {
         known.place = KnownAccount.Place(path: path, marker: marker)

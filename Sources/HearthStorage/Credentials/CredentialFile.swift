@@ -96,6 +96,14 @@ extension CredentialFile {
     }
   }
 
+  /// Whether a grant is in it, sealed or not.
+  var isGrant: Bool {
+    switch body {
+    case .grant, .sealed: true
+    case .ended: false
+    }
+  }
+
   var bytes: [UInt8] {
     CredentialDocument(self).json + [UInt8(ascii: "\n")]
   }
@@ -107,7 +115,7 @@ extension CredentialFile {
     try decode(GrantDocument.self, from: Data(plaintext)).grant(modified: modified)
   }
 
-  private static func decode<Document: Decodable>(_ type: Document.Type, from data: Data) throws(Flaw) -> Document {
+  static func decode<Document: Decodable>(_ type: Document.Type, from data: Data) throws(Flaw) -> Document {
     do {
       return try JSONDecoder().decode(type, from: data)
     } catch DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context) {
@@ -121,5 +129,8 @@ extension CredentialFile {
 }
 
 extension DecodingError.Context {
-  fileprivate var path: String { codingPath.map(\.stringValue).joined(separator: ".") }
+  /// With the names of fields and accounts alone: what else a file has for a key is its own.
+  fileprivate var path: String {
+    codingPath.map { AccountName($0.stringValue) == nil ? "…" : $0.stringValue }.joined(separator: ".")
+  }
 }

@@ -77,7 +77,17 @@ extension FileCredentialStore {
       known.end = nil
       known.removal = nil
     }
-    return .found(file.credential(with: grant))
+    let credential = file.credential(with: grant)
+    return isProtectedAsTold(file) ? .found(credential) : .misprotected(credential)
+  }
+
+  /// Whether a grant lies in the file as the configuration says.
+  func isProtectedAsTold(_ file: CredentialFile) -> Bool {
+    switch file.body {
+    case .grant: protection == .none
+    case .sealed: file.header.protection == protection.rawValue
+    case .ended: true
+    }
   }
 
   /// The grant in a file, opened with the key that the file asks for.
@@ -113,6 +123,11 @@ extension FileCredentialStore {
     }
     do {
       return (try await source.key(), false)
+    } catch where protection == .keyFile && keyFile.path == nil {
+      let detail =
+        "it is sealed with a key file that the configuration does not name any more; name it as key_file again, "
+        + "or sign out and in anew"
+      throw .blocked(Obstacle(.keyUnavailable, detail: detail))
     } catch {
       throw .blocked(error)
     }

@@ -96,11 +96,7 @@ extension FileCredentialStore {
   /// Throws `absent` where there is no credential; what lies beside it is removed then, too.
   private func removeFiles(at place: CredentialPlace) async throws(FileError) {
     await AtomicFile(path: place.file, files: files).discard()
-    let name = place.file.splitAtLastSlash.name
-    for other in try await files.names(in: place.folder)
-    where other.hasPrefix("\(name).corrupt-") || other.hasPrefix("\(name).newer-") {
-      try await files.removeFile("\(place.folder)/\(other)")
-    }
+    try await files.removeSetAside(of: place.file)
     try await files.removeFile(place.file)
     try await files.syncFolder(place.folder)
   }

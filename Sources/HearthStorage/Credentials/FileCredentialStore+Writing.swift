@@ -28,6 +28,11 @@ extension FileCredentialStore {
     try await makeFolder(look.place)
     try await setAsideUnknown(look)
     try await replace(look.place, with: bytes)
+    if case .file(let old) = look.found, old.isGrant, !isProtectedAsTold(old) {
+      logger.notice("\(look.place.file) is protected as configured now (\(protection.rawValue)).")
+    }
+    // What it opened is gone.
+    if protection != .passphrase { forgetKey() }
     await remember(look) { known in
       known.subject = credential.subject
       known.fingerprint = credential.grant.accessToken.fingerprint
@@ -82,10 +87,20 @@ extension FileCredentialStore {
   /// Nothing that is not understood is overwritten.
   private func setAsideUnknown(_ look: Look) async throws(Obstacle) {
     switch look.found {
-    case .corrupt: _ = try await setAside(look.place, as: "corrupt")
-    case .tooNew: _ = try await setAside(look.place, as: "newer")
+    case .corrupt(let why):
+      let newPath = try await setAside(look.place, as: "corrupt")
+      tellSetAside("cannot be understood", why, look.place, newPath)
+    case .tooNew(let version):
+      let newPath = try await setAside(look.place, as: "newer")
+      tellSetAside("was written by a newer version of Hearth", "it has format \(version)", look.place, newPath)
     case .file, .nothing: break
     }
+  }
+
+  private func tellSetAside(_ what: String, _ why: String, _ place: CredentialPlace, _ newPath: String) {
+    logger.warning(
+      "\(place.file) \(what) (\(why)) and was moved to \(newPath) before it was written anew.",
+      metadata: ["HEARTH_EVENT": "credential.setAside", "HEARTH_ERROR": "\(why)"])
   }
 
   /// A look that also makes sure that a file which is there can be read, down to its grant.

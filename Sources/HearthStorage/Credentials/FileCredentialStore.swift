@@ -73,12 +73,16 @@ package actor FileCredentialStore: CredentialStore {
   }
 
   package func lock() async {
-    held?.key.wipe()
-    held = nil
+    forgetKey()
     if let reserved {
       await AtomicFile(path: reserved, files: files).discard()
       self.reserved = nil
     }
+  }
+
+  func forgetKey() {
+    held?.key.wipe()
+    held = nil
   }
 
   package nonisolated func changes() -> AsyncStream<Void> {

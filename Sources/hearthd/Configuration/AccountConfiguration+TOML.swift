@@ -70,7 +70,8 @@ extension AccountConfiguration {
       apiOrigins: try table.origins(.apiOrigins),
       credentialFile: try table.path(.credentialFile),
       protection: try Self.protection(table),
-      lockOn: Set(try table.choices(.lockOn, as: LockTrigger.self)),
+      formerKeyFile: try Self.formerKeyFile(table),
+      lockOn: try table.lockTriggers(),
       bearer: try table.choice(.bearer, as: BearerKind.self) ?? (kind == .firebase ? .idToken : .accessToken),
       subject: try table.string(.subject),
       defaultLifetime: try table.duration(.defaultLifetime))
@@ -82,11 +83,20 @@ extension AccountConfiguration {
     switch (kind, keyFile) {
     case (.keyFile, let keyFile?): return .keyFile(keyFile)
     case (.keyFile, nil): throw table.error("lacks \"key_file\", which protection \"key-file\" needs")
-    case (_, .some): throw table.error(.keyFile, "means nothing without protection = \"key-file\"")
-    case (.none, nil): return .none
-    case (.passphrase, nil): return .passphrase
-    case (.secretService, nil): return .secretService
+    case (.none, _): return .none
+    case (.passphrase, _): return .passphrase
+    case (.secretService, _): return .secretService
     }
+  }
+
+  /// A key file that stays named when the protection is another one, so that what it sealed can still be opened.
+  private static func formerKeyFile(_ table: TableReader<Key>) throws(ConfigurationError) -> String? {
+    guard let keyFile = try table.path(.keyFile) else { return nil }
+    // Alone it would look as if it sealed.
+    guard let kind = try table.choice(.protection, as: ProtectionKind.self) else {
+      throw table.error(.keyFile, "means nothing without protection = \"key-file\"")
+    }
+    return kind == .keyFile ? nil : keyFile
   }
 }
 
@@ -160,6 +170,23 @@ extension TableReader<AccountConfiguration.Key> {
       throw error(.scopes, "cannot have \"\(scope)\": each scope is an element of its own, without spaces and quotes")
     }
     return scopes
+  }
+
+  /// What would be taken and lock nothing is refused: a lock that somebody relies on and that never comes is worse.
+  fileprivate func lockTriggers() throws(ConfigurationError) -> Set<Account.LockTrigger> {
+    var triggers: Set<Account.LockTrigger> = []
+    for text in try strings(.lockOn) {
+      guard let trigger = Account.LockTrigger(rawValue: text) else {
+        let isPlanned = ["screen-lock", "suspend"].contains(text)
+        throw error(
+          .lockOn,
+          isPlanned
+            ? "cannot have \"\(text)\": it is not supported yet, and would lock nothing; what works is \"unreadable\""
+            : "cannot have \"\(text)\": what works is \"unreadable\"")
+      }
+      triggers.insert(trigger)
+    }
+    return triggers
   }
 
   private func fieldName(_ key: Key) throws(ConfigurationError) -> String? {

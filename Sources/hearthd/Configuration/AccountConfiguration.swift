@@ -9,6 +9,8 @@ struct AccountConfiguration: Hashable, Sendable {
   /// Nil: the default place in the state folder.
   var credentialFile: String?
   var protection: Protection = .none
+  /// Opens what was sealed with it before the protection was another one.
+  var formerKeyFile: String?
   var lockOn: Set<LockTrigger> = []
   var bearer: BearerKind = .accessToken
   /// Who the user is, where the provider does not tell.
@@ -60,11 +62,13 @@ struct AccountConfiguration: Hashable, Sendable {
     case keyFile(String)
   }
 
-  enum LockTrigger: String, Hashable, Sendable, CaseIterable {
-    case unreadable, suspend
-    case screenLock = "screen-lock"
+  /// What locks the session at once, besides the user.
+  enum LockTrigger: String, Hashable, Sendable {
+    case unreadable
   }
 
   /// The credential lies at the same place, under the same protection.
-  func isKept(as other: Self) -> Bool { credentialFile == other.credentialFile && protection == other.protection }
+  func isKept(as other: Self) -> Bool {
+    credentialFile == other.credentialFile && protection == other.protection && formerKeyFile == other.formerKeyFile
+  }
 }

@@ -9,15 +9,6 @@ struct Configuration: Hashable, Sendable {
   var outbox = OutboxSettings()
   var logLevel: Logger.Level = .info
 
-  /// What is taken for a later version and does nothing in this one, a sentence each.
-  var warnings: [String] {
-    accounts.flatMap { account in
-      account.lockOn.subtracting([.unreadable]).map(\.rawValue).sorted().map { trigger in
-        "lock_on of the account \(account.name): \"\(trigger)\" locks nothing in this version."
-      }
-    }
-  }
-
   /// What `--check-config` prints; `path` is nil where there is no file.
   func summary(path: String?) -> String {
     let names = accounts.map(\.name.description).joined(separator: ", ")

@@ -89,20 +89,6 @@ struct TableReader<Key: RawRepresentable & CaseIterable & Hashable> where Key.Ra
     -> Choice? where Choice.RawValue == String
   {
     guard let text = try string(key) else { return nil }
-    return try choice(text, of: key)
-  }
-
-  func choices<Choice: RawRepresentable & CaseIterable>(_ key: Key, as type: Choice.Type) throws(ConfigurationError)
-    -> [Choice] where Choice.RawValue == String
-  {
-    var choices: [Choice] = []
-    for text in try strings(key) { choices.append(try choice(text, of: key)) }
-    return choices
-  }
-
-  private func choice<Choice: RawRepresentable & CaseIterable>(_ text: String, of key: Key) throws(ConfigurationError)
-    -> Choice where Choice.RawValue == String
-  {
     guard let choice = Choice(rawValue: text) else {
       let allowed = Choice.allCases.map { "\"\($0.rawValue)\"" }
       throw error(

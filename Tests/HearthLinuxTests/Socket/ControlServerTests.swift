@@ -8,13 +8,14 @@ import Testing
 /// A server in a folder of its own, for the length of `body`; then it is shut down and has to end.
 func serving(
   _ handler: ScriptedHandler = ScriptedHandler(), limits: ControlLimits = ControlLimits(), user: UInt32 = getuid(),
+  log: any LogHandler = SwiftLogNoOpLogHandler(), elapsed: (@Sendable () -> Duration)? = nil,
   _ body: @Sendable (_ path: String, _ server: ControlServer) async throws -> Void
 ) async throws {
   let folder = TemporaryFolder()
   let path = folder.file("rpc.sock")
   let server = ControlServer(
     socket: try ListeningSocket(path: path), handler: handler, limits: limits, user: user,
-    logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    logger: Logger(label: "test") { _ in log }, elapsed: elapsed ?? ControlServer.uptime)
   try await withThrowingTaskGroup(of: Void.self) { group in
     group.addTask { try await server.run() }
     func finish() {

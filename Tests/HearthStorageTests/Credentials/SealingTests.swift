@@ -141,30 +141,6 @@ struct SealingTests {
     #expect(await !bench.store().needsPassphrase())
   }
 
-  @Test("A file that lies open is read, and sealed by the next write once there is a key")
-  func plaintextUnderPassphrase() async throws {
-    try await bench.store().write(bench.credential(1))
-    let store = bench.store(protection: .passphrase)
-    #expect(await store.read() == .found(bench.credential(1)))
-    await #expect(throws: Obstacle.self) { try await store.prepare() }
-    try await store.unlock(passphrase: Secret("open sesame"))
-    #expect(await store.read() == .found(bench.credential(1)))
-    try await store.write(bench.credential(2))
-    #expect(bench.files.text(at: bench.defaultPath)?.contains("access-2") == false)
-    #expect(await store.read() == .found(bench.credential(2)))
-  }
-
-  @Test("A sealed file is opened, and lies open from the next write on, where no protection is configured any more")
-  func sealedUnderNone() async throws {
-    try await sealed()
-    let store = bench.store()
-    #expect(reason(await store.read()) == .passphraseRequired)
-    try await store.unlock(passphrase: Secret("open sesame"))
-    #expect(await store.read() == .found(bench.credential(1)))
-    try await store.write(bench.credential(2))
-    #expect(await bench.store().read() == .found(bench.credential(2)))
-  }
-
   @Test("Without a passphrase in configuration or file there is nothing to unlock")
   func notSealed() async throws {
     try await bench.store().write(bench.credential(1))

@@ -133,7 +133,16 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
     ),
     BadConfiguration(
       "firebase", "api_key = \"k\"\nlock_on = [\"lid\"]",
-      "/c.toml:4: \"lock_on\" in [accounts.a] cannot be \"lid\": it is \"unreadable\", \"suspend\" or \"screen-lock\""),
+      "/c.toml:4: \"lock_on\" in [accounts.a] cannot have \"lid\": what works is \"unreadable\""),
+    // Taken, it would lock nothing, and somebody would rely on it.
+    BadConfiguration(
+      "firebase", "api_key = \"k\"\nlock_on = [\"unreadable\", \"screen-lock\"]",
+      "/c.toml:4: \"lock_on\" in [accounts.a] cannot have \"screen-lock\": it is not supported yet, and would lock nothing; what works is \"unreadable\""
+    ),
+    BadConfiguration(
+      "firebase", "api_key = \"k\"\nlock_on = [\"suspend\"]",
+      "/c.toml:4: \"lock_on\" in [accounts.a] cannot have \"suspend\": it is not supported yet, and would lock nothing; what works is \"unreadable\""
+    ),
     BadConfiguration(
       "firebase", "api_key = \"k\"\nbearer = \"refresh_token\"",
       "/c.toml:4: \"bearer\" in [accounts.a] cannot be \"refresh_token\": it is \"access_token\" or \"id_token\""),

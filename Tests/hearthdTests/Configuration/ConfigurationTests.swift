@@ -34,7 +34,7 @@ import Testing
       api_origins     = ["https://api.example.com", "https://API.example.com:8443"]
       credential_file = "~/secure/work.json"
       protection      = "passphrase"
-      lock_on         = ["unreadable", "screen-lock", "suspend"]
+      lock_on         = ["unreadable"]
       bearer          = "id_token"
       subject         = "me@example.com"
       default_lifetime = "1h"
@@ -48,7 +48,7 @@ import Testing
     #expect(account.apiOrigins.map(\.description) == ["https://api.example.com", "https://api.example.com:8443"])
     #expect(account.credentialFile == "/home/me/secure/work.json")
     #expect(account.protection == .passphrase)
-    #expect(account.lockOn == [.unreadable, .screenLock, .suspend])
+    #expect(account.lockOn == [.unreadable])
     #expect(account.bearer == .idToken)
     #expect(account.subject == "me@example.com")
     #expect(account.defaultLifetime == .seconds(3600))
@@ -130,6 +130,12 @@ import Testing
     #expect(
       try Self.account(base + "protection = 'key-file'\nkey_file = '%d/work.key'").protection
         == .keyFile("/run/credentials/hearthd.service/work.key"))
+    // It stays named until what it sealed has been written anew.
+    for (kind, protection) in [("none", AccountConfiguration.Protection.none), ("passphrase", .passphrase)] {
+      let account = try Self.account(base + "protection = '\(kind)'\nkey_file = '~/k'")
+      #expect(account.protection == protection && account.formerKeyFile == "/home/me/k")
+      #expect(account.storedProtection.keyFile == "/home/me/k")
+    }
     #expect(try Self.account(base + "protection = 'secret-service'").protection == .secretService)
     #expect(try Self.account(base + "protection = 'none'").protection == .none)
   }
@@ -194,21 +200,6 @@ import Testing
     outbox.keepDead = .seconds(604_800)
     #expect(configuration.outbox == outbox)
     #expect(configuration.logLevel == .debug)
-  }
-
-  @Test("what locks nothing in this version is said")
-  func warnings() throws {
-    let text = """
-      [accounts.work]
-      type = "json"
-      refresh_url = "https://b.example.com/r"
-      lock_on = ["suspend", "unreadable", "screen-lock"]
-      """
-    #expect(
-      try Self.read(text).warnings == [
-        "lock_on of the account work: \"screen-lock\" locks nothing in this version.",
-        "lock_on of the account work: \"suspend\" locks nothing in this version.",
-      ])
   }
 
   @Test("a configuration that is fine is summed up in one line")

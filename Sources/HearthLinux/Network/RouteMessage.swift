@@ -1,0 +1,137 @@
+/// What the kernel tells of the network (rtnetlink(7)), as far as it matters to whoever waits for a connection.
+enum RouteMessage: Hashable, Sendable {
+  /// `kind`: "veth", "bridge" and their like; nil for hardware.
+  case link(interface: UInt32, isRunning: Bool, isUp: Bool, kind: String?)
+  case linkGone(interface: UInt32)
+  case address(Address)
+  case addressGone(Address)
+  /// `replaces`: the one that stood in its place is gone, and not told of.
+  case defaultRoute(Route, replaces: Bool = false)
+  case defaultRouteGone(Route)
+  /// All that was asked for has been told.
+  case listEnded
+  case other
+
+  /// One that reaches further than its link.
+  struct Address: Hashable, Sendable {
+    let interface: UInt32
+    let family: UInt8
+    let bytes: [UInt8]
+  }
+
+  /// A unicast route to anywhere.
+  struct Route: Hashable, Sendable {
+    let interface: UInt32
+    let family: UInt8
+    let table: UInt32
+    let priority: UInt32
+    /// With RTA_MULTIPATH: of all hops.
+    let gateway: [UInt8]
+
+    /// Where two routes stand in each other's place.
+    func standsLike(_ other: Route) -> Bool {
+      family == other.family && table == other.table && priority == other.priority
+    }
+  }
+}
+
+extension RouteMessage {
+  /// The messages of one datagram, in order, and of each whether it tells of what was there already. What is cut off or
+  /// makes no sense is passed over.
+  static func read(_ datagram: ArraySlice<UInt8>) -> [(message: RouteMessage, isListed: Bool)] {
+    var messages: [(RouteMessage, Bool)] = []
+    var rest = datagram
+    while rest.count >= headerSize {
+      let length = Int(rest.number(at: 0, as: UInt32.self))
+      guard length >= headerSize, length <= rest.count else { break }
+      let flags = rest.number(at: 6, as: UInt16.self)
+      let body = rest.dropFirst(headerSize).prefix(length - headerSize)
+      let message = RouteMessage(type: rest.number(at: 4, as: UInt16.self), body, replaces: flags & replacing != 0)
+      messages.append((message, flags & multipart != 0))
+      rest = rest.dropFirst((length + 3) & ~3)
+    }
+    return messages
+  }
+
+  // linux/netlink.h and linux/rtnetlink.h, which Swift does not see as they are.
+  private static let headerSize = 16
+  private static let multipart: UInt16 = 2
+  private static let replacing: UInt16 = 0x100
+
+  private init(type: UInt16, _ body: ArraySlice<UInt8>, replaces: Bool) {
+    switch type {
+    case 3: self = .listEnded
+    case 16: self = Self.link(body)
+    case 17: self = body.count >= 16 ? .linkGone(interface: body.number(at: 4, as: UInt32.self)) : .other
+    case 20: self = Self.address(body).map { .address($0) } ?? .other
+    case 21: self = Self.address(body).map { .addressGone($0) } ?? .other
+    case 24: self = Self.route(body).map { .defaultRoute($0, replaces: replaces) } ?? .other
+    case 25: self = Self.route(body).map { .defaultRouteGone($0) } ?? .other
+    default: self = .other
+    }
+  }
+
+  /// `struct ifinfomsg` and its attributes.
+  private static func link(_ body: ArraySlice<UInt8>) -> RouteMessage {
+    guard body.count >= 16 else { return .other }
+    let flags = body.number(at: 8, as: UInt32.self)
+    let information = Attributes(body.dropFirst(16))[18].map { Attributes($0) }
+    let kind = information?[1].map { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    return .link(
+      interface: body.number(at: 4, as: UInt32.self), isRunning: flags & 0x40 != 0, isUp: flags & 1 != 0, kind: kind)
+  }
+
+  /// `struct ifaddrmsg` and its attributes; nil for one that is not to be used, or no further than its link.
+  private static func address(_ body: ArraySlice<UInt8>) -> Address? {
+    guard body.count >= 8, body.number(at: 3, as: UInt8.self) == 0 else { return nil }
+    let attributes = Attributes(body.dropFirst(8))
+    let flags = attributes[8].map { $0.number(at: 0, as: UInt32.self) } ?? UInt32(body.number(at: 2, as: UInt8.self))
+    // While it is looked whether another machine has it already, nothing can be sent from it (IFA_F_TENTATIVE,
+    // IFA_F_DADFAILED).
+    guard flags & 0x48 == 0, let bytes = attributes[2] ?? attributes[1] else { return nil }
+    return Address(
+      interface: body.number(at: 4, as: UInt32.self), family: body.number(at: 0, as: UInt8.self), bytes: Array(bytes))
+  }
+
+  /// `struct rtmsg` and its attributes; nil for one that leads to one place only, or nowhere.
+  private static func route(_ body: ArraySlice<UInt8>) -> Route? {
+    guard body.count >= 12, body.number(at: 1, as: UInt8.self) == 0, body.number(at: 7, as: UInt8.self) == 1 else {
+      return nil
+    }
+    let attributes = Attributes(body.dropFirst(12))
+    func number(_ type: UInt16) -> UInt32? { attributes[type].map { $0.number(at: 0, as: UInt32.self) } }
+    return Route(
+      interface: number(4) ?? 0, family: body.number(at: 0, as: UInt8.self),
+      table: number(15) ?? UInt32(body.number(at: 4, as: UInt8.self)), priority: number(6) ?? 0,
+      gateway: Array(attributes[5] ?? attributes[18] ?? attributes[9] ?? []))
+  }
+
+  /// `struct rtattr`, each behind the other.
+  private struct Attributes {
+    private var values: [UInt16: ArraySlice<UInt8>] = [:]
+
+    init(_ bytes: ArraySlice<UInt8>) {
+      var rest = bytes
+      while rest.count >= 4 {
+        let length = Int(rest.number(at: 0, as: UInt16.self))
+        guard length >= 4, length <= rest.count else { return }
+        // The upper two bits say how it is to be read.
+        values[rest.number(at: 2, as: UInt16.self) & 0x3fff] = rest.dropFirst(4).prefix(length - 4)
+        rest = rest.dropFirst((length + 3) & ~3)
+      }
+    }
+
+    subscript(type: UInt16) -> ArraySlice<UInt8>? { values[type] }
+  }
+}
+
+extension ArraySlice<UInt8> {
+  /// In this machine's order of bytes; what lies behind the end counts as zero.
+  fileprivate func number<Number: FixedWidthInteger>(at offset: Int, as type: Number.Type) -> Number {
+    var number: Number = 0
+    Swift.withUnsafeMutableBytes(of: &number) { target in
+      for index in 0..<target.count where offset + index < count { target[index] = self[startIndex + offset + index] }
+    }
+    return number
+  }
+}

@@ -1,0 +1,57 @@
+import HearthCore
+
+/// Files that cannot be used are moved to `NAME.LABEL-TIME` beside their place, for a person to look at.
+extension FileSystem {
+  /// Moves a file to a free name beside it, for its owner alone, and returns that name. Once it is durable there, older
+  /// ones of the same label are removed: kept are the newest, and the newest that has anything in it.
+  func setAside(_ path: String, as label: String, at now: Timestamp) async throws(FileError) -> String {
+    let (folder, name) = path.splitAtLastSlash
+    var newName = "\(name).\(label)-\(now.description.filter { !"-:.".contains($0) })"
+    while try await exists("\(folder)/\(newName)") { newName += "x" }
+    try await rename(path, to: "\(folder)/\(newName)")
+    try await syncFolder(folder)
+    try? await setMode("\(folder)/\(newName)", to: 0o600)
+    // That an older one stays hinders nothing: the next one takes it away.
+    try? await removeSetAside(of: path, as: label, before: newName)
+    return "\(folder)/\(newName)"
+  }
+
+  /// Removes all that was set aside of a file, whatever the label.
+  func removeSetAside(of path: String) async throws(FileError) {
+    for label in ["corrupt", "newer"] {
+      for old in try await setAside(of: path, as: label) { try await removeFile(old) }
+    }
+  }
+
+  private func removeSetAside(of path: String, as label: String, before newest: String) async throws(FileError) {
+    let newest = "\(path.splitAtLastSlash.folder)/\(newest)"
+    // An empty one does not take the place of one that somebody may still want to mend.
+    var isFilledKept = try await status(newest).size > 0
+    for old in try await setAside(of: path, as: label) where old != newest {
+      let size = try await status(old).size
+      if !isFilledKept, size > 0 {
+        isFilledKept = true
+      } else {
+        try await removeFile(old)
+      }
+    }
+  }
+
+  /// The newest first.
+  private func setAside(of path: String, as label: String) async throws(FileError) -> [String] {
+    let (folder, name) = path.splitAtLastSlash
+    let prefix = "\(name).\(label)-"
+    return try await names(in: folder)
+      .filter { $0.hasPrefix(prefix) && $0.dropFirst(prefix.count).allSatisfy { $0.isNumber || "TZx".contains($0) } }
+      .sorted(by: >).map { "\(folder)/\($0)" }
+  }
+
+  func exists(_ path: String) async throws(FileError) -> Bool {
+    do {
+      _ = try await status(path)
+      return true
+    } catch .absent {
+      return false
+    }
+  }
+}

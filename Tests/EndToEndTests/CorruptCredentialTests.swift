@@ -1,0 +1,45 @@
+import HearthControl
+import Testing
+
+@Suite("A credential file that cannot be understood", .serialized, .mayBlock) struct CorruptCredentialTests {
+  @Test("journal and status say why it was set aside, in words and with nothing of what stands in it; the newest is kept")
+  func told() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+      try daemon.signIn(at: sandbox)
+      let token = try daemon.token()
+      func corrupt() -> [String] { Files.tree(daemon.credentials).filter { $0.contains(".corrupt-") } }
+
+      // Over a grant that is held: only the journal tells.
+      for number in 1...3 {
+        try Files.replace(daemon.credential(), with: "{\"version\":1,\"grant\":{\"accessToken\":[\"s3cret-\(number)\"]}}")
+        try eventually("it is set aside", within: .seconds(10)) {
+          corrupt().count == 1 && Files.text(corrupt()[0]).contains("s3cret-\(number)")
+        }
+        try eventually("and written anew") { Files.text(daemon.credential()).contains(token.secret) }
+      }
+      let why = "its field \"grant.accessToken\" has the wrong type"
+      let journal = try #require(daemon.process?.errors)
+      #expect(journal.contains("A credential file of work cannot be understood (\(why)) and was moved to \(corrupt()[0])."))
+
+      // Where none is held: the status tells, too, also after a restart.
+      try daemon.stop()
+      try Files.write("s3cret-4", to: daemon.credential())
+      try daemon.start()
+      for _ in 1...2 {
+        let status = try daemon.waitFor("reauthRequired", "credentialCorrupt")
+        #expect(
+          status.message
+            == "The credential cannot be understood (it is no JSON) and was set aside as \(corrupt()[0]). "
+            + "Run \"hearthctl login work\".")
+        try daemon.restart()
+      }
+      for (path, text) in stage.output { #expect(!text.contains("s3cret"), "\(path)") }
+      #expect(!Files.text(daemon.accounts).contains("s3cret"))
+
+      try daemon.call("session.signOut", ["account": "work"])
+      #expect(corrupt().isEmpty)
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import HearthControl
+import Testing
+
+@Suite("The protection of a credential is changed", .serialized, .mayBlock) struct ProtectionChangeTests {
+  private func reload(_ daemon: Daemon, _ sandbox: Sandbox, _ lines: String...) throws {
+    try daemon.configure(Configuration.oidc(sandbox, lines.joined(separator: "\n")))
+    try daemon.call("daemon.reload")
+  }
+
+  @Test("a key file that is configured seals what lies open, at once, also what another program writes, and back")
+  func keyFile() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+      try daemon.signIn(at: sandbox)
+      let token = try daemon.token()
+      let refreshes = try sandbox.refreshes()
+      let key = "\(stage.folder)/key"
+      try Files.write(String(repeating: "k", count: 40), to: key)
+      func isSealed() -> Bool {
+        let text = Files.text(daemon.credential())
+        return text.contains("\"key-file\"") && text.contains("\"sealed\"") && !text.contains("\"grant\"")
+      }
+
+      try reload(daemon, sandbox, "protection = \"key-file\"", "key_file = \"\(key)\"")
+      try eventually("it is sealed", within: .seconds(10)) { isSealed() }
+      #expect(!Files.text(daemon.credential()).contains(token.secret))
+      #expect(try daemon.token().secret == token.secret)
+      #expect(try sandbox.refreshes() == refreshes, "and no refresh was needed for that")
+
+      let grant = try sandbox.grant()
+      try Files.replace(daemon.credential(), with: CredentialText.grant(grant, of: sandbox))
+      try eventually("what another program wrote is sealed", within: .seconds(10)) { isSealed() }
+      #expect(try daemon.token().secret == grant.accessToken)
+
+      try daemon.restart()
+      try daemon.waitFor("authenticated")
+      try reload(daemon, sandbox, "protection = \"none\"")
+      let locked = try daemon.waitFor("locked", "keyUnavailable")
+      #expect(locked.message.contains("name it as key_file again"))
+      try reload(daemon, sandbox, "protection = \"none\"", "key_file = \"\(key)\"")
+      try daemon.waitFor("authenticated")
+      try eventually("it lies open", within: .seconds(10)) {
+        Files.text(daemon.credential()).contains(grant.accessToken)
+      }
+      #expect(try daemon.token().secret == grant.accessToken)
+    }
+  }
+
+  @Test("a passphrase that is configured is asked for, and seals what lies open as soon as it is set, and back")
+  func passphrase() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+      try daemon.signIn(at: sandbox)
+      let token = try daemon.token()
+
+      try reload(daemon, sandbox, "protection = \"passphrase\"")
+      let asking = try daemon.waitUntil("it asks for the passphrase") { $0.action == "unlock" }
+      #expect(asking.state == "authenticated" && asking.credential.pendingWrite)
+      #expect(asking.message.contains("hearthctl unlock work"))
+      #expect(try daemon.token().secret == token.secret, "until then nothing is lost")
+      try daemon.restart()
+      try daemon.waitUntil("it asks again") { $0.state == "authenticated" && $0.action == "unlock" }
+      let unlock = try stage.hearthctl(
+        ["unlock", "work", "--passphrase-stdin", "--socket", daemon.socket], input: "open sesame\n")
+      #expect(unlock.status == 0)
+      try eventually("it is sealed", within: .seconds(5)) {
+        let text = Files.text(daemon.credential())
+        return text.contains("\"sealed\"") && !text.contains(token.secret)
+      }
+      try daemon.waitUntil("all is well") { $0.action == nil && !$0.credential.pendingWrite }
+
+      try daemon.restart()
+      try daemon.waitFor("locked", "passphraseRequired")
+      try reload(daemon, sandbox, "protection = \"none\"")
+      try daemon.waitFor("locked", "passphraseRequired")
+      try daemon.call("session.unlock", ["account": "work", "passphrase": "open sesame"])
+      try eventually("it lies open", within: .seconds(5)) { Files.text(daemon.credential()).contains(token.secret) }
+      #expect(try daemon.token().secret == token.secret)
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import HearthCore
+import TestSupport
+import Testing
+
+@Suite("A session whose credential lies on disk otherwise than configured")
+struct MisprotectedTests {
+  private let credential = Credential.sample(1, issuedAt: .sample)
+  private let keyAway = Obstacle(.keyUnavailable, detail: "key file /k is not there")
+
+  private func found(_ obstacle: Obstacle? = nil) -> SessionScript {
+    var session = SessionScript()
+    session.reads(.misprotected(credential))
+    if let obstacle { session.writes(obstacle) }
+    return session
+  }
+
+  private func isWrite(_ action: SessionAction?) -> Bool {
+    if case .write(let written, _)? = action { written == credential } else { false }
+  }
+
+  @Test("is written at once, serves its token meanwhile, and is at rest when that is done")
+  func written() {
+    var session = found()
+    #expect(isWrite(session.deeds.first) && session.deeds.count == 1)
+    #expect(session.state == .authenticated && session.token == .sample(1))
+    session.writes()
+    #expect(session.deeds.isEmpty && !session.snapshot.isWritePending && session.machine.isAtRest)
+    session.isHinted(.found(credential))
+    #expect(session.deeds.isEmpty)
+  }
+
+  @Test("is written ever more slowly where that fails, whatever is read in between, and ends nothing")
+  func backsOff() {
+    var session = found(keyAway)
+    var waits: [Duration] = []
+    for _ in 0..<12 {
+      session.isHinted(.misprotected(credential))
+      #expect(!session.deeds.contains { isWrite($0) })
+      let before = session.now
+      session.wakes()
+      waits.append(session.now - before)
+      #expect(isWrite(session.deeds.first))
+      session.writes(keyAway)
+      #expect(session.state == .authenticated && session.token == .sample(1))
+    }
+    #expect(waits.max().map { $0 <= .seconds(30) && $0 >= .seconds(15) } == true)
+    #expect(session.snapshot.isWritePending && session.snapshot.credentialError == keyAway.detail)
+    #expect(session.news.filter { $0 == .credentialPendingWrite(keyAway) }.count == 1)
+  }
+
+  @Test("asks for the passphrase that would seal it, and is sealed as soon as that is entered")
+  func passphrase() {
+    var session = found(.sealed)
+    #expect(session.state == .authenticated && session.token == .sample(1))
+    #expect(session.snapshot.action == .unlock)
+    #expect(session.snapshot.message.hasSuffix("Run \"hearthctl unlock work\"."))
+    session.take(.unlocked(.user))
+    #expect(session.deeds.contains { isWrite($0) })
+    session.writes()
+    #expect(session.snapshot.action == nil && session.snapshot.message == "Signed in.")
+  }
+
+  @Test("sends nothing before it is sealed: what would come back could not be")
+  func asksNothing() {
+    var session = found(.sealed)
+    session.passes(.seconds(4000))
+    session.writes(.sealed)
+    #expect(session.attempts.isEmpty && session.state == .authenticated)
+    guard case .refused(.refreshUnavailable)? = session.answer(asking: .refresh) else {
+      Issue.record("not refused")
+      return
+    }
+  }
+
+  @Test("is wiped by a lock although it cannot be written, for its tokens lie on the disk; a newer one is not")
+  func locked() {
+    var session = found(.sealed)
+    session.take(.locked(.user))
+    #expect(session.machine.knowledge == .withheld && session.state == .locked(.explicit(.user)))
+    session.take(.unlocked(.user))
+    session.reads(.misprotected(credential))
+    #expect(session.token == .sample(1))
+
+    var pending = SessionScript.holding()
+    pending.comesDue()
+    pending.isGranted(.sample(2))
+    pending.writes(.full)
+    pending.take(.locked(.user))
+    #expect(pending.machine.knowledge != .withheld, "memory holds the only copy")
+  }
+
+  @Test("takes over another program's open grant and seals that")
+  func adopted() {
+    var session = SessionScript.holding()
+    let other = Credential.sample(5, issuedAt: .sample)
+    session.isHinted(.misprotected(other))
+    #expect(session.token == .sample(5))
+    guard case .write(let written, _)? = session.deeds.first else {
+      Issue.record("not written")
+      return
+    }
+    #expect(written == other)
+  }
+}

@@ -1,0 +1,143 @@
+import HearthCore
+import HearthStorage
+import TestSupport
+import Testing
+
+@Suite("The protection that is configured changes")
+struct ProtectionChangeTests {
+  let bench = Bench()
+  let key = "/home/me/key"
+
+  private var text: String { bench.files.text(at: bench.defaultPath) ?? "" }
+
+  private func putKey(_ letter: Character = "k") { bench.files.put(String(repeating: letter, count: 40), at: key) }
+
+  private func sealed(with passphrase: String = "open sesame") async throws {
+    let store = bench.store(protection: .passphrase)
+    try await store.unlock(passphrase: Secret(passphrase))
+    try await store.write(bench.credential(1))
+  }
+
+  private func obstacle(_ reading: CredentialReading) -> Obstacle? {
+    if case .unreadable(let obstacle) = reading { obstacle } else { nil }
+  }
+
+  @Test("A file that lies open under a key file is found, to be written anew, and is sealed by that")
+  func openUnderKeyFile() async throws {
+    putKey()
+    try await bench.store().write(bench.credential(1))
+    let store = bench.store(protection: .keyFile, keyFile: key)
+    #expect(await store.read() == .misprotected(bench.credential(1)))
+    try await store.write(bench.credential(1))
+    #expect(!text.contains("access-1") && !text.contains("refresh-1"))
+    #expect(await store.read() == .found(bench.credential(1)))
+    // Another program, which knows of no seal.
+    bench.files.put(bench.text(2), at: bench.defaultPath)
+    #expect(await store.read() == .misprotected(bench.credential(2)))
+  }
+
+  @Test("A file that lies open under a passphrase is found, and can be sealed once the passphrase is set")
+  func openUnderPassphrase() async throws {
+    try await bench.store().write(bench.credential(1))
+    let store = bench.store(protection: .passphrase)
+    #expect(await store.read() == .misprotected(bench.credential(1)))
+    await #expect(throws: Obstacle(.passphraseRequired, detail: "a passphrase is needed to seal the credential")) {
+      try await store.write(bench.credential(1))
+    }
+    #expect(text.contains("access-1"), "what cannot be sealed yet stays as it is")
+    try await store.unlock(passphrase: Secret("open sesame"))
+    #expect(await store.read() == .misprotected(bench.credential(1)))
+    try await store.write(bench.credential(1))
+    #expect(!text.contains("access-1"))
+    #expect(await store.read() == .found(bench.credential(1)))
+  }
+
+  @Test("A file that a passphrase sealed is opened by it, and lies open by the next write where none is configured")
+  func passphraseToNone() async throws {
+    try await sealed()
+    let store = bench.store()
+    #expect(obstacle(await store.read())?.kind == .passphraseRequired)
+    try await store.unlock(passphrase: Secret("open sesame"))
+    #expect(await store.read() == .misprotected(bench.credential(1)))
+    try await store.write(bench.credential(1))
+    #expect(await bench.store().read() == .found(bench.credential(1)))
+    // The key is not kept beyond its use.
+    try await sealed()
+    #expect(obstacle(await store.read())?.kind == .passphraseRequired)
+  }
+
+  @Test("From a passphrase to a key file and back nothing is lost, and each seal opens as configured")
+  func passphraseToKeyFileAndBack() async throws {
+    putKey()
+    try await sealed()
+    let filed = bench.store(protection: .keyFile, keyFile: key)
+    #expect(obstacle(await filed.read())?.kind == .passphraseRequired)
+    await #expect(throws: Obstacle.self) { try await filed.write(bench.credential(1)) }
+    try await filed.unlock(passphrase: Secret("open sesame"))
+    #expect(await filed.read() == .misprotected(bench.credential(1)))
+    try await filed.write(bench.credential(1))
+    #expect(text.contains(#""protection":"key-file""#))
+    #expect(await bench.store(protection: .keyFile, keyFile: key).read() == .found(bench.credential(1)))
+
+    let back = bench.store(protection: .passphrase, keyFile: key)
+    #expect(await back.read() == .misprotected(bench.credential(1)))
+    try await back.unlock(passphrase: Secret("another"))
+    try await back.write(bench.credential(1))
+    #expect(text.contains(#""protection":"passphrase""#))
+    #expect(await back.read() == .found(bench.credential(1)))
+  }
+
+  @Test("A file that a key file sealed is opened by it as long as it is named, and else says what to do")
+  func keyFileToNone() async throws {
+    putKey()
+    try await bench.store(protection: .keyFile, keyFile: key).write(bench.credential(1))
+    let before = text
+    let detail = try #require(obstacle(await bench.store().read()))
+    #expect(detail.kind == .keyUnavailable)
+    #expect(detail.detail.contains("name it as key_file again"))
+    await #expect(throws: Obstacle.self) { try await bench.store().write(bench.credential(2)) }
+    #expect(text == before)
+    let store = bench.store(keyFile: key)
+    #expect(await store.read() == .misprotected(bench.credential(1)))
+    try await store.write(bench.credential(1))
+    #expect(await bench.store().read() == .found(bench.credential(1)))
+  }
+
+  @Test("An end is told as it is, whatever the protection")
+  func ended() async throws {
+    putKey()
+    try await bench.store().write(bench.credential(1))
+    try await bench.store().writeEnd(bench.end(.refreshTokenExpired))
+    #expect(
+      await bench.store(protection: .keyFile, keyFile: key).read() == .ended(bench.end(.refreshTokenExpired)))
+  }
+
+  @Test(
+    "While it is sealed or laid open the power may fail: one of the two is there",
+    arguments: MemoryFileSystem.Loss.allCases)
+  func powerLoss(loss: MemoryFileSystem.Loss) async throws {
+    for isSealing in [true, false] {
+      var steps = 0
+      var isDone = false
+      var readings: [Bool] = []
+      while !isDone {
+        let bench = Bench()
+        bench.files.put(String(repeating: "k", count: 40), at: key)
+        func store(sealed: Bool) -> FileCredentialStore {
+          bench.store(protection: sealed ? .keyFile : .none, keyFile: key)
+        }
+        try await store(sealed: !isSealing).write(bench.credential(1))
+        bench.files.stop(afterChanges: steps)
+        isDone = (try? await store(sealed: isSealing).write(bench.credential(1))) != nil
+        bench.files.restart(after: loss)
+        let reading = await store(sealed: isSealing).read()
+        let isThere = [.found(bench.credential(1)), .misprotected(bench.credential(1))].contains(reading)
+        #expect(isThere, "after \(steps) steps")
+        #expect(!isDone || reading == .found(bench.credential(1)))
+        readings.append(reading == .found(bench.credential(1)))
+        steps += 1
+      }
+      #expect(readings.contains(false) && readings.contains(true))
+    }
+  }
+}
