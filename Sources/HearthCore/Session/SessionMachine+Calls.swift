@@ -81,6 +81,11 @@ extension SessionMachine {
     else { return [.answer(call.id, .done)] }
     let isKnown = self.refusal?.fingerprint == refusal.fingerprint
     let news: [SessionAction] = isKnown ? [] : [.announce(.unauthorized(refusal))]
+    // Some providers take a token back the moment they grant the next one: that one is on its way.
+    guard held.phase == .idle else {
+      calls.append(call)
+      return news
+    }
     let isRenewable = isRenewable(held.grant, at: now)
     let isJustIssued = now - held.grant.issuedAt <= Self.justIssued
     if isJustIssued, held.followsRefusal || !isRenewable, !refusal.isAcceptedElsewhere {
@@ -192,7 +197,8 @@ extension SessionMachine {
     case .token(let minValidity): return lesserTokenAnswer(call, held, minValidity, at: now)
     case .refresh: return refreshAnswer(call, held, at: now)
     case .refusal(let fingerprint):
-      return refusal?.fingerprint == fingerprint && call.outcome == nil ? nil : .done
+      guard call.outcome == nil, held.grant.bearer(settings.bearer).fingerprint == fingerprint else { return .done }
+      return refusal == nil && held.phase == .idle ? .done : nil
     case .look, .signOut, .adoption: return nil
     }
   }

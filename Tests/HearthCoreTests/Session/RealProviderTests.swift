@@ -99,6 +99,35 @@ struct RealProviderTests {
     }
   }
 
+  @Test("takes a 401 to a token whose successor is on its way for what it is, and ends nothing over it")
+  func crossing() {
+    var session = SessionScript.holding()
+    for number in 1...4 {
+      session.passes(.seconds(20))
+      session.asks(.refresh)
+      let report = session.asks(.reportUnauthorized(APIRefusal(Token.sample(number).fingerprint)))
+      #expect(session.answer(to: report) == nil, "it waits for the token that is on its way")
+      session.isGranted(.sample(number + 1))
+      session.writes()
+      #expect(session.answer(to: report) == .done)
+      #expect(session.state == .authenticated)
+    }
+    #expect(session.attempts.count == 4)
+    session.asks(.reportUnauthorized(APIRefusal(Token.sample(5).fingerprint)))
+    session.passes(RefreshSettings.leastGap)
+    #expect(session.snapshot.isRefreshing, "the current one is refreshed")
+  }
+
+  @Test("answers a 401 to a token whose successor did not come, so that it can be reported again")
+  func crossingInVain() {
+    var session = SessionScript.holding()
+    session.asks(.refresh)
+    let report = session.asks(.reportUnauthorized(APIRefusal(Token.sample(1).fingerprint)))
+    session.fails(.unavailable(message: "503", retryAfter: nil))
+    #expect(session.answer(to: report) == .done)
+    #expect(session.token == .sample(1))
+  }
+
   @Test("gives a token that was reported as refused to nobody after a refresh that failed, until one succeeds")
   func refusedStaysRefused() {
     var session = SessionScript.holding()
