@@ -42,6 +42,14 @@ extension AccountConfiguration {
     }
   }
 
+  /// Whether the issuer is what the configuration names, and not the origin that stands in for one.
+  private var isIssuerConfigured: Bool {
+    switch provider {
+    case .oidc, .clientCredentials(.issuer, _): true
+    case .oauth2, .json, .firebase, .clientCredentials(.endpoints, _): false
+    }
+  }
+
   func sessionSettings(_ refresh: RefreshSettings, home: GrantHome) -> SessionSettings {
     let renewsWithoutRefreshToken =
       switch provider {
@@ -51,7 +59,9 @@ extension AccountConfiguration {
     return SessionSettings(
       refresh: refresh, locksWhenUnreadable: lockOn.contains(.unreadable),
       renewsWithoutRefreshToken: renewsWithoutRefreshToken, bearer: bearer,
-      configuredSubject: subject.map { Subject(issuer: issuerText ?? "", id: $0) }, home: home)
+      configuredSubject: subject.map {
+        Subject(issuer: issuerText ?? "", id: $0, isIssuerAssumed: !isIssuerConfigured)
+      }, home: home)
   }
 
   var storedProtection: (protection: HearthStorage.Protection, keyFile: String?) {

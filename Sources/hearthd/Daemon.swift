@@ -158,7 +158,7 @@ struct Daemon {
       case .changed(let snapshot):
         await outbox.sessionChanged(
           snapshot.account, permission: snapshot.outboxPermission, knownSubject: snapshot.subject,
-          token: snapshot.token?.fingerprint)
+          formerly: snapshot.formerSubject, token: snapshot.token?.fingerprint)
       case .timeTold(let skew): await outbox.timeTold(skew: skew)
       }
     }

@@ -37,10 +37,10 @@ package protocol OutboxStore: Sendable {
     of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, limit: Int, at now: Timestamp
   ) async throws(OutboxStoreFailure) -> Int
 
-  /// Makes `subject` the one whose items are not another user's. With `adopts`, up to `limit` items that were made
-  /// while nobody was known become theirs.
+  /// Makes `subject` the one whose items are not another user's. Up to `limit` items that were made under their
+  /// `former` name, and with `adopts` also those that were made while nobody was known, become theirs.
   func bind(
-    _ account: AccountName, to subject: Subject, adopts: Bool, limit: Int
+    _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int
   ) async throws(OutboxStoreFailure) -> OutboxBinding
 
   /// Cancels up to `limit` undelivered items of this subject; returns how many there were.

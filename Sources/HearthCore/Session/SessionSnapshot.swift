@@ -2,6 +2,9 @@
 package struct SessionSnapshot: Hashable, Sendable {
   package let account: AccountName
   package let subject: Subject?
+  /// The same user, by the issuer that was or would have been assumed; nil where the provider has told none, or it is the
+  /// same.
+  package let formerSubject: Subject?
   package let state: SessionState
   package let message: String
   package let action: SessionState.Action?
@@ -64,7 +67,7 @@ extension SessionMachine {
     let isWritePending: Bool =
       if case .held(let held) = knowledge { !held.isStored && writing.failures > 0 } else { false }
     return SessionSnapshot(
-      account: account, subject: subject, state: state,
+      account: account, subject: subject, formerSubject: formerSubject, state: state,
       message: state.message(for: account, detail: detail(trouble, foreign: foreign, isUnsealed: isUnsealed, advice)),
       action: advice,
       since: since,
@@ -77,6 +80,12 @@ extension SessionMachine {
       isReadable: (obstacle == nil || obstacle?.kind == .passphraseRequired) && knowledge != .unread,
       isWritePending: isWritePending,
       credentialError: (obstacle ?? writing.lastObstacle ?? noting.lastObstacle)?.detail)
+  }
+
+  private var formerSubject: Subject? {
+    guard let subject, !subject.isIssuerAssumed, let origin = settings.home?.origin else { return nil }
+    let former = Subject(issuer: origin.description, id: subject.id, isIssuerAssumed: true)
+    return former == subject ? nil : former
   }
 
   private var isRefreshing: Bool {

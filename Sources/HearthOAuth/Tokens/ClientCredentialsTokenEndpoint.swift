@@ -8,7 +8,9 @@ struct ClientCredentialsTokenEndpoint: TokenEndpoint {
     endpoint = OAuthTokenEndpoint(source: source, client: client, exchange: exchange)
   }
 
-  func refresh(_ credential: Credential) async throws(RefreshFailure) -> TokenResponse { try await ask(for: credential) }
+  func refresh(_ credential: Credential) async throws(RefreshFailure) -> TokenResponse {
+    try await ask(for: credential)
+  }
 
   func requestGrant() async throws(RefreshFailure) -> TokenResponse { try await ask(for: nil) }
 

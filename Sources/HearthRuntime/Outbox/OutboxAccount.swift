@@ -21,6 +21,8 @@ struct OutboxAccount {
   var origins: Set<Origin>
   var permission = OutboxPermission.blocked(reason: OutboxAccount.hydrating)
   var knownSubject: Subject?
+  /// The same user, by the issuer that was assumed before the provider told one.
+  var formerSubject: Subject?
   /// Its session has said whose it is, as far as that is remembered.
   var isHeardOf = false
   var isBound = true

@@ -117,7 +117,10 @@ extension OutboxService {
       // What comes while the store is asked asks for it again.
       accounts[name]?.isBound = true
       let binding: OutboxBinding
-      do { binding = try await store.bind(name, to: subject, adopts: adopts, limit: Self.batch) } catch {
+      do {
+        binding = try await store.bind(
+          name, to: subject, formerly: account.formerSubject, adopts: adopts, limit: Self.batch)
+      } catch {
         accounts[name]?.bindAgain()
         throw error
       }

@@ -89,9 +89,11 @@ package actor OutboxService {
   // MARK: - Events
 
   /// The session of an account changed. `knownSubject`: whose it is, or was last, as far as is known; the one who is
-  /// sent under counts where there is one. `token`: the one it holds.
+  /// sent under counts where there is one. `former`: the same user, by the issuer that was assumed before the provider
+  /// told one. `token`: the one it holds.
   package func sessionChanged(
-    _ name: AccountName, permission: OutboxPermission, knownSubject: Subject?, token: Fingerprint?
+    _ name: AccountName, permission: OutboxPermission, knownSubject: Subject?, formerly former: Subject? = nil,
+    token: Fingerprint?
   ) {
     guard var account = accounts[name] else { return }
     let subject: Subject? =
@@ -106,6 +108,7 @@ package actor OutboxService {
     }
     account.permission = permission
     account.knownSubject = subject
+    account.formerSubject = former
     account.isHeardOf = true
     account.token = token
     account.mayHaveMore = .all

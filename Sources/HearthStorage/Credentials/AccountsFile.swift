@@ -78,7 +78,8 @@ package actor AccountsFile {
     do {
       let newPath = try await files.setAside(file.path, as: "corrupt", at: clock.now())
       logger.error(
-        "accounts.json cannot be understood (\(why)) and was moved to \(newPath).", metadata: ["HEARTH_ERROR": "\(why)"])
+        "accounts.json cannot be understood (\(why)) and was moved to \(newPath).", metadata: ["HEARTH_ERROR": "\(why)"]
+      )
     } catch {
       throw Obstacle(error, at: file.path)
     }
@@ -109,6 +110,7 @@ private struct AccountsDocument: Codable {
     var path: String?
     var marker: String?
     var issuer: String?
+    var issuerAssumed: Bool?
     var subject: String?
     var fingerprint: String?
     var lockedByUser: Bool?
@@ -136,6 +138,7 @@ private struct AccountsDocument: Codable {
     accounts = known.mapValues { known in
       Entry(
         path: known.place?.path, marker: known.place?.marker, issuer: known.subject?.issuer,
+        issuerAssumed: known.subject?.isIssuerAssumed == true ? true : nil,
         subject: known.subject?.id, fingerprint: known.fingerprint?.description,
         lockedByUser: known.lockedByUser ? true : nil, end: known.end.map(EndDocument.init),
         endDetail: known.end?.detail,
@@ -164,7 +167,8 @@ extension AccountsDocument.Entry {
         known.place = KnownAccount.Place(path: path, marker: marker)
       }
       if let issuer = entry.issuer, let subject = entry.subject {
-        known.subject = Subject(issuer: issuer, id: subject)
+        known.subject = Subject(
+          issuer: issuer, id: subject, isIssuerAssumed: entry.issuerAssumed ?? false)
       }
       known.fingerprint = entry.fingerprint.flatMap { Fingerprint($0) }
       known.lockedByUser = entry.lockedByUser ?? false

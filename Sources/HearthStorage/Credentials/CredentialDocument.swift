@@ -18,6 +18,8 @@ struct CredentialDocument: Codable {
   let version: Int
   let account: String?
   let issuer: String?
+  /// Written where it is true.
+  let issuerAssumed: Bool?
   let origin: String?
   let subject: String?
   let protection: String?
@@ -30,6 +32,7 @@ struct CredentialDocument: Codable {
     version = CredentialFile.version
     account = file.header.account
     issuer = file.header.issuer
+    issuerAssumed = file.header.isIssuerAssumed == true ? true : nil
     origin = file.header.origin
     subject = file.header.subject
     protection = file.header.protection

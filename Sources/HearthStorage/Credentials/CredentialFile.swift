@@ -9,6 +9,8 @@ struct CredentialFile: Sendable {
   struct Header: Hashable, Sendable {
     var account: String?
     var issuer: String?
+    /// True where the provider has told no issuer, and the origin stands in for one; nil where the file does not say.
+    var isIssuerAssumed: Bool?
     var origin: String?
     var subject: String?
     var protection: String
@@ -39,7 +41,9 @@ struct CredentialFile: Sendable {
   /// Nil where the file does not say, or not under which issuer.
   var subject: Subject? {
     guard let issuer = header.issuer, let id = header.subject else { return nil }
-    return Subject(issuer: issuer, id: id)
+    // Versions without the mark wrote the origin of the token endpoint where the provider had told no issuer.
+    let isAssumed = header.isIssuerAssumed ?? (header.origin == issuer)
+    return Subject(issuer: issuer, id: id, isIssuerAssumed: isAssumed)
   }
 
   var origin: Origin? { header.origin.flatMap { try? HTTPURL($0) }?.origin }
@@ -52,19 +56,21 @@ struct CredentialFile: Sendable {
 extension CredentialFile.Header {
   init(account: AccountName, subject: Subject?, origin: Origin?, protection: Protection) {
     self.init(
-      account: account.description, issuer: subject?.issuer, origin: origin?.description, subject: subject?.id,
-      protection: protection.rawValue)
+      account: account.description, issuer: subject?.issuer, isIssuerAssumed: subject?.isIssuerAssumed,
+      origin: origin?.description, subject: subject?.id, protection: protection.rawValue)
   }
 
   /// What a seal is bound to: each field but `sealed` as its name, then 0 where it is absent, or 1 and its text;
   /// name and text each behind their length in bytes (32 bits, big-endian). The order is the one below.
   func associatedData(kdf: ScryptParameters?) -> [UInt8] {
-    let fields: [(String, String?)] = [
+    var fields: [(String, String?)] = [
       ("version", String(CredentialFile.version)), ("account", account), ("issuer", issuer), ("origin", origin),
       ("subject", subject), ("protection", protection), ("kdf.name", kdf.map { _ in "scrypt" }),
       ("kdf.n", kdf.map { String($0.n) }), ("kdf.r", kdf.map { String($0.r) }), ("kdf.p", kdf.map { String($0.p) }),
       ("kdf.salt", kdf.map { Data($0.salt).base64EncodedString() }),
     ]
+    // Files without the mark go without the field, as those of versions that did not know it.
+    if isIssuerAssumed == true { fields.append(("issuerAssumed", "true")) }
     func framed(_ text: String) -> [UInt8] {
       withUnsafeBytes(of: UInt32(text.utf8.count).bigEndian, Array.init) + Array(text.utf8)
     }
@@ -85,8 +91,9 @@ extension CredentialFile {
     }
     if let origin = document.origin, (try? HTTPURL(origin)) == nil { throw .corrupt("its origin is no URL") }
     header = Header(
-      account: document.account, issuer: document.issuer, origin: document.origin, subject: document.subject,
-      protection: document.protection ?? Protection.none.rawValue)
+      account: document.account, issuer: document.issuer, isIssuerAssumed: document.issuerAssumed,
+      origin: document.origin,
+      subject: document.subject, protection: document.protection ?? Protection.none.rawValue)
     switch (document.grant, document.sealed, document.ended) {
     case (let grant?, nil, nil): body = .grant(try grant.grant(modified: modified))
     case (nil, let sealed?, nil): body = .sealed(try document.sealed(sealed))

@@ -20,9 +20,11 @@ extension FileCredentialStore {
   }
 
   /// Looks, and tells a file that is gone from a place that is away. Throws where that cannot be told, or nothing can
-  /// be read.
-  func look() async throws(Obstacle) -> Look {
-    let known = try await accounts.known(account)
+  /// be read. `beginsAnew`: what was signed out is not expected at its place any more, though its removal could not be
+  /// carried out there.
+  func look(beginsAnew: Bool = false) async throws(Obstacle) -> Look {
+    var known = try await accounts.known(account)
+    if beginsAnew, known.removal != nil { known.place = nil }
     let place = try await resolvePlace()
     do {
       return try await lookAtFile(place, known)

@@ -123,7 +123,7 @@ extension FileCredentialStore {
     }
     do {
       return (try await source.key(), false)
-    } catch where protection == .keyFile && keyFile.path == nil {
+    } catch  where protection == .keyFile && keyFile.path == nil {
       let detail =
         "it is sealed with a key file that the configuration does not name any more; name it as key_file again, "
         + "or sign out and in anew"

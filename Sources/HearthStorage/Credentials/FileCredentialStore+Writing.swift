@@ -6,7 +6,7 @@ extension FileCredentialStore {
   private static let room = 64 << 10
 
   package func prepare() async throws(Obstacle) {
-    let look = try await lookForWriting()
+    let look = try await lookForWriting(beginsAnew: true)
     _ = try await sealingKey()
     let file = AtomicFile(path: look.place.file, files: files)
     let room = max(Self.room, 2 * (lastSeen?.size ?? 0))
@@ -23,7 +23,7 @@ extension FileCredentialStore {
   }
 
   package func write(_ credential: Credential) async throws(Obstacle) {
-    let look = try await lookForWriting()
+    let look = try await lookForWriting(beginsAnew: true)
     let bytes = try await self.bytes(of: credential)
     try await makeFolder(look.place)
     try await setAsideUnknown(look)
@@ -104,8 +104,8 @@ extension FileCredentialStore {
   }
 
   /// A look that also makes sure that a file which is there can be read, down to its grant.
-  private func lookForWriting() async throws(Obstacle) -> Look {
-    let look = try await look()
+  private func lookForWriting(beginsAnew: Bool = false) async throws(Obstacle) -> Look {
+    let look = try await look(beginsAnew: beginsAnew)
     guard case .file(let file) = look.found, case .sealed = file.body else { return look }
     do {
       _ = try await grant(in: file, modified: look.modified)
@@ -149,6 +149,7 @@ extension FileCredentialStore {
       account: account, subject: look.known.subject, origin: nil, protection: protection)
     if case .file(let file) = look.found {
       header.issuer = file.header.issuer
+      header.isIssuerAssumed = file.header.isIssuerAssumed
       header.subject = file.header.subject
       header.origin = file.header.origin
     }

@@ -124,25 +124,27 @@ extension OutboxBooks {
 
   // MARK: - Whose they are
 
-  func bind(_ account: AccountName, to subject: Subject, adopts: Bool, limit: Int) throws -> OutboxBinding {
-    let nobody = adopts ? ledger.owner(account, nil) : nil
-    guard let nobody else {
-      let owner = try ledger.madeOwner(account, subject, in: db)
-      return OutboxBinding(isDone: true, holdsOthers: ledger.makeCurrent(owner))
+  func bind(
+    _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int
+  ) throws -> OutboxBinding {
+    var isDone = true
+    let before = former.flatMap { $0 == subject ? nil : ledger.owner(account, $0) }
+    for theirs in [before, adopts ? ledger.owner(account, nil) : nil].compactMap(\.self) {
+      if let owner = ledger.owner(account, subject) {
+        isDone = try merge(theirs, into: owner, limit: limit) && isDone
+      } else {
+        try ledger.name(theirs, subject, in: db)
+      }
     }
-    guard let owner = ledger.owner(account, subject) else {
-      try ledger.name(nobody, subject, in: db)
-      return OutboxBinding(isDone: true, holdsOthers: ledger.makeCurrent(nobody))
-    }
-    let holdsOthers = ledger.makeCurrent(owner)
-    return OutboxBinding(isDone: try merge(nobody, into: owner, limit: limit), holdsOthers: holdsOthers)
+    let owner = try ledger.madeOwner(account, subject, in: db)
+    return OutboxBinding(isDone: isDone, holdsOthers: ledger.makeCurrent(owner))
   }
 
-  /// Moves items that were made while nobody was known to their new owner, keeping their places.
-  private func merge(_ nobody: Int64, into owner: Int64, limit: Int) throws -> Bool {
+  /// Moves items that were made under another name, or while nobody was known, to their owner, keeping their places.
+  private func merge(_ former: Int64, into owner: Int64, limit: Int) throws -> Bool {
     var left = limit
     for state in OutboxItem.State.byNumber where state != .inFlight && left > 0 {
-      let items = try rows(OutboxQueries.byState, [nobody, state.number, 0, left])
+      let items = try rows(OutboxQueries.byState, [former, state.number, 0, left])
       left -= items.count
       for var item in items {
         let oldHead = try state.isActive ? item.lane.flatMap { try first(owner, $0) } : nil
@@ -150,11 +152,11 @@ extension OutboxBooks {
         item.owner = owner
         if item.lane != nil { item.isHead = false }
         try write(item, was: state)
-        ledger.removed(state, bytes: item.bytes, of: nobody)
+        ledger.removed(state, bytes: item.bytes, of: former)
         ledger.added(state, bytes: item.bytes, createdAt: item.createdAt, to: owner)
         if state.isActive, let lane = item.lane {
           try promote(owner, lane)
-          try promote(nobody, lane)
+          try promote(former, lane)
         }
       }
     }

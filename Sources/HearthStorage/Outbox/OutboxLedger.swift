@@ -146,7 +146,7 @@ struct OutboxLedger: Sendable {
     }
   }
 
-  /// Gives the items of nobody a name, all at once.
+  /// Gives all items of an owner another name, or a first one, at once.
   mutating func name(_ owner: Int64, _ subject: Subject, in db: Database) throws {
     guard let account = owners[owner]?.account else { return }
     try db.execute(

@@ -156,9 +156,9 @@ package final class SQLiteOutboxStore: OutboxStore {
   }
 
   package func bind(
-    _ account: AccountName, to subject: Subject, adopts: Bool, limit: Int
+    _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int
   ) async throws(OutboxStoreFailure) -> OutboxBinding {
-    try await group.run { try $0.bind(account, to: subject, adopts: adopts, limit: limit) }
+    try await group.run { try $0.bind(account, to: subject, formerly: former, adopts: adopts, limit: limit) }
   }
 
   package func discard(

@@ -80,6 +80,7 @@ final class SimulatedDaemon: @unchecked Sendable {
       case .changed(let snapshot):
         await outbox.sessionChanged(
           snapshot.account, permission: snapshot.outboxPermission, knownSubject: snapshot.subject,
+          formerly: snapshot.formerSubject,
           token: snapshot.token?.fingerprint)
       case .timeTold(let skew): await outbox.timeTold(skew: skew)
       }

@@ -112,6 +112,27 @@ struct CredentialFileTests {
     #expect(await read(text) == .corrupt(flaw))
   }
 
+  @Test(
+    "An issuer that was assumed is marked so, sealed too; without a mark it is one that is the origin of the token endpoint",
+    arguments: [Protection.none, .keyFile])
+  func assumedIssuer(protection: Protection) async throws {
+    bench.files.put(String(repeating: "k", count: 32), at: "/home/me/key")
+    let keyFile = protection == .keyFile ? "/home/me/key" : nil
+    for isAssumed in [true, false] {
+      var credential = bench.credential(1)
+      credential.subject = Subject(issuer: "https://id.example.com", id: "2482", isIssuerAssumed: isAssumed)
+      try await bench.store(protection: protection, keyFile: keyFile).write(credential)
+      let reading = await bench.store(protection: protection, keyFile: keyFile).read()
+      guard case .found(let read) = reading else { throw UnexpectedReading(reading) }
+      // The sample's issuer is its origin: who wrote no mark meant that.
+      #expect(read.subject?.isIssuerAssumed == true || !isAssumed)
+      #expect(try await bench.store().remembered().subject?.isIssuerAssumed == isAssumed)
+    }
+    let reading = await read(bench.text(1).replacing(#""issuer":"https://id"#, with: #""issuer":"https://login"#))
+    guard case .found(let read) = reading else { throw UnexpectedReading(reading) }
+    #expect(read.subject?.isIssuerAssumed == false)
+  }
+
   @Test("Fields that are not known are passed over")
   func unknownFields() async {
     let text = bench.text(1).replacing(#""version":1"#, with: #""version":1,"note":{"by":"me"}"#)

@@ -90,6 +90,20 @@ struct SignOutTests {
     #expect(bench.files.fileNames == [bench.accountsPath])
   }
 
+  @Test("Signing in again is stored, though the removal of what was signed out could not be carried out")
+  func signsInAgain() async throws {
+    try await bench.store(at: bench.configuredPath).write(bench.credential(1))
+    bench.files.delete(bench.configuredPath)
+    bench.files.delete(bench.configuredMarker)
+    let store = bench.store(at: bench.configuredPath)
+    await #expect(throws: Obstacle.self, "before the sign-out nothing is put there") { try await store.prepare() }
+    await #expect(throws: Obstacle.self) { try await store.remove(bench.end(.signedOut), fingerprint: fingerprint) }
+    try await store.prepare()
+    try await store.write(bench.credential(2))
+    #expect(await bench.store(at: bench.configuredPath).read() == .found(bench.credential(2)))
+    #expect(try await bench.store(at: bench.configuredPath).remembered().end == nil)
+  }
+
   @Test("A sealed file that was out of reach is removed without its passphrase")
   func sealedAndAway() async throws {
     let store = bench.store(at: bench.configuredPath, protection: .passphrase)

@@ -10,7 +10,7 @@ import Testing
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/1"), Sample.draft("/2"), subject: nil)
       #expect(try await outbox.settle().deliveries.isEmpty)
-      #expect(try await outbox.store.bind(Sample.work, to: Sample.alice, adopts: true, limit: 10).isDone)
+      #expect(try await outbox.store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 10).isDone)
       #expect(try await outbox.settle(subject: Sample.bob).deliveries.isEmpty)
       let delivery = try #require(try await outbox.settle().deliveries.first)
       #expect(delivery.path == "/1")
@@ -22,7 +22,8 @@ import Testing
   func hint() async throws {
     try await withStore { outbox in
       let id = try await outbox.add(Sample.draft(), subject: nil)[0].item.id
-      #expect(try await outbox.store.bind(Sample.work, to: Sample.alice, adopts: false, limit: 10).isDone)
+      #expect(
+        try await outbox.store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: false, limit: 10).isDone)
       #expect(try await outbox.settle().deliveries.isEmpty)
       #expect(try await outbox.store.item(id)?.subject == nil)
       #expect(try await outbox.state(id) == .pending)
@@ -35,8 +36,8 @@ import Testing
       try await outbox.add(Sample.draft("/1"))
       try await outbox.add(Sample.draft("/2"), Sample.draft("/3"), Sample.draft("/u", lane: nil), subject: nil)
       try await outbox.add(Sample.draft("/4"))
-      #expect(try await !outbox.store.bind(Sample.work, to: Sample.alice, adopts: true, limit: 2).isDone)
-      #expect(try await outbox.store.bind(Sample.work, to: Sample.alice, adopts: true, limit: 2).isDone)
+      #expect(try await !outbox.store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 2).isDone)
+      #expect(try await outbox.store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 2).isDone)
       try outbox.expectSound()
       let paths = try await outbox.settle(follows: true).deliveries.map(\.path)
       #expect(paths.filter { $0 != "/u" } == ["/1", "/2", "/3", "/4"])
@@ -48,10 +49,10 @@ import Testing
   func otherUser() async throws {
     try await withStore { outbox in
       let store = outbox.store
-      _ = try await store.bind(Sample.work, to: Sample.alice, adopts: true, limit: 10)
+      _ = try await store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 10)
       let id = try await outbox.add(Sample.draft("/alice"))[0].item.id
-      #expect(try await store.bind(Sample.work, to: Sample.bob, adopts: true, limit: 10).holdsOthers)
-      #expect(try await !store.bind(Sample.work, to: Sample.bob, adopts: true, limit: 10).holdsOthers)
+      #expect(try await store.bind(Sample.work, to: Sample.bob, formerly: nil, adopts: true, limit: 10).holdsOthers)
+      #expect(try await !store.bind(Sample.work, to: Sample.bob, formerly: nil, adopts: true, limit: 10).holdsOthers)
       try await outbox.add(Sample.draft("/bob"), subject: Sample.bob)
       let item = try #require(try await store.item(id))
       #expect(item.state == .held)
@@ -64,7 +65,7 @@ import Testing
       await #expect(throws: OutboxStoreFailure.invalidState(.held)) {
         try await store.change(id, .retry, releasing: [], at: Sample.start)
       }
-      _ = try await store.bind(Sample.work, to: Sample.alice, adopts: true, limit: 10)
+      _ = try await store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 10)
       #expect(try await outbox.state(id) == .pending)
       #expect(try await outbox.settle().deliveries.map(\.path) == ["/alice"])
     }
@@ -76,6 +77,28 @@ import Testing
       try await outbox.add(Sample.draft())
       let namesake = Subject(issuer: "https://elsewhere.example.com", id: Sample.alice.id)
       #expect(try await outbox.settle(subject: namesake).deliveries.isEmpty)
+    }
+  }
+
+  @Test("What was made under an assumed issuer becomes the same user's once the provider has told the real one")
+  func formerName() async throws {
+    try await withStore { outbox in
+      let assumed = Subject(issuer: "https://tokens.example.com", id: Sample.alice.id, isIssuerAssumed: true)
+      let early = try await outbox.add(Sample.draft("/1"), Sample.draft("/2"), subject: assumed)
+      let sent = try await outbox.settle(subject: assumed).deliveries
+      #expect(sent.map(\.path) == ["/1"])
+      let store = outbox.store
+      #expect(try await store.bind(Sample.work, to: Sample.alice, formerly: assumed, adopts: false, limit: 10).isDone)
+      #expect(try await outbox.state(early[1].item.id) == .pending)
+      // Under both names, as after a restart that knew the one and then the other.
+      try await outbox.add(Sample.draft("/3"), subject: assumed)
+      #expect(try await store.bind(Sample.work, to: Sample.alice, formerly: assumed, adopts: false, limit: 10).isDone)
+      _ = try await outbox.finish(sent[0], .delivered(status: 200))
+      let second = try await outbox.settle().deliveries
+      _ = try await outbox.finish(second[0], .delivered(status: 200))
+      let third = try await outbox.settle().deliveries
+      #expect(second.map(\.path) == ["/2"] && third.map(\.path) == ["/3"])
+      #expect(try await store.stats(of: Sample.work).held == 0)
     }
   }
 

@@ -71,7 +71,7 @@ import Testing
         case 12:
           let user = Bool.random(using: &random) ? Sample.alice : Sample.bob
           _ = try await outbox.store.bind(
-            Sample.work, to: user, adopts: taken.isEmpty, limit: Int.random(in: 1...9, using: &random))
+            Sample.work, to: user, formerly: nil, adopts: taken.isEmpty, limit: Int.random(in: 1...9, using: &random))
         default:
           _ = try await outbox.store.expire(limit: 3, at: outbox.now)
           let retention = OutboxRetention(delivered: .seconds(60), dead: .seconds(90), maxFinished: 50)

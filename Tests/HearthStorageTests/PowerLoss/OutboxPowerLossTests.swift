@@ -90,7 +90,7 @@ enum PowerLossRun {
       witness.inspect(found)
       try await opened.store.recover(at: clock.now())
       for account in OutboxLoad.accounts {
-        _ = try await opened.store.bind(account, to: Sample.alice, adopts: true, limit: 1000)
+        _ = try await opened.store.bind(account, to: Sample.alice, formerly: nil, adopts: true, limit: 1000)
       }
       try await check(opened.store, at: path, disk, witness)
       return opened.store
