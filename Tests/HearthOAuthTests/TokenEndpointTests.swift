@@ -301,7 +301,7 @@ struct TokenEndpointTests {
       let response = try await endpoint.refresh(bench.credential(refreshToken: #"a"b"#))
       #expect(response.accessToken.secret == Secret("a"))
       #expect(response.refreshToken?.secret == Secret("r"))
-      #expect(response.subject == Subject(issuer: bench.base, id: "me"))
+      #expect(response.subject == Subject(issuer: bench.base, id: "me", isIssuerAssumed: true))
       let request = try #require(bench.requests.first)
       #expect(request.headers["Content-Type"] == ["application/json"])
       #expect(request.body == #"{"data":{"token":{"refresh":"a\"b"}}}"#)

@@ -93,3 +93,14 @@ extension TokenAnswerReader {
     }
   }
 }
+
+extension RefreshFailure {
+  /// What it tells a person.
+  var message: String {
+    switch self {
+    case .unreachable(let message), .unavailable(let message, _), .unanswered(let message), .rejected(_, let message),
+      .unclear(let message, _), .misconfigured(let message):
+      message
+    }
+  }
+}

@@ -22,7 +22,7 @@ import Testing
       (400, "k7Qz8WvR2mXy5TbN"), (400, "CAME-access-token"), (200, "CAME-access-token"),
       (400, "no such token: SENT-refresh-1%2F%2fx%2By"),
       (400, "U0VOVC1yZWZyZXNoLTEvL3greQ=="),
-      (200, #"{"error":"odd","error_description":"kept CAME-access-token","access_token":"CAME-access-token"}"#),
+      (400, #"{"error":"odd","error_description":"kept CAME-access-token","access_token":"CAME-access-token"}"#),
       (500, #"{"error":"odd","message":"CAME-access-token","data":{"refresh_token":"CAME-access-token"}}"#),
     ])
   func redaction(status: Int, body: String) throws {
@@ -88,7 +88,7 @@ import Testing
       (400, "{}", "HTTP 400, an answer that names no error"), (404, "<html>", "HTTP 404, a web page"),
     ])
   func telling(status: Int, body: String, told: String) throws {
-    let text = "\(String(describing: try #require(reader().failure(answer(body, status: status)))))"
+    let text = try #require(reader().failure(answer(body, status: status))).message
     #expect(text.contains(told), "\(text)")
   }
 
