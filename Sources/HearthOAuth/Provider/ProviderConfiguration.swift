@@ -55,11 +55,16 @@ package struct ProviderConfiguration: Sendable {
     }
   }
 
+  /// Google's, of each Firebase account.
+  private var ownRules: [AnswerRule] {
+    if case .firebase = kind { ProviderPreset.firebase.answerRules } else { [] }
+  }
+
   /// The token endpoint of this account. `timeout` is for each request to it; `sender` makes fresh connections.
   package func tokenEndpoint(sender: HTTPSender, timeout: Duration) -> any TokenEndpoint {
     let exchange = TokenExchange(
       sender: sender, timeout: timeout, configuredSubject: subject, defaultLifetime: defaultLifetime,
-      finalErrors: finalErrors, answerRules: answerRules, home: home)
+      finalErrors: finalErrors, answerRules: answerRules + ownRules, home: home)
     func source(_ authority: Authority) -> EndpointSource {
       switch authority {
       case .discovered(let issuer): .discovered(Discovery(issuer: issuer, sender: sender, timeout: timeout))

@@ -1,12 +1,12 @@
-package import HearthCore
-
 /// What a refusal of one provider means where it does not mean what others' do.
 ///
 /// It is final only in an answer with a status that may be (400, 401, 403, or 2xx without a token).
 package struct AnswerRule: Hashable, Sendable {
   package enum Meaning: Hashable, Sendable {
-    /// Ends the session.
-    case final(RefreshFailure.Rejection)
+    /// Ends the session: the refresh token is refused for good.
+    case final
+    /// Ends it too, for the user's account is disabled or gone.
+    case accountDisabled
     /// The configuration is refused.
     case misconfigured
     /// The provider asks to come back later.

@@ -26,12 +26,15 @@ struct TokenRefusal: Sendable {
     default:
       if isPage { return nonsense("a web page", from: origin) }
       switch meaning {
-      case .final(let rejection): return mayBeFinal ? rejected(rejection, origin) : unclear(origin)
+      case .final where mayBeFinal:
+        return .rejected(.refreshToken, message: "\(origin) refused the refresh token: \(said).")
+      case .accountDisabled where mayBeFinal:
+        return .rejected(.accountDisabled, message: "\(origin) says that the account is disabled: \(said).")
       case .misconfigured:
         return .misconfigured(
           message: "\(origin) refuses the configuration: \(said). Check client, secret and scopes.")
       case .unavailable: return unavailable(origin)
-      case .unclear, nil: return unclear(origin)
+      case .final, .accountDisabled, .unclear, nil: return unclear(origin)
       }
     }
   }
@@ -56,15 +59,15 @@ struct TokenRefusal: Sendable {
   }
 
   private var meaning: AnswerRule.Meaning? {
-    if !finalErrors.isDisjoint(with: words.codes) { return .final(.refreshToken) }
+    if !finalErrors.isDisjoint(with: words.codes) { return .final }
     if let rule = rules.first(where: { $0.fits(words) }) { return rule.meaning }
     let known = words.codes.lazy.compactMap(Self.meaning).first
     guard isBackend, answer.status == 401 || answer.status == 403, document.object != nil, !document.isForm else {
       return known
     }
     switch known {
-    case .final, .unavailable: return known
-    case .misconfigured, .unclear, nil: return .final(.refreshToken)
+    case .final, .accountDisabled, .unavailable: return known
+    case .misconfigured, .unclear, nil: return .final
     }
   }
 
@@ -72,9 +75,9 @@ struct TokenRefusal: Sendable {
     switch code.lowercased() {
     case "invalid_grant", "interaction_required", "login_required", "consent_required", "bad_refresh_token",
       "invalid_refresh_token", "token_expired":
-      .final(.refreshToken)
+      .final
     case "user_disabled", "user_not_found":
-      .final(.accountDisabled)
+      .accountDisabled
     case "invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope", "invalid_request",
       "incorrect_client_credentials", "invalid_grant_type", "project_number_mismatch", "api_key_invalid":
       .misconfigured
@@ -86,14 +89,6 @@ struct TokenRefusal: Sendable {
   }
 
   // MARK: - Words
-
-  private func rejected(_ rejection: RefreshFailure.Rejection, _ origin: Origin) -> RefreshFailure {
-    switch rejection {
-    case .refreshToken: .rejected(.refreshToken, message: "\(origin) refused the refresh token: \(said).")
-    case .accountDisabled:
-      .rejected(.accountDisabled, message: "\(origin) says that the account is disabled: \(said).")
-    }
-  }
 
   private func unclear(_ origin: Origin) -> RefreshFailure {
     .unclear(
