@@ -12,7 +12,9 @@ struct ErrorWords: Hashable, Sendable {
     var descriptions: [String?] = []
     if let error = document?["error"] {
       // Google writes an object: {"error":{"code":400,"message":"TOKEN_EXPIRED","status":"INVALID_ARGUMENT"}}.
-      codes += [error.name, Self.leadingCode(error["message"]?.text)]
+      let (code, words) = Self.split(error.name)
+      descriptions.append(words)
+      codes += [code, Self.leadingCode(error["message"]?.text)]
       if case .array(let details) = error["details"] { codes += details.map { $0["reason"]?.text } }
       codes += [error["status"]?.name, error["code"]?.name]
       descriptions.append(error["message"]?.text)
@@ -36,6 +38,13 @@ struct ErrorWords: Hashable, Sendable {
     let word = message?.prefix { $0 != " " && $0 != ":" } ?? ""
     let isCode = word.contains("_") && word.utf8.allSatisfy { Unicode.Scalar($0).properties.isUppercase || $0 == 0x5F }
     return isCode ? String(word) : nil
+  }
+
+  /// Dropbox writes words behind its code: `invalid_client: Invalid client_id or client_secret`.
+  private static func split(_ error: String?) -> (code: String?, words: String?) {
+    guard let error, let end = error.firstRange(of: ": ") else { return (error, nil) }
+    let code = error[..<end.lowerBound]
+    return code.contains(" ") ? (error, nil) : (String(code), String(error[end.upperBound...]))
   }
 
   /// An element of a list of errors: a text, or an object such as Strava's resource, field and code.

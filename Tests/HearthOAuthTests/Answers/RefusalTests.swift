@@ -183,7 +183,7 @@ import Testing
   func rules() {
     var reader = reader()
     reader.rules = [
-      AnswerRule(code: "invalid_request", phrase: "invalid token", means: .final(.refreshToken)),
+      AnswerRule(code: "invalid_request", phrase: "invalid token", means: .final),
       AnswerRule(code: "invalid_grant", phrase: "IP restricted", means: .unclear),
       AnswerRule(phrase: "try later", means: .unavailable),
     ]
