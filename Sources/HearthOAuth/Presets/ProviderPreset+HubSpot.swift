@@ -1,11 +1,11 @@
 extension ProviderPreset {
-  /// https://developers.hubspot.com/docs/api-reference/auth-oauth-v1/guide
+  /// https://developers.hubspot.com/docs/api-reference/auth-oauth-v3/guide
   static let hubspot: Self = {
     var preset = Self(
       "hubspot", title: "HubSpot",
       at: .endpoints(
         ProviderEndpoints(
-          preset: "https://api.hubapi.com/oauth/v1/token", authorization: "https://app.hubspot.com/oauth/authorize")),
+          preset: "https://api.hubapi.com/oauth/v3/token", authorization: "https://app.hubspot.com/oauth/authorize")),
       rotation: .never)
     preset.clientAuthentication = .post
     // It stands in "status", beside an "error" that says invalid_request or invalid_grant.

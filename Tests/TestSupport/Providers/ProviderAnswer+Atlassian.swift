@@ -14,7 +14,8 @@ extension ProviderAnswer {
       #"{"error":"unauthorized_client","error_description":"refresh_token is invalid"}"#, means: .ends, .seen,
       "https://nango.dev/blog/jira-oauth-refresh-token-invalid-grant"),
     ProviderAnswer(
-      "atlassian", .client, 401, #"{"error":"access_denied","error_description":"Unauthorized"}"#, means: .unclear,
+      "atlassian", .client, 401, #"{"error":"access_denied","error_description":"Unauthorized"}"#,
+      means: .misconfigured,
       .documented, guide),
     ProviderAnswer(
       "atlassian", .limited, 429, #"{"code":429,"message":"Rate limit exceeded"}"#, headers: ["Retry-After": "10"],

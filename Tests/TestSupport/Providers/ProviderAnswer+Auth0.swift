@@ -24,8 +24,12 @@ extension ProviderAnswer {
       means: .unclear, .documented,
       "https://auth0.com/docs/secure/multi-factor-authentication/authenticate-using-ropg-flow-with-mfa"),
     ProviderAnswer(
-      "auth0", .client, 401, #"{"error":"access_denied","error_description":"Unauthorized"}"#, means: .unclear,
+      "auth0", .client, 401, #"{"error":"access_denied","error_description":"Unauthorized"}"#, means: .misconfigured,
       .documented, tokens),
+    ProviderAnswer(
+      "auth0", .interaction, 403, #"{"error":"access_denied","error_description":"Access from here is not allowed."}"#,
+      means: .unclear, .documented,
+      "https://auth0.com/docs/customize/actions/explore-triggers/signup-and-login-triggers/login-trigger"),
     ProviderAnswer(
       "auth0", .client, 403,
       #"{"error":"unauthorized_client","error_description":"Grant type 'refresh_token' not allowed for the client."}"#,

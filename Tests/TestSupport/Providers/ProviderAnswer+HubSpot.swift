@@ -1,5 +1,5 @@
 extension ProviderAnswer {
-  private static let guide = "https://developers.hubspot.com/docs/api-reference/auth-oauth-v1/guide"
+  private static let guide = "https://developers.hubspot.com/docs/api-reference/auth-oauth-v3/guide"
 
   static let hubspot: [ProviderAnswer] = [
     ProviderAnswer(
