@@ -13,6 +13,9 @@ extension ProviderPreset {
       // A client that asks too often is told invalid_grant, and goes on with the same token after some minutes.
       AnswerRule(code: "invalid_grant", phrase: "AADSTS50196", means: .unavailable),
       AnswerRule(code: "invalid_grant", phrase: "AADSTS50057", means: .accountDisabled),
+      // Conditional access speaks of the device and the network, and of the token nothing: back in the office it is taken.
+      AnswerRule(phrase: "AADSTS53000", means: .unclear), AnswerRule(phrase: "AADSTS53001", means: .unclear),
+      AnswerRule(phrase: "AADSTS53003", means: .unclear),
     ]
     return preset
   }()

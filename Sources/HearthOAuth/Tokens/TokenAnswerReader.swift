@@ -45,9 +45,7 @@ struct TokenAnswerReader: Sendable {
       throw refusal.isRefusalInDisguise
         ? refusal.failure(of: origin) : refusal.nonsense("no access token", from: origin)
     }
-    guard TokenSyntax.isBearer(accessToken), grant["id_token"]?.text.map(TokenSyntax.isBearer) ?? true,
-      grant.refreshToken.map(TokenSyntax.isRefreshToken) ?? true
-    else {
+    guard TokenSyntax.isBearer(accessToken) else {
       throw refusal.nonsense("a token with characters that no token has", from: origin)
     }
     if let scheme = Self.unsupportedType(grant["token_type"]?.text) {
@@ -59,10 +57,12 @@ struct TokenAnswerReader: Sendable {
   }
 
   private func response(from grant: GrantFields, accessToken: String, answer: HTTPAnswer) -> TokenResponse {
-    let idToken = grant["id_token"]?.text
+    // What cannot be one beside a good access token is left out, as if it had not come.
+    let idToken = grant["id_token"]?.text.flatMap { TokenSyntax.isBearer($0) ? $0 : nil }
+    let refreshToken = grant.refreshToken.flatMap { TokenSyntax.isRefreshToken($0) ? $0 : nil }
     return TokenResponse(
       accessToken: Token(hashing: Secret(accessToken)),
-      refreshToken: grant.refreshToken.map { Token(hashing: Secret($0)) },
+      refreshToken: refreshToken.map { Token(hashing: Secret($0)) },
       idToken: idToken.map { Token(hashing: Secret($0)) },
       scope: scope(grant["scope"]),
       lifetime: Self.lifetime(grant.expiresIn) ?? Self.lifetime(of: accessToken, answer: answer) ?? defaultLifetime,

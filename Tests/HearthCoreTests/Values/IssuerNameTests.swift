@@ -34,6 +34,7 @@ import Testing
     }
     for other in [
       Self.template, Self.root + Self.tenant + "/v2.0/", Self.root + Self.tenant + "/v1.0", Self.root + "evil/v2.0",
+      Self.root + "cafe/v2.0",
       Self.root + Self.tenant + "/x/v2.0", "https://login.example.com/" + Self.tenant + "/v2.0",
     ] {
       #expect(!name.covers(other))

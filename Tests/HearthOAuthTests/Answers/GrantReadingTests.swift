@@ -173,6 +173,12 @@ import Testing
     #expect(response.refreshLifetime == .seconds(86_400))
   }
 
+  @Test("a refresh or ID token that can be none is left out, and does not take the access token with it")
+  func spoilt() throws {
+    let response = try reader().read(answer(#"{"access_token":"at","refresh_token":"a\nb","id_token":"a b"}"#))
+    #expect(response.accessToken.secret == Secret("at") && response.refreshToken == nil && response.idToken == nil)
+  }
+
   @Test("a form is read like JSON")
   func form() throws {
     let type = [("Content-Type", "application/x-www-form-urlencoded")]

@@ -25,11 +25,15 @@ extension ProviderAnswer {
       "https://github.com/keycloak/keycloak/issues/9959"),
     ProviderAnswer(
       "keycloak", .disabled, 400, #"{"error":"invalid_grant","error_description":"User disabled"}"#,
-      means: .endsDisabled, .documented, "https://github.com/keycloak/keycloak"),
+      means: .endsDisabled, .documented,
+      "https://github.com/keycloak/keycloak/blob/main/services/src/main/java/org/keycloak/protocol/oidc/TokenManager.java"
+    ),
     ProviderAnswer(
       "keycloak", .client, 401,
       #"{"error":"unauthorized_client","error_description":"Invalid client or Invalid client credentials"}"#,
-      means: .misconfigured, .documented, "https://github.com/keycloak/keycloak"),
+      means: .misconfigured, .documented,
+      "https://github.com/keycloak/keycloak/blob/main/services/src/main/java/org/keycloak/protocol/oidc/TokenManager.java"
+    ),
     ProviderAnswer(
       "keycloak", .broken, 503, "<html><body><h1>Service Unavailable</h1></body></html>", type: "text/html",
       means: .unavailable, .documented, guide),

@@ -38,6 +38,20 @@ extension ProviderAnswer {
       aadsts("invalid_grant", 65001, "The user or administrator has not consented to use the application."),
       means: .ends, .documented, codes),
     ProviderAnswer(
+      "microsoft", .interaction, 400,
+      #"{"error":"interaction_required","error_description":"AADSTS70043: The refresh token has expired or is invalid due to sign-in frequency checks by conditional access.","error_codes":[70043],"suberror":"token_expired"}"#,
+      means: .ends, .seen, "https://github.com/Azure/azure-cli/issues/23822"),
+    ProviderAnswer(
+      "microsoft", .gateway, 400,
+      aadsts(
+        "invalid_grant", 53003,
+        "Access has been blocked by Conditional Access policies. The access policy does not allow token issuance."),
+      means: .unclear, .seen, "https://github.com/AzureAD/microsoft-identity-web/issues/2419"),
+    ProviderAnswer(
+      "microsoft", .gateway, 400,
+      aadsts("invalid_grant", 53000, "Device is not in required device state: compliant."), means: .unclear,
+      .documented, codes),
+    ProviderAnswer(
       "microsoft", .limited, 400,
       aadsts(
         "invalid_grant", 50196,
