@@ -30,6 +30,11 @@ enum JSONValue: Hashable, Sendable {
     if case .string(let text) = self, !text.isEmpty { text } else { nil }
   }
 
+  /// A name or a code: a text that is not empty, or a whole number.
+  var name: String? {
+    if case .integer(let number) = self { String(number) } else { text }
+  }
+
   /// A number, or a string that is one.
   var asNumber: Double? {
     switch self {

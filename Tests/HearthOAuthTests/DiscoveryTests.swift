@@ -32,6 +32,31 @@ struct DiscoveryTests {
     }
   }
 
+  @Test("Microsoft's placeholder is taken for the issuer of all tenants, and for no other")
+  func placeholder() async throws {
+    for (alias, named, expected) in [
+      ("/common/v2.0", "/{tenantid}/v2.0", Outcome.granted), ("/organizations/v2.0", "/{tenantid}/v2.0", .granted),
+      ("/consumers/v2.0", "/{tenantid}/v2.0", .granted), ("/common/v2.0", "/{tenant}/v2.0", .misconfigured),
+      ("/a/v2.0", "/{tenantid}/v2.0", .misconfigured), ("/common", "/{tenantid}", .misconfigured),
+    ] {
+      try await ProviderBench.run { bench in
+        bench.provider.grant(
+          alias + Self.path, #"{"issuer":"\#(bench.base)\#(named)","token_endpoint":"\#(bench.base)/token"}"#)
+        let tenant = bench.base + "/72f988bf-86f1-41af-91ab-2d7cd011db47/v2.0"
+        let idToken = jwt(#"{"iss":"\#(tenant)","sub":"2482"}"#)
+        bench.provider.grant("/token", #"{"access_token":"a","id_token":"\#(idToken)"}"#)
+        let endpoint = bench.oidc(issuer: bench.base + alias)
+        #expect(await bench.outcome(of: endpoint).outcome == expected)
+        if expected == .granted {
+          let subject = Subject(issuer: tenant, id: "2482")
+          let response = try await endpoint.refresh(bench.credential())
+          #expect(response.subject == subject)
+          #expect(await bench.outcome(of: endpoint, bench.credential(subject: subject)).outcome == .granted)
+        }
+      }
+    }
+  }
+
   @Test(
     "a document that cannot be had now is tried again later",
     arguments: [

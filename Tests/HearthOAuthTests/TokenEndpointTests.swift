@@ -244,41 +244,18 @@ struct TokenEndpointTests {
     }
   }
 
-  // MARK: - Who it is
-
-  @Test("the configured subject counts only where the provider has never told one")
-  func configuredSubject() async throws {
+  @Test("scopes are not named where a provider refuses that in a refresh")
+  func withoutScope() async throws {
     try await ProviderBench.run { bench in
-      bench.provider.discover(at: bench.server)
       bench.provider.grant("/token")
-      let endpoint = bench.oidc(subject: "me@example.com")
-      let unknown = try await endpoint.refresh(bench.credential())
-      #expect(unknown.subject == Subject(issuer: bench.base, id: "me@example.com"))
-      let known = Subject(issuer: bench.base, id: "2482")
-      #expect(try await endpoint.refresh(bench.credential(subject: known)).subject == nil)
-    }
-  }
-
-  @Test("whose a grant is comes from its ID token, else from the UserInfo endpoint, else from the configuration")
-  func identify() async throws {
-    try await ProviderBench.run { bench in
-      bench.provider.discover(at: bench.server)
-      let endpoint = bench.oidc(subject: "me@example.com")
-      let idToken = jwt(#"{"iss":"\#(bench.base)","sub":"1"}"#)
-      #expect(await endpoint.identify(bench.credential(idToken: idToken)) == Subject(issuer: bench.base, id: "1"))
-      #expect(bench.requests.isEmpty)
-      #expect(await endpoint.identify(bench.credential()) == Subject(issuer: bench.base, id: "me@example.com"))
-      bench.provider.grant("/userinfo", #"{"sub":"2482","name":"N"}"#)
-      #expect(await endpoint.identify(bench.credential()) == Subject(issuer: bench.base, id: "2482"))
-      #expect(bench.requests.last?.headers["Authorization"] == ["Bearer old-access"])
-    }
-  }
-
-  @Test("a provider that does not tell whose a grant is leaves it unknown")
-  func unidentified() async throws {
-    try await ProviderBench.run { bench in
-      bench.provider.discover(at: bench.server)
-      #expect(await bench.oidc().identify(bench.credential()) == nil)
+      let client = OAuthClient(id: "h", scopes: ["a"])
+      var provider = ProviderConfiguration(
+        kind: .oauth2(ProviderEndpoints(token: bench.server.url("/token")), client))
+      for isSent in [true, false] {
+        provider.sendsScopeOnRefresh = isSent
+        _ = try await provider.tokenEndpoint(sender: bench.sender, timeout: .seconds(30)).refresh(bench.credential())
+        #expect(bench.requests.last?.body.contains("scope=a") == isSent)
+      }
     }
   }
 
@@ -324,7 +301,7 @@ struct TokenEndpointTests {
       let response = try await endpoint.refresh(bench.credential(refreshToken: #"a"b"#))
       #expect(response.accessToken.secret == Secret("a"))
       #expect(response.refreshToken?.secret == Secret("r"))
-      #expect(response.subject == Subject(issuer: bench.base, id: "me"))
+      #expect(response.subject == Subject(issuer: bench.base, id: "me", isIssuerAssumed: true))
       let request = try #require(bench.requests.first)
       #expect(request.headers["Content-Type"] == ["application/json"])
       #expect(request.body == #"{"data":{"token":{"refresh":"a\"b"}}}"#)
@@ -361,9 +338,12 @@ struct TokenEndpointTests {
       #expect(bench.requests.map(\.body) == ["grant_type=client_credentials&scope=api"])
       bench.provider.grant("/token", #"{"access_token":"new-access"}"#)
       #expect(try await endpoint.refresh(bench.credential(refreshToken: nil)).lifetime == .seconds(3600))
-      for body in [#"{"error":"invalid_client"}"#, #"{"error":"invalid_grant"}"#, ""] {
+      for (body, outcome) in [
+        (#"{"error":"invalid_client"}"#, Outcome.misconfigured), (#"{"error":"invalid_grant"}"#, .misconfigured),
+        ("", .unclear),
+      ] {
         bench.provider.answer("/token", with: .answer(400, body: body))
-        #expect(await bench.outcome(of: endpoint).outcome == .misconfigured)
+        #expect(await bench.outcome(of: endpoint).outcome == outcome)
       }
       #expect(await endpoint.identify(bench.credential()) == Subject(issuer: bench.base, id: "h"))
     }

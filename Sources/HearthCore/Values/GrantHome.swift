@@ -4,8 +4,8 @@ package struct GrantHome: Hashable, Sendable {
   package private(set) var origin: Origin
   /// Discovery may name another origin yet.
   package private(set) var isOriginOpen: Bool
-  /// The issuer that is to be discovered, compared as the text it is.
-  private let issuer: String?
+  /// The issuer that is to be discovered.
+  private let issuer: IssuerName?
   /// Grants that name no origin are told by their issuer.
   private let isToldByIssuer: Bool
 
@@ -17,7 +17,7 @@ package struct GrantHome: Hashable, Sendable {
 
   /// A token endpoint that an issuer tells.
   package init(discoveredBy issuer: String, at origin: Origin) {
-    (self.origin, self.issuer) = (origin, issuer)
+    (self.origin, self.issuer) = (origin, IssuerName(issuer))
     (isToldByIssuer, isOriginOpen) = (true, true)
   }
 
@@ -35,12 +35,12 @@ package struct GrantHome: Hashable, Sendable {
     }
     guard isToldByIssuer, isOthers(credential.subject), let named = credential.subject?.issuer else { return nil }
     let own = (try? HTTPURL(named))?.description ?? "another issuer"
-    return refusal(from: own, to: issuer ?? origin.description)
+    return refusal(from: own, to: issuer?.text ?? origin.description)
   }
 
   private func isOthers(_ subject: Subject?) -> Bool {
     guard let named = subject?.issuer else { return false }
-    return issuer.map { $0 != named } ?? ((try? HTTPURL(named))?.origin != origin)
+    return issuer.map { !$0.covers(named) } ?? ((try? HTTPURL(named))?.origin != origin)
   }
 
   private func refusal(from own: String, to configured: String) -> String {

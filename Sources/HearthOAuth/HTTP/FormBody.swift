@@ -21,4 +21,34 @@ enum FormBody {
     }
     return String(decoding: result, as: UTF8.self)
   }
+
+  /// The fields of a form; nil where the bytes are none.
+  static func decode(_ bytes: [UInt8]) -> [(String, String)]? {
+    var fields: [(String, String)] = []
+    for pair in bytes.split(separator: UInt8(ascii: "&")) {
+      let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts.count == 2, let name = decode(parts[0]), let value = decode(parts[1]) else { return nil }
+      fields.append((name, value))
+    }
+    return fields.isEmpty ? nil : fields
+  }
+
+  private static func decode(_ bytes: ArraySlice<UInt8>) -> String? {
+    var result: [UInt8] = []
+    var rest = bytes
+    while let byte = rest.popFirst() {
+      switch byte {
+      case UInt8(ascii: "+"): result.append(UInt8(ascii: " "))
+      case UInt8(ascii: "%"):
+        guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else { return nil }
+        result.append(high << 4 | low)
+      default: result.append(byte)
+      }
+    }
+    return String(validating: result, as: UTF8.self)
+  }
+
+  private static func digit(_ byte: UInt8) -> UInt8? {
+    Character(Unicode.Scalar(byte)).hexDigitValue.map { UInt8($0) }
+  }
 }

@@ -23,11 +23,10 @@ enum EndpointSource: Sendable {
     }
   }
 
-  /// Whose name stands beside a subject that is told without one.
-  func issuer(of endpoints: ProviderEndpoints) -> String {
+  func issuer(of endpoints: ProviderEndpoints) -> UnspokenIssuer {
     switch self {
-    case .named: endpoints.token.origin.description
-    case .discovered(let discovery): discovery.issuer.text
+    case .named: UnspokenIssuer(assumed: endpoints.token.origin)
+    case .discovered(let discovery): UnspokenIssuer(discovery.issuer)
     }
   }
 }
@@ -95,7 +94,7 @@ final class Discovery: Sendable {
     guard let document = JSONValue(parsing: answer.body), document.object != nil else {
       throw .unavailable(message: "Discovery failed: no JSON from \(place).", retryAfter: answer.retryAfter)
     }
-    guard let named = document["issuer"]?.text, named == issuer.text else {
+    guard let named = document["issuer"]?.text, issuer.name.mayCallItself(named) else {
       let named = Redactor(EmptyCollection<Secret>()).line(document["issuer"]?.text ?? "none")
       throw .misconfigured(
         message: "The issuer is configured as \(issuer.text) and calls itself \(named). Make them the same.")

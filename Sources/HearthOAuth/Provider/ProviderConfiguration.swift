@@ -25,6 +25,14 @@ package struct ProviderConfiguration: Sendable {
   package var subject: String?
   /// How long an access token lives where nothing tells.
   package var defaultLifetime: Duration?
+  /// Error codes of this provider that end a session, besides the known ones.
+  package var finalErrors: Set<String> = []
+  /// What this provider's refusals mean, where they do not mean what others' do; the first that fits counts.
+  package var answerRules: [AnswerRule] = []
+  /// The scopes are named again in each refresh (RFC 6749, section 6).
+  package var sendsScopeOnRefresh = true
+  /// The field of the userinfo endpoint's answer that names the user; dots are for nesting.
+  package var userInfoSubjectField = "sub"
 
   package init(kind: Kind, subject: String? = nil, defaultLifetime: Duration? = nil) {
     self.kind = kind
@@ -47,21 +55,32 @@ package struct ProviderConfiguration: Sendable {
     }
   }
 
+  /// Google's, of each Firebase account.
+  private var ownRules: [AnswerRule] {
+    if case .firebase = kind { ProviderPreset.firebase.answerRules } else { [] }
+  }
+
   /// The token endpoint of this account. `timeout` is for each request to it; `sender` makes fresh connections.
   package func tokenEndpoint(sender: HTTPSender, timeout: Duration) -> any TokenEndpoint {
     let exchange = TokenExchange(
-      sender: sender, timeout: timeout, configuredSubject: subject, defaultLifetime: defaultLifetime, home: home)
+      sender: sender, timeout: timeout, configuredSubject: subject, defaultLifetime: defaultLifetime,
+      finalErrors: finalErrors, answerRules: answerRules + ownRules, home: home)
     func source(_ authority: Authority) -> EndpointSource {
       switch authority {
       case .discovered(let issuer): .discovered(Discovery(issuer: issuer, sender: sender, timeout: timeout))
       case .named(let endpoints): .named(endpoints)
       }
     }
+    func oauth(_ source: EndpointSource, _ client: OAuthClient) -> OAuthTokenEndpoint {
+      OAuthTokenEndpoint(
+        source: source, client: client, exchange: exchange, sendsScopeOnRefresh: sendsScopeOnRefresh,
+        userInfoSubjectField: userInfoSubjectField)
+    }
     switch kind {
     case .oidc(let issuer, let client):
-      return OAuthTokenEndpoint(source: source(.discovered(issuer)), client: client, exchange: exchange)
+      return oauth(source(.discovered(issuer)), client)
     case .oauth2(let endpoints, let client):
-      return OAuthTokenEndpoint(source: .named(endpoints), client: client, exchange: exchange)
+      return oauth(.named(endpoints), client)
     case .json(let backend):
       return JSONTokenEndpoint(backend: backend, exchange: exchange)
     case .firebase(let project):
@@ -69,20 +88,6 @@ package struct ProviderConfiguration: Sendable {
     case .clientCredentials(let authority, let client):
       return ClientCredentialsTokenEndpoint(source: source(authority), client: client, exchange: exchange)
     }
-  }
-}
-
-/// An OpenID Connect issuer: compared as the text it is (OIDC Discovery 1.0, section 4.3).
-package struct Issuer: Hashable, Sendable {
-  package let text: String
-  package let discoveryURL: HTTPURL
-
-  /// An `https` URL without query and fragment (OIDC Discovery 1.0, section 3).
-  package init(_ text: String) throws(HTTPURL.Flaw) {
-    guard !text.contains("?") else { throw .badCharacter }
-    let base = text.last == "/" ? text.dropLast() : text[...]
-    self.text = text
-    discoveryURL = try HTTPURL(base + "/.well-known/openid-configuration")
   }
 }
 

@@ -44,7 +44,6 @@ struct ClientCredentialsTokenEndpoint: TokenEndpoint {
   /// The client itself, where the configuration does not say who it is.
   func identify(_ credential: Credential) async -> Subject? {
     guard let endpoints = try? await endpoint.source.endpoints() else { return nil }
-    return Subject(
-      issuer: endpoint.source.issuer(of: endpoints), id: endpoint.exchange.configuredSubject ?? endpoint.client.id)
+    return endpoint.source.issuer(of: endpoints).subject(endpoint.exchange.configuredSubject ?? endpoint.client.id)
   }
 }

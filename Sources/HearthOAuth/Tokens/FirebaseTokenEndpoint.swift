@@ -12,7 +12,8 @@ struct FirebaseTokenEndpoint: TokenEndpoint {
     let answer = try await exchange.send(
       .form([("grant_type", "refresh_token"), ("refresh_token", token.reveal())], to: url))
     let reader = exchange.reader(
-      .firebase, origin: url.origin, issuer: url.origin.description, for: credential, secrets: [project.apiKey])
+      .firebase, origin: url.origin, issuer: UnspokenIssuer(assumed: url.origin), for: credential,
+      secrets: [project.apiKey])
     return try reader.read(answer)
   }
 
@@ -25,12 +26,10 @@ struct FirebaseTokenEndpoint: TokenEndpoint {
 
   func identify(_ credential: Credential) async -> Subject? {
     guard let url = try? url() else { return nil }
-    let claims = [credential.grant.idToken, credential.grant.accessToken].lazy
-      .compactMap { $0.flatMap { JWTClaims($0.secret.reveal()) } }.first
-    if let claims, let id = claims.subject {
-      return Subject(issuer: claims.issuer ?? url.origin.description, id: id)
-    }
-    return exchange.configuredSubject.map { Subject(issuer: url.origin.description, id: $0) }
+    let unspoken = UnspokenIssuer(assumed: url.origin)
+    let told = [credential.grant.idToken, credential.grant.accessToken].lazy
+      .compactMap { $0.flatMap { JWTClaims($0.secret.reveal()) } }.first?.subject(besides: unspoken)
+    return told ?? exchange.configuredSubject.map(unspoken.subject)
   }
 
   private func url() throws(RefreshFailure) -> HTTPURL {

@@ -20,7 +20,7 @@ struct JSONTokenEndpoint: TokenEndpoint {
           APIRequest.Header(name: "Accept", value: json), APIRequest.Header(name: "Content-Type", value: json),
         ], body: fields.serialized ?? []))
     let reader = exchange.reader(
-      .json(backend), origin: url.origin, issuer: url.origin.description, for: credential, secrets: [])
+      .json(backend), origin: url.origin, issuer: UnspokenIssuer(assumed: url.origin), for: credential, secrets: [])
     return try reader.read(answer)
   }
 
@@ -32,6 +32,6 @@ struct JSONTokenEndpoint: TokenEndpoint {
   func origin() async -> Origin? { backend.refreshURL.origin }
 
   func identify(_ credential: Credential) async -> Subject? {
-    exchange.configuredSubject.map { Subject(issuer: backend.refreshURL.origin.description, id: $0) }
+    exchange.configuredSubject.map(UnspokenIssuer(assumed: backend.refreshURL.origin).subject)
   }
 }

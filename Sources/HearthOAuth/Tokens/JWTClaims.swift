@@ -1,13 +1,13 @@
 import FoundationEssentials
+import HearthCore
 
 /// The claims of a JWT that came over TLS from the token endpoint itself: its signature need not be checked (OIDC Core,
 /// section 3.1.3.7, rule 6).
 struct JWTClaims: Hashable, Sendable {
-  let issuer: String?
-  let subject: String?
+  private let issuer: String?
+  private let subject: String?
   /// In seconds since 1970.
   let expiresAt: Double?
-  let issuedAt: Double?
 
   /// Nil where the token is no JWT that can be read (RFC 7519, section 3).
   init?(_ token: String) {
@@ -18,7 +18,16 @@ struct JWTClaims: Hashable, Sendable {
     issuer = claims["iss"]?.text
     subject = claims["sub"]?.text
     expiresAt = claims["exp"]?.asNumber
-    issuedAt = claims["iat"]?.asNumber
+  }
+
+  /// Whose token it is, by its own `iss` and `sub`; nil where it lacks one of them.
+  var toldSubject: Subject? {
+    issuer.flatMap { issuer in subject.map { Subject(issuer: issuer, id: $0) } }
+  }
+
+  /// The same, with another issuer where it names none.
+  func subject(besides unspoken: UnspokenIssuer) -> Subject? {
+    toldSubject ?? subject.map(unspoken.subject)
   }
 
   /// base64url without padding (RFC 7515, section 2).

@@ -5,11 +5,14 @@ struct OAuthTokenEndpoint: TokenEndpoint {
   let source: EndpointSource
   let client: OAuthClient
   let exchange: TokenExchange
+  var sendsScopeOnRefresh = true
+  var userInfoSubjectField = "sub"
 
   func refresh(_ credential: Credential) async throws(RefreshFailure) -> TokenResponse {
     let refreshToken = try exchange.refreshToken(of: credential)
     // The scopes are said again because some providers grant fewer, or none, unasked.
-    let fields = [("grant_type", "refresh_token"), ("refresh_token", refreshToken.reveal())] + client.scopeField
+    let scope = sendsScopeOnRefresh ? client.scopeField : []
+    let fields = [("grant_type", "refresh_token"), ("refresh_token", refreshToken.reveal())] + scope
     return try await ask(fields, for: credential)
   }
 
@@ -61,18 +64,16 @@ struct OAuthTokenEndpoint: TokenEndpoint {
   func origin() async -> Origin? { try? await source.endpoints().token.origin }
 
   func identify(_ credential: Credential) async -> Subject? {
-    if let claims = credential.grant.idToken.flatMap({ JWTClaims($0.secret.reveal()) }), let id = claims.subject,
-      let issuer = claims.issuer
-    {
-      return Subject(issuer: issuer, id: id)
-    }
+    let claims = credential.grant.idToken.flatMap { JWTClaims($0.secret.reveal()) }
+    if let told = claims?.toldSubject { return told }
     guard let endpoints = try? await source.endpoints() else { return nil }
     let issuer = source.issuer(of: endpoints)
-    if let told = await userInfo(credential, endpoints) { return Subject(issuer: issuer, id: told) }
-    return exchange.configuredSubject.map { Subject(issuer: issuer, id: $0) }
+    // What the UserInfo endpoint says could only repeat the ID token's subject (OIDC Core, section 5.3.2).
+    if let named = claims?.subject(besides: issuer) { return named }
+    return (await userInfo(credential, endpoints) ?? exchange.configuredSubject).map(issuer.subject)
   }
 
-  /// `sub` of the UserInfo endpoint (OIDC Core, section 5.3).
+  /// The user's name at the UserInfo endpoint (OIDC Core, section 5.3), or at what stands for it.
   private func userInfo(_ credential: Credential, _ endpoints: ProviderEndpoints) async -> String? {
     guard let url = endpoints.userInfo, !credential.grant.accessToken.secret.isEmpty else { return nil }
     let request = HTTPSender.Request(
@@ -84,7 +85,8 @@ struct OAuthTokenEndpoint: TokenEndpoint {
     do {
       try exchange.requireBinding(of: credential, to: endpoints.token.origin)
       let answer = try await exchange.send(request)
-      return answer.status == 200 ? JSONValue(parsing: answer.body)?["sub"]?.text : nil
+      guard answer.status == 200 else { return nil }
+      return JSONValue(parsing: answer.body)?[userInfoSubjectField.path]?.name
     } catch {
       return nil
     }

@@ -14,59 +14,68 @@ struct TokenAnswerReader: Sendable {
   var dialect: Dialect
   /// Of the token endpoint that answered.
   var origin: Origin
-  /// Whose name stands beside a subject that is told without one.
-  var issuer: String
+  var issuer: UnspokenIssuer
   /// Who the user is where the answer does not tell.
   var fallbackSubject: Subject?
   var defaultLifetime: Duration?
+  /// Error codes that end a session, besides the known ones.
+  var finalErrors: Set<String> = []
+  var rules: [AnswerRule] = []
   /// Knows every secret that was sent.
   var redactor: Redactor
 
   func read(_ answer: HTTPAnswer) throws(RefreshFailure) -> TokenResponse {
-    let json = JSONValue(parsing: answer.body)
+    let document = AnswerDocument(answer)
     var redactor = redactor
-    if let json { redactor.add(tokens(in: json)) }
-    var refusal = TokenRefusal(answer: answer, json: json, redactor: redactor)
-    if case .json = dialect { refusal.isBackend = true }
+    if let object = document.object { redactor.add(TokenLikeness.tokens(in: object, named: tokenFields)) }
+    let isBackend = if case .json = dialect { true } else { false }
+    let refusal = TokenRefusal(
+      answer: answer, words: ErrorWords(document.object), document: document, redactor: redactor,
+      finalErrors: finalErrors, rules: rules, isBackend: isBackend)
 
     guard (200..<300).contains(answer.status) else { throw refusal.failure(of: origin) }
     guard !answer.isTruncated else { throw refusal.nonsense("an answer that is too long", from: origin) }
-    guard let json, json.object != nil else {
-      let found = answer.isPage ? "a web page (is a sign-in page of the network in between?)" : "no JSON"
-      throw refusal.nonsense(found, from: origin)
+    guard let object = document.object else {
+      let page = "a web page (is a sign-in page of the network in between?)"
+      throw refusal.nonsense(refusal.isPage ? page : "no JSON", from: origin)
     }
-    if refusal.code != nil { throw refusal.failure(of: origin) }
-    let grant = Fields(of: json, in: dialect)
-    guard let accessToken = grant.accessToken else { throw refusal.nonsense("no access token", from: origin) }
-    guard TokenSyntax.isBearer(accessToken), grant["id_token"]?.text.map(TokenSyntax.isBearer) ?? true,
-      grant.refreshToken.map(TokenSyntax.isRefreshToken) ?? true
-    else {
+    // A token in an answer is never thrown away for what else is in it.
+    let grant = GrantFields(of: object, in: dialect)
+    guard let accessToken = grant.accessToken else {
+      throw refusal.isRefusalInDisguise
+        ? refusal.failure(of: origin) : refusal.nonsense("no access token", from: origin)
+    }
+    guard TokenSyntax.isBearer(accessToken) else {
       throw refusal.nonsense("a token with characters that no token has", from: origin)
+    }
+    if let scheme = Self.unsupportedType(grant["token_type"]?.text) {
+      throw .misconfigured(
+        message:
+          "\(origin) gives tokens of type \(scheme), which Hearth cannot use: let this client have Bearer tokens.")
     }
     return response(from: grant, accessToken: accessToken, answer: answer)
   }
 
-  private func response(from grant: Fields, accessToken: String, answer: HTTPAnswer) -> TokenResponse {
-    let idToken = grant["id_token"]?.text
+  private func response(from grant: GrantFields, accessToken: String, answer: HTTPAnswer) -> TokenResponse {
+    // What cannot be one beside a good access token is left out, as if it had not come.
+    let idToken = grant["id_token"]?.text.flatMap { TokenSyntax.isBearer($0) ? $0 : nil }
+    let refreshToken = grant.refreshToken.flatMap { TokenSyntax.isRefreshToken($0) ? $0 : nil }
     return TokenResponse(
       accessToken: Token(hashing: Secret(accessToken)),
-      refreshToken: grant.refreshToken.map { Token(hashing: Secret($0)) },
+      refreshToken: refreshToken.map { Token(hashing: Secret($0)) },
       idToken: idToken.map { Token(hashing: Secret($0)) },
-      tokenType: Self.tokenType(grant["token_type"]?.text),
       scope: scope(grant["scope"]),
       lifetime: Self.lifetime(grant.expiresIn) ?? Self.lifetime(of: accessToken, answer: answer) ?? defaultLifetime,
       idTokenLifetime: idToken.flatMap { Self.lifetime(of: $0, answer: answer) },
-      refreshLifetime: Self.lifetime(grant["refresh_expires_in"] ?? grant["refresh_token_expires_in"]),
+      refreshLifetime: refreshLifetime(grant),
       subject: subject(idToken: idToken, userID: grant["user_id"]?.text) ?? fallbackSubject,
       origin: origin,
       skew: answer.skew)
   }
 
   private func subject(idToken: String?, userID: String?) -> Subject? {
-    if let claims = idToken.flatMap({ JWTClaims($0) }), let id = claims.subject {
-      return Subject(issuer: claims.issuer ?? issuer, id: id)
-    }
-    return userID.map { Subject(issuer: issuer, id: $0) }
+    if let claims = idToken.flatMap({ JWTClaims($0) }), let told = claims.subject(besides: issuer) { return told }
+    return userID.map(issuer.subject)
   }
 
   /// A list of names too, as some write it.
@@ -75,14 +84,24 @@ struct TokenAnswerReader: Sendable {
     return value?.text
   }
 
+  /// Keycloak and TikTok; GitHub, LinkedIn and Google; Intuit.
+  private func refreshLifetime(_ grant: GrantFields) -> Duration? {
+    ["refresh_expires_in", "refresh_token_expires_in", "x_refresh_token_expires_in"].lazy
+      .compactMap { Self.lifetime(grant[$0]) }.first
+  }
+
+  private var tokenFields: Set<String> {
+    guard case .json(let backend) = dialect else { return [] }
+    return Set([backend.accessTokenField, backend.refreshTokenField].compactMap { $0.path.last })
+  }
+
   // MARK: - Values
 
-  /// `bearer` in any case is `Bearer`; so is what is no name of an authentication scheme.
-  static func tokenType(_ text: String?) -> String {
-    guard let text, text.lowercased() != "bearer", text.utf8.count <= 32,
-      text.utf8.allSatisfy({ Unicode.Scalar($0).properties.isAlphabetic && $0 < 0x80 || $0 == UInt8(ascii: "-") })
-    else { return "Bearer" }
-    return text
+  /// The type of a token that may not be sent as Bearer (RFC 6749, section 7.1; the registry of OAuth Access Token
+  /// Types); nil for all other names, which are many: `bearer`, Apigee's `BearerToken`, Slack's `bot` and `user`.
+  static func unsupportedType(_ text: String?) -> String? {
+    let name = text?.lowercased().filter { !$0.isWhitespace }
+    return ["DPoP", "PoP", "MAC", "N_A"].first { $0.lowercased() == name }
   }
 
   /// Seconds, as a number or a string; nil where that is no lifetime. A century is enough.
@@ -91,65 +110,10 @@ struct TokenAnswerReader: Sendable {
     return .milliseconds(Int64(min(seconds, 3_155_760_000) * 1000))
   }
 
-  /// What a JWT says of itself: `exp` less `iat`, else less the server's clock, else less this machine's.
+  /// What a JWT says of itself: `exp` less the server's clock, else less this machine's. Not less `iat`, for the token
+  /// may come from a cache; nil where that has passed.
   static func lifetime(of token: String, answer: HTTPAnswer) -> Duration? {
-    guard let claims = JWTClaims(token), let expiresAt = claims.expiresAt else { return nil }
-    let now = Double((answer.date ?? answer.receivedAt).milliseconds) / 1000
-    return lifetime(.number(expiresAt - (claims.issuedAt ?? now)))
+    guard let expiresAt = JWTClaims(token)?.expiresAt else { return nil }
+    return lifetime(.number(expiresAt - Double((answer.date ?? answer.receivedAt).milliseconds) / 1000))
   }
-
-  /// Whatever is named as a token, anywhere in the answer.
-  private func tokens(in value: JSONValue) -> [Secret] {
-    var names: Set = ["access_token", "refresh_token", "id_token", "accessToken", "refreshToken", "idToken"]
-    if case .json(let backend) = dialect {
-      names.formUnion([backend.accessTokenField, backend.refreshTokenField].compactMap { $0.path.last })
-    }
-    func search(_ value: JSONValue) -> [Secret] {
-      switch value {
-      case .null, .bool, .integer, .number, .string: []
-      case .array(let values): values.flatMap(search)
-      case .object(let members):
-        members.flatMap { name, member in
-          names.contains(name) ? member.text.map { [Secret($0)] } ?? search(member) : search(member)
-        }
-      }
-    }
-    return search(value)
-  }
-}
-
-/// A grant's fields, by the names that the dialect gives them.
-private struct Fields {
-  let accessToken: String?
-  let refreshToken: String?
-  let expiresIn: JSONValue?
-  /// The object in which the access token stands; the fields without a name of their own stand beside it.
-  private let beside: JSONValue
-
-  init(of answer: JSONValue, in dialect: TokenAnswerReader.Dialect) {
-    switch dialect {
-    case .oauth, .firebase:
-      beside = answer
-      let idToken = if case .firebase = dialect { answer["id_token"]?.text } else { String?.none }
-      accessToken = answer["access_token"]?.text ?? idToken
-      refreshToken = answer["refresh_token"]?.text
-      expiresIn = answer["expires_in"]
-    case .json(let backend):
-      let beside = answer[backend.accessTokenField.path.dropLast()] ?? answer
-      func find(_ field: String) -> JSONValue? {
-        answer[field.path] ?? field.path.last.flatMap { beside[$0] }
-      }
-      self.beside = beside
-      accessToken = answer[backend.accessTokenField.path]?.text
-      refreshToken = find(backend.refreshTokenField)?.text
-      expiresIn = find(backend.expiresInField)
-    }
-  }
-
-  subscript(name: String) -> JSONValue? { beside[name] }
-}
-
-extension String {
-  /// The parts of a field's name, between its dots.
-  var path: [String] { split(separator: ".").map(String.init) }
 }

@@ -6,6 +6,8 @@ struct TokenExchange: Sendable {
   let timeout: Duration
   let configuredSubject: String?
   let defaultLifetime: Duration?
+  let finalErrors: Set<String>
+  let answerRules: [AnswerRule]
   let home: GrantHome
 
   /// A grant goes to no other origin than its own. `origin`: of the token endpoint, where it is known.
@@ -15,6 +17,7 @@ struct TokenExchange: Sendable {
     if let refusal = home.refusal(of: credential) { throw .misconfigured(message: refusal) }
   }
 
+  /// As in an answer without a `Date`: what a JWT says counts by this machine's clock.
   func expiry(of token: Token, at now: Timestamp) -> Timestamp? {
     if let told = JWTClaims(token.secret.reveal())?.expiresAt, let past = TokenAnswerReader.lifetime(.number(told)) {
       return Timestamp(milliseconds: 0) + past
@@ -42,7 +45,7 @@ struct TokenExchange: Sendable {
 
   /// `secrets`: all that was sent.
   func reader(
-    _ dialect: TokenAnswerReader.Dialect, origin: Origin, issuer: String, for credential: Credential?,
+    _ dialect: TokenAnswerReader.Dialect, origin: Origin, issuer: UnspokenIssuer, for credential: Credential?,
     secrets: [Secret]
   ) -> TokenAnswerReader {
     var secrets = secrets
@@ -53,8 +56,8 @@ struct TokenExchange: Sendable {
     let isKnown = credential?.subject != nil
     return TokenAnswerReader(
       dialect: dialect, origin: origin, issuer: issuer,
-      fallbackSubject: isKnown ? nil : configuredSubject.map { Subject(issuer: issuer, id: $0) },
-      defaultLifetime: defaultLifetime, redactor: Redactor(secrets))
+      fallbackSubject: isKnown ? nil : configuredSubject.map(issuer.subject),
+      defaultLifetime: defaultLifetime, finalErrors: finalErrors, rules: answerRules, redactor: Redactor(secrets))
   }
 }
 

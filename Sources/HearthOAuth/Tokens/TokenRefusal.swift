@@ -2,53 +2,40 @@ import HearthCore
 
 /// A token endpoint's answer that holds no grant, and what can be done about it.
 struct TokenRefusal: Sendable {
-  /// The error that the answer names (RFC 6749, section 5.2).
-  let code: String?
-  /// What the answer says beside it.
-  private let detail: String?
-  private let answer: HTTPAnswer
-  private let redactor: Redactor
-  /// A `json` account's, whose codes are its own and whose 401 and 403 are final.
-  var isBackend = false
+  let answer: HTTPAnswer
+  let words: ErrorWords
+  let document: AnswerDocument
+  /// Knows every secret that was sent and every token that came.
+  let redactor: Redactor
+  let finalErrors: Set<String>
+  let rules: [AnswerRule]
+  /// A `json` account's, whose 401 and 403 are final where a JSON object says so.
+  let isBackend: Bool
 
-  private enum Meaning {
-    case rejected(RefreshFailure.Rejection)
-    case misconfigured
-    case unavailable
-  }
-
-  init(answer: HTTPAnswer, json: JSONValue?, redactor: Redactor) {
-    self.answer = answer
-    self.redactor = redactor
-    let codes = json.map(Self.codes) ?? []
-    code = codes.first { Self.meaning(of: $0) != nil } ?? codes.first
-    detail = json.flatMap { json in
-      json["error_description"]?.text ?? json["error"]?["message"]?.text ?? json["message"]?.text
-        ?? json["msg"]?.text
-    }
-  }
+  /// The answer is one to a request for a grant, though its status is 2xx: it names an error.
+  var isRefusalInDisguise: Bool { words.namesError || !finalErrors.isDisjoint(with: words.codes) }
 
   func failure(of origin: Origin) -> RefreshFailure {
-    let meaning = code.flatMap(Self.meaning)
     switch answer.status {
     case 300..<400:
       return nonsense("a redirect, which is not followed (is a sign-in page of the network in between?)", from: origin)
-    case 407, 408, 429, 500...:
-      return unavailable(origin)
     case 404, 405:
-      if !answer.isPage, let meaning { return failure(meaning, origin) }
       return .misconfigured(message: "\(origin) has no token endpoint there (\(said)). Check the configuration.")
-    case 400..<500 where answer.isPage:
-      return nonsense("a web page", from: origin)
-    case 401 where isBackend, 403 where isBackend:
-      if case .rejected(let rejection) = meaning { return failure(.rejected(rejection), origin) }
-      return failure(.rejected(.refreshToken), origin)
-    case 400 where code == nil || isBackend && meaning == nil:
-      return .unclear(
-        message: "\(origin) refused the refresh token without a readable reason (\(said)).",
-        retryAfter: answer.retryAfter)
+    case 407, 408, 425, 429, 500...:
+      return unavailable(origin)
     default:
-      return failure(meaning ?? .unavailable, origin)
+      if isPage { return nonsense("a web page", from: origin) }
+      switch meaning {
+      case .final where mayBeFinal:
+        return .rejected(.refreshToken, message: "\(origin) refused the refresh token: \(said).")
+      case .accountDisabled where mayBeFinal:
+        return .rejected(.accountDisabled, message: "\(origin) says that the account is disabled: \(said).")
+      case .misconfigured:
+        return .misconfigured(
+          message: "\(origin) refuses the configuration: \(said). Check client, secret and scopes.")
+      case .unavailable: return unavailable(origin)
+      case .final, .accountDisabled, .unclear, nil: return unclear(origin)
+      }
     }
   }
 
@@ -58,58 +45,39 @@ struct TokenRefusal: Sendable {
       message: "\(origin) answered HTTP \(answer.status) with \(found).", retryAfter: answer.retryAfter)
   }
 
-  private func failure(_ meaning: Meaning, _ origin: Origin) -> RefreshFailure {
-    switch meaning {
-    case .rejected(.refreshToken):
-      .rejected(.refreshToken, message: "\(origin) refused the refresh token: \(said).")
-    case .rejected(.accountDisabled):
-      .rejected(.accountDisabled, message: "\(origin) says that the account is disabled: \(said).")
-    case .misconfigured:
-      .misconfigured(message: "\(origin) refuses the configuration: \(said). Check client, secret and scopes.")
-    case .unavailable:
-      unavailable(origin)
+  /// A gateway's or a portal's, and never a token endpoint's word.
+  var isPage: Bool { document.object == nil && answer.isPage }
+
+  // MARK: - Meaning
+
+  /// 400, 401 and 403; and 2xx, which comes here only without a token.
+  private var mayBeFinal: Bool {
+    switch answer.status {
+    case 200..<300, 400, 401, 403: true
+    default: false
     }
   }
 
-  private func unavailable(_ origin: Origin) -> RefreshFailure {
-    .unavailable(message: "\(origin) cannot refresh now: \(said).", retryAfter: answer.retryAfter)
-  }
-
-  /// The answer in a few words, without its secrets.
-  private var said: String {
-    let code = code.map { redactor.line($0, limit: 64) }
-    let detail = detail.map { redactor.line($0) }.flatMap { $0 == code ? nil : $0 }
-    var words = [code, detail].compactMap { $0 }
-    if words.isEmpty {
-      words = [answer.isPage ? "a web page" : redactor.line(String(decoding: answer.body, as: UTF8.self), limit: 80)]
+  private var meaning: AnswerRule.Meaning? {
+    if !finalErrors.isDisjoint(with: words.codes) { return .final }
+    if let rule = rules.first(where: { $0.fits(words) }) { return rule.meaning }
+    let known = words.codes.lazy.compactMap(Self.meaning).first
+    guard isBackend, answer.status == 401 || answer.status == 403, document.object != nil, !document.isForm else {
+      return known
     }
-    // What a provider says is the end of a sentence that goes on.
-    let spoken = words.map(\.withoutStop).filter { !$0.isEmpty }
-    return (["HTTP \(answer.status)"] + spoken).joined(separator: ", ")
-  }
-
-  // MARK: - Codes
-
-  /// What an answer may mean as its error's code, the likeliest first.
-  private static func codes(in json: JSONValue) -> [String] {
-    var candidates: [String?] = []
-    if let error = json["error"] {
-      // Google writes an object: {"error":{"code":400,"message":"TOKEN_EXPIRED","status":"INVALID_ARGUMENT"}}.
-      let message = error["message"]?.text?.split(separator: " ").first.map(String.init)
-      candidates += [error.text, message, error["code"]?.text, error["status"]?.text]
-      if case .array(let details) = error["details"] { candidates += details.map { $0["reason"]?.text } }
+    switch known {
+    case .final, .accountDisabled, .unavailable: return known
+    case .misconfigured, .unclear, nil: return .final
     }
-    candidates += [json["error_code"]?.text, json["code"]?.text]
-    return candidates.compactMap { $0 }
   }
 
-  private static func meaning(of code: String) -> Meaning? {
+  private static func meaning(of code: String) -> AnswerRule.Meaning? {
     switch code.lowercased() {
     case "invalid_grant", "interaction_required", "login_required", "consent_required", "bad_refresh_token",
       "invalid_refresh_token", "token_expired":
-      .rejected(.refreshToken)
-    case "account_disabled", "user_disabled", "user_not_found":
-      .rejected(.accountDisabled)
+      .final
+    case "user_disabled", "user_not_found":
+      .accountDisabled
     case "invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope", "invalid_request",
       "incorrect_client_credentials", "invalid_grant_type", "project_number_mismatch", "api_key_invalid":
       .misconfigured
@@ -118,6 +86,50 @@ struct TokenRefusal: Sendable {
     default:
       nil
     }
+  }
+
+  // MARK: - Words
+
+  private func unclear(_ origin: Origin) -> RefreshFailure {
+    .unclear(
+      message: "\(origin) refuses to refresh, for a reason that is not final: \(said).", retryAfter: answer.retryAfter)
+  }
+
+  private func unavailable(_ origin: Origin) -> RefreshFailure {
+    .unavailable(message: "\(origin) cannot refresh now: \(said).", retryAfter: answer.retryAfter)
+  }
+
+  /// The answer in a few words: its error's code and descriptions, without secrets and never a piece of its body.
+  private var said: String {
+    let codes = words.codes.filter { $0 != String(answer.status) }
+    let code = codes.first { Self.meaning(of: $0) != nil || finalErrors.contains($0) } ?? codes.first
+    var spoken = code.map { [quote($0, limit: 64)] } ?? []
+    for description in words.descriptions where spoken.count < 3 {
+      let quoted = quote(description, limit: 200)
+      if !spoken.contains(where: { $0.contains(quoted) }) { spoken.append(quoted) }
+    }
+    if spoken.isEmpty { spoken = [kind] + by }
+    return (["HTTP \(answer.status)"] + spoken.filter { !$0.isEmpty }).joined(separator: ", ")
+  }
+
+  /// What a provider says is the end of a sentence that goes on, so it loses its stop.
+  private func quote(_ text: String, limit: Int) -> String {
+    // Longer than what is shown, so that a token at the cut is seen whole or, as its beginning, by the redactor.
+    let redacted = redactor.redacted(Array(text.utf8.prefix(2048)), isCut: text.utf8.count > 2048)
+    return redactor.line(TokenLikeness.masked(String(decoding: redacted, as: UTF8.self)), limit: limit).withoutStop
+  }
+
+  /// What an answer is that names no error.
+  private var kind: String {
+    if isPage { return "a web page" }
+    if answer.body.isEmpty { return "an empty answer" }
+    if document.object != nil { return "an answer that names no error" }
+    return "a text that is no JSON"
+  }
+
+  /// Who says that it answered, for telling a gateway from the provider.
+  private var by: [String] {
+    answer.header("Server").map { ["from a server that calls itself " + quote($0, limit: 40)] } ?? []
   }
 }
 

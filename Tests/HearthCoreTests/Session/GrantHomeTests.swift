@@ -53,6 +53,18 @@ import Testing
     #expect(home.refusal(of: credential(other.description, nil)) != nil)
   }
 
+  @Test("belong together where the issuer is one of the many that the configured name stands for")
+  func tenants() {
+    let tenant = own.description + "/72f988bf-86f1-41af-91ab-2d7cd011db47/v2.0"
+    var home = GrantHome(discoveredBy: own.description + "/common/v2.0", at: own)
+    #expect(home.refusal(of: credential(tenant, nil)) == nil)
+    #expect(home.refusal(of: credential(tenant, other)) == nil)
+    #expect(home.refusal(of: credential(own.description + "/evil/v2.0", nil)) != nil)
+    home.settle(at: own)
+    #expect(home.refusal(of: credential(tenant, nil)) == nil && home.refusal(of: credential(tenant, own)) == nil)
+    #expect(home.refusal(of: credential(tenant, other)) != nil)
+  }
+
   @Test("say so in the status as soon as they do not belong together, before a refresh is tried")
   func status() {
     let session = SessionScript.holding(

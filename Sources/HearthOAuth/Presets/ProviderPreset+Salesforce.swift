@@ -1,0 +1,22 @@
+extension ProviderPreset {
+  /// https://help.salesforce.com/s/articleView?id=sf.remoteaccess_oauth_refresh_token_flow.htm
+  ///
+  /// An access token lives as long as the organization's session timeout (two hours unless set otherwise), which no
+  /// answer tells. A domain of one's own is named as the issuer.
+  static let salesforce: Self = {
+    var preset = Self(
+      "salesforce", title: "Salesforce", at: .issuer("https://login.salesforce.com"), rotation: .asConfigured)
+    preset.clientAuthentication = .post
+    preset.offlineScopes = ["refresh_token"]
+    preset.defaultLifetime = .seconds(3600)
+    preset.answerRules = [
+      // Said of where the request came from and when, not of the token.
+      AnswerRule(code: "invalid_grant", phrase: "ip restricted", means: .unclear),
+      AnswerRule(code: "inactive_user", means: .accountDisabled),
+      AnswerRule(code: "rate_limit_exceeded", means: .unavailable),
+      AnswerRule(code: "invalid_client_id", means: .misconfigured),
+      AnswerRule(code: "invalid_app_access", means: .misconfigured),
+    ]
+    return preset
+  }()
+}

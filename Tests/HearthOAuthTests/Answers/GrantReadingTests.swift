@@ -1,0 +1,202 @@
+import HearthCore
+import Testing
+
+@testable import HearthOAuth
+
+@Suite("Reading a grant") struct GrantReadingTests {
+  // MARK: - Grants
+
+  @Test("a whole answer is read field by field (RFC 6749, section 5.1)")
+  func whole() throws {
+    let idToken = jwt(#"{"iss":"https://id.example.com","sub":"2482","aud":"hearth"}"#)
+    let body = """
+      {"access_token":"at","refresh_token":"rt","id_token":"\(idToken)","token_type":"bearer","scope":"openid a",
+       "expires_in":3600,"refresh_expires_in":86400}
+      """
+    let response = try reader().read(answer(body, headers: [("Date", "Sat, 21 Nov 2026 10:00:07 GMT")]))
+    #expect(response.accessToken.secret == Secret("at"))
+    #expect(response.accessToken.fingerprint.description == "b1d6b91b")
+    #expect(response.refreshToken?.secret == Secret("rt"))
+    #expect(response.idToken?.secret == Secret(idToken))
+    #expect(response.tokenType == "Bearer")
+    #expect(response.scope == "openid a")
+    #expect(response.lifetime == .seconds(3600))
+    #expect(response.refreshLifetime == .seconds(86_400))
+    #expect(response.subject == Subject(issuer: "https://id.example.com", id: "2482"))
+    #expect(response.origin == origin())
+    #expect(response.skew == .seconds(7))
+  }
+
+  @Test("what does not come is not made up")
+  func sparse() throws {
+    let response = try reader().read(answer(#"{"access_token":"at","refresh_token":"","refresh_expires_in":0}"#))
+    #expect(response.refreshToken == nil)
+    #expect(response.idToken == nil)
+    #expect(response.scope == nil)
+    #expect(response.lifetime == nil)
+    #expect(response.refreshLifetime == nil)
+    #expect(response.subject == nil)
+    #expect(response.skew == nil)
+  }
+
+  @Test(
+    "a lifetime is a number or a string, and zero is none",
+    arguments: [
+      (#"3600"#, Duration.seconds(3600)), (#""3600""#, .seconds(3600)), (#"3599.5"#, .milliseconds(3_599_500)),
+      (#"2"#, .seconds(2)), (#"1e300"#, .seconds(3_155_760_000)), (#"0"#, nil), (#"-5"#, nil), (#""soon""#, nil),
+      (#"null"#, nil), (#"true"#, nil), (#""nan""#, nil), (#""inf""#, nil),
+    ] as [(String, Duration?)])
+  func lifetime(_ value: String, _ expected: Duration?) throws {
+    let response = try reader().read(answer(#"{"access_token":"at","expires_in":\#(value)}"#))
+    #expect(response.lifetime == expected)
+  }
+
+  @Test("without expires_in the JWT's end counts by the server's clock, else by ours, and never by its beginning")
+  func lifetimeOfJWT() throws {
+    // It was made half an hour ago, by a cache, and answeredAt is 1795255200.
+    let cached = jwt(#"{"exp":1795255300,"iat":1795253400}"#)
+    #expect(try reader().read(answer(#"{"access_token":"\#(cached)"}"#)).lifetime == .seconds(100))
+    let date = [("Date", "Sat, 21 Nov 2026 09:59:20 GMT")]
+    let byServer = answer(#"{"access_token":"\#(cached)"}"#, headers: date)
+    #expect(try reader().read(byServer).lifetime == .seconds(140))
+    #expect(try reader().read(answer(#"{"access_token":"\#(cached)","expires_in":60}"#)).lifetime == .seconds(60))
+    let over = jwt(#"{"exp":1795255100,"iat":1795253400}"#)
+    #expect(try reader().read(answer(#"{"access_token":"\#(over)"}"#)).lifetime == nil)
+  }
+
+  @Test("an ID token's own times are told beside the lifetime of the access token")
+  func lifetimeOfIDToken() throws {
+    let dated = jwt(#"{"exp":1795257000,"iat":1795250000}"#)
+    let response = try reader().read(answer(#"{"access_token":"at","expires_in":60,"id_token":"\#(dated)"}"#))
+    #expect(response.lifetime == .seconds(60))
+    #expect(response.idTokenLifetime == .seconds(1800))
+    let undated = jwt(#"{"sub":"2482"}"#)
+    #expect(try reader().read(answer(#"{"access_token":"at","id_token":"\#(undated)"}"#)).idTokenLifetime == nil)
+    let alone = try reader(.firebase).read(answer(#"{"id_token":"\#(dated)","expires_in":"1800"}"#))
+    #expect(alone.lifetime == .seconds(1800) && alone.idTokenLifetime == .seconds(1800))
+  }
+
+  @Test("where nothing tells a lifetime the configured one counts")
+  func defaultLifetime() throws {
+    var reader = reader()
+    reader.defaultLifetime = .seconds(900)
+    let dated = jwt(#"{"exp":1795257000,"iat":1795250000}"#)
+    for told in ["", #","expires_in":0"#, #","expires_in":-5"#] {
+      #expect(try reader.read(answer(#"{"access_token":"opaque"\#(told)}"#)).lifetime == .seconds(900))
+      #expect(try reader.read(answer(#"{"access_token":"\#(dated)"\#(told)}"#)).lifetime == .seconds(1800))
+    }
+    #expect(try reader.read(answer(#"{"access_token":"opaque","expires_in":60}"#)).lifetime == .seconds(60))
+  }
+
+  @Test(
+    "every type of token that is not known to need more than the token is Bearer",
+    arguments: ["BEARER", "bearer", "Bearer ", "BearerToken", "bot", "user", "JWT", #"a\r\nb"#, ""])
+  func bearer(_ text: String) throws {
+    #expect(try reader().read(answer(#"{"access_token":"at","token_type":"\#(text)"}"#)).tokenType == "Bearer")
+    #expect(try reader().read(answer(#"{"access_token":"at","token_type":null}"#)).tokenType == "Bearer")
+  }
+
+  @Test(
+    "a token that Bearer would not do for is refused in one sentence, as the configuration's",
+    arguments: ["DPoP", "dpop", "MAC", "mac", "PoP", "N_A"])
+  func unsupported(_ text: String) {
+    let failure = reader().failure(answer(#"{"access_token":"at","token_type":"\#(text)"}"#))
+    guard case .misconfigured(let message) = failure else {
+      Issue.record("it is \(String(describing: failure))")
+      return
+    }
+    #expect(message.lowercased().contains("of type \(text.lowercased()), which hearth cannot use"))
+  }
+
+  @Test("scopes may come as a list")
+  func scopeList() throws {
+    #expect(try reader().read(answer(#"{"access_token":"at","scope":["a","b"]}"#)).scope == "a b")
+  }
+
+  @Test("Firebase's answer has everything as text and names its user")
+  func firebase() throws {
+    let body = """
+      {"access_token":"at","expires_in":"3600","token_type":"Bearer","refresh_token":"rt","id_token":"it",
+       "user_id":"tRcfmLH7","project_id":"5"}
+      """
+    let response = try reader().read(answer(body))
+    #expect(response.lifetime == .seconds(3600))
+    #expect(response.subject == Subject(issuer: "https://id.example.com", id: "tRcfmLH7", isIssuerAssumed: true))
+  }
+
+  @Test("a json account's fields may have other names and be nested")
+  func nested() throws {
+    let backend = try backend { backend in
+      backend.accessTokenField = "data.session.token"
+      backend.refreshTokenField = "renewal"
+      backend.expiresInField = "data.ttl"
+    }
+    let body = #"{"data":{"session":{"token":"at","renewal":"rt","scope":"s"},"ttl":"60"}}"#
+    let response = try reader(.json(backend)).read(answer(body))
+    #expect(response.accessToken.secret == Secret("at"))
+    #expect(response.refreshToken?.secret == Secret("rt"))
+    #expect(response.scope == "s")
+    #expect(response.lifetime == .seconds(60))
+  }
+
+  @Test("who the user is comes from the ID token before all else")
+  func subjects() throws {
+    var reader = reader()
+    reader.fallbackSubject = Subject(issuer: "configured", id: "me")
+    for (claims, expected) in [
+      (#"{"sub":"2482"}"#, Subject(issuer: "https://id.example.com", id: "2482", isIssuerAssumed: true)),
+      (#"{"iss":"https://users.example","sub":"2482"}"#, Subject(issuer: "https://users.example", id: "2482")),
+    ] {
+      let told = try reader.read(answer(#"{"access_token":"at","id_token":"\#(jwt(claims))","user_id":"7"}"#))
+      #expect(told.subject == expected)
+    }
+    #expect(try reader.read(answer(#"{"access_token":"at"}"#)).subject == Subject(issuer: "configured", id: "me"))
+  }
+
+  @Test("an issuer that discovery told is no assumption, unless its name stands for many")
+  func issuers() throws {
+    var reader = reader()
+    for (name, isAssumed) in [
+      ("https://id.example.com", false), ("https://login.microsoftonline.com/common/v2.0", true),
+    ] {
+      reader.issuer = UnspokenIssuer(try Issuer(name))
+      let told = try reader.read(answer(#"{"access_token":"at","user_id":"7"}"#))
+      #expect(told.subject == Subject(issuer: name, id: "7", isIssuerAssumed: isAssumed))
+    }
+  }
+
+  @Test(
+    "how long the refresh token lives is told under several names",
+    arguments: ["refresh_expires_in", "refresh_token_expires_in", "x_refresh_token_expires_in"])
+  func refreshLifetime(_ name: String) throws {
+    let response = try reader().read(answer(#"{"access_token":"at","\#(name)":"86400"}"#))
+    #expect(response.refreshLifetime == .seconds(86_400))
+  }
+
+  @Test("a refresh or ID token that can be none is left out, and does not take the access token with it")
+  func spoilt() throws {
+    let response = try reader().read(answer(#"{"access_token":"at","refresh_token":"a\nb","id_token":"a b"}"#))
+    #expect(response.accessToken.secret == Secret("at") && response.refreshToken == nil && response.idToken == nil)
+  }
+
+  @Test("a form is read like JSON")
+  func form() throws {
+    let type = [("Content-Type", "application/x-www-form-urlencoded")]
+    let response = try reader().read(
+      answer("access_token=a%2Bt&refresh_token=r&expires_in=60&scope=a+b", headers: type))
+    #expect(response.accessToken.secret == Secret("a+t") && response.refreshToken?.secret == Secret("r"))
+    #expect(response.lifetime == .seconds(60) && response.scope == "a b")
+  }
+
+  @Test("a grant in an envelope is read whole, and one at the top before it")
+  func envelope() throws {
+    let data = #"{"access_token":"in","refresh_token":"rt","expires_in":60}"#
+    for reader in [reader(), reader(.json(try backend()))] {
+      let response = try reader.read(answer(#"{"code":"OK","data":\#(data)}"#))
+      #expect(response.accessToken.secret == Secret("in") && response.refreshToken?.secret == Secret("rt"))
+      #expect(response.lifetime == .seconds(60))
+      let both = try reader.read(answer(#"{"access_token":"out","data":\#(data)}"#))
+      #expect(both.accessToken.secret == Secret("out") && both.refreshToken == nil && both.lifetime == nil)
+    }
+  }
+}

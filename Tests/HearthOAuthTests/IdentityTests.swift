@@ -1,0 +1,74 @@
+import HearthCore
+import NIOHTTP1
+import Testing
+
+@testable import HearthOAuth
+
+@Suite("Whose a grant is") struct IdentityTests {
+  @Test("the configured subject counts only where the provider has never told one")
+  func configuredSubject() async throws {
+    try await ProviderBench.run { bench in
+      bench.provider.discover(at: bench.server)
+      bench.provider.grant("/token")
+      let endpoint = bench.oidc(subject: "me@example.com")
+      let unknown = try await endpoint.refresh(bench.credential())
+      #expect(unknown.subject == Subject(issuer: bench.base, id: "me@example.com"))
+      let known = Subject(issuer: bench.base, id: "2482")
+      #expect(try await endpoint.refresh(bench.credential(subject: known)).subject == nil)
+    }
+  }
+
+  @Test("whose a grant is comes from its ID token, else from the UserInfo endpoint, else from the configuration")
+  func identify() async throws {
+    try await ProviderBench.run { bench in
+      bench.provider.discover(at: bench.server)
+      let endpoint = bench.oidc(subject: "me@example.com")
+      let idToken = jwt(#"{"iss":"\#(bench.base)","sub":"1"}"#)
+      #expect(await endpoint.identify(bench.credential(idToken: idToken)) == Subject(issuer: bench.base, id: "1"))
+      #expect(bench.requests.isEmpty)
+      #expect(await endpoint.identify(bench.credential()) == Subject(issuer: bench.base, id: "me@example.com"))
+      bench.provider.grant("/userinfo", #"{"sub":"2482","name":"N"}"#)
+      #expect(await endpoint.identify(bench.credential()) == Subject(issuer: bench.base, id: "2482"))
+      #expect(bench.requests.last?.headers["Authorization"] == ["Bearer old-access"])
+    }
+  }
+
+  @Test("an ID token that names no issuer still says whose a grant is, and the UserInfo endpoint is not asked besides")
+  func identifyWithoutIssuer() async throws {
+    try await ProviderBench.run { bench in
+      bench.provider.discover(at: bench.server)
+      bench.provider.grant("/userinfo", #"{"sub":"other"}"#)
+      let credential = bench.credential(idToken: jwt(#"{"sub":"1"}"#))
+      #expect(await bench.oidc().identify(credential) == Subject(issuer: bench.base, id: "1"))
+      #expect(bench.requests.isEmpty)
+    }
+  }
+
+  @Test("an issuer is assumed where endpoints are named, and told where they are discovered")
+  func assumedIssuer() async throws {
+    try await ProviderBench.run { bench in
+      bench.provider.discover(at: bench.server)
+      bench.provider.grant("/userinfo", #"{"id":2482}"#)
+      bench.provider.grant("/token")
+      var endpoints = ProviderEndpoints(token: bench.server.url("/token"))
+      endpoints.userInfo = bench.server.url("/userinfo")
+      var provider = ProviderConfiguration(kind: .oauth2(endpoints, OAuthClient(id: "h")), subject: "me@example.com")
+      provider.userInfoSubjectField = "id"
+      let named = provider.tokenEndpoint(sender: bench.sender, timeout: .seconds(30))
+      let assumed = { Subject(issuer: bench.base, id: $0, isIssuerAssumed: true) }
+      #expect(await named.identify(bench.credential()) == assumed("2482"))
+      let configured = try await named.refresh(bench.credential())
+      #expect(configured.subject == assumed("me@example.com"))
+      let discovered = try await bench.oidc(subject: "me@example.com").refresh(bench.credential())
+      #expect(discovered.subject == Subject(issuer: bench.base, id: "me@example.com"))
+    }
+  }
+
+  @Test("a provider that does not tell whose a grant is leaves it unknown")
+  func unidentified() async throws {
+    try await ProviderBench.run { bench in
+      bench.provider.discover(at: bench.server)
+      #expect(await bench.oidc().identify(bench.credential()) == nil)
+    }
+  }
+}
