@@ -85,7 +85,7 @@ let package = Package(
       name: "TestSupport", dependencies: ["HearthCore", "HearthControl"], path: "Tests/TestSupport",
       swiftSettings: strict),
     .target(name: "CDiskFaults", path: "Tests/CDiskFaults", linkerSettings: [.linkedLibrary("sqlite3")]),
-    tests("HearthCoreTests", ["HearthCore"]),
+    tests("HearthCoreTests", ["HearthCore", "HearthOAuth"]),
     tests("HearthControlTests", ["HearthControl", "HearthCore"]),
     tests("HearthRuntimeTests", ["HearthRuntime", "HearthStorage", .logging]),
     tests("HearthLinuxTests", ["HearthCore", "HearthLinux", .logging]),

@@ -118,16 +118,18 @@ struct CredentialFileTests {
   func assumedIssuer(protection: Protection) async throws {
     bench.files.put(String(repeating: "k", count: 32), at: "/home/me/key")
     let keyFile = protection == .keyFile ? "/home/me/key" : nil
-    for isAssumed in [true, false] {
+    for (issuer, isAssumed) in [("https://id.example.com", true), ("https://login.example.com", false)] {
       var credential = bench.credential(1)
-      credential.subject = Subject(issuer: "https://id.example.com", id: "2482", isIssuerAssumed: isAssumed)
+      credential.subject = Subject(issuer: issuer, id: "2482", isIssuerAssumed: isAssumed)
       try await bench.store(protection: protection, keyFile: keyFile).write(credential)
       let reading = await bench.store(protection: protection, keyFile: keyFile).read()
       guard case .found(let read) = reading else { throw UnexpectedReading(reading) }
-      // The sample's issuer is its origin: who wrote no mark meant that.
-      #expect(read.subject?.isIssuerAssumed == true || !isAssumed)
+      #expect(read.subject?.isIssuerAssumed == isAssumed)
       #expect(try await bench.store().remembered().subject?.isIssuerAssumed == isAssumed)
     }
+    let unmarked = await read(bench.text(1))
+    guard case .found(let older) = unmarked else { throw UnexpectedReading(unmarked) }
+    #expect(older.subject?.isIssuerAssumed == true)
     let reading = await read(bench.text(1).replacing(#""issuer":"https://id"#, with: #""issuer":"https://login"#))
     guard case .found(let read) = reading else { throw UnexpectedReading(reading) }
     #expect(read.subject?.isIssuerAssumed == false)

@@ -2,12 +2,26 @@ package import HearthCore
 
 /// An identity provider with rotation and reuse detection, in virtual time.
 package struct SimulatedProvider: Sendable {
+  /// In what it differs from others.
+  package struct Manner: Sendable {
+    /// Each refresh brings a new refresh token.
+    package var rotates = true
+    /// How long a refresh token lives from its issue; nil: for good.
+    package var refreshLifetime: Duration?
+    /// Access tokens come from a cache, with some of their life gone.
+    package var cachesTokens = false
+
+    package init() {}
+  }
+
   package struct Family: Sendable {
     package var current: Int
     package var previous: Int?
     package var rotatedAt: Duration
     package let subject: Subject
     package var isAlive = true
+    /// When the current refresh token runs out.
+    package var runsOutAt: Duration?
   }
 
   package enum Refusal: Error {
@@ -19,62 +33,94 @@ package struct SimulatedProvider: Sendable {
   /// How long the token before the current one is still taken; nil: not at all.
   package let grace: Duration?
   package let lifetime: Duration
+  package let manner: Manner
+  /// When each access token runs out.
+  package private(set) var runsOutAt: [Fingerprint: Duration] = [:]
+  package private(set) var issuedAt: [Fingerprint: Duration] = [:]
   package private(set) var families: [Family] = []
   private var familyOf: [Fingerprint: Int] = [:]
   private var numberOf: [Fingerprint: Int] = [:]
   private var issued: Int
 
   /// `before`: how many tokens were issued elsewhere, so that no two providers issue the same.
-  package init(grace: Duration?, lifetime: Duration, after before: Int = 0) {
+  package init(grace: Duration?, lifetime: Duration, manner: Manner = Manner(), after before: Int = 0) {
     self.grace = grace
     self.lifetime = lifetime
+    self.manner = manner
     issued = before
   }
 
-  private mutating func issue(_ family: Int) -> (access: Token, refresh: Token) {
+  private mutating func issue(
+    _ family: Int, at elapsed: Duration
+  ) -> (access: Token, refresh: Token, lifetime: Duration) {
     issued += 1
     let tokens = (access: Token.sample(issued * 2), refresh: Token.sample(issued * 2 + 1))
     familyOf[tokens.access.fingerprint] = family
     familyOf[tokens.refresh.fingerprint] = family
     numberOf[tokens.refresh.fingerprint] = issued
-    return tokens
+    let left = manner.cachesTokens ? lifetime * (Double(issued * 37 % 100 + 1) / 100) : lifetime
+    runsOutAt[tokens.access.fingerprint] = elapsed + left
+    issuedAt[tokens.access.fingerprint] = elapsed
+    return (tokens.access, tokens.refresh, left)
   }
 
   /// A new sign-in.
   package mutating func signIn(
     at elapsed: Duration, _ now: Timestamp, as subject: Subject = .sample
   ) -> Credential {
-    let tokens = issue(families.count)
-    families.append(Family(current: issued, previous: nil, rotatedAt: elapsed, subject: subject))
+    let tokens = issue(families.count, at: elapsed)
+    families.append(
+      Family(
+        current: issued, previous: nil, rotatedAt: elapsed, subject: subject,
+        runsOutAt: manner.refreshLifetime.map { elapsed + $0 }))
     return Credential(
       grant: Grant(
-        accessToken: tokens.access, refreshToken: tokens.refresh, issuedAt: now, expiresAt: now + lifetime),
+        accessToken: tokens.access, refreshToken: tokens.refresh, issuedAt: now, expiresAt: now + tokens.lifetime,
+        refreshExpiresAt: manner.refreshLifetime.map { now + $0 }),
       subject: subject, origin: .sample)
+  }
+
+  /// The client's own grant, without a refresh token.
+  package mutating func grantToClient(at elapsed: Duration) -> TokenResponse {
+    let tokens = issue(families.count, at: elapsed)
+    families.append(Family(current: issued, previous: nil, rotatedAt: elapsed, subject: .sample))
+    return TokenResponse(accessToken: tokens.access, lifetime: tokens.lifetime, subject: .sample, origin: .sample)
   }
 
   package mutating func refresh(_ token: Token, at elapsed: Duration) throws(Refusal) -> TokenResponse {
     guard let family = familyOf[token.fingerprint], let number = numberOf[token.fingerprint],
       families[family].isAlive
     else { throw .dead }
+    if let end = families[family].runsOutAt, end <= elapsed { throw .dead }
+    if !manner.rotates {
+      let tokens = issue(family, at: elapsed)
+      return TokenResponse(
+        accessToken: tokens.access, lifetime: tokens.lifetime, subject: families[family].subject, origin: .sample)
+    }
     if number != families[family].current {
       guard number == families[family].previous, let grace, elapsed - families[family].rotatedAt <= grace else {
         families[family].isAlive = false
         throw .reuse
       }
-      let tokens = issue(family)
+      let tokens = issue(family, at: elapsed)
       families[family].current = issued
+      families[family].runsOutAt = manner.refreshLifetime.map { elapsed + $0 }
       return response(tokens, families[family].subject)
     }
-    let tokens = issue(family)
+    let tokens = issue(family, at: elapsed)
     families[family].previous = number
     families[family].current = issued
     families[family].rotatedAt = elapsed
+    families[family].runsOutAt = manner.refreshLifetime.map { elapsed + $0 }
     return response(tokens, families[family].subject)
   }
 
-  private func response(_ tokens: (access: Token, refresh: Token), _ subject: Subject) -> TokenResponse {
+  private func response(
+    _ tokens: (access: Token, refresh: Token, lifetime: Duration), _ subject: Subject
+  ) -> TokenResponse {
     TokenResponse(
-      accessToken: tokens.access, refreshToken: tokens.refresh, lifetime: lifetime, subject: subject, origin: .sample)
+      accessToken: tokens.access, refreshToken: tokens.refresh, lifetime: tokens.lifetime,
+      refreshLifetime: manner.refreshLifetime, subject: subject, origin: .sample)
   }
 
   package mutating func revoke(_ token: Token) {

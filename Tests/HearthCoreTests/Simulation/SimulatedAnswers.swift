@@ -1,0 +1,188 @@
+import FoundationEssentials
+import HearthCore
+import TestSupport
+
+@testable import HearthOAuth
+
+/// What the simulated provider, or something in its place, answers: bodies of the suite of real answers, with its own
+/// tokens and lifetimes in them, read by the reader of the daemon.
+struct SimulatedAnswers {
+  enum Style: CaseIterable {
+    /// As documented by the provider whose preset is used.
+    case documented
+    /// A backend's envelope with a code of its own.
+    case envelope
+    /// A token from a cache, whose own `exp` is all that tells how long it lasts.
+    case cachedJWT
+  }
+
+  let provider: String
+  let style: Style
+  /// An ID token names the real issuer, which the credential may not know yet.
+  let tellsIssuer: Bool
+
+  private static let providers = Set(ProviderAnswer.all.map(\.provider)).subtracting(["gateway", "firebase"]).sorted()
+
+  init(_ chance: inout SeededGenerator) {
+    provider = Self.providers.randomElement(using: &chance) ?? "google"
+    style = Style.allCases.randomElement(using: &chance) ?? .documented
+    tellsIssuer = Bool.random(using: &chance)
+  }
+
+  private var reader: TokenAnswerReader {
+    let preset = ProviderPreset.named(provider)
+    var backend = JSONBackend(refreshURL: Self.url)
+    backend.accessTokenField = "data.access_token"
+    return TokenAnswerReader(
+      dialect: style == .envelope ? .json(backend) : .oauth, origin: .sample,
+      issuer: UnspokenIssuer(assumed: .sample), defaultLifetime: preset?.defaultLifetime,
+      finalErrors: preset?.finalErrors ?? [], rules: preset?.answerRules ?? [],
+      redactor: Redactor(EmptyCollection<Secret>()))
+  }
+
+  private static let url: HTTPURL = {
+    guard let url = try? HTTPURL("https://id.example.com/token") else { preconditionFailure("it is a URL") }
+    return url
+  }()
+
+  /// A grant as it comes over the wire, and as it is read. `serverTime`: the provider's own clock.
+  func granting(
+    _ issued: TokenResponse, serverTime: Timestamp, receivedAt now: Timestamp, _ chance: inout SeededGenerator
+  ) -> RefreshOutcome {
+    let seconds = issued.lifetime.map { Int64($0.components.seconds) } ?? 0
+    let second = serverTime.milliseconds / 1000
+    let access =
+      style == .cachedJWT
+      ? jwt(["iat": .integer(second - 3600), "exp": .integer(second + seconds)])
+      : issued.accessToken.secret.reveal()
+    let refresh = issued.refreshToken?.secret.reveal()
+    let subject = issued.subject ?? .sample
+    let id = jwt(["iss": .string(subject.issuer), "sub": .string(subject.id), "exp": .integer(second + seconds)])
+    var body = template(withRefreshToken: refresh != nil, &chance)
+      .body(access: access, refresh: refresh ?? "", id: id, user: subject.id)
+    if style == .envelope || JSONValue(parsing: Array(body.utf8)) == nil {
+      body = Self.envelope(access: access, refresh: refresh)
+    }
+    let value = adjusted(
+      JSONValue(parsing: Array(body.utf8)) ?? .null, seconds: seconds,
+      refreshSeconds: issued.refreshLifetime.map { Int64($0.components.seconds) })
+    return read(
+      200, value.serialized ?? [], headers: [APIRequest.Header(name: "Date", value: serverTime.httpDate)], at: now,
+      instead: (access, issued.accessToken, refresh, issued.refreshToken))
+  }
+
+  /// A refusal of a dead token, and whether it is a final word.
+  func refusing(at now: Timestamp, _ chance: inout SeededGenerator) -> (outcome: RefreshOutcome, isFinal: Bool) {
+    let answers = ProviderAnswer.all.filter {
+      $0.provider == provider && ($0.situation == .refused || $0.situation == .disabled)
+    }
+    guard style != .envelope, let answer = answers.randomElement(using: &chance) else {
+      return (read(401, Array(#"{"code":"token_expired","message":"sign in again"}"#.utf8), at: now), true)
+    }
+    return (read(answer, at: now), answer.meaning == .ends || answer.meaning == .endsDisabled)
+  }
+
+  /// Something that is no final word about a token: of the provider, or of a gateway before it.
+  func troubling(
+    _ situations: Set<ProviderAnswer.Situation>, at now: Timestamp, _ chance: inout SeededGenerator
+  ) -> RefreshOutcome {
+    let answers = ProviderAnswer.all.filter { answer in
+      switch answer.meaning {
+      case .misconfigured, .unclear, .unavailable:
+        situations.contains(answer.situation) && (answer.provider == provider || answer.provider == "gateway")
+      case .grant, .ends, .endsDisabled: false
+      }
+    }
+    guard let answer = answers.randomElement(using: &chance) else {
+      return read(503, Array("<html>".utf8), at: now)
+    }
+    return read(answer, at: now)
+  }
+
+  // MARK: - Bodies
+
+  private func template(withRefreshToken isRotated: Bool, _ chance: inout SeededGenerator) -> ProviderAnswer {
+    let answers = ProviderAnswer.all.filter { answer in
+      guard case .grant(let rotated, _) = answer.meaning else { return false }
+      return rotated == isRotated
+    }
+    guard
+      let answer = answers.filter({ $0.provider == provider }).randomElement(using: &chance)
+        ?? answers.filter({ $0.provider == "microsoft" || $0.provider == "google" }).randomElement(using: &chance)
+    else { preconditionFailure("the suite has grants with a refresh token and without") }
+    return answer
+  }
+
+  private static func envelope(access: String, refresh: String?) -> String {
+    let rotated = refresh.map { #","refresh_token":"\#($0)""# } ?? ""
+    return #"{"code":"OK","error_code":"0","data":{"access_token":"\#(access)"\#(rotated),"expires_in":1}}"#
+  }
+
+  /// The lifetimes in an answer become the provider's; a cached token tells its own.
+  private func adjusted(_ value: JSONValue, seconds: Int64, refreshSeconds: Int64?) -> JSONValue {
+    guard case .object(var members) = value else { return value }
+    for (name, member) in members {
+      switch name {
+      case "expires_in" where style == .cachedJWT: members[name] = nil
+      case "expires_in":
+        members[name] = if case .string = member { .string(String(seconds)) } else { .integer(seconds) }
+      case "refresh_expires_in", "refresh_token_expires_in", "id_token" where !tellsIssuer: members[name] = nil
+      default: members[name] = adjusted(member, seconds: seconds, refreshSeconds: refreshSeconds)
+      }
+    }
+    if let refreshSeconds, members["access_token"] != nil {
+      members["refresh_token_expires_in"] = .integer(refreshSeconds)
+    }
+    return .object(members)
+  }
+
+  private func jwt(_ claims: [String: JSONValue]) -> String {
+    func part(_ value: JSONValue) -> String {
+      Data(value.serialized ?? []).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+        .replacing("=", with: "")
+    }
+    return part(.object(["alg": .string("none")])) + "." + part(.object(claims)) + ".c2ln"
+  }
+
+  // MARK: - Reading
+
+  private func read(_ answer: ProviderAnswer, at now: Timestamp) -> RefreshOutcome {
+    read(
+      answer.status, Array(answer.body().utf8),
+      headers: answer.headers.sorted { $0.key < $1.key }.map { APIRequest.Header(name: $0.key, value: $0.value) },
+      at: now)
+  }
+
+  /// `instead`: the tokens as they were sent, and those that the simulation knows them by.
+  private func read(
+    _ status: Int, _ body: [UInt8], headers: [APIRequest.Header] = [], at now: Timestamp,
+    instead: (access: String, Token, refresh: String?, Token?)? = nil
+  ) -> RefreshOutcome {
+    let type = APIRequest.Header(name: "Content-Type", value: "application/json")
+    let isTyped = headers.contains { $0.name.lowercased() == "content-type" }
+    let answer = HTTPAnswer(
+      status: status, headers: isTyped ? headers : headers + [type], body: body, receivedAt: now)
+    do throws(RefreshFailure) {
+      var response = try reader.read(answer)
+      if let (access, accessToken, refresh, refreshToken) = instead {
+        if response.accessToken.secret.reveal() == access { response.accessToken = accessToken }
+        if response.refreshToken?.secret.reveal() == refresh { response.refreshToken = refreshToken }
+      }
+      response.idToken = nil
+      return .granted(response)
+    } catch {
+      return .failed(error)
+    }
+  }
+}
+
+extension Timestamp {
+  /// As a `Date` header has it (RFC 9110, section 5.6.7).
+  fileprivate var httpDate: String {
+    Date(timeIntervalSince1970: Double(milliseconds) / 1000).formatted(.httpDate)
+  }
+}
+
+extension Date.HTTPFormatStyle {
+  fileprivate static var httpDate: Self { Self() }
+}
