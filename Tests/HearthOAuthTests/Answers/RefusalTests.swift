@@ -50,6 +50,7 @@ import Testing
       "a Firebase user who is gone is disabled", 400,
       #"{"error":{"code":400,"message":"USER_NOT_FOUND : gone","status":"INVALID_ARGUMENT"}}"#, .disabled),
     AnswerFact("USER_DISABLED is said so", 403, #"{"error":"USER_DISABLED"}"#, .disabled),
+    AnswerFact("words behind a colon belong to the code", 400, #"{"error":"invalid_grant: it is gone"}"#, .rejected),
     AnswerFact("a form may say so too", 400, "error=invalid_grant&error_description=gone", type: form, .rejected),
     AnswerFact("so may one in a 200", 200, "error=bad_refresh_token", type: form + "; charset=utf-8", .rejected),
     AnswerFact("a json account's 401 with an object is final", 401, "{}", json: true, .rejected),
@@ -83,6 +84,8 @@ import Testing
     AnswerFact("nor in a text", 400, "invalid_grant", type: "text/plain", .unclear),
     AnswerFact(
       "a form that does not call itself one is a text", 400, "error=invalid_grant", type: "text/plain", .unclear),
+    AnswerFact("a form that breaks off is a text", 400, "error=invalid_grant&x=%2", type: form, .unclear),
+    AnswerFact("a sentence with a colon is no code", 400, #"{"error":"it said: invalid_grant"}"#, .unclear),
     AnswerFact("a form with two errors says neither", 400, "error=invalid_grant&error=x", type: form, .unclear),
     AnswerFact(
       "a json account's own error code is unclear", 400, #"{"error":"Session not found"}"#, json: true, .unclear),
