@@ -107,9 +107,8 @@ struct Daemon {
     return try ListeningSocket(path: path)
   }
 
-  /// What ending takes beyond a request to a provider that was sent: 5 s for its answer to reach the disk, and a little
-  /// for everything else.
-  private static let stopPatience: Duration = .seconds(8)
+  /// What ending takes beyond the patience with providers.
+  private static let stopMargin: Duration = .seconds(3)
 
   /// Runs until SIGTERM or SIGINT.
   func run() async throws {
@@ -187,7 +186,7 @@ struct Daemon {
         switch signal {
         case .stop:
           log.stopping(version: hearthVersion)
-          let patience = await reloader.requestTimeout + Self.stopPatience
+          let patience = await reloader.stopPatience + Self.stopMargin
           ServiceNotifier().stopping(within: patience)
           await group.triggerGracefulShutdown()
           await clock.sleep(until: clock.now() + patience)

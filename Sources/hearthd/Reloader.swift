@@ -33,8 +33,8 @@ actor Reloader {
     self.status = status
   }
 
-  /// How long a request to a provider may take, as configured now.
-  var requestTimeout: Duration { current.refresh.requestTimeout }
+  /// How long requests to providers are waited for when the daemon stops, as configured now.
+  var stopPatience: Duration { current.refresh.stopPatience }
 
   /// Whose limits follow the configuration from now on.
   func limit(_ server: ControlServer) { self.server = server }

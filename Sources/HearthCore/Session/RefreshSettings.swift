@@ -9,5 +9,9 @@ package struct RefreshSettings: Hashable, Sendable {
   package var backoffMax: Duration = .seconds(300)
   package var requestTimeout: Duration = .seconds(30)
 
+  /// How long a daemon that is told to stop waits for a request that was sent: its time, and 5 s for the answer to
+  /// reach the disk.
+  package var stopPatience: Duration { requestTimeout + .seconds(5) }
+
   package init() {}
 }

@@ -48,12 +48,12 @@ struct TokenAnswerReader: Sendable {
     guard TokenSyntax.isBearer(accessToken) else {
       throw refusal.nonsense("a token with characters that no token has", from: origin)
     }
-    if let scheme = Self.unsupportedType(grant["token_type"]?.text) {
-      throw .misconfigured(
-        message:
-          "\(origin) gives tokens of type \(scheme), which Hearth cannot use: let this client have Bearer tokens.")
+    var response = response(from: grant, accessToken: accessToken, answer: answer)
+    // Not thrown: the refresh token that came with it may have cost the one before.
+    response.flaw = Self.unsupportedType(grant["token_type"]?.text).map {
+      "\(origin) gives tokens of type \($0), which Hearth cannot use: let this client have Bearer tokens."
     }
-    return response(from: grant, accessToken: accessToken, answer: answer)
+    return response
   }
 
   private func response(from grant: GrantFields, accessToken: String, answer: HTTPAnswer) -> TokenResponse {

@@ -100,7 +100,7 @@ package actor SessionService {
     if isStopped { return }
     isStopping = true
     take(.stopping)
-    let deadline = clock.now() + (patience ?? machine.settings.refresh.requestTimeout + .seconds(5))
+    let deadline = clock.now() + (patience ?? machine.settings.refresh.stopPatience)
     if !isAtRest { await rest(until: deadline) }
     isStopped = true
     storeInbox.finish()

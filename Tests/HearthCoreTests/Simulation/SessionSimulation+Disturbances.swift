@@ -4,8 +4,12 @@ import TestSupport
 /// What users, other programs, the system and time do to a session.
 extension SessionSimulation {
   mutating func disturb() throws(Violation) {
-    switch Int.random(in: 0..<22, using: &chance) {
+    let kind = Int.random(in: 0..<24, using: &chance)
+    if kind > 4 { ledger.hadTrouble = true }
+    switch kind {
     case 0...4: try ask()
+    case 22: try reload()
+    case 23: for _ in 0..<4 { try deliver(.networkReturned) }
     case 5: try setLock()
     case 6, 7: try takeLockAway()
     case 8: try suspend()
@@ -38,7 +42,7 @@ extension SessionSimulation {
       ledger.signOutAsked = true
       ledger.newest = nil
       try call(.signOut(revoke: chances(1, in: 2)))
-    case 13, 14: try signIn()
+    case 13, 14: if settings.renewsWithoutRefreshToken { try call(.requestGrant) } else { try signIn() }
     default:
       for _ in 0..<5 { try call(.token(minValidity: .seconds(60))) }
     }
@@ -51,12 +55,22 @@ extension SessionSimulation {
     case .rehydrate, .settle: isShort = true
     case .token, .refresh, .requestGrant, .reportUnauthorized, .signOut, .adopt: isShort = false
     }
-    calls[CallID(callCount)] = Call(askedAt: elapsed, isShort: isShort)
-    try deliver(.called(CallID(callCount), call))
+    let id = CallID(callCount)
+    calls[id] = Call(askedAt: elapsed, isShort: isShort)
+    try deliver(.called(id, call))
+    switch call {
+    case .adopt, .signOut:
+      if let overtaken = ledger.adoptionCalls.first(where: { calls[$0] != nil }) {
+        throw Violation("import \(overtaken.number) is overtaken, and nobody tells who brought it")
+      }
+      if case .adopt = call { ledger.adoptionCalls = [id] }
+    case .token, .refresh, .requestGrant, .reportUnauthorized, .rehydrate, .settle: break
+    }
   }
 
   private mutating func signIn() throws(Violation) {
-    let credential = provider.signIn(at: elapsed, now)
+    var credential = signedIn()
+    if chances(1, in: 6) { credential.grant.refreshToken = nil }
     ledger.adopting.insert(credential)
     // From here on it is what is kept, in place of whatever was held.
     ledger.newest = credential.grant.refreshToken?.fingerprint
@@ -66,7 +80,10 @@ extension SessionSimulation {
   private mutating func reportUnauthorized() throws(Violation) {
     guard case .held(let held) = machine.knowledge else { return }
     let token = chances(3, in: 4) ? held.grant.accessToken : Token.sample(2)
-    ledger.noteReport(of: token.fingerprint, current: held.grant.accessToken.fingerprint)
+    let isRenewable = held.grant.refreshToken != nil || settings.renewsWithoutRefreshToken
+    ledger.noteReport(
+      of: token.fingerprint, current: held.grant.accessToken.fingerprint, isRenewable: isRenewable,
+      age: provider.issuedAt[token.fingerprint].map { elapsed - $0 })
     try call(.reportUnauthorized(APIRefusal(token.fingerprint)))
   }
 
@@ -108,6 +125,7 @@ extension SessionSimulation {
     offset += step
     note("the clock steps by \(step)")
     ledger.lastAttemptAt = nil
+    ledger.hasClockStepped = true
     if step < .zero {
       for id in calls.keys { calls[id]?.extra += elapsed - lastEventAt }
     }
@@ -131,7 +149,9 @@ extension SessionSimulation {
     guard !disk.isDenied, !disk.isAway else { return }
     switch Int.random(in: 0..<8, using: &chance) {
     case 0...2:
-      let credential = provider.signIn(at: elapsed, now)
+      var credential = signedIn()
+      // Another machine's clock, or this one's before it was set.
+      if chances(1, in: 4) { credential.grant.move(by: .seconds(Int.random(in: 1...1_000_000, using: &chance))) }
       disk.file = .grant(credential)
       ledger.durable.insert(credential.grant.accessToken.fingerprint)
       ledger.strangers.insert(credential.grant.accessToken.fingerprint)

@@ -1,5 +1,6 @@
-import HearthCore
 import TestSupport
+
+@testable import HearthCore
 
 /// What the world knows that the machine must not contradict.
 struct Ledger {
@@ -33,10 +34,22 @@ struct Ledger {
   var lastReading: CredentialReading?
   private var reported: Set<Fingerprint> = []
   var tokenBefore: [Fingerprint: Fingerprint] = [:]
+  /// The request whose answer is being delivered: what the provider has really done.
+  var answered: SessionSimulation.Flight?
+  /// Something has kept the session from its refreshes since the last one that succeeded.
+  var hadTrouble = true
+  var hasClockStepped = false
+  /// Until when the network's return may cut no wait short again.
+  var shortenedUntil: Timestamp?
+  var adoptionCalls: Set<CallID> = []
 
-  mutating func noteReport(of token: Fingerprint, current: Fingerprint) {
+  /// `isRenewable`: a refresh could bring another one. `age`: since the provider issued it.
+  mutating func noteReport(of token: Fingerprint, current: Fingerprint, isRenewable: Bool, age: Duration?) {
     guard token == current else { return }
-    if let before = tokenBefore[token], reported.contains(before) { grounds.insert(.rejectedByServer) }
+    // Two minutes, and the time that the answer was on its way.
+    let isFresh = hasClockStepped || age.map { $0 <= .seconds(120 + 45) } ?? true
+    let isAgain = tokenBefore[token].map(reported.contains) ?? false
+    if isFresh, isAgain || !isRenewable { grounds.insert(.rejectedByServer) }
     reported.insert(token)
   }
 }
@@ -45,6 +58,7 @@ extension SessionSimulation {
   private func refreshToken(_ credential: Credential) -> Fingerprint? { credential.grant.refreshToken?.fingerprint }
 
   private var tokensInMemory: [Fingerprint?] {
+    if !machine.isStarted, let handedOver { return [refreshToken(handedOver.credential)] }
     if case .adopting(let adoption) = machine.knowledge { return [refreshToken(adoption.credential)] }
     guard case .held(let held) = machine.knowledge else { return [] }
     if case .storing(let credential, _) = held.phase {
@@ -82,28 +96,59 @@ extension SessionSimulation {
   }
 
   private mutating func noteRefresh(_ outcome: RefreshOutcome, isOurs: Bool, _ before: SessionMachine) {
-    guard isOurs, case .held(let held) = before.knowledge else { return }
-    switch outcome {
-    case .granted(let response):
+    guard isOurs, case .held(let held) = before.knowledge, held.phase.isInFlight, before.request?.isAbandoned == false
+    else { return }
+    // What the provider has granted counts, and not what was made of its answer.
+    if let granted = ledger.answered?.granted {
       if let token = refreshToken(held.credential) { ledger.spent.insert(token) }
-      if let token = response.refreshToken, provider.isCurrent(token),
-        let family = provider.family(of: token.fingerprint)
-      {
+      if provider.isCurrent(granted), let family = provider.family(of: granted.fingerprint) {
         ledger.excusedFamilies.remove(family)
       }
-      ledger.newest = response.refreshToken?.fingerprint ?? refreshToken(held.credential)
-      ledger.tokenBefore[response.accessToken.fingerprint] = held.grant.accessToken.fingerprint
-      tally.refreshed += 1
-    case .failed(.rejected):
-      ledger.grounds.insert(.refreshTokenRejected)
+      ledger.newest = granted.fingerprint
+    }
+    if ledger.answered?.isFinal == true {
+      ledger.grounds.formUnion([.refreshTokenRejected, .accountDisabled])
       if let token = refreshToken(held.credential) { ledger.refused.insert(token) }
-    case .failed, .notAsked: break
+    }
+    if case .granted(let response) = outcome {
+      ledger.tokenBefore[response.accessToken.fingerprint] = held.grant.accessToken.fingerprint
+      ledger.hadTrouble = false
+      tally.refreshed += 1
+    } else {
+      ledger.hadTrouble = true
+    }
+  }
+
+  /// What the network's return may do: cut a wait short once in each step, where no connection could be made.
+  private mutating func checkNetworkReturn(_ before: SessionMachine) throws(Violation) {
+    guard let planned = before.snapshot(at: now).nextAttemptAt, planned > now,
+      machine.snapshot(at: now).nextAttemptAt != planned
+    else { return }
+    guard case .unreachable? = before.history.trouble?.kind else {
+      throw Violation("the network's return cuts a wait short that somebody asked for")
+    }
+    if let shortened = ledger.shortenedUntil, now < shortened {
+      throw Violation("the network's return cuts one wait short twice")
+    }
+    ledger.shortenedUntil = planned
+  }
+
+  /// A grant is taken over with the life that is left of it, whatever the clock was when it was written.
+  private func checkAdopted(_ credential: Credential, _ before: SessionMachine) throws(Violation) {
+    if case .held = before.knowledge { return }
+    guard case .held(let held) = machine.knowledge, let expiresAt = held.grant.expiresAt else { return }
+    if expiresAt - now > provider.lifetime + .seconds(1) {
+      throw Violation("a grant is fresh for longer than any lives: \(expiresAt - now)")
     }
   }
 
   mutating func noteOutcome(_ event: SessionEvent, _ before: SessionMachine) throws(Violation) {
     switch event {
+    case .networkReturned: try checkNetworkReturn(before)
+    case .clockChanged:
+      ledger.shortenedUntil = nil
     case .credentialRead(.found(let credential)):
+      try checkAdopted(credential, before)
       let isHeld = tokensInMemory == [refreshToken(credential)]
       if isHeld || machine.knowledge == .withheld {
         ledger.newest = refreshToken(credential)
@@ -118,7 +163,7 @@ extension SessionSimulation {
         ledger.adopting = []
         ledger.grounds = []
       }
-    case .started, .woke, .clockChanged, .networkReturned, .settingsChanged, .stopping, .credentialHinted,
+    case .started, .woke, .settingsChanged, .stopping, .credentialHinted,
       .credentialRead, .credentialSetAside, .lockRemembered, .endWritten, .removed, .refreshEnded, .identified, .locked,
       .unlocked,
       .called:
@@ -127,8 +172,9 @@ extension SessionSimulation {
   }
 
   /// At a crash: what was acknowledged must be on the disk, but where that could not be written.
-  mutating func ledgerCrash() throws(Violation) {
-    let isUnwritten = machine.snapshot(at: now).isWritePending || !machine.isAtRest
+  mutating func ledgerCrash(handingOver unwritten: UnwrittenGrant?) throws(Violation) {
+    let isHandedOver = unwritten.map { refreshToken($0.credential) == ledger.newest } ?? false
+    let isUnwritten = isHandedOver || machine.snapshot(at: now).isWritePending || !machine.isAtRest
     if let newest = ledger.newest, disk.grant.flatMap(refreshToken) != newest {
       guard isUnwritten || ledger.isTampered else {
         throw Violation("a crash lost an acknowledged refresh token that was told to be stored")
@@ -138,9 +184,12 @@ extension SessionSimulation {
     if let token = disk.grant.flatMap(refreshToken), ledger.spent.contains(token) { ledger.excused.insert(token) }
     for flight in flights {
       // Sent, and nobody waits for the answer any more.
-      if let token = refreshToken(flight.credential) { ledger.excused.insert(token) }
+      if let token = flight.credential.flatMap(refreshToken) { ledger.excused.insert(token) }
     }
-    ledger.newest = disk.grant.flatMap(refreshToken)
+    ledger.newest = unwritten.map { refreshToken($0.credential) } ?? disk.grant.flatMap(refreshToken)
+    ledger.hadTrouble = true
+    ledger.shortenedUntil = nil
+    ledger.adoptionCalls = []
     ledger.adopting = []
     ledger.refused = []
     ledger.inFlight = 0
@@ -168,12 +217,12 @@ extension SessionSimulation {
 
   // MARK: - What the machine does
 
-  mutating func checkSending(_ credential: Credential) throws(Violation) {
-    guard let token = refreshToken(credential) else { return }
-    if ledger.refused.contains(token) { throw Violation("a refused token was sent again") }
-    if ledger.refusedOnRecord.contains(token) { throw Violation("a refused token was sent again after its end") }
+  mutating func checkSending(_ credential: Credential?) throws(Violation) {
     ledger.inFlight += 1
     if ledger.inFlight > 1 { throw Violation("two refreshes overlap") }
+    guard let token = credential.flatMap(refreshToken) else { return }
+    if ledger.refused.contains(token) { throw Violation("a refused token was sent again") }
+    if ledger.refusedOnRecord.contains(token) { throw Violation("a refused token was sent again after its end") }
   }
 
   mutating func checkAction(
@@ -181,6 +230,7 @@ extension SessionSimulation {
   ) throws(Violation) {
     switch action {
     case .refresh(let credential, let generation): try checkRefresh(credential, generation, of: event)
+    case .requestGrant(let generation): try checkRefresh(nil, generation, of: event)
     case .writeEnd(let record):
       if case .credentialRead(.corrupt) = event { throw Violation("an end is written over a corrupt file") }
       try checkEnd(record, before)
@@ -198,17 +248,17 @@ extension SessionSimulation {
       }
     case .answer(let id, let answer): try checkAnswer(id, answer, event)
     case .announce(let news): try checkNews(news)
-    case .recall, .read, .identify, .requestGrant, .rememberLockedByUser, .revoke: break
+    case .recall, .read, .identify, .rememberLockedByUser, .revoke: break
     }
   }
 
   private mutating func checkRefresh(
-    _ credential: Credential, _ generation: Int, of event: SessionEvent
+    _ credential: Credential?, _ generation: Int, of event: SessionEvent
   ) throws(Violation) {
     let isRepetition = if case .refreshEnded(generation, .failed(.unanswered)) = event { true } else { false }
     if !locks.isEmpty, !isRepetition { throw Violation("a refresh is sent while locked") }
     if isStopping, !isRepetition { throw Violation("a refresh is sent while stopping") }
-    if !ledger.durable.contains(credential.grant.accessToken.fingerprint) {
+    if let credential, !ledger.durable.contains(credential.grant.accessToken.fingerprint) {
       throw Violation("a refresh is sent with a grant that is not on disk")
     }
     if !isRepetition, let last = ledger.lastAttemptAt, elapsed - last < .milliseconds(500) {
@@ -221,9 +271,11 @@ extension SessionSimulation {
 
   private mutating func checkEnd(_ record: EndRecord, _ before: SessionMachine) throws(Violation) {
     var grounds = ledger.grounds
-    if case .held(let held) = before.knowledge, held.grant.isExpired(at: now) {
+    if case .held(let held) = before.knowledge, held.grant.isExpired(at: now), !settings.renewsWithoutRefreshToken {
       if held.grant.refreshToken == nil { grounds.insert(.noRefreshToken) }
-      if held.grant.refreshExpiresAt.map({ $0 <= now }) ?? false { grounds.insert(.refreshTokenExpired) }
+      if ledger.hadTrouble, held.grant.refreshExpiresAt.map({ $0 <= now }) ?? false {
+        grounds.insert(.refreshTokenExpired)
+      }
     }
     guard grounds.contains(record.reason) else { throw Violation("a session ends without grounds: \(record.reason)") }
     ledger.newest = nil
@@ -238,6 +290,12 @@ extension SessionSimulation {
       // What a refresh has just brought is the best there is.
       let isFresh = if case .credentialWritten = event { true } else { false }
       if !isFresh, credential.grant.isExpired(at: now) { throw Violation("a token is given out that has run out") }
+      // The provider's own count, and the time that its answer was on its way.
+      if !ledger.hasClockStepped, let end = provider.runsOutAt[credential.grant.accessToken.fingerprint],
+        end + .seconds(45) < elapsed
+      {
+        throw Violation("a token is given out that ran out at the provider \(elapsed - end) ago")
+      }
       try checkDurable(credential.grant.accessToken.fingerprint)
     case .signedOut:
       guard disk.known.end?.reason == .signedOut || ledger.removalFailed || disk.file == .nothing else {
@@ -316,7 +374,10 @@ extension SessionSimulation {
     case .withheld:
       if locks.isEmpty { throw Violation("a grant is withheld without a lock") }
     case .ended, .absent: break
-    case .starting, .adopting: throw Violation("a grant is on its way, and nobody brings it")
+    case .adopting: throw Violation("a sign-in is not written, and nobody writes")
+    case .starting(isInFlight: true): throw Violation("a grant is asked for, and nobody answers")
+    case .starting(isInFlight: false):
+      if locks.isEmpty, !isStopping { try need(.seconds(3600), "the client's own grant is to be asked for") }
     case .held(let held):
       if held.phase != .idle { throw Violation("a refresh has neither landed nor failed: \(held.phase)") }
       if !locks.isEmpty, held.isStored { throw Violation("a grant is in memory under a lock") }
@@ -336,13 +397,22 @@ extension SessionSimulation {
       // What a newer version wrote stays unreadable until somebody updates.
       if disk.file == .tooNew { return }
       throw Violation("the session has not come back: \(machine.state(at: now))")
+    case .reauthRequired(.rejectedByServer) where settings.renewsWithoutRefreshToken: return
+    case .unauthenticated(signedOut: true) where settings.renewsWithoutRefreshToken:
+      if !ledger.signOutAsked { throw Violation("nobody signed the client out") }
     case .unauthenticated, .reauthRequired:
+      if settings.renewsWithoutRefreshToken, disk.file != .tooNew, ledger.lastReading != .tooNew(version: 9) {
+        throw Violation("the client does not ask for its grant: \(machine.state(at: now))")
+      }
       if let token = disk.grant?.grant.refreshToken, provider.isCurrent(token) {
         throw Violation("a living session lies on the disk and is not used: \(machine.state(at: now))")
       }
     case .authenticated:
       // An end may be on its way to the disk.
-      guard case .held(let held) = machine.knowledge else { return }
+      guard case .held(let held) = machine.knowledge else {
+        if case .starting = machine.knowledge { throw Violation("the client's own grant has not come") }
+        return
+      }
       if !held.isStored, disk.file != .tooNew, !machine.snapshot(at: now).isRefreshing {
         throw Violation("the grant is still not on disk")
       }

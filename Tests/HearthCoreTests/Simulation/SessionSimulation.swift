@@ -7,7 +7,8 @@ import TestSupport
 /// every step the rules are checked (`+Rules`).
 struct SessionSimulation {
   struct Flight {
-    let credential: Credential
+    /// Nil: the client's own first grant is asked for.
+    let credential: Credential?
     let generation: Int
     let process: Int
     let sentAt: Duration
@@ -15,6 +16,10 @@ struct SessionSimulation {
     var handledAt: Duration?
     var answeredAt: Duration
     var outcome: RefreshOutcome
+    /// The provider refused, and meant it as its last word.
+    var isFinal = false
+    /// The refresh token that the provider granted with it.
+    var granted: Token?
   }
 
   struct Call {
@@ -30,6 +35,7 @@ struct SessionSimulation {
   var machine: SessionMachine
   var disk = SimulatedDisk()
   var provider: SimulatedProvider
+  let answers: SimulatedAnswers
   var weather = Weather.fine
 
   /// The time that always goes on, and what the wall clock is ahead of it.
@@ -48,6 +54,8 @@ struct SessionSimulation {
   var callCount = 0
   var process = 0
   var isStopping = false
+  /// What the session before this one could not write.
+  var handedOver: UnwrittenGrant?
   var locks: Set<Lock> = []
   /// A file that somebody moved away, and may move back.
   var movedAway: SimulatedDisk.File?
@@ -59,12 +67,20 @@ struct SessionSimulation {
   init(seed: UInt64, isTraced: Bool = false) {
     self.seed = seed
     var chance = SeededGenerator(seed: seed)
+    let isClient = Int.random(in: 0..<8, using: &chance) == 0
     settings = SessionSettings(
-      locksWhenUnreadable: Int.random(in: 0..<4, using: &chance) == 0)
+      locksWhenUnreadable: Int.random(in: 0..<4, using: &chance) == 0, renewsWithoutRefreshToken: isClient)
+    answers = SimulatedAnswers(&chance)
+    var manner = SimulatedProvider.Manner()
+    manner.rotates = Int.random(in: 0..<3, using: &chance) > 0
+    manner.cachesTokens = answers.style == .cachedJWT
     let lifetimes: [Duration] = [.seconds(2), .seconds(60), .seconds(3600), .seconds(86_400)]
     let graces: [Duration?] = [nil, .seconds(60), .seconds(600)]
+    let lifetime = lifetimes[Int.random(in: 0..<4, using: &chance)]
+    let refreshLives: [Duration?] = [nil, nil, lifetime * 0.4, lifetime * 30]
+    manner.refreshLifetime = refreshLives[Int.random(in: 0..<4, using: &chance)].map { Swift.max($0, .seconds(4)) }
     provider = SimulatedProvider(
-      grace: graces[Int.random(in: 0..<3, using: &chance)], lifetime: lifetimes[Int.random(in: 0..<4, using: &chance)])
+      grace: graces[Int.random(in: 0..<3, using: &chance)], lifetime: lifetime, manner: manner)
     machine = SessionMachine(account: .sample, settings: settings, seed: seed, at: .sample)
     disk.isSealed = Int.random(in: 0..<4, using: &chance) == 0
     self.chance = chance
@@ -72,8 +88,8 @@ struct SessionSimulation {
   }
 
   mutating func run(steps: Int = 130) throws(Violation) {
-    if chances(3, in: 4) {
-      let credential = provider.signIn(at: elapsed, now)
+    if chances(3, in: 4), !settings.renewsWithoutRefreshToken {
+      let credential = signedIn()
       for index in 0..<3 { _ = disk.step(.write(credential, generation: 0), index) }
       ledger.durable.insert(credential.grant.accessToken.fingerprint)
     }
@@ -87,21 +103,28 @@ struct SessionSimulation {
 
   // MARK: - The process
 
-  mutating func boot() throws(Violation) {
+  mutating func boot(handingOver unwritten: UnwrittenGrant? = nil) throws(Violation) {
     note("boots; disk: \(disk)")
     machine = SessionMachine(account: .sample, settings: settings, seed: chance.next(), at: now)
     disk.hasKey = !disk.isSealed || chances(1, in: 2)
     // Screen and suspend are told anew by the system; the user's lock is remembered.
     locks = disk.known.lockedByUser ? [.user] : []
     if let end = disk.known.end { ledger.grounds.insert(end.reason) }
-    try deliver(chances(1, in: 8) ? .credentialRead(.unreadable(.denied)) : .started(disk.remembered))
+    try deliver(chances(1, in: 8) ? .credentialRead(.unreadable(.denied)) : .started(remembered(unwritten)))
+  }
+
+  private func remembered(_ unwritten: UnwrittenGrant?) -> RememberedAccount {
+    var remembered = disk.remembered
+    remembered.unwritten = unwritten
+    return remembered
   }
 
   /// The process is gone; what was sent stays sent.
-  mutating func crash() throws(Violation) {
+  mutating func crash(handingOver unwritten: UnwrittenGrant? = nil) throws(Violation) {
     note("crashes")
     tally.crashes += 1
-    try ledgerCrash()
+    try ledgerCrash(handingOver: unwritten)
+    handedOver = unwritten
     jobs = []
     jobStep = 0
     calls = [:]
@@ -109,18 +132,33 @@ struct SessionSimulation {
     isStopping = false
     for index in flights.indices { flights[index].answeredAt = .seconds(1 << 40) }
     flights.removeAll { $0.handledAt == nil }
-    try boot()
+    try boot(handingOver: unwritten)
   }
 
   mutating func stopAndStart() throws(Violation) {
+    try stop()
+    try crash()
+  }
+
+  /// A session of a new configuration takes the place of this one, in the same process.
+  mutating func reload() throws(Violation) {
+    try stop()
+    let unwritten = machine.unwritten
+    try crash(handingOver: unwritten)
+  }
+
+  private mutating func stop() throws(Violation) {
     try deliver(.stopping)
     isStopping = true
-    let patience = elapsed + .seconds(40)
+    let patience = elapsed + settings.refresh.stopPatience
     while !machine.isAtRest, elapsed < patience {
       try advance(until: patience)
       try checkRules()
     }
-    try crash()
+    // What was sent in time has been answered by now, or never will be.
+    for flight in flights where flight.process == process && flight.answeredAt < .seconds(1 << 39) {
+      if let granted = flight.granted { throw Violation("a stop throws a rotated token away: \(granted.fingerprint)") }
+    }
   }
 
   mutating func deliver(_ event: SessionEvent) throws(Violation) {
@@ -148,6 +186,7 @@ struct SessionSimulation {
     case .remove(let record, let mark): enqueue(.remove(record, mark))
     case .setAside: enqueue(.setAside)
     case .refresh(let credential, let generation): enqueue(.prepare(credential, generation: generation))
+    case .requestGrant(let generation): enqueue(.prepare(nil, generation: generation))
     case .rememberLockedByUser(let isLocked):
       // A sign-in takes the user's lock away.
       if !isLocked { locks.remove(.user) }
@@ -156,7 +195,7 @@ struct SessionSimulation {
     case .revoke(let credential):
       provider.revoke(credential.grant.refreshToken ?? credential.grant.accessToken)
     case .answer(let id, _): calls[id] = nil
-    case .identify, .requestGrant, .announce: break
+    case .identify, .announce: break
     }
   }
 
@@ -231,7 +270,7 @@ struct SessionSimulation {
     case .recall:
       switch result {
       case .failure(let obstacle): try deliver(.credentialRead(.unreadable(obstacle)))
-      case .success: try deliver(.started(disk.remembered))
+      case .success: try deliver(.started(remembered(handedOver)))
       }
     case .read, .lock: break
     case .remember: try deliver(.lockRemembered(result))
@@ -257,7 +296,7 @@ struct SessionSimulation {
 
   // MARK: - Requests
 
-  private mutating func send(_ credential: Credential, _ generation: Int) throws(Violation) {
+  private mutating func send(_ credential: Credential?, _ generation: Int) throws(Violation) {
     try checkSending(credential)
     tally.requests += 1
     let latency = Duration.milliseconds(chances(1, in: 6) ? Int.random(in: 0...40_000, using: &chance) : 120)
@@ -266,7 +305,9 @@ struct SessionSimulation {
       credential: credential, generation: generation, process: process, sentAt: elapsed,
       handledAt: elapsed + latency / 2, answeredAt: Swift.min(elapsed + latency, timeout),
       outcome: .failed(.unanswered(message: "timeout")))
-    switch weather.draw(&chance) {
+    let fate = weather.draw(answers, at: now, &chance)
+    if case .answer = fate, latency < .seconds(1) {} else { ledger.hadTrouble = true }
+    switch fate {
     case .answer: break
     case .loseReply:
       flight.answeredAt = Swift.min(elapsed + latency, timeout)
@@ -277,26 +318,33 @@ struct SessionSimulation {
       flight.outcome = .failed(.unanswered(message: "reset"))
     case .fail(let failure):
       flight.handledAt = nil
-      flight.outcome = .failed(failure)
+      flight.outcome = failure
     }
     if flight.handledAt != nil, elapsed + latency >= timeout { tally.lostReplies += 1 }
     if case .failed(.unanswered("timeout")) = flight.outcome, elapsed + latency < timeout {
       flight.outcome = .notAsked(.full)  // Replaced when the provider has handled it.
     }
-    note("sends \(credential.grant.refreshToken?.fingerprint.description ?? "-"), \(flight.outcome)")
+    note("sends \(credential?.grant.refreshToken?.fingerprint.description ?? "-"), \(flight.outcome)")
     flights.append(flight)
   }
 
   private mutating func handle(_ index: Int) throws(Violation) {
     flights[index].handledAt = nil
     let flight = flights[index]
-    guard let token = flight.credential.grant.refreshToken else { return }
     let outcome: RefreshOutcome
-    do throws(SimulatedProvider.Refusal) {
-      outcome = .granted(try provider.refresh(token, at: elapsed))
-    } catch {
-      if case .reuse = error { try noteReuse(of: token) }
-      outcome = .failed(.rejected(.refreshToken, message: "invalid_grant"))
+    if let token = flight.credential?.grant.refreshToken {
+      do throws(SimulatedProvider.Refusal) {
+        let issued = try provider.refresh(token, at: elapsed)
+        flights[index].granted = issued.refreshToken
+        outcome = answers.granting(issued, serverTime: serverTime, receivedAt: now, &chance)
+      } catch {
+        if case .reuse = error { try noteReuse(of: token) }
+        (outcome, flights[index].isFinal) = answers.refusing(at: now, &chance)
+      }
+    } else {
+      guard settings.renewsWithoutRefreshToken else { return }
+      outcome = answers.granting(
+        provider.grantToClient(at: elapsed), serverTime: serverTime, receivedAt: now, &chance)
     }
     note("provider: \(outcome)")
     let isHeard: Bool
@@ -307,9 +355,15 @@ struct SessionSimulation {
     }
     if isHeard {
       flights[index].outcome = outcome
-    } else if case .granted = outcome {
+    } else {
+      flights[index].isFinal = false
+    }
+    if !isHeard, case .granted = outcome {
       // The provider has moved on, and nobody here knows.
-      if let family = provider.family(of: token.fingerprint) { ledger.excusedFamilies.insert(family) }
+      flights[index].granted = nil
+      if let token = flight.credential?.grant.refreshToken, let family = provider.family(of: token.fingerprint) {
+        ledger.excusedFamilies.insert(family)
+      }
     }
     if flight.process != process { flights.remove(at: index) }
   }
@@ -324,8 +378,23 @@ struct SessionSimulation {
     }
     if case .notAsked = flight.outcome { flight.outcome = .failed(.unanswered(message: "timeout")) }
     ledger.inFlight -= 1
+    ledger.answered = flight
     try deliver(.refreshEnded(generation: flight.generation, flight.outcome))
+    ledger.answered = nil
   }
+
+  /// A new sign-in at the provider. Where nothing told the issuer, the origin of the token endpoint stands in.
+  mutating func signedIn() -> Credential {
+    let isAssumed = chances(1, in: 3)
+    var credential = provider.signIn(at: elapsed, now)
+    if isAssumed {
+      credential.subject = Subject(issuer: "https://tokens.example.com", id: Subject.sample.id, isIssuerAssumed: true)
+    }
+    return credential
+  }
+
+  /// The provider's clock goes by the time that passes, whatever this machine's is set to.
+  private var serverTime: Timestamp { Timestamp.sample + elapsed + .seconds(30) }
 
   // MARK: - Chance
 
@@ -342,20 +411,25 @@ enum Weather: CaseIterable {
 
   enum Fate {
     case answer, loseReply, loseRequest
-    case fail(RefreshFailure)
+    case fail(RefreshOutcome)
   }
 
-  func draw(_ chance: inout SeededGenerator) -> Fate {
+  /// `answers`: what is said where it is no grant.
+  func draw(_ answers: SimulatedAnswers, at now: Timestamp, _ chance: inout SeededGenerator) -> Fate {
     let number = Int.random(in: 0..<12, using: &chance)
+    func trouble(_ situations: Set<ProviderAnswer.Situation>) -> Fate {
+      .fail(answers.troubling(situations, at: now, &chance))
+    }
     switch self {
-    case .fine: return number == 0 ? .fail(.unavailable(message: "503", retryAfter: nil)) : .answer
+    case .fine: return number == 0 ? trouble([.broken, .limited]) : .answer
     case .lossy: return number < 4 ? .loseReply : number < 7 ? .loseRequest : .answer
     case .down:
-      return number < 8
-        ? .fail(.unavailable(message: "no route", retryAfter: nil))
-        : .fail(.unavailable(message: "429", retryAfter: .seconds(number * 40)))
-    case .strange: return number < 5 ? .fail(.unclear(message: "400", retryAfter: nil)) : .answer
-    case .misconfigured: return number < 8 ? .fail(.misconfigured(message: "invalid_client")) : .answer
+      if number < 8 { return .fail(.failed(.unreachable(message: "no route"))) }
+      return number < 10
+        ? trouble([.limited, .broken])
+        : .fail(.failed(.unavailable(message: "429", retryAfter: .seconds(number * 40))))
+    case .strange: return number < 9 ? trouble([.gateway, .interaction, .broken]) : .answer
+    case .misconfigured: return number < 8 ? trouble([.client]) : .answer
     }
   }
 }

@@ -126,13 +126,16 @@ struct SimulatedAnswers {
       case "expires_in" where style == .cachedJWT: members[name] = nil
       case "expires_in":
         members[name] = if case .string = member { .string(String(seconds)) } else { .integer(seconds) }
-      case "refresh_expires_in", "refresh_token_expires_in", "id_token" where !tellsIssuer: members[name] = nil
+      case "refresh_expires_in", "refresh_token_expires_in",
+        "id_token" where !tellsIssuer:
+        members[name] = nil
       default: members[name] = adjusted(member, seconds: seconds, refreshSeconds: refreshSeconds)
       }
     }
-    if let refreshSeconds, members["access_token"] != nil {
-      members["refresh_token_expires_in"] = .integer(refreshSeconds)
-    }
+    guard members["access_token"] != nil else { return .object(members) }
+    if let refreshSeconds { members["refresh_token_expires_in"] = .integer(refreshSeconds) }
+    // What assumes a lifetime knows no better, and is not to be measured by the provider's own count.
+    if style != .cachedJWT, members["expires_in"] == nil { members["expires_in"] = .integer(seconds) }
     return .object(members)
   }
 
@@ -179,10 +182,10 @@ struct SimulatedAnswers {
 extension Timestamp {
   /// As a `Date` header has it (RFC 9110, section 5.6.7).
   fileprivate var httpDate: String {
-    Date(timeIntervalSince1970: Double(milliseconds) / 1000).formatted(.httpDate)
+    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    let parts = description.prefix(19).split { "-T:".contains($0) }
+    let weekday = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"][Int(milliseconds / 86_400_000 % 7)]
+    let month = months[(Int(parts[1]) ?? 1) - 1]
+    return "\(weekday), \(parts[2]) \(month) \(parts[0]) \(parts[3]):\(parts[4]):\(parts[5]) GMT"
   }
-}
-
-extension Date.HTTPFormatStyle {
-  fileprivate static var httpDate: Self { Self() }
 }

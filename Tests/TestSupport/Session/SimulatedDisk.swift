@@ -26,7 +26,7 @@ package struct SimulatedDisk: Sendable {
     case writeEnd(EndRecord)
     case remove(EndRecord, Fingerprint?)
     case setAside
-    case prepare(Credential, generation: Int)
+    case prepare(Credential?, generation: Int)
     case remember(lockedByUser: Bool)
     case lock, unlock
   }
