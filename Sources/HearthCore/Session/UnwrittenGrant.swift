@@ -13,15 +13,14 @@ extension SessionMachine {
     return held.isStored ? nil : UnwrittenGrant(credential: held.credential, onDisk: onDisk)
   }
 
-  /// Holds what the session before could not write. What ended this one meanwhile stays its end, unless that was about
-  /// the file alone.
+  /// Holds what the session before could not write, under a lock, too: it is nowhere else, and wiped once it is on disk.
+  /// What ended this one meanwhile stays its end, unless that was about the file alone.
   mutating func takeOver(_ unwritten: UnwrittenGrant) {
     switch knowledge {
-    case .unread: break
+    case .unread, .unreadable: break
     case .ended(let end) where end.reason.isAboutFile: break
-    case .withheld, .unreadable, .absent, .held, .ending, .ended: return
+    case .withheld, .absent, .held, .ending, .ended: return
     }
-    guard locks.isEmpty else { return }
     onDisk = unwritten.onDisk
     subject = unwritten.credential.subject ?? subject
     hold(unwritten.credential, isStored: false)
