@@ -71,20 +71,18 @@ extension SessionMachine {
 
   private mutating func signOut(_ id: CallID, revoke: Bool, at now: Timestamp) -> [SessionAction] {
     sessions += 1
-    if knowledge == .absent(signedOut: true), adoption == nil { return [.answer(id, .signedOut(revoke: nil))] }
+    if knowledge == .absent(signedOut: true), adoption == nil { return [.answer(id, .signedOut(revoke: []))] }
     let newest = adoption ?? newestInMemory
     calls.append(WaitingCall(id: id, kind: .signOut(newest, revoke: revoke), askedAt: now))
     if case .ending(let record, _) = knowledge, record.reason == .signedOut, adoption == nil { return [] }
-    let record = EndRecord(reason: .signedOut, at: now, fingerprint: nil)
-    let mark = onDisk?.accessToken
     leaveSignIn()
     adoption = nil
     refusedToken = nil
     history = RefreshHistory(lastAttemptAt: history.lastAttemptAt)
     writing.succeeded()
+    let record = EndRecord(reason: .signedOut, at: now, fingerprint: nil)
     knowledge = .ending(record, shownAs: state(at: now))
-    writing.underWay += 1
-    return [.remove(record, fingerprint: mark)]
+    return writeDown(record)
   }
 
   private var newestInMemory: Credential? {
@@ -134,7 +132,7 @@ extension SessionMachine {
     case .look, .adoption: return call.outcome == nil ? nil : .done
     case .token, .refresh, .refusal: break
     }
-    if case .ending = knowledge { return nil }
+    if case .ending = knowledge { return answerWhileEnding(call, at: now) }
     let state = state(at: now)
     switch state {
     case .hydrating:
@@ -158,6 +156,13 @@ extension SessionMachine {
     case .refusal(let fingerprint): return refusedToken == fingerprint ? nil : .done
     case .look, .signOut, .adoption: return nil
     }
+  }
+
+  /// Until the end is on record nobody is told of it, and nobody is given a token either.
+  private func answerWhileEnding(_ call: WaitingCall, at now: Timestamp) -> SessionAnswer? {
+    guard let why = endObstacle, !writing.isWriting else { return nil }
+    if case .refusal = call.kind { return .done }
+    return .refused(.refreshUnavailable(message: why, retryAfter: writing.againAt.map { $0 - now }))
   }
 
   private func isUsable(_ held: HeldGrant, at now: Timestamp) -> Bool {

@@ -302,8 +302,7 @@ extension SessionMachine {
     leaveSignIn()
     refusedToken = nil
     knowledge = .ending(record, shownAs: state(at: now))
-    writing.underWay += 1
-    return [.writeEnd(record)]
+    return writeDown(record)
   }
 
   /// The token that was refused; nil where none was, so that a credential that comes back is welcome.
@@ -315,45 +314,6 @@ extension SessionMachine {
     case .refreshTokenExpired, .noRefreshToken: return held.grant.accessToken.fingerprint
     case .signedOut, .credentialMissing, .credentialCorrupt, .credentialTooNew: return nil
     }
-  }
-
-  mutating func endWritten(_ result: Result<Void, Obstacle>, at now: Timestamp) -> [SessionAction] {
-    settled(result, at: now)
-    if case .ending(let record, _) = knowledge, record.reason != .signedOut {
-      knowledge = .ended(record)
-    }
-    return []
-  }
-
-  /// What could not be written or removed is remembered, and done when a later look finds the file.
-  private mutating func settled(_ result: Result<Void, Obstacle>, at now: Timestamp) {
-    writing.underWay -= 1
-    switch result {
-    case .success:
-      writing.succeeded()
-      looking.wasFruitful()
-      onDisk = nil
-    case .failure(let obstacle):
-      writing.lastObstacle = obstacle
-      looking.wasFruitless(at: now)
-    }
-  }
-
-  mutating func removed(_ result: Result<Credential?, Obstacle>, at now: Timestamp) -> [SessionAction] {
-    settled(result.map { _ in }, at: now)
-    let removed = (try? result.get()) ?? nil
-    var actions: [SessionAction] = []
-    if case .ending = knowledge {
-      knowledge = .absent(signedOut: true)
-      actions.append(.announce(.signedOut(subject)))
-      subject = settings.configuredSubject
-    }
-    for call in calls {
-      guard case .signOut(let newest, let revoke) = call.kind else { continue }
-      actions.append(.answer(call.id, .signedOut(revoke: revoke ? newest ?? removed : nil)))
-    }
-    calls.removeAll { if case .signOut = $0.kind { true } else { false } }
-    return actions
   }
 
   mutating func written(

@@ -186,7 +186,7 @@ package struct SessionMachine: Sendable {
     if writing.isWriting || noting.isWriting || isAsking || adoption != nil { return false }
     switch knowledge {
     case .unread, .withheld, .unreadable, .ended, .absent: return true
-    case .ending: return false
+    case .ending: return writing.againAt != nil
     case .held(let held):
       switch held.phase {
       case .inFlight, .storing, .confirming: return false

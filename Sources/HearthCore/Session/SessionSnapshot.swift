@@ -72,7 +72,8 @@ extension SessionMachine {
 
   private func detail(_ held: HeldGrant?, _ foreign: String?, isMisconfigured: Bool) -> String? {
     switch knowledge {
-    case .ended(let record), .ending(let record, _): return record.detail
+    case .ended(let record): return record.detail
+    case .ending(let record, _): return endObstacle ?? record.detail
     case .unread, .withheld, .unreadable, .absent, .held: break
     }
     guard let held else { return nil }

@@ -261,12 +261,12 @@ package actor SessionService {
       }
     case .writeEnd(let record):
       inStoreOrder {
-        .endWritten(await Result { () async throws(Obstacle) in try await store.writeEnd(record) })
+        .endWritten(await Result { () async throws(EndNotWritten) in try await store.writeEnd(record) })
       }
     case .remove(let record, let fingerprint):
       inStoreOrder {
         .removed(
-          await Result { () async throws(Obstacle) in try await store.remove(record, fingerprint: fingerprint) })
+          await Result { () async throws(EndNotWritten) in try await store.remove(record, fingerprint: fingerprint) })
       }
     case .setAside(let why):
       inStoreOrder {

@@ -78,7 +78,8 @@ package actor AccountsFile {
     do {
       let newPath = try await files.setAside(file.path, as: "corrupt", at: clock.now())
       logger.error(
-        "accounts.json cannot be understood (\(why)) and was moved to \(newPath).", metadata: ["HEARTH_ERROR": "\(why)"])
+        "accounts.json cannot be understood (\(why)) and was moved to \(newPath).", metadata: ["HEARTH_ERROR": "\(why)"]
+      )
     } catch {
       throw Obstacle(error, at: file.path)
     }

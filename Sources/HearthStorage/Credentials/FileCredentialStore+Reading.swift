@@ -33,7 +33,7 @@ extension FileCredentialStore {
         // What a crash after a sign-out left.
         try? await files.removeFile(look.place.marker)
         var done = known
-        done.leftovers = await takeAway(known.leftovers, besides: look.place)
+        done.leftovers = await takeAway(known.leftovers, besides: look.place).rest
         try? await accounts.update(account, to: done)
       }
       if let end = known.end { return .ended(end) }
@@ -123,7 +123,7 @@ extension FileCredentialStore {
     }
     do {
       return (try await source.key(), false)
-    } catch where protection == .keyFile && keyFile.path == nil {
+    } catch  where protection == .keyFile && keyFile.path == nil {
       let detail =
         "it is sealed with a key file that the configuration does not name any more; name it as key_file again, "
         + "or sign out and in anew"
