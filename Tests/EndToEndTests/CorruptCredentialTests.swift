@@ -2,8 +2,7 @@ import HearthControl
 import Testing
 
 @Suite("A credential file that cannot be understood", .serialized, .mayBlock) struct CorruptCredentialTests {
-  @Test(
-    "journal and status say why it was set aside, in words and with nothing of what stands in it; the newest is kept")
+  @Test("journal and status say why it was set aside, with nothing of what stands in it; the newest is kept")
   func told() async throws {
     try await Stage.run { stage in
       let sandbox = try stage.sandbox()
@@ -14,8 +13,8 @@ import Testing
 
       // Over a grant that is held: only the journal tells.
       for number in 1...3 {
-        try Files.replace(
-          daemon.credential(), with: "{\"version\":1,\"grant\":{\"accessToken\":[\"s3cret-\(number)\"]}}")
+        let text = "{\"version\":1,\"grant\":{\"accessToken\":[\"s3cret-\(number)\"]}}"
+        try Files.replace(daemon.credential(), with: text)
         try eventually("it is set aside", within: .seconds(10)) {
           corrupt().count == 1 && Files.text(corrupt()[0]).contains("s3cret-\(number)")
         }
@@ -23,8 +22,8 @@ import Testing
       }
       let why = "its field \"grant.accessToken\" has the wrong type"
       let journal = try #require(daemon.process?.errors)
-      #expect(
-        journal.contains("A credential file of work cannot be understood (\(why)) and was moved to \(corrupt()[0])."))
+      let line = "A credential file of work cannot be understood (\(why)) and was moved to \(corrupt()[0])."
+      #expect(journal.contains(line))
 
       // Where none is held: the status tells, too, also after a restart.
       try daemon.stop()

@@ -55,6 +55,39 @@ struct DiskFullTests {
     }
   }
 
+  @Test(
+    "the end of a session is not told before it could be written down, no token is served meanwhile, and then it is")
+  func end() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try Daemon(on: stage, name: "daemon", configuration: Configuration.oidc(sandbox))
+      let disk = try SmallDisk(on: stage, over: daemon.state, size: "4m")
+      daemon.launcher = disk.launcher
+      try daemon.start()
+      let grant = try sandbox.grant()
+      try daemon.call("outbox.pause", ["account": "work"])
+      // Nothing can renew it.
+      try daemon.call(
+        "session.import", ["account": "work", "accessToken": .string(grant.accessToken), "expiresIn": 6])
+      try disk.fill()
+      try eventually("the disk is full") {
+        do {
+          try daemon.enqueue(String(repeating: ".", count: 300_000), to: sandbox.notes)
+          return false
+        } catch ControlClient.Failure.refused(let error) {
+          return error.code == 1105
+        }
+      }
+      let ending = try daemon.waitUntil("it has run out") { $0.message.contains("cannot be written down yet") }
+      #expect(ending.state == "authenticated" && ending.token == nil)
+      #expect(try daemon.refusal(of: "session.getToken", ["account": "work"]).code == 1004)
+
+      try disk.free()
+      try daemon.waitFor("reauthRequired", "noRefreshToken", within: .seconds(35))
+      #expect(try daemon.refusal(of: "session.getToken", ["account": "work"]).code == 1002)
+    }
+  }
+
   /// A note with a body that is told apart and known to the sandbox by its text.
   private func add(_ number: Int, to daemon: Daemon, at sandbox: Sandbox) throws -> String {
     let body = "note \(number) " + String(repeating: ".", count: 200)

@@ -2,6 +2,25 @@ import HearthControl
 import Testing
 
 @Suite("What ends a session", .serialized, .mayBlock) struct EndTests {
+  @Test("sign-out revokes and removes what was left where the configuration pointed before, too")
+  func formerPlace() async throws {
+    try await Stage.run { stage in
+      let sandbox = try stage.sandbox()
+      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+      try daemon.signIn(at: sandbox)
+      let elsewhere = "\(stage.folder)/elsewhere.json"
+      try daemon.configure(Configuration.oidc(sandbox, "credential_file = \"\(elsewhere)\""))
+      try daemon.call("daemon.reload")
+      try daemon.waitFor("reauthRequired", "credentialMissing")
+      try daemon.signIn(at: sandbox)
+      #expect(Files.exists(daemon.credential()) && Files.exists(elsewhere))
+      let status = try daemon.call("session.signOut", ["account": "work"])
+      #expect(status["revoked"] == true)
+      #expect(try sandbox.count("revocations") == 4, "a refresh token and an access token each")
+      #expect(!Files.exists(daemon.credential()) && !Files.exists(elsewhere))
+    }
+  }
+
   @Test("a refresh token that the provider refuses for good ends it, through restarts, and is never sent again")
   func revoked() async throws {
     try await Stage.run { stage in

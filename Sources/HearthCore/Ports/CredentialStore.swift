@@ -16,16 +16,15 @@ package protocol CredentialStore: Sendable {
   /// An unreadable file is never replaced.
   func write(_ credential: Credential) async throws(Obstacle)
 
-  /// Puts the end of the session in place of the grant, in accounts.json too. The memory of it in accounts.json is
-  /// durable even where this throws because the credential file cannot be written, or holds another grant by now.
-  func writeEnd(_ record: EndRecord) async throws(Obstacle)
+  /// Puts the end of the session in place of the grant, and in accounts.json. Each of the two is tried, whatever became
+  /// of the other; what is missing is made good for by a later `read`.
+  func writeEnd(_ record: EndRecord) async throws(EndNotWritten)
 
   /// Sign-out: notes the removal in accounts.json, then removes the credential. Where the file is out of reach this
   /// throws, and the removal is done by a later `read`, unless a different grant is found then.
   /// `fingerprint`: of the access token of the grant that is signed out, where it is known.
-  /// Returns what was removed, where there was a grant and it could be opened.
   @discardableResult
-  func remove(_ record: EndRecord, fingerprint: Fingerprint?) async throws(Obstacle) -> Credential?
+  func remove(_ record: EndRecord, fingerprint: Fingerprint?) async throws(EndNotWritten) -> RemovedCredentials
 
   /// Moves a file that cannot be understood to a name beside it, and says which.
   func setAside() async throws(Obstacle) -> String
@@ -77,6 +76,32 @@ package enum CredentialReading: Hashable, Sendable {
   case corrupt(String)
   /// Written by a newer version of the format.
   case tooNew(version: Int)
+}
+
+/// What a sign-out took from the disk and could open, so that it can be revoked.
+package struct RemovedCredentials: Hashable, Sendable {
+  package var current: Credential?
+  /// From where the configuration pointed before.
+  package var former: [Credential]
+
+  package init(current: Credential? = nil, former: [Credential] = []) {
+    self.current = current
+    self.former = former
+  }
+}
+
+/// Why the end of a session is not written down as it should be.
+package enum EndNotWritten: Error, Hashable, Sendable {
+  /// It is on record in one place, and the session is over after a crash, too.
+  case partly(Obstacle)
+  /// It is on record nowhere: a crash now, and the session is there again.
+  case nowhere(Obstacle)
+
+  package var obstacle: Obstacle {
+    switch self {
+    case .partly(let obstacle), .nowhere(let obstacle): obstacle
+    }
+  }
 }
 
 package enum UnlockFailure: Error, Hashable, Sendable {

@@ -31,8 +31,8 @@ package enum SessionAction: Hashable, Sendable {
 package enum SessionAnswer: Hashable, Sendable {
   case token(Credential)
   case done
-  /// The credential that was signed out, to be revoked, where there was one in memory and it was asked for.
-  case signedOut(revoke: Credential?)
+  /// What was signed out and is to be revoked, the session's own first; nothing where that was not asked for.
+  case signedOut(revoke: [Credential])
   case refused(SessionRefusal)
 }
 

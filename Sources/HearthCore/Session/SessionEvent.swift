@@ -16,9 +16,8 @@ package enum SessionEvent: Sendable {
   case credentialWritten(generation: Int, Result<Void, Obstacle>)
   /// With the name of the file that it was moved to, and why that was done.
   case credentialSetAside(Result<String, Obstacle>, why: String)
-  case endWritten(Result<Void, Obstacle>)
-  /// With what was removed, where it could be opened.
-  case removed(Result<Credential?, Obstacle>)
+  case endWritten(Result<Void, EndNotWritten>)
+  case removed(Result<RemovedCredentials, EndNotWritten>)
   case lockRemembered(Result<Void, Obstacle>)
 
   case refreshEnded(generation: Int, RefreshOutcome)

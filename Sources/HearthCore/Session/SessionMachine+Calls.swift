@@ -105,18 +105,16 @@ extension SessionMachine {
   private mutating func signOut(_ id: CallID, revoke: Bool, at now: Timestamp) -> [SessionAction] {
     let newest = newestInMemory
     leaveSignIn()
-    if knowledge == .absent(signedOut: true) { return [.answer(id, .signedOut(revoke: nil))] }
+    if knowledge == .absent(signedOut: true) { return [.answer(id, .signedOut(revoke: []))] }
     calls.append(WaitingCall(id: id, kind: .signOut(newest, revoke: revoke), askedAt: now))
     if case .ending(let record, _) = knowledge, record.reason == .signedOut { return [] }
-    let record = EndRecord(reason: .signedOut, at: now, fingerprint: nil)
-    let mark = onDisk?.accessToken
     let superseded = supersedeAdoption()
     refusal = nil
     history = RefreshHistory(lastAttemptAt: history.lastAttemptAt)
     writing.succeeded()
+    let record = EndRecord(reason: .signedOut, at: now, fingerprint: nil)
     knowledge = .ending(record, shownAs: state(at: now))
-    writing.underWay += 1
-    return superseded + [.remove(record, fingerprint: mark)]
+    return superseded + writeDown(record)
   }
 
   private var newestInMemory: Credential? {
@@ -170,7 +168,8 @@ extension SessionMachine {
     case .token, .refresh, .refusal: break
     }
     switch knowledge {
-    case .adopting, .ending: return nil
+    case .adopting: return nil
+    case .ending: return answerWhileEnding(call, at: now)
     case .unread, .withheld, .unreadable, .held, .starting, .ended, .absent: break
     }
     let state = state(at: now)
@@ -215,6 +214,13 @@ extension SessionMachine {
       return nil
     }
     return .refused(.refreshUnavailable(message: history.lastError ?? "", retryAfter: trouble.until - now))
+  }
+
+  /// Until the end is on record nobody is told of it, and nobody is given a token either.
+  private func answerWhileEnding(_ call: WaitingCall, at now: Timestamp) -> SessionAnswer? {
+    guard let why = endObstacle, !writing.isWriting else { return nil }
+    if case .refusal = call.kind { return .done }
+    return .refused(.refreshUnavailable(message: why, retryAfter: writing.againAt.map { $0 - now }))
   }
 
   private func isUsable(_ held: HeldGrant, at now: Timestamp) -> Bool {

@@ -95,6 +95,7 @@ extension SessionMachine {
 
   mutating func writeWhereDue(at now: Timestamp) -> [SessionAction] {
     guard !writing.isWriting, writing.againAt.map({ $0 <= now }) ?? true else { return [] }
+    if case .ending(let record, _) = knowledge { return writing.failures > 0 ? writeDown(record) : [] }
     guard case .held(let held) = knowledge, held.phase == .idle, !held.isStored, held.obstacle == nil else { return [] }
     return write(held.credential)
   }

@@ -1,4 +1,4 @@
-/// What is written: sign-ins, refreshed grants, ends and removals; each is told once it is on disk.
+/// What is written: sign-ins and refreshed grants, which are seen once they are on disk, and that a session ends.
 extension SessionMachine {
   /// Ends the session: the record is on its way to the disk, and told when it is there.
   mutating func end(
@@ -7,9 +7,9 @@ extension SessionMachine {
     let record = EndRecord(reason: reason, at: now, fingerprint: mark(of: reason), detail: detail)
     request?.isAbandoned = true
     refusal = nil
+    writing.succeeded()
     knowledge = .ending(record, shownAs: state(at: now))
-    writing.underWay += 1
-    return [.writeEnd(record)]
+    return writeDown(record)
   }
 
   /// The token that was refused; nil where none was, so that a credential that comes back is welcome.
@@ -21,48 +21,6 @@ extension SessionMachine {
     case .refreshTokenExpired, .noRefreshToken: return held.grant.accessToken.fingerprint
     case .signedOut, .credentialMissing, .credentialCorrupt, .credentialTooNew: return nil
     }
-  }
-
-  mutating func endWritten(_ result: Result<Void, Obstacle>, at now: Timestamp) -> [SessionAction] {
-    settled(result, at: now)
-    if case .ending(let record, _) = knowledge, record.reason != .signedOut {
-      knowledge = .ended(record)
-    }
-    return []
-  }
-
-  /// What could not be written or removed is remembered, and done when a later look finds the file.
-  private mutating func settled(_ result: Result<Void, Obstacle>, at now: Timestamp) {
-    writing.underWay -= 1
-    switch result {
-    case .success:
-      writing.succeeded()
-      looking.wasFruitful()
-      onDisk = nil
-    case .failure(let obstacle):
-      writing.lastObstacle = obstacle
-      looking.wasFruitless(at: now)
-    }
-  }
-
-  mutating func removed(_ result: Result<Credential?, Obstacle>, at now: Timestamp) -> [SessionAction] {
-    settled(result.map { _ in }, at: now)
-    let removed = (try? result.get()) ?? nil
-    var actions: [SessionAction] = []
-    if case .ending = knowledge {
-      knowledge = .absent(signedOut: true)
-      actions.append(.announce(.signedOut(subject)))
-      subject = settings.configuredSubject
-    } else if isAdopting {
-      // Somebody has signed in meanwhile.
-      actions.append(.announce(.signedOut(subject)))
-    }
-    for call in calls {
-      guard case .signOut(let newest, let revoke) = call.kind else { continue }
-      actions.append(.answer(call.id, .signedOut(revoke: revoke ? newest ?? removed : nil)))
-    }
-    calls.removeAll { if case .signOut = $0.kind { true } else { false } }
-    return actions
   }
 
   mutating func written(

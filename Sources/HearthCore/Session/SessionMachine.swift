@@ -195,7 +195,8 @@ package struct SessionMachine: Sendable {
     if writing.isWriting || noting.isWriting || request != nil { return false }
     switch knowledge {
     case .unread, .withheld, .unreadable, .starting, .ended, .absent: return true
-    case .adopting, .ending: return false
+    case .adopting: return false
+    case .ending: return writing.againAt != nil
     case .held(let held):
       switch held.phase {
       case .inFlight, .storing, .confirming: return false

@@ -101,7 +101,8 @@ extension SessionMachine {
     _ trouble: RefreshTrouble?, foreign: String?, isUnsealed: Bool, _ advice: SessionState.Action?
   ) -> String? {
     switch knowledge {
-    case .ended(let record), .ending(let record, _): return record.detail
+    case .ended(let record): return record.detail
+    case .ending(let record, _): return endObstacle ?? record.detail
     case .starting where trouble == nil: return "The first token is being asked for."
     case .unread, .withheld, .unreadable, .starting, .adopting, .absent, .held: break
     }

@@ -17,13 +17,13 @@ extension SessionMachine {
     }
   }
 
-  /// Holds what the session before could not write. What ended this one meanwhile stays its end, unless that was about
-  /// the file alone. A lock does not keep it from being written, and wipes it then.
+  /// Holds what the session before could not write, under a lock, too: it is nowhere else, and wiped once it is on disk.
+  /// It is newer than any end that is on record: a session that has ended, or was signed out, hands nothing
+  /// over.
   mutating func takeOver(_ unwritten: UnwrittenGrant) {
     switch knowledge {
-    case .unread: break
-    case .ended(let end) where end.reason.isAboutFile: break
-    case .withheld, .unreadable, .absent, .held, .starting, .adopting, .ending, .ended: return
+    case .unread, .unreadable, .ended, .absent: break
+    case .withheld, .held, .starting, .adopting, .ending: return
     }
     onDisk = unwritten.onDisk
     subject = unwritten.credential.subject ?? subject

@@ -126,14 +126,23 @@ extension ControlService {
     var isRevoked = false
     let (entry, answer) = try await ask(name, .signOut(revoke: revoke))
     switch answer {
-    case .signedOut(let credential):
-      if let credential { isRevoked = await entry.service.revoke(credential) }
+    case .signedOut(let credentials):
+      isRevoked = await revokeAll(credentials, by: entry.service)
     case .refused(let refusal): throw RPCError(refusal, await entry.service.snapshot())
     case .token, .done: break
     }
     var status = await report(entry).json.object ?? [:]
     status["revoked"] = .bool(isRevoked)
     return .object(status)
+  }
+
+  /// Side by side; true where there was something to revoke, and the provider took all of it.
+  private func revokeAll(_ credentials: [Credential], by service: SessionService) async -> Bool {
+    let taken = await withTaskGroup(of: Bool.self) { group in
+      for credential in credentials { group.addTask { await service.revoke(credential) } }
+      return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+    }
+    return !credentials.isEmpty && taken == credentials.count
   }
 
   func lock(_ params: inout ParameterReader) async throws(RPCError) -> JSON {

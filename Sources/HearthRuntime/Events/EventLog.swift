@@ -95,7 +95,7 @@ package struct EventLog: Sendable {
     case .credentialPendingWrite(let obstacle):
       record(
         "credential.pendingWrite", .warning,
-        "The credential of \(account) is kept in memory until it can be written: \(obstacle.detail)",
+        "The credential file of \(account) cannot be written now, and is tried again until it can: \(obstacle.detail)",
         account: account, [("HEARTH_ERROR", obstacle.detail)])
     case .statusChanged:
       break

@@ -26,7 +26,8 @@ package actor SessionDirectory: BearerSource {
   private var isStopped = false
   /// The accounts whose session is being replaced, and who waits for that.
   private var changing: [AccountName: [CheckedContinuation<Void, Never>]] = [:]
-  /// What a session that was replaced could not write, for the next one at its place.
+  /// What a session that was replaced could not write, for the next one at its place. It is nowhere else: kept until
+  /// that one takes it over, through locks too, or the account is signed out.
   private var unwritten: [AccountName: [String: UnwrittenGrant]] = [:]
   private let started: AsyncStream<SessionService>
   private let starting: AsyncStream<SessionService>.Continuation
@@ -78,9 +79,12 @@ package actor SessionDirectory: BearerSource {
   /// nil where there is none.
   package func call(_ call: SessionCall, of account: AccountName) async -> (entry: Entry, answer: SessionAnswer)? {
     guard var entry = entries[account] else { return nil }
-    if case .signOut = call { unwritten[account] = nil }
+    var abandoned: [Credential] = []
+    if case .signOut(let revoke) = call, let grants = unwritten.removeValue(forKey: account), revoke {
+      abandoned = grants.values.map(\.credential)
+    }
     while true {
-      let answer = await entry.service.call(call)
+      let answer = await entry.service.call(call).revoking(abandoned)
       guard case .refused(.stopping) = answer else { return (entry, answer) }
       guard let next = await settled(account) else { return nil }
       if next.service === entry.service { return (entry, answer) }

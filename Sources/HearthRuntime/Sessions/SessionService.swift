@@ -34,6 +34,7 @@ package actor SessionService {
   private(set) var isStopping = false
   /// What comes after that is heard, and told to nobody: another session may have taken the place of this one.
   private(set) var isStopped = false
+  /// Of the session before this one, until the machine has taken it over.
   private var inherited: UnwrittenGrant?
   /// Passphrases are tried one after another: each gets its turn, however many are wrong before it.
   let passphraseTurns = Turns()
@@ -136,7 +137,7 @@ package actor SessionService {
   package func inherit(_ unwritten: UnwrittenGrant) { inherited = unwritten }
 
   /// After `stop`: what could not be written.
-  package var unwritten: UnwrittenGrant? { machine.unwritten }
+  package var unwritten: UnwrittenGrant? { machine.unwritten ?? inherited }
 
   /// Runs to its end before the session stops: a provider that has granted something is not asked twice.
   func trial<Value, Failure>(
@@ -170,6 +171,10 @@ package actor SessionService {
 
   package func call(_ call: SessionCall) async -> SessionAnswer {
     if isStopped { return .refused(.stopping) }
+    if case .signOut(let revoke) = call, let grant = inherited?.credential {
+      inherited = nil
+      return await self.call(call).revoking(revoke ? [grant] : [])
+    }
     callCount += 1
     let id = CallID(callCount)
     return await withCheckedContinuation { continuation in
@@ -201,6 +206,7 @@ package actor SessionService {
 
   private func handle(_ event: SessionEvent, at now: Timestamp) {
     let actions = machine.handle(event, at: now)
+    if case .started = event { inherited = nil }
     let news = actions.compactMap { if case .announce(let news) = $0 { news } else { nil } }
     let snapshot = machine.snapshot(at: now)
     // Told before the calls are answered, so that a client that was answered finds everybody else informed.
@@ -256,12 +262,12 @@ package actor SessionService {
       }
     case .writeEnd(let record):
       inStoreOrder {
-        .endWritten(await Result { () async throws(Obstacle) in try await store.writeEnd(record) })
+        .endWritten(await Result { () async throws(EndNotWritten) in try await store.writeEnd(record) })
       }
     case .remove(let record, let fingerprint):
       inStoreOrder {
         .removed(
-          await Result { () async throws(Obstacle) in try await store.remove(record, fingerprint: fingerprint) })
+          await Result { () async throws(EndNotWritten) in try await store.remove(record, fingerprint: fingerprint) })
       }
     case .setAside(let why):
       inStoreOrder {
@@ -362,5 +368,12 @@ package actor SessionService {
     return await withCheckedContinuation { continuation in
       workInbox.yield { continuation.resume(returning: await work()) }
     }
+  }
+}
+
+extension SessionAnswer {
+  /// The answer to a sign-out that ends more grants than the session knows.
+  func revoking(_ others: [Credential]) -> SessionAnswer {
+    if case .signedOut(let credentials) = self { .signedOut(revoke: credentials + others) } else { self }
   }
 }

@@ -33,7 +33,7 @@ extension FileCredentialStore {
         // What a crash after a sign-out left.
         try? await files.removeFile(look.place.marker)
         var done = known
-        done.leftovers = await takeAway(known.leftovers, besides: look.place)
+        done.leftovers = await takeAway(known.leftovers, besides: look.place).rest
         try? await accounts.update(account, to: done)
       }
       if let end = known.end { return .ended(end) }

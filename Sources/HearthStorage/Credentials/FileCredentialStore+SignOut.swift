@@ -3,22 +3,22 @@ import Logging
 
 extension FileCredentialStore {
   @discardableResult
-  package func remove(_ record: EndRecord, fingerprint: Fingerprint?) async throws(Obstacle) -> Credential? {
-    var known = try await accounts.known(account)
+  package func remove(
+    _ record: EndRecord, fingerprint: Fingerprint?
+  ) async throws(EndNotWritten) -> RemovedCredentials {
+    var known: KnownAccount
+    do throws(Obstacle) { known = try await accounts.known(account) } catch { throw .nowhere(error) }
     known.end = record
     known.removal = KnownAccount.Removal(fingerprint: fingerprint)
     known.subject = nil
-    do throws(Obstacle) {
-      try await accounts.update(account, to: known)
-    } catch {
-      // A full disk takes no note, but lets a file be removed.
-      return try await takeAway(known)
-    }
-    do throws(Obstacle) {
+    // A full disk takes no note, but lets a file be removed.
+    let isNoted = (try? await accounts.update(account, to: known)) != nil
+    do throws(EndNotWritten) {
       return try await takeAway(known)
     } catch {
-      logger.warning("signed out; the credential is removed when it can be reached: \(error.detail)")
-      throw error
+      guard isNoted else { throw error }
+      logger.warning("signed out; the credential is removed when it can be reached: \(error.obstacle.detail)")
+      throw .partly(error.obstacle)
     }
   }
 
@@ -26,15 +26,35 @@ extension FileCredentialStore {
   /// stays for the next reading.
   func finishRemoval(_ known: KnownAccount) async throws(Obstacle) -> EndRecord? {
     guard known.removal != nil, let end = known.end else { return nil }
-    _ = try await takeAway(known)
+    do throws(EndNotWritten) { _ = try await takeAway(known) } catch { throw error.obstacle }
     return end
   }
 
   /// Removes the credential, what was set aside of it, the memory of it, and its marker, in an order in which a crash
-  /// leaves nothing that looks like a loss. Throws where the place is away.
-  private func takeAway(_ known: KnownAccount) async throws(Obstacle) -> Credential? {
+  /// leaves nothing that looks like a loss. `nowhere`: it is where it was, or the place is away.
+  private func takeAway(_ known: KnownAccount) async throws(EndNotWritten) -> RemovedCredentials {
+    let (place, credential): (CredentialPlace, Credential?)
+    do throws(Obstacle) { (place, credential) = try await takeFilesAway(known) } catch { throw .nowhere(error) }
+    reserved = nil
+    lastSeen = nil
+    var done = known
+    let former: [Credential]
+    (done.leftovers, former) = await takeAway(known.leftovers(besides: path), besides: place)
+    done.removal = nil
+    done.place = nil
+    done.fingerprint = nil
+    do throws(Obstacle) { try await accounts.update(account, to: done) } catch { throw .partly(error) }
+    try? await files.removeFile(place.marker)
+    try? await files.syncFolder(place.folder)
+    return RemovedCredentials(current: credential, former: former)
+  }
+
+  private func takeFilesAway(_ known: KnownAccount) async throws(Obstacle) -> (CredentialPlace, Credential?) {
     let place = try await resolvePlace()
-    let credential = await credential(at: place)
+    var credential: Credential?
+    if let contents = try? await files.read(place.file, limit: Self.sizeLimit, followsLink: false) {
+      credential = await self.credential(in: contents)
+    }
     do {
       try await removeFiles(at: place)
     } catch .absent {
@@ -42,48 +62,44 @@ extension FileCredentialStore {
     } catch {
       throw Obstacle(error, at: place.file)
     }
-    reserved = nil
-    lastSeen = nil
-    var done = known
-    done.leftovers = await takeAway(known.leftovers(besides: path), besides: place)
-    done.removal = nil
-    done.place = nil
-    done.fingerprint = nil
-    try await accounts.update(account, to: done)
-    try? await files.removeFile(place.marker)
-    try? await files.syncFolder(place.folder)
-    return credential
+    return (place, credential)
   }
 
   /// Nil where nothing can be opened: that hinders no removal.
-  private func credential(at place: CredentialPlace) async -> Credential? {
-    guard let contents = try? await files.read(place.file, limit: Self.sizeLimit, followsLink: false),
-      case .file(let file) = found(in: contents),
+  private func credential(in contents: FileContents) async -> Credential? {
+    guard case .file(let file) = found(in: contents),
       let grant = try? await grant(in: file, modified: contents.status.modified)
     else { return nil }
     return file.credential(with: grant)
   }
 
-  /// Removes what was left where the configuration pointed before, and returns what cannot be found or reached now:
-  /// that hinders no sign-out, and is not taken for a session again. A different grant that is there by now stays.
+  /// Removes what was left where the configuration pointed before. `rest`: what cannot be found or reached now; that
+  /// hinders no sign-out, and is not taken for a session again. A different grant that is there by now stays.
   func takeAway(
     _ leftovers: [KnownAccount.Leftover], besides current: CredentialPlace
-  ) async -> [KnownAccount.Leftover] {
+  ) async -> (rest: [KnownAccount.Leftover], removed: [Credential]) {
     var rest: [KnownAccount.Leftover] = []
+    var removed: [Credential] = []
     for leftover in leftovers {
       do {
         let place = try await resolve(leftover.path)
         if place.file == current.file { continue }
+        // Its marker says that it was ours, also where only what was set aside of it is left.
+        if try await place.readMarker(files) != .absent, try await !files.exists(place.file) {
+          try await files.removeSetAside(of: place.file)
+        }
         let contents = try await files.read(place.file, limit: Self.sizeLimit, followsLink: false)
         guard isLeft(leftover, in: contents) else { continue }
+        let credential = await credential(in: contents)
         try await removeFiles(at: place)
+        if let credential { removed.append(credential) }
         if place.marker != current.marker { try? await files.removeFile(place.marker) }
       } catch {
         logger.info("\(leftover.path), where the credential was before, is not removed: \(error)")
         rest.append(leftover)
       }
     }
-    return rest
+    return (rest, removed)
   }
 
   /// Only Hearth seals: what is sealed there for this account is what was left.

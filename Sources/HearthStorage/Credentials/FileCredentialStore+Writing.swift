@@ -41,24 +41,46 @@ extension FileCredentialStore {
     }
   }
 
-  package func writeEnd(_ record: EndRecord) async throws(Obstacle) {
+  package func writeEnd(_ record: EndRecord) async throws(EndNotWritten) {
+    var unnoted: Obstacle?
+    var known: KnownAccount
     // Here the memory comes first: a refused token must not be sent again, whatever becomes of the file.
-    var known = try await accounts.known(account)
-    known.end = record
-    try await accounts.update(account, to: known)
-    let look = try await lookForWriting()
+    do throws(Obstacle) {
+      known = try await accounts.known(account)
+      known.end = record
+    } catch {
+      throw .nowhere(error)
+    }
+    do throws(Obstacle) { try await accounts.update(account, to: known) } catch { unnoted = error }
+    do throws(EndNotWritten) {
+      try await putEnd(record, known)
+    } catch {
+      throw unnoted == nil ? .partly(error.obstacle) : error
+    }
+    if let unnoted { throw .partly(unnoted) }
+  }
+
+  /// Into the credential file. `nowhere`: it stands there as it did.
+  private func putEnd(_ record: EndRecord, _ known: KnownAccount) async throws(EndNotWritten) {
+    let look: Look
+    do throws(Obstacle) { look = try await lookForWriting() } catch { throw .nowhere(error) }
     switch look.found {
     case .tooNew: return
     case .file(let file):
       if let grant = try? await grant(in: file, modified: look.modified), !known.isEnded(grant) {
-        throw Obstacle(.storageError, detail: "another grant is in \(look.place.file) by now")
+        // The one that the end is about is gone, and this one is to be adopted.
+        throw .partly(Obstacle(.storageError, detail: "another grant is in \(look.place.file) by now"))
       }
     case .corrupt, .nothing: break
     }
-    try await makeFolder(look.place)
-    try await setAsideUnknown(look)
-    try await replace(look.place, with: endedFile(record, look).bytes)
-    await remember(look) { $0.end = record }
+    do throws(Obstacle) {
+      try await makeFolder(look.place)
+      try await setAsideUnknown(look)
+      try await replace(look.place, with: endedFile(record, look).bytes)
+      await remember(look) { $0.end = record }
+    } catch {
+      throw .nowhere(error)
+    }
   }
 
   /// Puts the end in the place of a grant that it is about, after a crash or an obstacle came between.

@@ -235,6 +235,22 @@ struct RealProviderTests {
     #expect(new.token == nil)
   }
 
+  @Test("holds a sign-in that could not be written through a reload, whatever older end or sign-out is on record")
+  func signInAndReload() {
+    for reason in [EndReason.refreshTokenRejected, .signedOut, .credentialMissing] {
+      let end = EndRecord(reason: reason, at: .sample, fingerprint: nil)
+      var old = SessionScript(remembered: RememberedAccount(end: end))
+      old.reads(.ended(end))
+      old.asks(.adopt(.sample(7, issuedAt: .sample)))
+      old.writes(.full)
+      old.take(.stopping)
+      old.writes(.full)
+      let new = SessionScript(remembered: RememberedAccount(end: end, unwritten: old.machine.unwritten))
+      #expect(new.state == .authenticated, "\(reason)")
+      #expect(new.token == .sample(7), "\(reason)")
+    }
+  }
+
   @Test("answers an import that a sign-out or another sign-in overtakes at once")
   func overtakenImport() {
     for overtake in [SessionCall.signOut(revoke: true), .adopt(.sample(8, issuedAt: .sample))] {
@@ -252,7 +268,7 @@ struct RealProviderTests {
     let out = session.asks(.signOut(revoke: true))
     session.writes()
     session.removes()
-    #expect(session.answer(to: out) == .signedOut(revoke: .sample(7, issuedAt: .sample)))
+    #expect(session.answer(to: out) == .signedOut(revoke: [.sample(7, issuedAt: .sample)]))
     #expect(session.state == .unauthenticated(signedOut: true))
   }
 }

@@ -81,7 +81,7 @@ struct SignInAndOutTests {
             EndRecord(reason: .signedOut, at: session.now, fingerprint: nil), fingerprint: Token.sample(1).fingerprint)
         ])
     session.removes()
-    #expect(session.answer(to: id) == .signedOut(revoke: first))
+    #expect(session.answer(to: id) == .signedOut(revoke: [first]))
 
     var storing = SessionScript.holding()
     storing.asks(.refresh)
@@ -89,14 +89,14 @@ struct SignInAndOutTests {
     let late = storing.asks(.signOut(revoke: true))
     storing.writes()
     storing.removes()
-    #expect(storing.answer(to: late) == .signedOut(revoke: .sample(2, issuedAt: storing.now)))
+    #expect(storing.answer(to: late) == .signedOut(revoke: [.sample(2, issuedAt: storing.now)]))
 
     for revoke in [true, false] {
       var locked = SessionScript.holding()
       locked.take(.locked(.user))
       let wiped = locked.asks(.signOut(revoke: revoke))
       locked.removes(held: first)
-      #expect(locked.answer(to: wiped) == .signedOut(revoke: revoke ? first : nil), "the file knows it while locked")
+      #expect(locked.answer(to: wiped) == .signedOut(revoke: revoke ? [first] : []), "the file knows it while locked")
     }
   }
 
@@ -107,7 +107,7 @@ struct SignInAndOutTests {
     #expect(session.deeds.isEmpty)
     session.removes()
     #expect(ids.allSatisfy { session.answer(to: $0) != nil })
-    #expect(session.answer(asking: .signOut(revoke: true)) == .signedOut(revoke: nil))
+    #expect(session.answer(asking: .signOut(revoke: true)) == .signedOut(revoke: []))
     #expect(session.deeds.isEmpty)
     #expect(session.news.filter { $0 == .signedOut(.sample) }.count == 1)
   }
@@ -222,7 +222,7 @@ struct SignInAndOutTests {
     #expect(session.token == nil)
     session.removes()
     #expect(session.state == .unauthenticated(signedOut: true))
-    #expect(session.answer(to: signOut) == .signedOut(revoke: other))
+    #expect(session.answer(to: signOut) == .signedOut(revoke: [other]))
     session.passes(.seconds(70))
     #expect(session.answer(to: signIn) != nil)
   }

@@ -369,7 +369,7 @@ extension SessionSimulation {
     if !calls.isEmpty { try need(settings.refresh.requestTimeout * 2 + .seconds(10), "calls wait") }
     switch machine.knowledge {
     case .unread: throw Violation("nothing is read, and nobody reads")
-    case .ending: throw Violation("an end is not written, and nobody writes")
+    case .ending: try need(.seconds(30), "an end is not written")
     case .unreadable: try need(.seconds(30), "the credential is unreadable")
     case .withheld:
       if locks.isEmpty { throw Violation("a grant is withheld without a lock") }

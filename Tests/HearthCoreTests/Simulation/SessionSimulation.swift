@@ -279,8 +279,9 @@ struct SessionSimulation {
       try deliver(.credentialHinted)
       try deliver(.unlocked(.user))
     case .write(_, let generation): try deliver(.credentialWritten(generation: generation, result))
-    case .writeEnd: try deliver(.endWritten(result))
-    case .remove: try deliver(.removed(result.map { nil }))
+    case .writeEnd(let record): try deliver(.endWritten(result.mapError { disk.notWritten(record, $0) }))
+    case .remove(let record, _):
+      try deliver(.removed(result.map { RemovedCredentials() }.mapError { disk.notWritten(record, $0) }))
     case .setAside: try deliver(.credentialSetAside(result.map { "work.json.corrupt-1" }, why: "cut off"))
     case .prepare(let credential, let generation):
       switch result {

@@ -76,6 +76,57 @@ struct SessionDirectoryTests {
     }
   }
 
+  /// Has the session's rotated grant stay unwritten, and takes the account away.
+  private func leaveUnwritten(_ store: MemoryCredentialStore) async {
+    let endpoint = ScriptedTokenEndpoint()
+    await sessions.set(entry(1, endpoint, store), for: .sample)
+    _ = await sessions.call(.settle, of: .sample)
+    async let asked = sessions.call(.refresh, of: .sample)
+    await endpoint.waitForRequests(1)
+    store.cannotBeWritten(Obstacle(.storageError, detail: "read-only"))
+    endpoint.answer(.granted(.sample(2)))
+    _ = await asked
+    await sessions.set(nil, for: .sample)
+  }
+
+  @Test("A grant that was handed over is let go once it is taken over, and goes on with one that never ran")
+  func letsGo() async throws {
+    let store = MemoryCredentialStore(.found(.sample(1, issuedAt: clock.now())))
+    await withTaskGroup { group in
+      group.addTask { [sessions] in await sessions.run() }
+      await leaveUnwritten(store)
+      let skipped = entry(1, ScriptedTokenEndpoint(), store)
+      // It is replaced before it has begun.
+      store.cannotRemember(Obstacle(.storageError, detail: "read-only"))
+      await sessions.set(skipped, for: .sample)
+      store.cannotRemember(nil)
+      let next = entry(1, ScriptedTokenEndpoint(), store)
+      await sessions.set(next, for: .sample)
+      store.cannotBeWritten(nil)
+      _ = await sessions.call(.settle, of: .sample)
+      #expect(store.written.last?.grant.accessToken == .sample(2))
+      #expect(await next.service.unwritten == nil, "what is on disk is kept nowhere else")
+      await sessions.stop(patience: .zero)
+    }
+  }
+
+  @Test("A grant of a place that is not configured any more is handed back by a sign-out, to be revoked")
+  func revokesAbandoned() async throws {
+    let store = MemoryCredentialStore(.found(.sample(1, issuedAt: clock.now())))
+    await withTaskGroup { group in
+      group.addTask { [sessions] in await sessions.run() }
+      await leaveUnwritten(store)
+      await sessions.set(entry(5, ScriptedTokenEndpoint(), at: "elsewhere"), for: .sample)
+      _ = await sessions.call(.settle, of: .sample)
+      guard case .signedOut(let credentials) = await sessions.call(.signOut(revoke: true), of: .sample)?.answer else {
+        Issue.record("not signed out")
+        return
+      }
+      #expect(credentials.map(\.grant.accessToken) == [.sample(5), .sample(2)])
+      await sessions.stop(patience: .zero)
+    }
+  }
+
   @Test("A call is refused when all is shut down, and unanswered where the account was taken away")
   func stops() async {
     await withTaskGroup { group in

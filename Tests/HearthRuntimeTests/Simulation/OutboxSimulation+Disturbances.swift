@@ -184,8 +184,8 @@ extension OutboxSimulation {
     call(discards ? .discard(name) : .other) { daemon in
       if discards, (try? await daemon.outbox.discard(name)) == nil { return }
       guard let service = daemon.services[name] else { return }
-      if case .signedOut(let credential?) = await service.call(.signOut(revoke: revokes)) {
-        _ = await service.revoke(credential)
+      if case .signedOut(let credentials) = await service.call(.signOut(revoke: revokes)) {
+        for credential in credentials { _ = await service.revoke(credential) }
       }
     }
   }

@@ -153,11 +153,14 @@ final class SimulatedCredentialStore: CredentialStore, @unchecked Sendable {
   }
 
   func write(_ credential: Credential) async throws(Obstacle) { try await done(.write(credential, generation: 0)) }
-  func writeEnd(_ record: EndRecord) async throws(Obstacle) { try await done(.writeEnd(record)) }
 
-  func remove(_ record: EndRecord, fingerprint: Fingerprint?) async throws(Obstacle) -> Credential? {
-    try await done(.remove(record, fingerprint))
-    return nil
+  func writeEnd(_ record: EndRecord) async throws(EndNotWritten) {
+    do throws(Obstacle) { try await done(.writeEnd(record)) } catch { throw .partly(error) }
+  }
+
+  func remove(_ record: EndRecord, fingerprint: Fingerprint?) async throws(EndNotWritten) -> RemovedCredentials {
+    do throws(Obstacle) { try await done(.remove(record, fingerprint)) } catch { throw .partly(error) }
+    return RemovedCredentials()
   }
 
   func setAside() async throws(Obstacle) -> String {

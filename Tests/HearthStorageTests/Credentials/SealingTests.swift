@@ -229,7 +229,7 @@ struct SealingTests {
     try await sealed()
     let text = bench.files.text(at: bench.defaultPath)
     let locked = bench.store(protection: .passphrase)
-    await #expect(throws: Obstacle.self) { try await locked.writeEnd(bench.end(.refreshTokenRejected)) }
+    await #expect(throws: EndNotWritten.self) { try await locked.writeEnd(bench.end(.refreshTokenRejected)) }
     #expect(bench.files.text(at: bench.defaultPath) == text)
     #expect(try await bench.store(protection: .passphrase).remembered().end == bench.end(.refreshTokenRejected))
     try await locked.unlock(passphrase: Secret("open sesame"))

@@ -208,6 +208,29 @@ struct WritingTests {
     #expect(await bench.store().read() == .ended(end))
   }
 
+  @Test("An end is on record as long as one of file and accounts.json takes it; where neither does, that is told")
+  func endInOnePlace() async throws {
+    let end = bench.end(.refreshTokenRejected, fingerprint: bench.grant(1).refreshToken?.fingerprint)
+    for (isFileFull, isMemoryFull) in [(true, false), (false, true), (true, true)] {
+      let bench = Bench()
+      try await bench.store().write(bench.credential(1))
+      if isFileFull {
+        bench.files.fail(.createFile, at: Bench.state + "/credentials/.work.json.new", with: .noSpace)
+      }
+      if isMemoryFull { bench.files.fail(.createFile, at: Bench.state + "/.accounts.json.new", with: .noSpace) }
+      do throws(EndNotWritten) {
+        try await bench.store().writeEnd(end)
+        Issue.record("it is told as written")
+      } catch {
+        let isPartly = if case .partly = error { true } else { false }
+        #expect(isPartly == !(isFileFull && isMemoryFull))
+      }
+      // What a kill leaves.
+      let reading = await bench.store().read()
+      #expect(reading == (isFileFull && isMemoryFull ? .found(bench.credential(1)) : .ended(end)))
+    }
+  }
+
   @Test("An end is remembered where the file cannot be written, and the refused grant is not taken again")
   func endWithoutFile() async throws {
     let store = bench.store()
@@ -215,7 +238,7 @@ struct WritingTests {
     let end = bench.end(.refreshTokenRejected)
     let aside = Bench.state + "/credentials/.work.json.new"
     bench.files.fail(.createFile, at: aside, with: .noSpace)
-    await #expect(throws: Obstacle.self) { try await store.writeEnd(end) }
+    await #expect(throws: EndNotWritten.self) { try await store.writeEnd(end) }
     #expect(try await bench.store().remembered().end == end)
     #expect(await bench.store().read() == .ended(end))
     bench.files.fail(.createFile, at: aside, with: nil)
@@ -229,7 +252,7 @@ struct WritingTests {
     try await store.write(bench.credential(1))
     bench.files.failAll(under: bench.defaultPath, with: .failed("Input/output error"))
     let end = bench.end(.refreshTokenRejected, fingerprint: Fingerprint(of: Secret("refresh-2")))
-    await #expect(throws: Obstacle.self) { try await store.writeEnd(end) }
+    await #expect(throws: EndNotWritten.self) { try await store.writeEnd(end) }
     bench.files.failAll(under: bench.defaultPath, with: nil)
     #expect(await bench.store().read() == .ended(end))
   }
@@ -310,7 +333,7 @@ struct WritingTests {
     try await store.write(bench.credential(1))
     bench.files.put(bench.text(2), at: bench.defaultPath)
     let end = bench.end(.refreshTokenRejected, fingerprint: bench.grant(1).refreshToken?.fingerprint)
-    await #expect(throws: Obstacle.self) { try await store.writeEnd(end) }
+    await #expect(throws: EndNotWritten.self) { try await store.writeEnd(end) }
     #expect(bench.files.text(at: bench.defaultPath) == bench.text(2))
     #expect(try await bench.store().remembered().end == end)
     #expect(await store.read() == .found(bench.credential(2)))

@@ -55,17 +55,18 @@ package final class MemoryCredentialStore: CredentialStore {
     if let obstacle { throw obstacle }
   }
 
-  package func writeEnd(_ record: EndRecord) async throws(Obstacle) {
+  package func writeEnd(_ record: EndRecord) async throws(EndNotWritten) {
     let obstacle = state.withLock { state in
       state.log.append("writeEnd \(record.reason.rawValue)")
       state.remembered.end = record
       if state.writeObstacle == nil { state.reading = .ended(record) }
       return state.writeObstacle
     }
-    if let obstacle { throw obstacle }
+    if let obstacle { throw .partly(obstacle) }
   }
 
-  package func remove(_ record: EndRecord, fingerprint: Fingerprint?) async throws(Obstacle) -> Credential? {
+  package func remove(_ record: EndRecord, fingerprint: Fingerprint?) async throws(EndNotWritten) -> RemovedCredentials
+  {
     let (reading, obstacle) = state.withLock { state in
       state.log.append("remove")
       state.remembered.end = record
@@ -73,8 +74,9 @@ package final class MemoryCredentialStore: CredentialStore {
       if state.writeObstacle == nil { state.reading = .ended(record) }
       return (reading, state.writeObstacle)
     }
-    if let obstacle { throw obstacle }
-    return if case .found(let credential) = reading { credential } else { nil }
+    if let obstacle { throw .partly(obstacle) }
+    if case .found(let credential) = reading { return RemovedCredentials(current: credential) }
+    return RemovedCredentials()
   }
 
   package func setAside() async throws(Obstacle) -> String {

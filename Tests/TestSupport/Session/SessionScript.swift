@@ -74,12 +74,16 @@ package struct SessionScript: Sendable {
     take(.credentialWritten(generation: generationOfWrite, obstacle.map { .failure($0) } ?? .success(())))
   }
 
-  package mutating func writesEnd(_ obstacle: Obstacle? = nil) {
-    take(.endWritten(obstacle.map { .failure($0) } ?? .success(())))
+  /// `nowhere`: neither the file nor the memory of it took it; else one of them did, whatever the obstacle.
+  package mutating func writesEnd(_ obstacle: Obstacle? = nil, nowhere: Bool = false) {
+    take(.endWritten(obstacle.map { .failure(nowhere ? .nowhere($0) : .partly($0)) } ?? .success(())))
   }
 
-  package mutating func removes(_ obstacle: Obstacle? = nil, held credential: Credential? = nil) {
-    take(.removed(obstacle.map { .failure($0) } ?? .success(credential)))
+  package mutating func removes(
+    _ obstacle: Obstacle? = nil, nowhere: Bool = false, held credential: Credential? = nil, former: [Credential] = []
+  ) {
+    let removed = RemovedCredentials(current: credential, former: former)
+    take(.removed(obstacle.map { .failure(nowhere ? .nowhere($0) : .partly($0)) } ?? .success(removed)))
   }
 
   package mutating func notesLock(_ obstacle: Obstacle? = nil) {

@@ -60,6 +60,11 @@ package struct SimulatedDisk: Sendable {
   private var blocked: Obstacle? { isAway ? .away : isDenied ? .denied : nil }
   private var cannotWrite: Obstacle? { blocked ?? (isSealed && !hasKey ? .sealed : nil) ?? (isFull ? .full : nil) }
 
+  /// What a job that could not be done to its end has left of an end.
+  package func notWritten(_ record: EndRecord, _ obstacle: Obstacle) -> EndNotWritten {
+    known.end == record || file == .ended(record) ? .partly(obstacle) : .nowhere(obstacle)
+  }
+
   /// Takes one step of a job; `index` counts from 0.
   package mutating func step(_ job: Job, _ index: Int) -> Progress {
     switch job {

@@ -1,0 +1,123 @@
+import HearthCore
+import TestSupport
+import Testing
+
+@Suite("An end that can be written down nowhere")
+struct EndNowhereTests {
+  private let rejected = RefreshFailure.rejected(.refreshToken, message: "invalid_grant")
+
+  /// The provider has refused, and neither the file nor accounts.json takes it.
+  private func refused() -> SessionScript {
+    var session = SessionScript.holding()
+    session.comesDue()
+    session.fails(rejected)
+    session.reads(.found(.sample(1, issuedAt: .sample)))
+    session.writesEnd(.full, nowhere: true)
+    return session
+  }
+
+  private func isWriteEnd(_ action: SessionAction?) -> Bool {
+    if case .writeEnd? = action { true } else { false }
+  }
+
+  @Test("is not told, no token is served and the refused one not sent; it is tried again until one place takes it")
+  func refusal() {
+    var session = refused()
+    #expect(session.state == .authenticated && session.snapshot.token == nil)
+    #expect(session.snapshot.message.contains("cannot be written down yet (\(Obstacle.full.detail))"))
+    guard case .refused(.refreshUnavailable(_, let retryAfter?))? = session.answer(asking: .token(minValidity: nil))
+    else {
+      Issue.record("a call waits, or is served")
+      return
+    }
+    #expect(retryAfter > .zero)
+    let sent = session.attempts.count
+    for _ in 0..<20 {
+      let before = session.now
+      session.wakes()
+      #expect(session.now - before <= .seconds(30) && session.deeds.count == 1 && isWriteEnd(session.deeds.first))
+      session.writesEnd(.full, nowhere: true)
+    }
+    #expect(session.attempts.count == sent && session.state == .authenticated)
+    #expect(session.news.filter { $0 == .credentialPendingWrite(.full) }.count == 1)
+    session.wakes()
+    session.writesEnd(.full)
+    #expect(session.state == .reauthRequired(.refreshTokenRejected), "one place is enough")
+    #expect(session.attempts.count == sent)
+  }
+
+  @Test("hinders no shutdown once it was tried once more")
+  func stopping() {
+    var session = refused()
+    session.take(.stopping)
+    #expect(isWriteEnd(session.deeds.first) && !session.machine.isAtRest)
+    session.writesEnd(.full, nowhere: true)
+    #expect(session.machine.isAtRest)
+  }
+
+  @Test("hinders no sign-in")
+  func signIn() {
+    var session = refused()
+    let id = session.asks(.adopt(.sample(7, issuedAt: session.now)))
+    session.writes()
+    #expect(session.answer(to: id) == .done && session.state == .authenticated && session.token == .sample(7))
+    #expect(session.nextWake.map { $0 > session.now + .seconds(60) } == true, "nothing of it is left to be done")
+  }
+
+  @Test("by the user is answered as not done, revoked at once, and done as soon as it can be")
+  func signOut() {
+    var session = SessionScript.holding()
+    let id = session.asks(.signOut(revoke: true))
+    session.removes(.away, nowhere: true)
+    guard case .refused(.refreshUnavailable(let message, _))? = session.answer(to: id) else {
+      Issue.record("it is told as done")
+      return
+    }
+    #expect(message.contains(Obstacle.away.detail))
+    #expect(session.deeds == [.revoke(.sample(1, issuedAt: .sample))])
+    #expect(session.state == .authenticated && session.token == nil)
+    session.wakes()
+    guard case .remove(_, let mark)? = session.deeds.first else {
+      Issue.record("not tried again")
+      return
+    }
+    #expect(mark == Token.sample(1).fingerprint)
+    session.removes()
+    #expect(session.state == .unauthenticated(signedOut: true))
+    #expect(session.answer(asking: .signOut(revoke: true)) == .signedOut(revoke: []))
+  }
+
+  @Test("What was left at former places is revoked with the session's own grant, and one that is the same once")
+  func former() {
+    let (own, other) = (Credential.sample(1, issuedAt: .sample), Credential.sample(4, issuedAt: .sample))
+    for (revoke, expected) in [(true, [own, other]), (false, [])] {
+      var session = SessionScript.holding()
+      let id = session.asks(.signOut(revoke: revoke))
+      session.removes(held: own, former: [other, own])
+      #expect(session.answer(to: id) == .signedOut(revoke: expected))
+    }
+  }
+
+  @Test("A grant that the session before could not write outlasts a lock and a memory that cannot be read at first")
+  func handedOver() {
+    var before = SessionScript.holding()
+    before.comesDue()
+    before.isGranted(.sample(2))
+    before.writes(.full)
+    let unwritten = before.machine.unwritten
+    for remembered in [RememberedAccount(lockedByUser: true, unwritten: unwritten), nil] {
+      var session = SessionScript(remembered: remembered, at: before.now)
+      if remembered == nil { session.take(.started(RememberedAccount(unwritten: unwritten))) }
+      guard case .write(let written, _)? = session.deeds.first(where: { if case .write = $0 { true } else { false } })
+      else {
+        Issue.record("it is lost: \(session.actions)")
+        continue
+      }
+      #expect(written.grant.accessToken == .sample(2))
+      session.reads(.found(.sample(1, issuedAt: .sample)))
+      session.writes()
+      session.reads(.found(written))
+      #expect((session.machine.knowledge == .withheld) == (remembered != nil), "once it is on disk, a lock wipes it")
+    }
+  }
+}
