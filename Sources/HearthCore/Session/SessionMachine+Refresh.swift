@@ -129,11 +129,18 @@ extension SessionMachine {
     }
   }
 
+  /// When an answer came, for the lifetimes in it. No request waits longer than its time: where more has passed, the
+  /// machine has slept, and the answer may be as old as the request.
+  private func received(at now: Timestamp) -> Timestamp {
+    guard let asked = history.lastAttemptAt, now - asked > settings.refresh.stopPatience else { return now }
+    return asked
+  }
+
   /// The client's own first grant: it is written like one that a person brought.
   private mutating func firstGrantEnded(_ outcome: RefreshOutcome, at now: Timestamp) -> [SessionAction] {
     switch outcome {
     case .granted(let response):
-      let grant = Grant(response, after: nil, bearer: settings.bearer, receivedAt: now)
+      let grant = Grant(response, after: nil, bearer: settings.bearer, receivedAt: received(at: now))
       if let flaw = response.flaw { return failed(.misconfigured(message: flaw), at: now) }
       return adopt(
         Credential(grant: grant, subject: response.subject, origin: response.origin), unlocks: false, isFresh: true,
@@ -147,7 +154,7 @@ extension SessionMachine {
     _ response: TokenResponse, to held: HeldGrant, at now: Timestamp
   ) -> [SessionAction] {
     var credential = Credential(
-      grant: Grant(response, after: held.grant, bearer: settings.bearer, receivedAt: now),
+      grant: Grant(response, after: held.grant, bearer: settings.bearer, receivedAt: received(at: now)),
       subject: response.subject, origin: response.origin)
     var flaw = response.flaw
     if let known = held.credential.subject {

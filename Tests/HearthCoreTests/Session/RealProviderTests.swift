@@ -65,6 +65,17 @@ struct RealProviderTests {
     #expect(session.state == .reauthRequired(.noRefreshToken))
   }
 
+  @Test("counts a lifetime from the request where the machine slept while the answer was on its way")
+  func sleptThroughTheAnswer() {
+    var session = SessionScript.holding()
+    session.asks(.refresh)
+    session.passes(.seconds(8 * 3600))
+    session.isGranted(.sample(2))
+    session.writes()
+    #expect(session.snapshot.token?.health(at: session.now) == .expired)
+    #expect(session.snapshot.isRefreshing)
+  }
+
   // MARK: - 401
 
   @Test("ends over a 401 to a token that cannot be renewed only within two minutes of its issue")

@@ -1,5 +1,6 @@
-import HearthCore
 import TestSupport
+
+@testable import HearthCore
 
 /// What users, other programs, the system and time do to a session.
 extension SessionSimulation {
@@ -80,7 +81,7 @@ extension SessionSimulation {
   private mutating func reportUnauthorized() throws(Violation) {
     guard case .held(let held) = machine.knowledge else { return }
     let token = chances(3, in: 4) ? held.grant.accessToken : Token.sample(2)
-    let isRenewable = held.grant.refreshToken != nil || settings.renewsWithoutRefreshToken
+    let isRenewable = machine.isRenewable(held.grant, at: now)
     ledger.noteReport(
       of: token.fingerprint, current: held.grant.accessToken.fingerprint, isRenewable: isRenewable,
       age: provider.issuedAt[token.fingerprint].map { elapsed - $0 })
@@ -150,6 +151,7 @@ extension SessionSimulation {
     switch Int.random(in: 0..<8, using: &chance) {
     case 0...2:
       var credential = signedIn()
+      if settings.renewsWithoutRefreshToken { credential.grant.refreshToken = nil }
       // Another machine's clock, or this one's before it was set.
       if chances(1, in: 4) { credential.grant.move(by: .seconds(Int.random(in: 1...1_000_000, using: &chance))) }
       disk.file = .grant(credential)

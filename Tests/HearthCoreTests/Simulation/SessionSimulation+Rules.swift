@@ -37,7 +37,9 @@ struct Ledger {
   /// The request whose answer is being delivered: what the provider has really done.
   var answered: SessionSimulation.Flight?
   /// Something has kept the session from its refreshes since the last one that succeeded.
-  var hadTrouble = true
+  var hadTrouble = true { didSet { if hadTrouble { isQuietSinceSending = false } } }
+  /// Nothing has since the request that is under way was sent.
+  var isQuietSinceSending = false
   var hasClockStepped = false
   /// Until when the network's return may cut no wait short again.
   var shortenedUntil: Timestamp?
@@ -58,13 +60,15 @@ extension SessionSimulation {
   private func refreshToken(_ credential: Credential) -> Fingerprint? { credential.grant.refreshToken?.fingerprint }
 
   private var tokensInMemory: [Fingerprint?] {
-    if !machine.isStarted, let handedOver { return [refreshToken(handedOver.credential)] }
-    if case .adopting(let adoption) = machine.knowledge { return [refreshToken(adoption.credential)] }
-    guard case .held(let held) = machine.knowledge else { return [] }
-    if case .storing(let credential, _) = held.phase {
-      return [refreshToken(held.credential), refreshToken(credential)]
+    switch machine.knowledge {
+    case .adopting(let adoption): return [refreshToken(adoption.credential)]
+    case .held(let held):
+      if case .storing(let next, _) = held.phase { return [refreshToken(held.credential), refreshToken(next)] }
+      return [refreshToken(held.credential)]
+    case .unread, .withheld, .unreadable, .starting, .ending, .ended, .absent:
+      guard !machine.isStarted, let handedOver else { return [] }
+      return [refreshToken(handedOver.credential)]
     }
-    return [refreshToken(held.credential)]
   }
 
   // MARK: - What the world learns
@@ -112,7 +116,6 @@ extension SessionSimulation {
     }
     if case .granted(let response) = outcome {
       ledger.tokenBefore[response.accessToken.fingerprint] = held.grant.accessToken.fingerprint
-      ledger.hadTrouble = false
       tally.refreshed += 1
     } else {
       ledger.hadTrouble = true
@@ -150,8 +153,9 @@ extension SessionSimulation {
     case .credentialRead(.found(let credential)):
       try checkAdopted(credential, before)
       let isHeld = tokensInMemory == [refreshToken(credential)]
-      if isHeld || machine.knowledge == .withheld {
-        ledger.newest = refreshToken(credential)
+      let isEnding = if case .ending = machine.knowledge { true } else { false }
+      if isHeld || isEnding || machine.knowledge == .withheld {
+        ledger.newest = isEnding ? nil : refreshToken(credential)
         ledger.isTampered = false
         ledger.strangers.remove(credential.grant.accessToken.fingerprint)
       }
@@ -174,7 +178,9 @@ extension SessionSimulation {
   /// At a crash: what was acknowledged must be on the disk, but where that could not be written.
   mutating func ledgerCrash(handingOver unwritten: UnwrittenGrant?) throws(Violation) {
     let isHandedOver = unwritten.map { refreshToken($0.credential) == ledger.newest } ?? false
-    let isUnwritten = isHandedOver || machine.snapshot(at: now).isWritePending || !machine.isAtRest
+    let isUnwritten =
+      isHandedOver || (handedOver != nil && !machine.isStarted) || machine.snapshot(at: now).isWritePending
+      || !machine.isAtRest
     if let newest = ledger.newest, disk.grant.flatMap(refreshToken) != newest {
       guard isUnwritten || ledger.isTampered else {
         throw Violation("a crash lost an acknowledged refresh token that was told to be stored")
@@ -269,11 +275,27 @@ extension SessionSimulation {
     ledger.lastAttemptAt = elapsed
   }
 
+  /// The grant that is over: the one in memory, or one that was just read or written.
+  private func endedGrant(_ record: EndRecord, _ before: SessionMachine) -> (grant: Grant, wasHeld: Bool)? {
+    var grants: [(Grant, Bool)] = []
+    if case .held(let held) = before.knowledge {
+      grants.append((held.grant, true))
+      if case .storing(let next, _) = held.phase { grants.append((next.grant, true)) }
+    }
+    if case .adopting(let adoption) = before.knowledge { grants.append((adoption.credential.grant, false)) }
+    if case .found(let credential)? = ledger.lastReading { grants.append((credential.grant, false)) }
+    if let handedOver { grants.append((handedOver.credential.grant, false)) }
+    return grants.first { $0.0.accessToken.fingerprint == record.fingerprint }
+  }
+
   private mutating func checkEnd(_ record: EndRecord, _ before: SessionMachine) throws(Violation) {
+    // One that could be written nowhere is written again.
+    if case .ending(record, _) = before.knowledge { return }
     var grounds = ledger.grounds
-    if case .held(let held) = before.knowledge, held.grant.isExpired(at: now), !settings.renewsWithoutRefreshToken {
-      if held.grant.refreshToken == nil { grounds.insert(.noRefreshToken) }
-      if ledger.hadTrouble, held.grant.refreshExpiresAt.map({ $0 <= now }) ?? false {
+    if let (grant, wasHeld) = endedGrant(record, before), grant.isExpired(at: now), !settings.renewsWithoutRefreshToken
+    {
+      if grant.refreshToken == nil { grounds.insert(.noRefreshToken) }
+      if ledger.hadTrouble || !wasHeld, grant.refreshExpiresAt.map({ $0 <= now }) ?? false {
         grounds.insert(.refreshTokenExpired)
       }
     }
@@ -291,7 +313,7 @@ extension SessionSimulation {
       let isFresh = if case .credentialWritten = event { true } else { false }
       if !isFresh, credential.grant.isExpired(at: now) { throw Violation("a token is given out that has run out") }
       // The provider's own count, and the time that its answer was on its way.
-      if !ledger.hasClockStepped, let end = provider.runsOutAt[credential.grant.accessToken.fingerprint],
+      if !isFresh, !ledger.hasClockStepped, let end = provider.runsOutAt[credential.grant.accessToken.fingerprint],
         end + .seconds(45) < elapsed
       {
         throw Violation("a token is given out that ran out at the provider \(elapsed - end) ago")
@@ -306,7 +328,10 @@ extension SessionSimulation {
   }
 
   private func checkDurable(_ token: Fingerprint) throws(Violation) {
-    guard ledger.durable.contains(token) || machine.snapshot(at: now).isWritePending else {
+    let isHandedOver = handedOver?.credential.grant.accessToken.fingerprint == token
+    // It ran out, or somebody else's was found, before that could be told.
+    let isOver = if case .ending = machine.knowledge { true } else { false }
+    guard ledger.durable.contains(token) || isHandedOver || isOver || machine.snapshot(at: now).isWritePending else {
       throw Violation("a token is seen before it is on disk")
     }
   }
@@ -315,6 +340,7 @@ extension SessionSimulation {
     switch news {
     case .refreshed(let token, _, _):
       ledger.grounds = []
+      ledger.hadTrouble = !ledger.isQuietSinceSending
       try checkDurable(token)
     case .changed(_, .reauthRequired(let reason)):
       guard disk.known.end?.reason == reason || ledger.endFailed || reason == .credentialTooNew else {

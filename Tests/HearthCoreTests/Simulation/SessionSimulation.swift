@@ -143,7 +143,7 @@ struct SessionSimulation {
   /// A session of a new configuration takes the place of this one, in the same process.
   mutating func reload() throws(Violation) {
     try stop()
-    let unwritten = machine.unwritten
+    let unwritten = machine.isStarted ? machine.unwritten : handedOver
     try crash(handingOver: unwritten)
   }
 
@@ -307,7 +307,11 @@ struct SessionSimulation {
       handledAt: elapsed + latency / 2, answeredAt: Swift.min(elapsed + latency, timeout),
       outcome: .failed(.unanswered(message: "timeout")))
     let fate = weather.draw(answers, at: now, &chance)
-    if case .answer = fate, latency < .seconds(1) {} else { ledger.hadTrouble = true }
+    if case .answer = fate, latency < .seconds(1) {
+      ledger.isQuietSinceSending = true
+    } else {
+      ledger.hadTrouble = true
+    }
     switch fate {
     case .answer: break
     case .loseReply:

@@ -49,7 +49,8 @@ struct SimulatedAnswers {
   func granting(
     _ issued: TokenResponse, serverTime: Timestamp, receivedAt now: Timestamp, _ chance: inout SeededGenerator
   ) -> RefreshOutcome {
-    let seconds = issued.lifetime.map { Int64($0.components.seconds) } ?? 0
+    // Nothing tells of a lifetime of none.
+    let seconds = Swift.max(issued.lifetime.map { Int64($0.components.seconds) } ?? 1, 1)
     let second = serverTime.milliseconds / 1000
     let access =
       style == .cachedJWT
@@ -87,10 +88,13 @@ struct SimulatedAnswers {
     _ situations: Set<ProviderAnswer.Situation>, at now: Timestamp, _ chance: inout SeededGenerator
   ) -> RefreshOutcome {
     let answers = ProviderAnswer.all.filter { answer in
+      // A backend's 401 and 403 are final where they hold an object.
+      let isBackendsWord = [401, 403].contains(answer.status) && answer.body().first == "{"
+      if style == .envelope, isBackendsWord { return false }
       switch answer.meaning {
       case .misconfigured, .unclear, .unavailable:
-        situations.contains(answer.situation) && (answer.provider == provider || answer.provider == "gateway")
-      case .grant, .ends, .endsDisabled: false
+        return situations.contains(answer.situation) && (answer.provider == provider || answer.provider == "gateway")
+      case .grant, .ends, .endsDisabled: return false
       }
     }
     guard let answer = answers.randomElement(using: &chance) else {
