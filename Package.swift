@@ -23,8 +23,12 @@ extension Target.Dependency {
   static let nioPosix = product(name: "NIOPosix", package: "swift-nio")
   static let nioHTTP1 = product(name: "NIOHTTP1", package: "swift-nio")
   static let nioFoundationEssentials = product(name: "NIOFoundationEssentialsCompat", package: "swift-nio")
+  static let nioSSL = product(name: "NIOSSL", package: "swift-nio-ssl")
+  static let nioTLS = product(name: "NIOTLS", package: "swift-nio")
   static let serviceLifecycle = product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+  static let swiftASN1 = product(name: "SwiftASN1", package: "swift-asn1")
   static let tomlKit = product(name: "TOMLKit", package: "TOMLKit")
+  static let x509 = product(name: "X509", package: "swift-certificates")
 }
 
 func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
@@ -48,9 +52,12 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
+    .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
     .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
@@ -62,7 +69,12 @@ let package = Package(
     library("HearthControl"),
     library("HearthRuntime", ["HearthCore", "HearthControl", .logging]),
     library("HearthLinux", ["HearthCore", "HearthControl", "CSystemd", "CLinux", .logging, .nio, .nioPosix]),
-    library("HearthOAuth", ["HearthCore", "HearthControl", .asyncHTTPClient, .crypto, .logging, .nio, .nioHTTP1]),
+    library(
+      "HearthOAuth",
+      [
+        "HearthCore", "HearthControl", .asyncHTTPClient, .crypto, .cryptoExtras, .logging, .nio, .nioHTTP1, .nioSSL,
+        .nioTLS,
+      ]),
     library("HearthStorage", ["HearthCore", "HearthControl", .crypto, .cryptoExtras, .grdb, .logging]),
     .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
     .target(name: "CLinux"),
@@ -89,7 +101,12 @@ let package = Package(
     tests("HearthControlTests", ["HearthControl", "HearthCore"]),
     tests("HearthRuntimeTests", ["HearthRuntime", "HearthStorage", .logging]),
     tests("HearthLinuxTests", ["HearthCore", "HearthLinux", .logging]),
-    tests("HearthOAuthTests", ["HearthOAuth", .nio, .nioEmbedded, .nioHTTP1, .nioPosix]),
+    tests(
+      "HearthOAuthTests",
+      [
+        "HearthOAuth", .crypto, .cryptoExtras, .nio, .nioEmbedded, .nioHTTP1, .nioPosix, .nioSSL,
+        .swiftASN1, .x509,
+      ]),
     tests("HearthStorageTests", ["HearthCore", "HearthStorage", "CDiskFaults", .crypto, .grdb, .logging]),
     tests("hearthdTests", ["hearthd", .argumentParser, .logging]),
     tests("SandboxTests", ["hearth-sandbox", .argumentParser, .hummingbird, .hummingbirdTesting, .logging, .nio]),

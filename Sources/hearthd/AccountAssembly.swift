@@ -5,9 +5,34 @@ import HearthStorage
 
 /// What an account's configuration becomes: values of the parts that serve it.
 extension AccountConfiguration {
-  /// `files`: where the client's secret is read from.
-  func providerConfiguration(_ files: any FileSystem) throws -> ProviderConfiguration {
-    ProviderConfiguration(kind: try providerKind(files), subject: subject, defaultLifetime: defaultLifetime)
+  /// `files`: where secrets, keys and certificates are read from. `environment`: the proxies it names.
+  func providerConfiguration(
+    _ files: any FileSystem, environment: ProxyEnvironment
+  ) throws -> ProviderConfiguration {
+    var configuration = ProviderConfiguration(
+      kind: try providerKind(files), subject: subject, defaultLifetime: defaultLifetime)
+    configuration.finalErrors = Set(finalErrors)
+    configuration.tokenParameters = tokenParameters
+    if let preset = preset.flatMap(ProviderPreset.named) { configuration.apply(preset) }
+    configuration.route = route(files, environment: environment)
+    return configuration
+  }
+
+  /// How this account's requests travel, to the provider and to APIs.
+  private func route(_ files: any FileSystem, environment: ProxyEnvironment) -> HTTPRoute {
+    var route = HTTPRoute()
+    route.authorities = connection.caFile.map { path in
+      // All authorities of a system fit into it.
+      ClientFile("ca_file", at: path, files: files, limit: 1 << 20)
+    }
+    route.pins = connection.pins
+    route.proxy = connection.proxy ?? .environment(environment)
+    switch provider {
+    case .oidc(_, let client), .oauth2(_, let client), .clientCredentials(_, let client):
+      route.identity = client.authentication.identity(files)
+    case .json, .firebase: break
+    }
+    return route
   }
 
   private func providerKind(_ files: any FileSystem) throws -> ProviderConfiguration.Kind {
@@ -42,14 +67,6 @@ extension AccountConfiguration {
     }
   }
 
-  /// Whether the issuer is what the configuration names, and not the origin that stands in for one.
-  private var isIssuerConfigured: Bool {
-    switch provider {
-    case .oidc, .clientCredentials(.issuer, _): true
-    case .oauth2, .json, .firebase, .clientCredentials(.endpoints, _): false
-    }
-  }
-
   func sessionSettings(_ refresh: RefreshSettings, home: GrantHome) -> SessionSettings {
     let renewsWithoutRefreshToken =
       switch provider {
@@ -60,8 +77,16 @@ extension AccountConfiguration {
       refresh: refresh, locksWhenUnreadable: lockOn.contains(.unreadable),
       renewsWithoutRefreshToken: renewsWithoutRefreshToken, bearer: bearer,
       configuredSubject: subject.map {
-        Subject(issuer: issuerText ?? "", id: $0, isIssuerAssumed: !isIssuerConfigured)
+        Subject(issuer: issuerText ?? "", id: $0, isIssuerAssumed: isIssuerAssumed)
       }, home: home)
+  }
+
+  /// The issuer is nobody's word: the origin of the token endpoint, or a name that stands for many.
+  private var isIssuerAssumed: Bool {
+    switch provider {
+    case .oidc(let issuer, _), .clientCredentials(.issuer(let issuer), _): IssuerName(issuer).standsForMany
+    case .oauth2, .clientCredentials(.endpoints, _), .json, .firebase: true
+    }
   }
 
   var storedProtection: (protection: HearthStorage.Protection, keyFile: String?) {
@@ -74,10 +99,43 @@ extension AccountConfiguration {
   }
 }
 
+extension AccountConfiguration.Client.Authentication {
+  /// Nil: it shows no certificate.
+  fileprivate func identity(_ files: any FileSystem) -> HTTPRoute.Identity? {
+    switch self {
+    case .tls(let certificate, let key):
+      HTTPRoute.Identity(
+        certificate: ClientFile("client certificate", at: certificate, files: files),
+        key: ClientFile("client key", at: key, files: files))
+    case .automatic, .none, .basic, .post, .privateKeyJWT, .appleSecret: nil
+    }
+  }
+
+  fileprivate func provided(by files: any FileSystem) -> ClientAuthentication {
+    switch self {
+    case .automatic(let file): .automatic(file.map { ClientSecret(file: $0, files: files) })
+    case .none: .none
+    case .basic(let file): .basic(ClientSecret(file: file, files: files))
+    case .post(let file): .post(ClientSecret(file: file, files: files))
+    case .privateKeyJWT(let key): .assertion(ClientKey(key, files))
+    case .appleSecret(let key, let teamID): .appleSecret(ClientKey(key, files), teamID: teamID)
+    case .tls: .tls
+    }
+  }
+}
+
+extension ClientKey {
+  fileprivate init(_ key: AccountConfiguration.Client.Key, _ files: any FileSystem) {
+    self.init(
+      file: ClientFile("client key", at: key.file, files: files),
+      certificate: key.certificateFile.map { ClientFile("client certificate", at: $0, files: files) },
+      id: key.id, audience: key.audience)
+  }
+}
+
 extension OAuthClient {
   fileprivate init(_ client: AccountConfiguration.Client, _ files: any FileSystem) {
-    self.init(
-      id: client.id, secret: client.secretFile.map { ClientSecret(file: $0, files: files) }, scopes: client.scopes)
+    self.init(id: client.id, authentication: client.authentication.provided(by: files), scopes: client.scopes)
   }
 }
 

@@ -62,8 +62,9 @@ struct Daemon {
       HTTPSender(connections: .fresh, userAgent: userAgent, clock: clock),
       HTTPSender(connections: .kept, userAgent: userAgent, clock: clock)
     )
+    let api = HTTPAPIEndpoint(sender: senders.api)
     outbox = OutboxService(
-      store: store, bearers: sessions, api: HTTPAPIEndpoint(sender: senders.api), clock: clock,
+      store: store, bearers: sessions, api: api, clock: clock,
       settings: configuration.outbox, accounts: [:], log: logger,
       announce: { [status] announcements, overview in
         hub.outboxIs(overview, news: announcements.map(\.news))
@@ -73,7 +74,7 @@ struct Daemon {
     self.sessionNews = sessionNews
     let builder = SessionBuilder(
       state: setup.state, clock: clock, watch: InotifyWatch(logger: logger), logger: logger,
-      sender: senders.token,
+      sender: senders.token, api: api, proxies: setup.places.proxies,
       timeTold: { sessionFeed.yield(.timeTold(skew: $0)) },
       announce: { [status] news, snapshot, issuer in
         hub.sessionIs(snapshot, issuer: issuer, news: news)

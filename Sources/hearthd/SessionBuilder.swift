@@ -12,13 +12,16 @@ struct SessionBuilder: Sendable {
   let watch: any FileWatch
   let logger: Logger
   let sender: HTTPSender
+  let api: HTTPAPIEndpoint
+  /// The proxies that the environment names.
+  let proxies: ProxyEnvironment
   let accounts: AccountsFile
   let timeTold: @Sendable (Duration) -> Void
   let announce: @Sendable ([SessionAnnouncement], SessionSnapshot, _ issuer: String?) -> Void
 
   init(
     state: StatePaths, clock: any Clock, watch: any FileWatch, logger: Logger, sender: HTTPSender,
-    timeTold: @escaping @Sendable (Duration) -> Void,
+    api: HTTPAPIEndpoint, proxies: ProxyEnvironment, timeTold: @escaping @Sendable (Duration) -> Void,
     announce: @escaping @Sendable ([SessionAnnouncement], SessionSnapshot, _ issuer: String?) -> Void
   ) {
     self.state = state
@@ -26,6 +29,8 @@ struct SessionBuilder: Sendable {
     self.watch = watch
     self.logger = logger
     self.sender = sender
+    self.api = api
+    self.proxies = proxies
     self.timeTold = timeTold
     self.announce = announce
     accounts = AccountsFile(path: state.accounts, files: LinuxFileSystem(), clock: clock, logger: logger)
@@ -43,7 +48,8 @@ struct SessionBuilder: Sendable {
   func session(
     for account: AccountConfiguration, in store: FileCredentialStore, refresh: RefreshSettings
   ) throws -> SessionDirectory.Entry {
-    let provider = try account.providerConfiguration(LinuxFileSystem())
+    let provider = try account.providerConfiguration(LinuxFileSystem(), environment: proxies)
+    api.route(account.name, over: provider.route)
     let endpoint = provider.tokenEndpoint(sender: sender, timeout: refresh.requestTimeout)
     let issuer = account.issuerText
     let service = SessionService(

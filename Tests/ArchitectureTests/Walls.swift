@@ -12,7 +12,7 @@ enum Walls {
     "HearthControl": ["FoundationEssentials", "Glibc"],
     "HearthRuntime": ["HearthCore", "HearthControl", "Logging", "Synchronization"],
     "HearthLinux": rim.union(nio).union(["CLinux", "CSystemd"]),
-    "HearthOAuth": rim.union(nio).union(["AsyncHTTPClient", "Crypto", "NIOHTTP1"]),
+    "HearthOAuth": rim.union(nio).union(["AsyncHTTPClient", "Crypto", "CryptoExtras", "NIOHTTP1", "NIOSSL", "NIOTLS"]),
     "HearthStorage": rim.union(["CLinux", "Crypto", "CryptoExtras", "GRDB"]),
     "hearthd": rim.union([
       "ArgumentParser", "HearthRuntime", "HearthLinux", "HearthOAuth", "HearthStorage", "ServiceLifecycle", "TOMLKit",

@@ -8,11 +8,13 @@ import Testing
 @Suite("Requests to APIs")
 struct HTTPAPIEndpointTests {
   private let clock = ManualClock()
+  private let account = AccountName.sample
   private let bearer = Token(hashing: Secret("the-access-token"))
 
   private func exchange(_ request: APIRequest) async throws -> APIAnswer {
     try await withSender(.kept, clock: clock) { sender in
-      try await HTTPAPIEndpoint(sender: sender).exchange(request, bearer: bearer, timeout: .seconds(30))
+      try await HTTPAPIEndpoint(sender: sender).exchange(
+        request, of: account, bearer: bearer, timeout: .seconds(30))
     }
   }
 
@@ -99,7 +101,8 @@ struct HTTPAPIEndpointTests {
       let looks = WatchedClock(clock)
       try await withSender(.kept, clock: looks) { sender in
         let request = request("POST", server.url(), body: "hi")
-        async let answer = HTTPAPIEndpoint(sender: sender).exchange(request, bearer: bearer, timeout: .seconds(30))
+        async let answer = HTTPAPIEndpoint(sender: sender).exchange(
+          request, of: account, bearer: bearer, timeout: .seconds(30))
         // Once for the deadline, once for the head of the answer.
         var iterator = looks.looks.makeAsyncIterator()
         for _ in 0..<2 { _ = await iterator.next() }
@@ -136,7 +139,7 @@ struct HTTPAPIEndpointTests {
       await #expect {
         try await withSender(.kept, clock: clock) { sender in
           _ = try await HTTPAPIEndpoint(sender: sender).exchange(
-            request("POST", server.url()), bearer: bearer, timeout: .seconds(30))
+            request("POST", server.url()), of: account, bearer: bearer, timeout: .seconds(30))
         }
       } throws: { error in
         guard let failure = error as? ExchangeFailure, case .notSent(let message) = failure else { return false }
@@ -154,7 +157,11 @@ struct HTTPAPIEndpointTests {
         let bodies = try await withThrowingTaskGroup(of: [UInt8].self) { group in
           for number in 0..<100 {
             let request = request("GET", server.url("/\(number)"))
-            group.addTask { try await endpoint.exchange(request, bearer: bearer, timeout: .seconds(30)).body }
+            group.addTask {
+              try await endpoint.exchange(
+                request, of: account, bearer: bearer, timeout: .seconds(30)
+              ).body
+            }
           }
           return try await group.reduce(into: Set<[UInt8]>()) { $0.insert($1) }
         }

@@ -4,6 +4,7 @@ import HearthOAuth
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import NIOSSL
 import Synchronization
 
 /// A server on 127.0.0.1 that answers each request as the test says, and remembers it.
@@ -15,6 +16,8 @@ final class LoopbackServer: Sendable {
     var body: String
     /// Which connection it came on, counted from 0.
     var connection: Int
+    /// What the client showed of itself in TLS.
+    var certificate: NIOSSLCertificate?
   }
 
   enum Reply: Sendable {
@@ -53,17 +56,19 @@ final class LoopbackServer: Sendable {
   var requests: [Request] { state.withLock(\.requests) }
   var connections: Int { state.withLock(\.connections) }
 
-  func url(_ target: String = "/", scheme: String = "http") -> HTTPURL {
-    guard let url = try? HTTPURL("\(scheme)://127.0.0.1:\(port)\(target)") else {
+  func url(_ target: String = "/", scheme: String = "http", host: String = "127.0.0.1") -> HTTPURL {
+    guard let url = try? HTTPURL("\(scheme)://\(host):\(port)\(target)") else {
       preconditionFailure("the test asks for a URL that is none")
     }
     return url
   }
 
-  /// Runs `body` against a server that answers with `respond`, and takes the server down.
+  /// Runs `body` against a server that answers with `respond`, and takes the server down. `tls`: nil for plain HTTP.
   static func with<T>(
-    _ respond: @escaping @Sendable (Request) -> Reply, _ body: (LoopbackServer) async throws -> T
+    tls: TLSConfiguration? = nil, _ respond: @escaping @Sendable (Request) -> Reply,
+    _ body: (LoopbackServer) async throws -> T
   ) async throws -> T {
+    let tlsContext = try tls.map { try NIOSSLContext(configuration: $0) }
     let (arrivals, continuation) = AsyncStream<Request>.makeStream()
     let box = Box()
     let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -71,6 +76,7 @@ final class LoopbackServer: Sendable {
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           let number = box.server.withLock { $0 }?.opened(channel) ?? 0
+          if let tlsContext { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tlsContext)) }
           try channel.pipeline.syncOperations.configureHTTPServerPipeline()
           try channel.pipeline.syncOperations.addHandler(
             Handler(connection: number) { request in
@@ -147,7 +153,8 @@ private final class Handler: ChannelInboundHandler {
     case .body(let part):
       request?.body += String(buffer: part)
     case .end:
-      guard let request else { return }
+      guard var request else { return }
+      request.certificate = try? context.pipeline.syncOperations.nioSSL_peerCertificate()
       send(respond(request), context: context)
     }
   }

@@ -1,7 +1,10 @@
 /// Sends one HTTP request to an API, with a token or without, and brings its answer. Follows no redirect, repeats
 /// nothing.
 package protocol APIEndpoint: Sendable {
-  func exchange(_ request: APIRequest, bearer: Token?, timeout: Duration) async throws(ExchangeFailure) -> APIAnswer
+  /// `account`: whose request it is; each may have settings of its own for its connections.
+  func exchange(
+    _ request: APIRequest, of account: AccountName, bearer: Token?, timeout: Duration
+  ) async throws(ExchangeFailure) -> APIAnswer
 }
 
 package struct APIRequest: Hashable, Sendable {

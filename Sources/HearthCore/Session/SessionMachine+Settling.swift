@@ -44,8 +44,10 @@ extension SessionMachine {
     guard !writing.isWriting else { return [] }
     if case .starting(isInFlight: false) = knowledge, !locks.isEmpty { knowledge = .withheld }
     if case .held(let held) = knowledge {
-      // Where the same tokens lie on the disk and only how they lie there cannot be changed now, nothing is lost.
-      let isSafe = held.isStored || writing.failures > 0 && onDisk == GrantMarks(held.grant)
+      // Where the same tokens lie on the disk and only how they lie there cannot be changed now, nothing is lost. That
+      // is known once it has been looked at.
+      let isLookedAt = !looking.isReading && !looking.isWanted && held.obstacle == nil
+      let isSafe = held.isStored || isLookedAt && writing.failures > 0 && onDisk == GrantMarks(held.grant)
       guard isSafe, held.phase == .idle else { return [] }
       if let obstacle = held.obstacle, settings.locksWhenUnreadable {
         knowledge = .unreadable(obstacle)

@@ -4,6 +4,8 @@ package import HearthCore
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import NIOSSL
+import Synchronization
 
 /// Sends one request and brings one answer, whole unless a cut one is accepted, or says whether the server can have
 /// seen it.
@@ -28,10 +30,13 @@ package final class HTTPSender: Sendable {
     var answerLimit = 1 << 20
     /// Whether an answer whose body ends too early or too late is one all the same, cut: for those that go by the status.
     var acceptsCutAnswer = false
+    var plan = ConnectionPlan()
   }
 
   let clock: any Clock
-  private let client: HTTPClient
+  /// One for each proxy; under nil the one that connects directly.
+  private let clients: Mutex<[Proxy?: HTTPClient]>
+  private let configuration: HTTPClient.Configuration
   private let connections: Connections
   private let userAgent: String
   private let watch = RequestWatch()
@@ -55,17 +60,34 @@ package final class HTTPSender: Sendable {
     configuration.http1_1ConnectionDebugInitializer = { [watch] channel in
       watch.attach(to: channel).flatMap { StatusGuard.attach(to: channel) }
     }
-    client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    self.configuration = configuration
+    clients = Mutex([nil: HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)])
   }
 
   /// Closes every connection; requests in flight fail.
   package func shutdown() async {
-    try? await client.shutdown()
+    let clients = clients.withLock { clients in
+      defer { clients = [:] }
+      return clients
+    }
+    for client in clients.values { try? await client.shutdown() }
+  }
+
+  private func client(through proxy: Proxy?) throws -> HTTPClient {
+    try clients.withLock { clients in
+      if let client = clients[proxy] { return client }
+      guard !clients.isEmpty else { throw HTTPClientError.alreadyShutdown }
+      var configuration = configuration
+      configuration.proxy = proxy?.setting
+      let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+      clients[proxy] = client
+      return client
+    }
   }
 
   /// `timeout` is for all of it, from the look-up of the name to the last byte of the answer.
   func send(_ request: Request, timeout: Duration) async throws(ExchangeFailure) -> HTTPAnswer {
-    let ticket = watch.issueTicket()
+    let ticket = watch.issueTicket(pinned: request.plan.pinned)
     let deadline = clock.now() + timeout
     let outcome = await withTaskGroup(of: Outcome.self) { group in
       group.addTask {
@@ -92,7 +114,8 @@ package final class HTTPSender: Sendable {
     case .failed(let description): reason = description.withoutStop
     case .late: reason = Task.isCancelled ? "cancelled" : "no answer within \(timeout)"
     }
-    let message = "\(request.url.origin): \(reason)"
+    let way = request.plan.proxy.map { " through the proxy \($0)" } ?? ""
+    let message = "\(request.url.origin)\(way): \(reason)"
     throw wasSent ? .unanswered(message: message) : .notSent(message: message)
   }
 
@@ -104,6 +127,11 @@ package final class HTTPSender: Sendable {
 
   private func exchange(_ request: Request, ticket: UInt64) async throws -> HTTPAnswer {
     var message = HTTPClientRequest(url: request.url.description)
+    if request.plan.pinned != nil {
+      // The gate speaks TLS on it.
+      message.url = "http://\(request.url.origin.host):\(request.url.origin.port)\(request.url.target)"
+    }
+    if request.url.origin.scheme == "https" { message.tlsConfiguration = request.plan.tls }
     message.method = HTTPMethod(rawValue: request.method)
     message.headers.add(name: "Host", value: request.url.origin.authority)
     for header in request.headers {
@@ -114,7 +142,7 @@ package final class HTTPSender: Sendable {
     message.headers.replaceOrAdd(name: RequestWatch.ticketHeader, value: String(ticket))
     if !request.body.isEmpty { message.body = .bytes(ByteBuffer(bytes: request.body)) }
 
-    let response = try await client.execute(message, deadline: .distantFuture)
+    let response = try await client(through: request.plan.proxy).execute(message, deadline: .distantFuture)
     var answer = HTTPAnswer(
       status: Int(response.status.code),
       headers: response.headers.map { APIRequest.Header(name: $0.name, value: $0.value) }, receivedAt: clock.now())
@@ -137,6 +165,13 @@ package final class HTTPSender: Sendable {
   /// What went wrong, in words that hold nothing of the request.
   private static func describe(_ error: any Error) -> String {
     switch error {
+    case let error as HTTPClientError where error == .proxyAuthenticationRequired:
+      "the proxy asks for a user name and a password"
+    case let error as HTTPClientError where error == .invalidProxyResponse:
+      "the proxy does not connect"
+    case let error as NIOSSLExtraError where error == .failedToValidateHostname:
+      "TLS failed: its certificate is for another server"
+    case let error as PinnedTLS.Mismatch: error.description
     case let error as HTTPClientError:
       // Not its description, which quotes header values.
       error.shortDescription.lowercased()

@@ -9,24 +9,31 @@ import Synchronization
 final class RequestWatch: Sendable {
   static let ticketHeader = "hearth-ticket"
 
+  /// What a request that nobody has sent needs of its connection.
+  enum Need: Sendable {
+    case any
+    case pinned(PinnedTLS)
+  }
+
   private struct State {
     var next: UInt64 = 0
-    var unsent: Set<UInt64> = []
+    var unsent: [UInt64: Need] = [:]
   }
 
   private let state = Mutex(State())
 
-  func issueTicket() -> UInt64 {
+  /// `pinned`: TLS that the connection has to speak before it lets the request through.
+  func issueTicket(pinned: PinnedTLS? = nil) -> UInt64 {
     state.withLock { state in
       state.next += 1
-      state.unsent.insert(state.next)
+      state.unsent[state.next] = pinned.map { .pinned($0) } ?? .any
       return state.next
     }
   }
 
   /// Ends the ticket; true where its request was sent, at least in part. Nothing of it is sent after this.
   func redeem(_ ticket: UInt64) -> Bool {
-    state.withLock { $0.unsent.remove(ticket) == nil }
+    state.withLock { $0.unsent.removeValue(forKey: ticket) == nil }
   }
 
   /// Puts the watch into the pipeline of a new HTTP/1.1 connection.
@@ -34,46 +41,21 @@ final class RequestWatch: Sendable {
     channel.eventLoop.makeCompletedFuture {
       let pipeline = channel.pipeline.syncOperations
       let encoder = try pipeline.handler(type: HTTPRequestEncoder.self)
-      try pipeline.addHandler(Gate(watch: self), position: .after(encoder))
+      try pipeline.addHandler(ConnectionGate(watch: self), position: .after(encoder))
     }
   }
 
-  fileprivate func passes(_ head: HTTPRequestHead) -> Bool {
-    guard let ticket = head.headers.first(name: Self.ticketHeader).flatMap(UInt64.init) else { return false }
-    return state.withLock { $0.unsent.remove(ticket) != nil }
-  }
-}
-
-/// Lets request heads with a live ticket through; on others it drops everything and closes the connection.
-private final class Gate: ChannelOutboundHandler {
-  typealias OutboundIn = HTTPClientRequestPart
-  typealias OutboundOut = HTTPClientRequestPart
-
-  private let watch: RequestWatch
-  private var isShut = false
-
-  init(watch: RequestWatch) {
-    self.watch = watch
+  static func ticket(of head: HTTPRequestHead) -> UInt64? {
+    head.headers.first(name: ticketHeader).flatMap(UInt64.init)
   }
 
-  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-    if isShut {
-      promise?.fail(ChannelError.ioOnClosedChannel)
-      return
-    }
-    guard case .head(var head) = unwrapOutboundIn(data) else {
-      context.write(data, promise: promise)
-      return
-    }
-    guard watch.passes(head) else {
-      isShut = true
-      promise?.fail(ChannelError.ioOnClosedChannel)
-      // Not within the write: the client's own handler is still in the middle of it.
-      let channel = context.channel
-      channel.eventLoop.execute { channel.close(promise: nil) }
-      return
-    }
-    head.headers.remove(name: RequestWatch.ticketHeader)
-    context.write(wrapOutboundOut(.head(head)), promise: promise)
+  /// Nil where nobody waits for the request with this ticket any more.
+  func need(of ticket: UInt64) -> Need? {
+    state.withLock { $0.unsent[ticket] }
+  }
+
+  /// Takes the request with this ticket for sent; false where nobody waits for it any more.
+  func pass(_ ticket: UInt64) -> Bool {
+    state.withLock { $0.unsent.removeValue(forKey: ticket) != nil }
   }
 }

@@ -38,12 +38,20 @@ final class Discovery: Sendable {
   let issuer: Issuer
   private let sender: HTTPSender
   private let timeout: Duration
+  private let route: HTTPRoute
+  /// The endpoints for clients with a certificate are asked for (RFC 8705, section 5).
+  private let prefersMutualTLS: Bool
   private let known = Mutex<(endpoints: ProviderEndpoints, at: Timestamp)?>(nil)
 
-  init(issuer: Issuer, sender: HTTPSender, timeout: Duration) {
+  init(
+    issuer: Issuer, sender: HTTPSender, timeout: Duration, route: HTTPRoute = HTTPRoute(),
+    prefersMutualTLS: Bool = false
+  ) {
     self.issuer = issuer
     self.sender = sender
     self.timeout = timeout
+    self.route = route
+    self.prefersMutualTLS = prefersMutualTLS
   }
 
   func endpoints() async throws(RefreshFailure) -> ProviderEndpoints {
@@ -64,11 +72,11 @@ final class Discovery: Sendable {
 
   func fetch() async throws(RefreshFailure) -> ProviderEndpoints {
     let answer: HTTPAnswer
+    var request = HTTPSender.Request(
+      url: issuer.discoveryURL, headers: [APIRequest.Header(name: "Accept", value: "application/json")])
+    request.plan = try await route.plan(for: request.url)
     do {
-      answer = try await sender.send(
-        HTTPSender.Request(
-          url: issuer.discoveryURL, headers: [APIRequest.Header(name: "Accept", value: "application/json")]),
-        timeout: timeout)
+      answer = try await sender.send(request, timeout: timeout)
     } catch {
       // Nothing was asked that could have changed anything there.
       switch error {
@@ -100,7 +108,8 @@ final class Discovery: Sendable {
         message: "The issuer is configured as \(issuer.text) and calls itself \(named). Make them the same.")
     }
     func url(_ name: String) -> HTTPURL? {
-      document[name]?.text.flatMap { try? HTTPURL($0) }
+      let alias = prefersMutualTLS ? document["mtls_endpoint_aliases"]?[name]?.text : nil
+      return (alias ?? document[name]?.text).flatMap { try? HTTPURL($0) }
     }
     guard let token = url("token_endpoint") else {
       throw .misconfigured(message: "The issuer \(issuer.text) names no token endpoint that can be used.")
@@ -109,10 +118,11 @@ final class Discovery: Sendable {
       token: token, authorization: url("authorization_endpoint"),
       deviceAuthorization: url("device_authorization_endpoint"), revocation: url("revocation_endpoint"),
       userInfo: url("userinfo_endpoint"))
-    if case .array(let methods) = document["token_endpoint_auth_methods_supported"] {
-      endpoints.takesSecretInBody =
-        methods.contains(.string("client_secret_post")) && !methods.contains(.string("client_secret_basic"))
+    func names(_ name: String) -> [String]? {
+      if case .array(let values) = document[name] { values.compactMap(\.text) } else { nil }
     }
+    endpoints.authenticationMethods = names("token_endpoint_auth_methods_supported")
+    endpoints.signingAlgorithms = names("token_endpoint_auth_signing_alg_values_supported")
     return endpoints
   }
 }

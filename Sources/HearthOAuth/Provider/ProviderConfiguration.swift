@@ -1,4 +1,3 @@
-import FoundationEssentials
 package import HearthCore
 
 /// What an account's configuration says about its provider, parsed.
@@ -33,6 +32,9 @@ package struct ProviderConfiguration: Sendable {
   package var sendsScopeOnRefresh = true
   /// The field of the userinfo endpoint's answer that names the user; dots are for nesting.
   package var userInfoSubjectField = "sub"
+  /// Further fields of every token request, by name.
+  package var tokenParameters: [String: String] = [:]
+  package var route = HTTPRoute()
 
   package init(kind: Kind, subject: String? = nil, defaultLifetime: Duration? = nil) {
     self.kind = kind
@@ -64,10 +66,15 @@ package struct ProviderConfiguration: Sendable {
   package func tokenEndpoint(sender: HTTPSender, timeout: Duration) -> any TokenEndpoint {
     let exchange = TokenExchange(
       sender: sender, timeout: timeout, configuredSubject: subject, defaultLifetime: defaultLifetime,
-      finalErrors: finalErrors, answerRules: answerRules + ownRules, home: home)
-    func source(_ authority: Authority) -> EndpointSource {
+      finalErrors: finalErrors, answerRules: answerRules + ownRules, home: home, route: route,
+      parameters: tokenParameters.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+    func source(_ authority: Authority, for client: OAuthClient) -> EndpointSource {
       switch authority {
-      case .discovered(let issuer): .discovered(Discovery(issuer: issuer, sender: sender, timeout: timeout))
+      case .discovered(let issuer):
+        .discovered(
+          Discovery(
+            issuer: issuer, sender: sender, timeout: timeout, route: route,
+            prefersMutualTLS: client.usesMutualTLS))
       case .named(let endpoints): .named(endpoints)
       }
     }
@@ -78,7 +85,7 @@ package struct ProviderConfiguration: Sendable {
     }
     switch kind {
     case .oidc(let issuer, let client):
-      return oauth(source(.discovered(issuer)), client)
+      return oauth(source(.discovered(issuer), for: client), client)
     case .oauth2(let endpoints, let client):
       return oauth(.named(endpoints), client)
     case .json(let backend):
@@ -86,68 +93,7 @@ package struct ProviderConfiguration: Sendable {
     case .firebase(let project):
       return FirebaseTokenEndpoint(project: project, exchange: exchange)
     case .clientCredentials(let authority, let client):
-      return ClientCredentialsTokenEndpoint(source: source(authority), client: client, exchange: exchange)
-    }
-  }
-}
-
-/// Who asks: the client registered with the provider (RFC 6749, section 2).
-package struct OAuthClient: Sendable {
-  package var id: String
-  package var secret: ClientSecret?
-  package var scopes: [String]
-
-  package init(id: String, secret: ClientSecret? = nil, scopes: [String] = []) {
-    self.id = id
-    self.secret = secret
-    self.scopes = scopes
-  }
-}
-
-/// The client's secret, read each time it is used, so that a new one counts at once.
-package struct ClientSecret: Sendable {
-  private let load: @Sendable () async throws(FileError) -> Secret
-  private let place: String
-
-  package init(_ secret: Secret) {
-    load = { secret }
-    place = ""
-  }
-
-  /// A file with the secret and perhaps a newline.
-  package init(file path: String, files: any FileSystem) {
-    place = path
-    load = { () async throws(FileError) in
-      let text = String(decoding: try await files.read(path, limit: 1 << 16, followsLink: true).bytes, as: UTF8.self)
-      return Secret(String(text.reversed().drop(while: \.isNewline).reversed()))
-    }
-  }
-
-  package func read() async throws(RefreshFailure) -> Secret {
-    let secret: Secret
-    do {
-      secret = try await load()
-    } catch {
-      let message = "The client secret cannot be read: \(place): \(Self.reason(of: error))."
-      switch error {
-      case .unanswered, .volumeUnavailable, .keyUnavailable: throw .unavailable(message: message, retryAfter: nil)
-      case .absent, .exists, .permissionDenied, .noSpace, .symbolicLink, .notRegular, .notOwn, .tooBig, .failed:
-        throw .misconfigured(message: message)
-      }
-    }
-    guard !secret.isEmpty else { throw .misconfigured(message: "The client secret is empty.") }
-    return secret
-  }
-
-  private static func reason(of error: FileError) -> String {
-    switch error {
-    case .absent: "there is no such file"
-    case .permissionDenied: "permission denied"
-    case .unanswered(let limit): "no answer in \(limit.components.seconds) s"
-    case .notRegular: "it is no regular file"
-    case .tooBig: "it is larger than 64 KiB"
-    case .volumeUnavailable(let text), .keyUnavailable(let text), .failed(let text): text
-    case .exists, .noSpace, .symbolicLink, .notOwn: "\(error)"
+      return ClientCredentialsTokenEndpoint(source: source(authority, for: client), client: client, exchange: exchange)
     }
   }
 }
@@ -159,8 +105,11 @@ package struct ProviderEndpoints: Hashable, Sendable {
   package var deviceAuthorization: HTTPURL?
   package var revocation: HTTPURL?
   package var userInfo: HTTPURL?
-  /// The client's secret is taken in the body only (`client_secret_post`; RFC 6749, section 2.3.1).
-  package var takesSecretInBody = false
+  /// How clients may authenticate, where discovery tells (`token_endpoint_auth_methods_supported`).
+  package var authenticationMethods: [String]?
+  /// What client assertions may be signed with, where discovery tells
+  /// (`token_endpoint_auth_signing_alg_values_supported`).
+  package var signingAlgorithms: [String]?
 
   package init(
     token: HTTPURL, authorization: HTTPURL? = nil, deviceAuthorization: HTTPURL? = nil, revocation: HTTPURL? = nil,

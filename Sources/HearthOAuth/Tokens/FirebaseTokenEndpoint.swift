@@ -10,7 +10,7 @@ struct FirebaseTokenEndpoint: TokenEndpoint {
     try exchange.requireBinding(of: credential, to: url.origin)
     let token = try exchange.refreshToken(of: credential)
     let answer = try await exchange.send(
-      .form([("grant_type", "refresh_token"), ("refresh_token", token.reveal())], to: url))
+      .form([("grant_type", "refresh_token"), ("refresh_token", token.reveal())] + exchange.parameters, to: url))
     let reader = exchange.reader(
       .firebase, origin: url.origin, issuer: UnspokenIssuer(assumed: url.origin), for: credential,
       secrets: [project.apiKey])

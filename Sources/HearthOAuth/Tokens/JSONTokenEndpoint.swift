@@ -9,9 +9,11 @@ struct JSONTokenEndpoint: TokenEndpoint {
     let url = backend.refreshURL
     try exchange.requireBinding(of: credential, to: url.origin)
     let token = try exchange.refreshToken(of: credential)
-    let fields = backend.refreshTokenField.path.reversed().reduce(JSONValue.string(token.reveal())) { value, name in
+    let tokenField = backend.refreshTokenField.path.reversed().reduce(JSONValue.string(token.reveal())) { value, name in
       .object([name: value])
     }
+    let further = exchange.parameters.map { ($0, JSONValue.string($1)) }
+    let fields = JSONValue.object((tokenField.object ?? [:]).merging(further) { token, _ in token })
     let json = "application/json"
     let answer = try await exchange.send(
       HTTPSender.Request(

@@ -2,24 +2,63 @@ import FoundationEssentials
 import HearthCore
 
 extension OAuthClient {
-  /// A request that names the client: with HTTP Basic where it has a secret (RFC 6749, section 2.3.1), else in the
-  /// body. Brings also the secrets in it, for whoever reads the answer.
+  /// A request in which the client authenticates, and the secrets in it, for whoever reads the answer.
   func request(
-    _ fields: [(String, String)], to url: HTTPURL, of endpoints: ProviderEndpoints
+    _ fields: [(String, String)], to url: HTTPURL, of endpoints: ProviderEndpoints, at now: Timestamp
   ) async throws(RefreshFailure) -> (request: HTTPSender.Request, secrets: [Secret]) {
-    guard let secret = try await secret?.read() else {
+    switch authentication {
+    case .automatic(nil), .none, .tls:
       return (.form(fields + [("client_id", id)], to: url), [])
+    case .automatic(let secret?):
+      let secret = try await secret.read()
+      return endpoints.takesSecretInBody ? post(fields, secret, to: url) : basic(fields, secret, to: url)
+    case .basic(let secret):
+      return basic(fields, try await secret.read(), to: url)
+    case .post(let secret):
+      return post(fields, try await secret.read(), to: url)
+    case .assertion(let key):
+      // The token endpoint for revocation too: it names the provider there as well (RFC 7523, section 3). It is the
+      // value that OpenID Connect Core, Okta and Entra ask for; FAPI 2.0 and Auth0 want the issuer, by configuration.
+      let audience = key.audience ?? endpoints.token.description
+      let assertion = try await ClientAssertion(issuer: id, subject: id, audience: audience)
+        .signed(with: key, offered: endpoints.signingAlgorithms, at: now)
+      let proof = [
+        ("client_id", id), ("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"),
+        ("client_assertion", assertion.reveal()),
+      ]
+      return (.form(fields + proof, to: url), [assertion])
+    case .appleSecret(let key, let teamID):
+      let audience = key.audience ?? "https://appleid.apple.com"
+      let secret = try await ClientAssertion(issuer: teamID, subject: id, audience: audience)
+        .signed(with: key, offered: ["ES256"], at: now)
+      return post(fields, secret, to: url)
     }
-    if endpoints.takesSecretInBody {
-      let body = fields + [("client_id", id), ("client_secret", secret.reveal())]
-      return (.form(body, to: url), [secret])
-    }
+  }
+
+  private func basic(
+    _ fields: [(String, String)], _ secret: Secret, to url: HTTPURL
+  ) -> (request: HTTPSender.Request, secrets: [Secret]) {
     let pair = FormBody.encode(id) + ":" + FormBody.encode(secret.reveal())
     let basic = Data(pair.utf8).base64EncodedString()
     return (.form(fields, to: url, authorization: "Basic " + basic), [secret, Secret(basic)])
   }
 
+  private func post(
+    _ fields: [(String, String)], _ secret: Secret, to url: HTTPURL
+  ) -> (request: HTTPSender.Request, secrets: [Secret]) {
+    (.form(fields + [("client_id", id), ("client_secret", secret.reveal())], to: url), [secret])
+  }
+
   var scopeField: [(String, String)] {
     scopes.isEmpty ? [] : [("scope", scopes.joined(separator: " "))]
+  }
+}
+
+extension ProviderEndpoints {
+  /// The client's secret is taken in the body only.
+  fileprivate var takesSecretInBody: Bool {
+    guard let authenticationMethods else { return false }
+    return authenticationMethods.contains("client_secret_post")
+      && !authenticationMethods.contains("client_secret_basic")
   }
 }

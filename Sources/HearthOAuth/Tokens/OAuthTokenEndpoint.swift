@@ -19,6 +19,7 @@ struct OAuthTokenEndpoint: TokenEndpoint {
   /// Asks the token endpoint for a grant; where discovery has moved it, a second time at its new place.
   func ask(_ fields: [(String, String)], for credential: Credential?) async throws(RefreshFailure) -> TokenResponse {
     if let credential { try exchange.requireBinding(of: credential) }
+    let fields = fields + exchange.parameters
     var endpoints = try await source.endpoints()
     var (answer, secrets) = try await send(fields, to: endpoints, for: credential)
     if answer.status == 404, let moved = try await source.moved(from: endpoints) {
@@ -34,7 +35,8 @@ struct OAuthTokenEndpoint: TokenEndpoint {
     _ fields: [(String, String)], to endpoints: ProviderEndpoints, for credential: Credential?
   ) async throws(RefreshFailure) -> (HTTPAnswer, [Secret]) {
     if let credential { try exchange.requireBinding(of: credential, to: endpoints.token.origin) }
-    let (request, secrets) = try await client.request(fields, to: endpoints.token, of: endpoints)
+    let (request, secrets) = try await client.request(
+      fields, to: endpoints.token, of: endpoints, at: exchange.sender.clock.now())
     return (try await exchange.send(request), secrets)
   }
 
@@ -50,7 +52,9 @@ struct OAuthTokenEndpoint: TokenEndpoint {
       try exchange.requireBinding(of: credential, to: endpoints.token.origin)
       for case (let token?, let hint) in tokens where !token.secret.isEmpty {
         let fields = [("token", token.secret.reveal()), ("token_type_hint", hint)]
-        let request = try await client.request(fields, to: url, of: endpoints).request
+        let request = try await client.request(
+          fields, to: url, of: endpoints, at: exchange.sender.clock.now()
+        ).request
         taken.append(try await exchange.send(request).status == 200)
       }
     } catch {

@@ -9,6 +9,9 @@ struct TokenExchange: Sendable {
   let finalErrors: Set<String>
   let answerRules: [AnswerRule]
   let home: GrantHome
+  let route: HTTPRoute
+  /// Further fields of every request to the token endpoint.
+  let parameters: [(String, String)]
 
   /// A grant goes to no other origin than its own. `origin`: of the token endpoint, where it is known.
   func requireBinding(of credential: Credential, to origin: Origin? = nil) throws(RefreshFailure) {
@@ -33,6 +36,8 @@ struct TokenExchange: Sendable {
   }
 
   func send(_ request: HTTPSender.Request) async throws(RefreshFailure) -> HTTPAnswer {
+    var request = request
+    request.plan = try await route.plan(for: request.url)
     do {
       return try await sender.send(request, timeout: timeout)
     } catch {

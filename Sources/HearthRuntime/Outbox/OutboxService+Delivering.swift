@@ -153,7 +153,8 @@ extension OutboxService {
     let sentAt = clock.now()
     var answer: APIAnswer
     do {
-      answer = try await api.exchange(delivery.request, bearer: bearer.token, timeout: Self.requestTimeout)
+      answer = try await api.exchange(
+        delivery.request, of: name, bearer: bearer.token, timeout: Self.requestTimeout)
     } catch {
       switch error {
       case .notSent(let message):
@@ -254,7 +255,7 @@ extension OutboxService {
   func askTime(of name: AccountName, _ origin: Origin) async {
     guard let url = try? HTTPURL(origin.description + "/") else { return }
     let request = APIRequest(method: "HEAD", url: url, headers: [], body: [], idempotencyKey: nil)
-    if let answer = try? await api.exchange(request, bearer: nil, timeout: Self.requestTimeout) {
+    if let answer = try? await api.exchange(request, of: name, bearer: nil, timeout: Self.requestTimeout) {
       // One that has no clock to tell (RFC 9110, section 6.6.1) cannot contradict this one.
       timeTold(skew: answer.skew ?? .zero)
     }

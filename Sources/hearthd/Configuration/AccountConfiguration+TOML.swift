@@ -1,4 +1,5 @@
 import HearthCore
+import HearthOAuth
 import TOMLKit
 
 extension AccountConfiguration {
@@ -22,6 +23,23 @@ extension AccountConfiguration {
     case accessTokenField = "access_token_field"
     case expiresInField = "expires_in_field"
     case apiKey = "api_key"
+    case clientAuth = "client_auth"
+    case clientKeyFile = "client_key_file"
+    case clientKeyID = "client_key_id"
+    case clientCertificateFile = "client_certificate_file"
+    case clientAssertionAudience = "client_assertion_audience"
+    case teamID = "team_id"
+    case tokenParameters = "token_parameters"
+    case authorizationParameters = "authorization_parameters"
+    case finalErrors = "final_errors"
+    case caFile = "ca_file"
+    case certificatePins = "certificate_pins"
+    case proxy, provider
+
+    /// What an OAuth client proves itself with, besides its secret.
+    static let ofClientProof: Set<Key> = [
+      .clientAuth, .clientKeyFile, .clientKeyID, .clientCertificateFile, .clientAssertionAudience, .teamID,
+    ]
   }
 
   enum Kind: String, CaseIterable {
@@ -29,24 +47,37 @@ extension AccountConfiguration {
     case clientCredentials = "client-credentials"
 
     /// The keys that only some types know.
-    private static let particular: Set<Key> = [
+    private static let particular: Set<Key> = Key.ofClientProof.union([
       .issuer, .tokenEndpoint, .authorizationEndpoint, .deviceAuthorizationEndpoint, .revocationEndpoint,
       .userInfoEndpoint, .refreshURL, .loginURL, .refreshTokenField, .accessTokenField, .expiresInField, .apiKey,
-    ]
+      .authorizationParameters, .finalErrors,
+    ])
 
-    func takes(_ key: Key) -> Bool {
-      guard Self.particular.contains(key) else { return true }
-      return switch self {
-      case .oidc: key == .issuer
+    private var own: Set<Key> {
+      switch self {
+      case .oidc: Key.ofClientProof.union([.issuer, .authorizationParameters, .finalErrors])
       case .oauth2:
-        [
+        Key.ofClientProof.union([
           .tokenEndpoint, .authorizationEndpoint, .deviceAuthorizationEndpoint, .revocationEndpoint, .userInfoEndpoint,
-        ].contains(key)
-      case .firebase: [.apiKey, .tokenEndpoint].contains(key)
-      case .json: [.refreshURL, .loginURL, .refreshTokenField, .accessTokenField, .expiresInField].contains(key)
-      case .clientCredentials: [.issuer, .tokenEndpoint, .revocationEndpoint, .userInfoEndpoint].contains(key)
+          .authorizationParameters, .finalErrors,
+        ])
+      case .firebase: [.apiKey, .tokenEndpoint, .finalErrors]
+      case .json: [.refreshURL, .loginURL, .refreshTokenField, .accessTokenField, .expiresInField, .finalErrors]
+      // What its provider refuses is the client, and ends no session.
+      case .clientCredentials:
+        Key.ofClientProof.union([.issuer, .tokenEndpoint, .revocationEndpoint, .userInfoEndpoint])
       }
     }
+
+    /// A person signs in to it in a browser.
+    fileprivate var signsIn: Bool {
+      switch self {
+      case .oidc, .oauth2: true
+      case .firebase, .json, .clientCredentials: false
+      }
+    }
+
+    func takes(_ key: Key) -> Bool { !Self.particular.contains(key) || own.contains(key) }
   }
 
   private enum ProtectionKind: String, CaseIterable {
@@ -60,13 +91,20 @@ extension AccountConfiguration {
     _ name: AccountName, _ value: (any TOMLValueConvertible)?, of source: ConfigurationSource
   ) throws(ConfigurationError) {
     let table = try TableReader<Key>(value, at: ["accounts", name.description], of: source)
-    guard let kind = try table.choice(.type, as: Kind.self) else { throw table.error("lacks \"type\"") }
+    let preset = try table.preset()
+    guard let kind = try table.choice(.type, as: Kind.self) ?? preset.flatMap({ Kind(rawValue: $0.accountType) }) else {
+      throw table.error("lacks \"type\"")
+    }
     for key in Key.allCases where table.has(key) && !kind.takes(key) {
       throw table.error(key, "means nothing for an account of type \"\(kind.rawValue)\"")
     }
+    if let preset, !preset.suits(kind) {
+      throw table.error(.provider, "cannot be \"\(preset.name)\" for an account of type \"\(kind.rawValue)\"")
+    }
     self.init(
       name: name,
-      provider: try table.provider(kind),
+      provider: try table.provider(kind, preset),
+      preset: preset?.name,
       apiOrigins: try table.origins(.apiOrigins),
       credentialFile: try table.path(.credentialFile),
       protection: try Self.protection(table),
@@ -74,7 +112,12 @@ extension AccountConfiguration {
       lockOn: try table.lockTriggers(),
       bearer: try table.choice(.bearer, as: BearerKind.self) ?? (kind == .firebase ? .idToken : .accessToken),
       subject: try table.string(.subject),
-      defaultLifetime: try table.duration(.defaultLifetime))
+      defaultLifetime: try table.duration(.defaultLifetime),
+      tokenParameters: try table.tokenParameters(),
+      authorizationParameters: try table.authorizationParameters(besides: kind.signsIn ? preset : nil),
+      finalErrors: try table.strings(.finalErrors),
+      connection: try table.connection())
+    try requireTLS(in: table)
   }
 
   private static func protection(_ table: TableReader<Key>) throws(ConfigurationError) -> Protection {
@@ -101,70 +144,8 @@ extension AccountConfiguration {
 }
 
 extension TableReader<AccountConfiguration.Key> {
-  fileprivate typealias Account = AccountConfiguration
-
-  fileprivate func provider(_ kind: Account.Kind) throws(ConfigurationError) -> Account.Provider {
-    let (id, secretFile, scopes) = (try string(.clientID), try path(.clientSecretFile), try scopes())
-    func client() throws(ConfigurationError) -> Account.Client {
-      Account.Client(id: try required(id, .clientID, for: kind), secretFile: secretFile, scopes: scopes)
-    }
-    switch kind {
-    case .oidc:
-      return .oidc(issuer: try required(issuer(), .issuer, for: kind), try client())
-    case .oauth2:
-      return .oauth2(try endpoints(token: required(url(.tokenEndpoint), .tokenEndpoint, for: kind)), try client())
-    case .firebase:
-      let apiKey = Secret(try required(string(.apiKey), .apiKey, for: kind))
-      return .firebase(apiKey: apiKey, tokenEndpoint: try url(.tokenEndpoint))
-    case .json:
-      var backend = Account.JSONBackend(refreshURL: try required(url(.refreshURL), .refreshURL, for: kind))
-      backend.loginURL = try url(.loginURL)
-      backend.refreshTokenField = try fieldName(.refreshTokenField) ?? backend.refreshTokenField
-      backend.accessTokenField = try fieldName(.accessTokenField) ?? backend.accessTokenField
-      backend.expiresInField = try fieldName(.expiresInField) ?? backend.expiresInField
-      return .json(backend)
-    case .clientCredentials:
-      return .clientCredentials(try authority(), try client())
-    }
-  }
-
-  private func authority() throws(ConfigurationError) -> Account.Authority {
-    let (issuer, token) = (try issuer(), try url(.tokenEndpoint))
-    switch (issuer, token) {
-    case (let issuer?, nil):
-      for key in [Key.revocationEndpoint, .userInfoEndpoint] where has(key) {
-        throw error(key, "means nothing beside \"issuer\", which tells the endpoints")
-      }
-      return .issuer(issuer)
-    case (nil, let token?): return .endpoints(try endpoints(token: token))
-    case (nil, nil):
-      throw error("lacks \"token_endpoint\" or \"issuer\", one of which type \"client-credentials\" needs")
-    case (.some, .some): throw error("has both \"issuer\" and \"token_endpoint\"; one of them is enough")
-    }
-  }
-
-  private func required<Value>(_ value: Value?, _ key: Key, for kind: Account.Kind) throws(ConfigurationError) -> Value
-  {
-    guard let value else { throw error("lacks \"\(key.rawValue)\", which type \"\(kind.rawValue)\" needs") }
-    return value
-  }
-
-  /// As it stands, for issuers are compared by their text (OpenID Connect Discovery 1.0, sections 3 and 4.3).
-  private func issuer() throws(ConfigurationError) -> String? {
-    guard let text = try string(.issuer), try url(.issuer) != nil else { return nil }
-    guard !text.contains("?") else { throw error(.issuer, "cannot be \"\(text)\": it has a query") }
-    return text
-  }
-
-  private func endpoints(token: HTTPURL) throws(ConfigurationError) -> Account.Endpoints {
-    Account.Endpoints(
-      token: token, authorization: try url(.authorizationEndpoint),
-      deviceAuthorization: try url(.deviceAuthorizationEndpoint), revocation: try url(.revocationEndpoint),
-      userInfo: try url(.userInfoEndpoint))
-  }
-
   /// RFC 6749, section 3.3.
-  private func scopes() throws(ConfigurationError) -> [String] {
+  func scopes() throws(ConfigurationError) -> [String] {
     let scopes = try strings(.scopes)
     for scope in scopes where !scope.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != 0x22 && $0 != 0x5c }) {
       throw error(.scopes, "cannot have \"\(scope)\": each scope is an element of its own, without spaces and quotes")
@@ -173,10 +154,10 @@ extension TableReader<AccountConfiguration.Key> {
   }
 
   /// What would be taken and lock nothing is refused: a lock that somebody relies on and that never comes is worse.
-  fileprivate func lockTriggers() throws(ConfigurationError) -> Set<Account.LockTrigger> {
-    var triggers: Set<Account.LockTrigger> = []
+  fileprivate func lockTriggers() throws(ConfigurationError) -> Set<AccountConfiguration.LockTrigger> {
+    var triggers: Set<AccountConfiguration.LockTrigger> = []
     for text in try strings(.lockOn) {
-      guard let trigger = Account.LockTrigger(rawValue: text) else {
+      guard let trigger = AccountConfiguration.LockTrigger(rawValue: text) else {
         let isPlanned = ["screen-lock", "suspend"].contains(text)
         throw error(
           .lockOn,
@@ -189,7 +170,7 @@ extension TableReader<AccountConfiguration.Key> {
     return triggers
   }
 
-  private func fieldName(_ key: Key) throws(ConfigurationError) -> String? {
+  func fieldName(_ key: Key) throws(ConfigurationError) -> String? {
     guard let name = try string(key) else { return nil }
     guard name.split(separator: ".", omittingEmptySubsequences: false).allSatisfy({ !$0.isEmpty }) else {
       throw error(key, "cannot be \"\(name)\": there is nothing between two dots, or before or after one")

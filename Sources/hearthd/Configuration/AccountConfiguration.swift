@@ -1,9 +1,12 @@
 import HearthCore
+import HearthOAuth
 
 /// One `[accounts.NAME]` of the configuration.
 struct AccountConfiguration: Hashable, Sendable {
   let name: AccountName
   let provider: Provider
+  /// The name of the preset whose peculiarities hold for this provider.
+  var preset: String?
   /// Where Hearth itself sends this account's token, and nowhere else.
   var apiOrigins: [Origin] = []
   /// Nil: the default place in the state folder.
@@ -17,6 +20,13 @@ struct AccountConfiguration: Hashable, Sendable {
   var subject: String?
   /// Of an access token whose provider tells no lifetime.
   var defaultLifetime: Duration?
+  /// Further fields of every token request.
+  var tokenParameters: [String: String] = [:]
+  /// Further fields of the authorization request, for signing in.
+  var authorizationParameters: [String: String] = [:]
+  /// Error codes of this provider that end a session, besides the known ones.
+  var finalErrors: [String] = []
+  var connection = Connection()
 
   /// Where grants come from, and what is needed to ask for them.
   enum Provider: Hashable, Sendable {
@@ -35,8 +45,38 @@ struct AccountConfiguration: Hashable, Sendable {
 
   struct Client: Hashable, Sendable {
     let id: String
-    var secretFile: String?
+    var authentication = Authentication.automatic(secretFile: nil)
     var scopes: [String] = []
+
+    /// How it shows the provider who it is. Files are read each time they are used.
+    enum Authentication: Hashable, Sendable {
+      case automatic(secretFile: String?)
+      case none
+      case basic(secretFile: String)
+      case post(secretFile: String)
+      case privateKeyJWT(Key)
+      case appleSecret(Key, teamID: String)
+      case tls(certificateFile: String, keyFile: String)
+    }
+
+    /// What it signs with.
+    struct Key: Hashable, Sendable {
+      let file: String
+      var certificateFile: String?
+      /// What the provider calls the key.
+      var id: String?
+      /// Nil: the token endpoint.
+      var audience: String?
+    }
+  }
+
+  /// How the account's requests travel, to the provider and to APIs.
+  struct Connection: Hashable, Sendable {
+    /// Trusted in place of the system's authorities.
+    var caFile: String?
+    var pins: Set<CertificatePin> = []
+    /// Nil: what the environment says.
+    var proxy: ProxyChoice?
   }
 
   struct Endpoints: Hashable, Sendable {

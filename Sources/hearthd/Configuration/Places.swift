@@ -1,3 +1,5 @@
+import HearthOAuth
+
 /// Where things are: what the options say, else the environment, else the places of the XDG base directories.
 struct Places: Hashable, Sendable {
   private let environment: [String: String]
@@ -21,6 +23,9 @@ struct Places: Hashable, Sendable {
   }
 
   var home: String? { folder("HOME") }
+
+  /// The proxies that the environment names.
+  var proxies: ProxyEnvironment { ProxyEnvironment(environment) }
 
   var roots: PathRoots { PathRoots(home: home, credentials: folder("CREDENTIALS_DIRECTORY")) }
 

@@ -84,6 +84,24 @@ struct TableReader<Key: RawRepresentable & CaseIterable & Hashable> where Key.Ra
     return strings
   }
 
+  /// A table of strings, whatever their names, but for those that are Hearth's own to say.
+  func fields(_ key: Key, except own: Set<String>) throws(ConfigurationError) -> [String: String] {
+    guard let value = value(key) else { return [:] }
+    guard let table = value.table else { throw error(key, "must be a table of strings, not \(value.type.spoken)") }
+    var fields: [String: String] = [:]
+    for name in table.keys.sorted() {
+      let place = path + [key.rawValue, name]
+      let field = "\"\(name)\" in \"\(key.rawValue)\" of \(self.name)"
+      guard !name.isEmpty else { throw error(key, "has a field without a name") }
+      guard !own.contains(name) else { throw source.error(at: place, "\(field) cannot be set: Hearth sets it itself") }
+      guard let text = table[name]?.string else {
+        throw source.error(at: place, "\(field) must be a string, not \(table[name]?.type.spoken ?? "nothing")")
+      }
+      fields[name] = text
+    }
+    return fields
+  }
+
   /// One of the raw values of an enumeration.
   func choice<Choice: RawRepresentable & CaseIterable>(_ key: Key, as type: Choice.Type) throws(ConfigurationError)
     -> Choice? where Choice.RawValue == String

@@ -153,7 +153,10 @@ extension SessionSimulation {
       var credential = signedIn()
       if settings.renewsWithoutRefreshToken { credential.grant.refreshToken = nil }
       // Another machine's clock, or this one's before it was set.
-      if chances(1, in: 4) { credential.grant.move(by: .seconds(Int.random(in: 1...1_000_000, using: &chance))) }
+      if chances(1, in: 4) {
+        credential.grant.move(by: .seconds(Int.random(in: 1...1_000_000, using: &chance)))
+        ledger.hasClockStepped = true
+      }
       disk.file = .grant(credential)
       ledger.durable.insert(credential.grant.accessToken.fingerprint)
       ledger.strangers.insert(credential.grant.accessToken.fingerprint)

@@ -295,7 +295,7 @@ extension SessionSimulation {
     if let (grant, wasHeld) = endedGrant(record, before), grant.isExpired(at: now), !settings.renewsWithoutRefreshToken
     {
       if grant.refreshToken == nil { grounds.insert(.noRefreshToken) }
-      if ledger.hadTrouble || !wasHeld, grant.refreshExpiresAt.map({ $0 <= now }) ?? false {
+      if ledger.hadTrouble || !wasHeld || !provider.manner.rotates, grant.refreshExpiresAt.map({ $0 <= now }) ?? false {
         grounds.insert(.refreshTokenExpired)
       }
     }
@@ -411,7 +411,7 @@ extension SessionSimulation {
       guard locks.isEmpty, !isStopping, held.obstacle == nil, held.isStored, let expiresAt = held.grant.expiresAt else {
         return
       }
-      try need(Swift.max(expiresAt - now, .seconds(3600)), "a token runs out")
+      try need(Swift.max(expiresAt - now + RefreshSettings.leastGap, .seconds(3600)), "a token runs out")
     }
   }
 

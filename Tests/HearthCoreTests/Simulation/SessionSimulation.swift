@@ -292,7 +292,11 @@ struct SessionSimulation {
   }
 
   private var diskTime: Duration {
-    mutating get { .milliseconds(chances(1, in: 12) ? Int.random(in: 0...4000, using: &chance) : 3) }
+    mutating get {
+      guard chances(1, in: 12) else { return .milliseconds(3) }
+      ledger.hadTrouble = true
+      return .milliseconds(Int.random(in: 0...4000, using: &chance))
+    }
   }
 
   // MARK: - Requests

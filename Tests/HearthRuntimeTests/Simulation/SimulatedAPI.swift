@@ -41,7 +41,7 @@ final class SimulatedAPI: APIEndpoint, @unchecked Sendable {
   }
 
   func exchange(
-    _ request: APIRequest, bearer: Token?, timeout: Duration
+    _ request: APIRequest, of account: AccountName, bearer: Token?, timeout: Duration
   ) async throws(ExchangeFailure) -> APIAnswer {
     guard world.lives(daemon) else { throw .notSent(message: "the daemon is gone") }
     let id = world.send(request, bearer?.fingerprint, timeout)

@@ -51,7 +51,7 @@ package final class ScriptedAPIEndpoint: APIEndpoint {
   package var waiting: Int { state.withLock(\.waiting.count) }
 
   package func exchange(
-    _ request: APIRequest, bearer: Token?, timeout: Duration
+    _ request: APIRequest, of account: AccountName, bearer: Token?, timeout: Duration
   ) async throws(ExchangeFailure) -> APIAnswer {
     let rule = state.withLock { state in
       state.log.append((request, bearer?.fingerprint))

@@ -99,7 +99,7 @@ import Testing
     }
     let all = try Configuration(
       text: shown.joined(separator: "\n"), file: "config.toml", roots: PathRoots(home: "/home/me"))
-    #expect(all.accounts.map(\.name.description) == ["app", "mobile", "other", "robot", "work"])
+    #expect(all.accounts.map(\.name.description) == ["app", "mail", "mobile", "other", "robot", "signed", "work"])
     var defaults = Configuration()
     defaults.accounts = all.accounts
     #expect(all == defaults)

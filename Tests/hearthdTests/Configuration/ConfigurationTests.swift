@@ -44,7 +44,7 @@ import Testing
       account.provider
         == .oidc(
           issuer: "https://id.example.com/",
-          .init(id: "hearth", secretFile: "/path", scopes: ["openid", "offline_access"])))
+          .init(id: "hearth", authentication: .automatic(secretFile: "/path"), scopes: ["openid", "offline_access"])))
     #expect(account.apiOrigins.map(\.description) == ["https://api.example.com", "https://api.example.com:8443"])
     #expect(account.credentialFile == "/home/me/secure/work.json")
     #expect(account.protection == .passphrase)

@@ -1,0 +1,76 @@
+import AsyncHTTPClient
+import HearthCore
+
+/// A proxy: HTTP with CONNECT (RFC 9110, section 9.3.6), or SOCKS 5 without authentication (RFC 1928), which looks the
+/// names up itself.
+package struct Proxy: Hashable, Sendable, CustomStringConvertible {
+  enum Kind: Hashable, Sendable {
+    /// User name and password in Base64, for `Proxy-Authorization: Basic`.
+    case http(credentials: Secret?)
+    case socks5
+  }
+
+  let kind: Kind
+  /// An IPv6 address without its brackets.
+  let host: String
+  let port: Int
+
+  /// Why a text names no proxy, as the end of a sentence; it holds nothing of the text.
+  package struct Flaw: Error, Hashable, Sendable, CustomStringConvertible {
+    package let description: String
+
+    static let scheme = Flaw(description: "a proxy begins with http:// or socks5://")
+    static let path = Flaw(description: "a proxy is scheme://host:port, without a path")
+    static let place = Flaw(description: "its host or port cannot be read")
+    static let credentials = Flaw(description: "user name and password are user:password@, other signs as %XX")
+    static let socksCredentials = Flaw(description: "SOCKS with a password is not supported")
+  }
+
+  /// Reads `http://user:password@host:port` and `socks5://host:port`; without a scheme it is `http`, without a port it is
+  /// 80, or 1080 for SOCKS.
+  package init(_ text: String) throws(Flaw) {
+    let parts = text.firstRange(of: "://").map { (text[..<$0.lowerBound].lowercased(), text[$0.upperBound...]) }
+    let (scheme, rest) = parts ?? ("http", text[...])
+    let isSOCKS = ["socks5", "socks5h"].contains(scheme)
+    guard isSOCKS || scheme == "http" else { throw .scheme }
+    let authority = rest.prefix { !"/?#".contains($0) }
+    guard rest[authority.endIndex...].isEmpty || rest[authority.endIndex...] == "/" else { throw .path }
+    let end = authority.lastIndex(of: "@")
+    let place = end.map { authority[authority.index(after: $0)...] } ?? authority
+    guard let origin = try? HTTPURL("https://" + place + "/").origin, !place.contains("@") else { throw .place }
+    host = origin.host.hasPrefix("[") ? String(origin.host.dropFirst().dropLast()) : origin.host
+    let digits = place.drop { $0 != "]" && $0 != ":" }.reversed().prefix { $0 != ":" && $0 != "]" }
+    port = digits.isEmpty || !place.hasSuffix(":" + String(digits.reversed())) ? (isSOCKS ? 1080 : 80) : origin.port
+    switch (isSOCKS, end) {
+    case (true, nil): kind = .socks5
+    case (true, .some): throw .socksCredentials
+    case (false, nil): kind = .http(credentials: nil)
+    case (false, let end?): kind = .http(credentials: try Self.credentials(authority[..<end]))
+    }
+  }
+
+  private static func credentials(_ text: Substring) throws(Flaw) -> Secret {
+    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    let decoded = parts.compactMap { PercentEncoding.decode($0) }
+    guard decoded.count == parts.count, let user = decoded.first, !user.isEmpty else { throw .credentials }
+    return Secret(user + ":" + (decoded.count > 1 ? decoded[1] : ""))
+  }
+
+  /// Without user name and password.
+  package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+
+  /// On this machine, so that nobody can listen in between.
+  var isLoopback: Bool { host == "::1" || (try? HTTPURL("http://\(description)/")) != nil }
+
+  var setting: HTTPClient.Configuration.Proxy {
+    switch kind {
+    case .socks5: return .socksServer(host: host, port: port)
+    case .http(nil): return .server(host: host, port: port)
+    case .http(let credentials?):
+      let parts = credentials.reveal().split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+      return .server(
+        host: host, port: port,
+        authorization: .basic(username: String(parts[0]), password: String(parts.dropFirst().first ?? "")))
+    }
+  }
+}

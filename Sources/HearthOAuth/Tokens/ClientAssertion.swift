@@ -1,0 +1,73 @@
+import Crypto
+import FoundationEssentials
+import HearthCore
+
+/// A JWT by which a client authenticates (RFC 7523, section 3; OpenID Connect Core, section 9).
+struct ClientAssertion {
+  /// Made anew for each request, so it need not last longer than a clock may be off.
+  static let lifetime: Int64 = 300
+
+  let issuer: String
+  let subject: String
+  let audience: String
+
+  /// `offered`: the algorithms that the provider takes, where it tells.
+  func signed(with key: ClientKey, offered: [String]?, at now: Timestamp) async throws(RefreshFailure) -> Secret {
+    let signer = try await key.signer()
+    let place = key.file.path
+    guard let algorithm = signer.algorithms.first(where: { offered?.contains($0) ?? true }) else {
+      let own = signer.algorithms.joined(separator: " or ")
+      let wanted = Redactor(EmptyCollection<Secret>()).line((offered ?? []).joined(separator: ", "))
+      throw .misconfigured(
+        message: "The client key \(place) signs with \(own), and the provider takes \(wanted) only: use another key.")
+    }
+    var header: [String: JSONValue] = ["alg": .string(algorithm), "typ": .string("JWT")]
+    if let id = key.id { header["kid"] = .string(id) }
+    if let thumbprint = try await key.thumbprint() { header["x5t#S256"] = .string(thumbprint) }
+    let issuedAt = now.milliseconds / 1000
+    let claims: [String: JSONValue] = [
+      "iss": .string(issuer), "sub": .string(subject), "aud": .string(audience), "iat": .integer(issuedAt),
+      "exp": .integer(issuedAt + Self.lifetime), "jti": .string(Self.uniqueID()),
+    ]
+    let input = [header, claims].map { Self.base64URL(JSONValue.object($0).serialized ?? []) }.joined(separator: ".")
+    do {
+      return Secret(input + "." + Self.base64URL(try signer.sign(Array(input.utf8), algorithm: algorithm)))
+    } catch {
+      throw .misconfigured(message: "The client key \(place) cannot sign: \(error).")
+    }
+  }
+
+  /// 128 bits that nobody can guess.
+  private static func uniqueID() -> String {
+    var generator = SystemRandomNumberGenerator()
+    return base64URL((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+  }
+
+  /// RFC 7515, section 2.
+  static func base64URL(_ bytes: [UInt8]) -> String {
+    String(Data(bytes).base64EncodedString().prefix { $0 != "=" }.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 })
+  }
+}
+
+extension ClientKey {
+  fileprivate func signer() async throws(RefreshFailure) -> SigningKey {
+    let text = String(decoding: try await file.read(), as: UTF8.self)
+    do {
+      return try SigningKey(pem: text)
+    } catch {
+      throw .misconfigured(message: "The client key \(file.path) cannot be used: \(error).")
+    }
+  }
+
+  /// SHA-256 of the first certificate in DER (`x5t#S256`; RFC 7515, section 4.1.8).
+  fileprivate func thumbprint() async throws(RefreshFailure) -> String? {
+    guard let certificate else { return nil }
+    let text = String(decoding: try await certificate.read(), as: UTF8.self)
+    let lines = PEM.blocks(in: text).first { $0.label == "CERTIFICATE" }?.text.split(separator: "\n") ?? []
+    guard let der = Data(base64Encoded: lines.dropFirst().dropLast().joined()), !der.isEmpty else {
+      throw .misconfigured(
+        message: "The client certificate \(certificate.path) cannot be used: there is no certificate in it.")
+    }
+    return ClientAssertion.base64URL(Array(SHA256.hash(data: der)))
+  }
+}

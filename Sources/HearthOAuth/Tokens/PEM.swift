@@ -1,0 +1,35 @@
+/// The parts of a PEM text (RFC 7468, section 2).
+enum PEM {
+  struct Block {
+    /// Between BEGIN and the dashes: `PRIVATE KEY`.
+    let label: String
+    /// With its first and last line.
+    let text: String
+  }
+
+  /// Every part that ends as it begins; what stands between them is passed over.
+  static func blocks(in text: String) -> [Block] {
+    var blocks: [Block] = []
+    var label: String?
+    var lines: [Substring] = []
+    for line in text.split(whereSeparator: \.isNewline) {
+      if let begun = name(in: line, after: "-----BEGIN ") {
+        label = begun
+        lines = [line]
+      } else if let open = label {
+        lines.append(line)
+        if name(in: line, after: "-----END ") == open {
+          blocks.append(Block(label: open, text: lines.joined(separator: "\n") + "\n"))
+          label = nil
+        }
+      }
+    }
+    return blocks
+  }
+
+  private static func name(in line: Substring, after prefix: String) -> String? {
+    guard line.hasPrefix(prefix) else { return nil }
+    let rest = String(line.dropFirst(prefix.count).reversed().drop(while: \.isWhitespace).reversed())
+    return rest.hasSuffix("-----") ? String(rest.dropLast(5)) : nil
+  }
+}

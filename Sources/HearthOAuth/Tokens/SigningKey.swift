@@ -1,0 +1,66 @@
+import Crypto
+import CryptoExtras
+import FoundationEssentials
+
+/// A private key that signs JWTs (RFC 7518, section 3.1; RFC 8037, section 3.1).
+enum SigningKey {
+  case p256(P256.Signing.PrivateKey)
+  case rsa(_RSA.Signing.PrivateKey)
+  case ed25519(Curve25519.Signing.PrivateKey)
+
+  /// What speaks against a key, as the end of a sentence that begins with its place.
+  struct Flaw: Error, CustomStringConvertible {
+    let description: String
+
+    static let none = Flaw(description: "there is no private key in it (a PEM file with PRIVATE KEY is needed)")
+    static let sealed = Flaw(description: "it is sealed with a passphrase, which cannot be asked for; store it without")
+    static let unknown = Flaw(description: "its key is none of EC P-256, RSA of 2048 bits or more, and Ed25519")
+  }
+
+  /// Reads the first private key in PEM: PKCS#8 (RFC 5208), PKCS#1 (RFC 8017) or SEC1 (RFC 5915).
+  init(pem text: String) throws(Flaw) {
+    guard let block = PEM.blocks(in: text).first(where: { $0.label.hasSuffix("PRIVATE KEY") }) else { throw .none }
+    if block.label.hasPrefix("ENCRYPTED") || block.text.contains("Proc-Type: 4,ENCRYPTED") { throw .sealed }
+    if let seed = Self.ed25519Seed(in: block), let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: seed) {
+      self = .ed25519(key)
+    } else if let key = try? P256.Signing.PrivateKey(pemRepresentation: block.text) {
+      self = .p256(key)
+    } else if let key = try? _RSA.Signing.PrivateKey(pemRepresentation: block.text) {
+      self = .rsa(key)
+    } else {
+      throw .unknown
+    }
+  }
+
+  /// The 32 bytes of an Ed25519 key in PKCS#8 (RFC 8410, section 7), which swift-crypto does not read.
+  private static func ed25519Seed(in block: PEM.Block) -> Data? {
+    let lines = block.text.split(separator: "\n").dropFirst().dropLast()
+    guard let der = Data(base64Encoded: lines.joined()).map(Array.init), der.count >= 48 else { return nil }
+    // SEQUENCE { version, SEQUENCE { OID 1.3.101.112 }, OCTET STRING { OCTET STRING of 32 bytes } … }
+    let middle: [UInt8] = [0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20]
+    return der[5...].starts(with: middle) ? Data(der[16..<48]) : nil
+  }
+
+  /// The names of the algorithms that it can sign with, the most common first.
+  var algorithms: [String] {
+    switch self {
+    case .p256: ["ES256"]
+    case .rsa: ["RS256", "PS256"]
+    // The second is the name that RFC 9864 gives it.
+    case .ed25519: ["EdDSA", "Ed25519"]
+    }
+  }
+
+  /// The signature of a JWS (RFC 7515, section 5.1) with one of `algorithms`.
+  func sign(_ input: [UInt8], algorithm: String) throws -> [UInt8] {
+    switch self {
+    case .p256(let key): Array(try key.signature(for: input).rawRepresentation)
+    case .ed25519(let key): Array(try key.signature(for: input))
+    case .rsa(let key):
+      Array(
+        try key.signature(
+          for: SHA256.hash(data: input), padding: algorithm == "PS256" ? .PSS : .insecurePKCS1v1_5
+        ).rawRepresentation)
+    }
+  }
+}

@@ -1,0 +1,253 @@
+import FoundationEssentials
+import HearthCore
+import NIOHTTP1
+import NIOSSL
+import TestSupport
+import Testing
+import X509
+
+@testable import HearthOAuth
+
+@Suite("Whom an account trusts, and what it shows")
+struct HTTPRouteTests {
+  private static func isUnreachable(_ failure: RefreshFailure?, _ words: String) -> Bool {
+    if case .unreachable(let message)? = failure { message.contains(words) } else { false }
+  }
+
+  @Test("a server of an authority that the system does not know is not trusted, and with ca_file it is")
+  func caFile() async throws {
+    let authority = try TestAuthority.root()
+    try await TransportBench.run(tls: try authority.identity().serverTLS()) { bench in
+      let untrusted = await bench.failure(of: bench.endpoint())
+      #expect(Self.isUnreachable(untrusted, "CERTIFICATE_VERIFY_FAILED"))
+      #expect(bench.server.requests.isEmpty)
+      let trusting = bench.endpoint(route: try bench.route(authority))
+      #expect(await bench.failure(of: trusting) == nil)
+    }
+  }
+
+  @Test("ca_file is trusted in place of the system's authorities, counts as it is now, and names are checked")
+  func caFileAlone() async throws {
+    let (authority, other) = (try TestAuthority.root(), try TestAuthority.root("other"))
+    try await TransportBench.run(tls: try authority.identity().serverTLS()) { bench in
+      let endpoint = bench.endpoint(route: try bench.route(other))
+      let untrusted = await bench.failure(of: endpoint)
+      #expect(Self.isUnreachable(untrusted, "CERTIFICATE_VERIFY_FAILED"))
+      bench.files.put(try authority.pem + other.pem, at: "/etc/ca.pem")
+      // No server of a test has a certificate that the system knows.
+      let plan = try await bench.route(authority, besides: other).plan(for: bench.url())
+      #expect(
+        plan.tls.trustRoots
+          == .certificates(try NIOSSLCertificate.fromPEMBytes(Array((authority.pem + other.pem).utf8))))
+      #expect(plan.tls.additionalTrustRoots.isEmpty && plan.tls.minimumTLSVersion == .tlsv12)
+      #expect(await bench.failure(of: endpoint) == nil)
+      #expect(bench.server.requests.count == 1)
+    }
+  }
+
+  @Test("another's certificate is not taken, pinned or not", arguments: [false, true])
+  func otherName(isPinned: Bool) async throws {
+    let authority = try TestAuthority.root()
+    let server = try authority.identity("id.example.com", addresses: [])
+    try await TransportBench.run(tls: try server.serverTLS()) { bench in
+      var route = try bench.route(authority)
+      if isPinned { route.pins = [try server.pin] }
+      for host in ["localhost", "127.0.0.1"] {
+        let failure = await bench.failure(of: bench.endpoint(route: route, host: host))
+        #expect(Self.isUnreachable(failure, "its certificate is for another server"), "\(String(describing: failure))")
+      }
+      #expect(bench.server.requests.isEmpty)
+    }
+  }
+
+  @Test("a ca_file that cannot be read or used is the configuration's, and nothing is sent")
+  func badCAFile() async throws {
+    let authority = try TestAuthority.root()
+    try await TransportBench.run(tls: try authority.identity().serverTLS()) { bench in
+      let endpoint = bench.endpoint(route: try bench.route(authority))
+      bench.files.put("nothing", at: "/etc/ca.pem")
+      #expect(
+        await bench.failure(of: endpoint)
+          == .misconfigured(
+            message: "The ca_file /etc/ca.pem cannot be used: there is no certificate in it (PEM is needed)."))
+      bench.files.fail(.read, at: "/etc/ca.pem", with: .absent)
+      #expect(
+        await bench.failure(of: endpoint)
+          == .misconfigured(message: "The ca_file cannot be read: /etc/ca.pem: there is no such file."))
+      #expect(bench.server.connections == 0)
+    }
+  }
+
+  /// A chain of three, and its keys from the server's own to the root's.
+  private struct Chain {
+    let root: TestAuthority
+    let server: TestIdentity
+    let pins: [CertificatePin]
+
+    init() throws {
+      root = try .root()
+      let intermediate = try root.intermediate()
+      server = try intermediate.identity()
+      pins = [try server.pin, try intermediate.pin, try root.pin]
+    }
+  }
+
+  @Test("a pin of the server, of an authority between or of the root will do", arguments: [0, 1, 2])
+  func pinned(place: Int) async throws {
+    let chain = try Chain()
+    try await TransportBench.run(tls: try chain.server.serverTLS()) { bench in
+      var route = try bench.route(chain.root)
+      route.pins = [chain.pins[place], try TestAuthority.root("next").pin]
+      #expect(await bench.failure(of: bench.endpoint(route: route)) == nil)
+      #expect(await bench.failure(of: bench.endpoint(route: route, host: "localhost")) == nil)
+      #expect(bench.server.requests.map { $0.form["refresh_token"] } == ["old-refresh", "old-refresh"])
+      #expect(bench.server.requests.first?.headers["Host"] == ["127.0.0.1:\(bench.server.port)"])
+      #expect(bench.server.requests.first?.headers.contains(name: RequestWatch.ticketHeader) == false)
+    }
+  }
+
+  @Test("a chain without a pinned key gets nothing of the request, and both hashes are told")
+  func mismatch() async throws {
+    let chain = try Chain()
+    try await TransportBench.run(tls: try chain.server.serverTLS()) { bench in
+      var route = try bench.route(chain.root)
+      let other = try TestAuthority.root("other").pin
+      route.pins = [other]
+      let message =
+        "No connection to https://127.0.0.1:\(bench.server.port): it proves none of the keys in certificate_pins "
+        + "(\(other)); its own and those above it are \(chain.pins.map(\.description).joined(separator: ", "))."
+      #expect(await bench.failure(of: bench.endpoint(route: route)) == .unreachable(message: message))
+      #expect(bench.server.requests.isEmpty)
+    }
+  }
+
+  @Test("a pin does not stand for the authorities' word")
+  func pinsAreBesides() async throws {
+    let server = try TestAuthority.root().identity()
+    try await TransportBench.run(tls: try server.serverTLS()) { bench in
+      var route = HTTPRoute()
+      route.pins = [try server.pin]
+      let failure = await bench.failure(of: bench.endpoint(route: route))
+      #expect(Self.isUnreachable(failure, "CERTIFICATE_VERIFY_FAILED"), "\(String(describing: failure))")
+      #expect(bench.server.requests.isEmpty)
+    }
+  }
+
+  @Test("on a kept connection too each request is held to its own account's pins")
+  func keptConnection() async throws {
+    let chain = try Chain()
+    try await TransportBench.run(tls: try chain.server.serverTLS(), connections: .kept, { _ in .answer(200) }) {
+      bench in
+      let api = HTTPAPIEndpoint(sender: bench.sender)
+      let account = AccountName.sample
+      let request = APIRequest(
+        method: "POST", url: bench.url("/notes"), headers: [], body: Array("note".utf8), idempotencyKey: nil)
+      func send() async -> ExchangeFailure? {
+        do throws(ExchangeFailure) {
+          _ = try await api.exchange(request, of: account, bearer: nil, timeout: .seconds(30))
+          return nil
+        } catch {
+          return error
+        }
+      }
+      guard case .notSent? = await send() else {
+        Issue.record("the system's authorities vouch for it")
+        return
+      }
+      var route = try bench.route(chain.root)
+      route.pins = [chain.pins[1]]
+      api.route(account, over: route)
+      for _ in 0..<2 { #expect(await send() == nil) }
+      #expect(
+        bench.server.requests.map(\.connection).count == 2 && Set(bench.server.requests.map(\.connection)).count == 1)
+      route.pins = [try TestAuthority.root("other").pin]
+      api.route(account, over: route)
+      guard case .notSent(let message)? = await send() else {
+        Issue.record("it was sent")
+        return
+      }
+      #expect(message.contains("it proves none of the keys in certificate_pins"))
+      #expect(bench.server.requests.map(\.body) == ["note", "note"])
+    }
+  }
+
+  // MARK: - Client certificates (RFC 8705, section 2)
+
+  private func identity(_ bench: TransportBench, _ identity: TestIdentity) throws -> HTTPRoute.Identity {
+    HTTPRoute.Identity(
+      certificate: bench.file("client certificate", try identity.pem, at: "/etc/client.pem"),
+      key: bench.file("client key", identity.keyPEM, at: "/etc/client.key"))
+  }
+
+  @Test("a server that wants a certificate gets the client's, its identifier in the body and no secret")
+  func mutualTLS() async throws {
+    let (authority, clients) = (try TestAuthority.root(), try TestAuthority.root("clients"))
+    let client = try clients.identity("hearth")
+    try await TransportBench.run(tls: try authority.identity().serverTLS(clients: clients)) { bench in
+      var route = try bench.route(authority)
+      guard await bench.failure(of: bench.endpoint(.tls, route: route)) != nil else {
+        Issue.record("the server wants no certificate")
+        return
+      }
+      #expect(bench.server.requests.isEmpty)
+      route.identity = try identity(bench, client)
+      let endpoint = bench.endpoint(.tls, route: route)
+      #expect(await bench.failure(of: endpoint) == nil)
+      let request = try #require(bench.server.requests.first)
+      #expect(request.form["client_id"] == "hearth" && request.form["client_secret"] == nil)
+      #expect(!request.headers.contains(name: "Authorization"))
+      route.pins = [try authority.pin]
+      #expect(await bench.failure(of: bench.endpoint(.tls, route: route)) == nil)
+
+      // A new certificate counts at once.
+      _ = try identity(bench, try clients.identity("renewed"))
+      #expect(await bench.failure(of: endpoint) == nil)
+    }
+  }
+
+  @Test("a certificate and a key that do not belong together are the configuration's")
+  func wrongPair() async throws {
+    let authority = try TestAuthority.root()
+    try await TransportBench.run(tls: try authority.identity().serverTLS(clients: authority)) { bench in
+      var route = try bench.route(authority)
+      route.identity = try identity(bench, try authority.identity("hearth"))
+      let endpoint = bench.endpoint(.tls, route: route)
+      bench.files.put(try authority.identity("other").keyPEM, at: "/etc/client.key")
+      #expect(
+        await bench.failure(of: endpoint)
+          == .misconfigured(
+            message: "The client key /etc/client.key does not belong to the certificate /etc/client.pem."))
+      bench.files.put("nothing", at: "/etc/client.key")
+      guard case .misconfigured(let message)? = await bench.failure(of: endpoint) else {
+        Issue.record("it is used")
+        return
+      }
+      #expect(message.hasPrefix("The client key /etc/client.key cannot be used: "))
+      #expect(bench.server.connections == 0)
+    }
+  }
+
+  @Test("discovery's mtls_endpoint_aliases are what a client with a certificate asks")
+  func aliases() async throws {
+    let authority = try TestAuthority.root()
+    let provider = ScriptedProvider()
+    try await TransportBench.run(
+      tls: try authority.identity().serverTLS(clients: authority), { provider.reply(to: $0) }
+    ) {
+      bench in
+      let base = "https://127.0.0.1:\(bench.server.port)"
+      provider.grant(
+        "/.well-known/openid-configuration",
+        """
+        {"issuer":"\(base)","token_endpoint":"\(base)/token",
+         "mtls_endpoint_aliases":{"token_endpoint":"\(base)/mtls/token"}}
+        """)
+      provider.grant("/mtls/token")
+      provider.answer("/token", with: .refused("invalid_client"))
+      var route = try bench.route(authority)
+      route.identity = try identity(bench, try authority.identity("hearth"))
+      let client = OAuthClient(id: "hearth", authentication: .tls)
+      #expect(await bench.failure(of: bench.endpoint(.oidc(try Issuer(base), client), route)) == nil)
+    }
+  }
+}
