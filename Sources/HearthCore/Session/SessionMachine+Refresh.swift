@@ -114,8 +114,9 @@ extension SessionMachine {
   ) -> [SessionAction] {
     switch outcome {
     case .granted(let response): return granted(response, to: held, at: now)
-    case .failed(.unanswered(let message)) where !isRepeated:
-      // The provider may have rotated the token: at once with the same one, while its grace window is open.
+    case .failed(.unanswered(let message)) where !isRepeated && !isStopping:
+      // The provider may have rotated the token: at once with the same one, while its grace window is open. Whoever is
+      // told to stop leaves that to the next start: there may be no time to hear the answer.
       updateHeld { held, _ in held.phase = .inFlight(isRepeated: true) }
       history.lastError = message
       return [.refresh(held.credential, generation: self.asked(at: now))]

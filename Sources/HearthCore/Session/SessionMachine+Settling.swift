@@ -63,7 +63,7 @@ extension SessionMachine {
 
   /// A read under way may bring another grant: it is waited for.
   private mutating func endWhereRunOut(at now: Timestamp) -> [SessionAction] {
-    guard case .held(let held) = knowledge, held.phase == .idle, locks.isEmpty, !looking.isReading,
+    guard case .held(let held) = knowledge, held.phase == .idle, locks.isEmpty, !looking.isReading, !writing.isWriting,
       held.grant.isExpired(at: now)
     else { return [] }
     if let format = held.newerFormat, held.isStored {

@@ -44,6 +44,8 @@ struct Ledger {
   /// Until when the network's return may cut no wait short again.
   var shortenedUntil: Timestamp?
   var adoptionCalls: Set<CallID> = []
+  /// When a change of the status was last told.
+  var generation = 0
 
   /// `isRenewable`: a refresh could bring another one. `age`: since the provider issued it.
   mutating func noteReport(of token: Fingerprint, current: Fingerprint, isRenewable: Bool, age: Duration?) {
@@ -352,7 +354,11 @@ extension SessionSimulation {
       }
     case .changed(_, .unauthenticated(signedOut: false)):
       guard ledger.lastReading == .neverSignedIn else { throw Violation("a session is gone without a reading") }
-    case .signedIn, .statusChanged: ledger.grounds = []
+    case .signedIn: ledger.grounds = []
+    case .statusChanged:
+      // Another program's grant, and not only advice.
+      if machine.epoch.generation != ledger.generation { ledger.grounds = [] }
+      ledger.generation = machine.epoch.generation
     case .changed, .refreshFailed, .expiring, .signedOut, .unauthorized, .credentialUnreadable,
       .credentialReadable, .credentialSetAside, .credentialPendingWrite:
       break
