@@ -109,7 +109,7 @@ $(RELEASE)/hearthd:
 install: $(RELEASE)/hearthd install-units ## install below PREFIX (/usr/local; ~/.local works too)
 	install -d "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(DOCDIR)"
 	for program in $(PROGRAMS); do install -m 755 $(RELEASE)/$$program "$(DESTDIR)$(BINDIR)/" || exit 1; done
-	install -m 644 README.md CHANGELOG.md LICENSE etc/hearth/config.toml systemd/sandbox.conf.example "$(DESTDIR)$(DOCDIR)/"
+	install -m 644 README.md CHANGELOG.md LICENSE etc/hearth/config.toml etc/hearth/providers.md systemd/sandbox.conf.example "$(DESTDIR)$(DOCDIR)/"
 	install -d "$(DESTDIR)$(PREFIX)/share/bash-completion/completions" "$(DESTDIR)$(PREFIX)/share/zsh/site-functions" \
 	  "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d"
 	$(RELEASE)/hearthctl --generate-completion-script bash > "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/hearthctl"

@@ -198,6 +198,7 @@ extension SessionMachine {
     case .held(var held):
       if case .confirming(let reason) = held.phase { return end(reason, at: now) }
       // Nothing that is written in a file ends a session that is in memory: it is written anew.
+      onDisk = nil
       held.isStored = false
       held.obstacle = nil
       knowledge = .held(held)
@@ -238,6 +239,10 @@ extension SessionMachine {
         return []
       }
       return end(.credentialMissing, detail: place.map { "The credential was removed: \($0)." }, at: now)
+    case .ended(let record) where record.reason == .credentialTooNew && settings.renewsWithoutRefreshToken:
+      // What a newer version wrote is gone.
+      start()
+      return []
     case .starting, .adopting, .ending, .ended, .absent:
       return []
     }
