@@ -44,6 +44,8 @@ struct Ledger {
   /// Until when the network's return may cut no wait short again.
   var shortenedUntil: Timestamp?
   var adoptionCalls: Set<CallID> = []
+  /// Access tokens that came for another user.
+  var others: Set<Fingerprint> = []
   /// When a change of the status was last told.
   var generation = 0
 
@@ -311,6 +313,9 @@ extension SessionSimulation {
     switch answer {
     case .token(let credential):
       if !locks.isEmpty { throw Violation("a token is given out while locked") }
+      if ledger.others.contains(credential.grant.accessToken.fingerprint) {
+        throw Violation("a token is given out that came for another user")
+      }
       // What a refresh has just brought is the best there is.
       let isFresh = if case .credentialWritten = event { true } else { false }
       if !isFresh, credential.grant.isExpired(at: now) { throw Violation("a token is given out that has run out") }

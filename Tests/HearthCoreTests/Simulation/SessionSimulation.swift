@@ -345,7 +345,8 @@ struct SessionSimulation {
       do throws(SimulatedProvider.Refusal) {
         let issued = try provider.refresh(token, at: elapsed)
         flights[index].granted = issued.refreshToken
-        outcome = answers.granting(issued, serverTime: serverTime, receivedAt: now, &chance)
+        let named = isMixedUp(issued) ? Self.named(issued, Subject(issuer: Subject.sample.issuer, id: "other")) : issued
+        outcome = answers.granting(named, serverTime: serverTime, receivedAt: now, &chance)
       } catch {
         if case .reuse = error { try noteReuse(of: token) }
         (outcome, flights[index].isFinal) = answers.refusing(at: now, &chance)
@@ -390,6 +391,19 @@ struct SessionSimulation {
     ledger.answered = flight
     try deliver(.refreshEnded(generation: flight.generation, flight.outcome))
     ledger.answered = nil
+  }
+
+  /// A provider that is set up wrongly may name another user than the one who signed in.
+  private mutating func isMixedUp(_ issued: TokenResponse) -> Bool {
+    guard weather == .misconfigured, answers.tellsIssuer, chances(1, in: 2) else { return false }
+    ledger.others.insert(issued.accessToken.fingerprint)
+    return true
+  }
+
+  private static func named(_ issued: TokenResponse, _ subject: Subject) -> TokenResponse {
+    var issued = issued
+    issued.subject = subject
+    return issued
   }
 
   /// A new sign-in at the provider. Where nothing told the issuer, the origin of the token endpoint stands in.

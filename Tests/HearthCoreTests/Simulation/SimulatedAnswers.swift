@@ -58,6 +58,7 @@ struct SimulatedAnswers {
       : issued.accessToken.secret.reveal()
     let refresh = issued.refreshToken?.secret.reveal()
     let subject = issued.subject ?? .sample
+    let isMixedUp = subject.id != Subject.sample.id
     let id = jwt(["iss": .string(subject.issuer), "sub": .string(subject.id), "exp": .integer(second + seconds)])
     var body = template(withRefreshToken: refresh != nil, &chance)
       .body(access: access, refresh: refresh ?? "", id: id, user: subject.id)
@@ -66,7 +67,7 @@ struct SimulatedAnswers {
     }
     let value = adjusted(
       JSONValue(parsing: Array(body.utf8)) ?? .null, seconds: seconds,
-      refreshSeconds: issued.refreshLifetime.map { Int64($0.components.seconds) })
+      refreshSeconds: issued.refreshLifetime.map { Int64($0.components.seconds) }, idToken: isMixedUp ? id : nil)
     return read(
       200, value.serialized ?? [], headers: [APIRequest.Header(name: "Date", value: serverTime.httpDate)], at: now,
       instead: (access, issued.accessToken, refresh, issued.refreshToken))
@@ -123,7 +124,10 @@ struct SimulatedAnswers {
   }
 
   /// The lifetimes in an answer become the provider's; a cached token tells its own.
-  private func adjusted(_ value: JSONValue, seconds: Int64, refreshSeconds: Int64?) -> JSONValue {
+  /// `idToken`: to be in it, whatever the template has.
+  private func adjusted(
+    _ value: JSONValue, seconds: Int64, refreshSeconds: Int64?, idToken: String?
+  ) -> JSONValue {
     guard case .object(var members) = value else { return value }
     for (name, member) in members {
       switch name {
@@ -133,10 +137,11 @@ struct SimulatedAnswers {
       case "refresh_expires_in", "refresh_token_expires_in",
         "id_token" where !tellsIssuer:
         members[name] = nil
-      default: members[name] = adjusted(member, seconds: seconds, refreshSeconds: refreshSeconds)
+      default: members[name] = adjusted(member, seconds: seconds, refreshSeconds: refreshSeconds, idToken: idToken)
       }
     }
     guard members["access_token"] != nil else { return .object(members) }
+    if let idToken { members["id_token"] = .string(idToken) }
     if let refreshSeconds { members["refresh_token_expires_in"] = .integer(refreshSeconds) }
     // What assumes a lifetime knows no better, and is not to be measured by the provider's own count.
     if style != .cachedJWT, members["expires_in"] == nil { members["expires_in"] = .integer(seconds) }
