@@ -100,7 +100,8 @@ private let faketime = "/usr/bin/faketime"
     try await Stage.run { stage in
       let (hanging, healthy) = (try stage.sandbox("hanging"), try stage.sandbox("healthy"))
       let daemon = try stage.daemon(
-        Configuration.oidc(hanging, account: "slow") + Configuration.oidc(healthy, account: "quick"))
+        Configuration.oidc(hanging, account: "slow") + Configuration.oidc(healthy, account: "quick")
+          + "[refresh]\nrequest_timeout = \"6s\"\n")
       try daemon.signIn("slow", at: hanging)
       try daemon.signIn("quick", at: healthy)
       try hanging.fault(["path": "/token", "hang": true])

@@ -240,7 +240,7 @@ import Testing
   func callsWhileStopping() async throws {
     try await Stage.run { stage in
       let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox, "[refresh]\nrequest_timeout = \"3s\""))
+      let daemon = try stage.daemon(Configuration.oidc(sandbox, "[refresh]\nrequest_timeout = \"6s\""))
       try daemon.signIn(at: sandbox)
       try sandbox.fault(["path": "/token", "hang": true])
       let socket = daemon.socket

@@ -213,4 +213,37 @@ extension SessionSimulation {
     }
     try checkHealed()
   }
+
+  mutating func checkHealed() throws(Violation) {
+    switch machine.state(at: now) {
+    case .hydrating, .locked:
+      // What a newer version wrote stays unreadable until somebody updates.
+      if disk.file == .tooNew { return }
+      throw Violation("the session has not come back: \(machine.state(at: now))")
+    case .reauthRequired(.rejectedByServer) where settings.renewsWithoutRefreshToken: return
+    case .unauthenticated(signedOut: true) where settings.renewsWithoutRefreshToken:
+      if !ledger.signOutAsked { throw Violation("nobody signed the client out") }
+    case .unauthenticated, .reauthRequired:
+      if settings.renewsWithoutRefreshToken, disk.file != .tooNew, ledger.lastReading != .tooNew(version: 9) {
+        throw Violation("the client does not ask for its grant: \(machine.state(at: now))")
+      }
+      if let token = disk.grant?.grant.refreshToken, provider.isCurrent(token) {
+        throw Violation("a living session lies on the disk and is not used: \(machine.state(at: now))")
+      }
+    case .authenticated:
+      // An end may be on its way to the disk.
+      guard case .held(let held) = machine.knowledge else {
+        if case .starting = machine.knowledge { throw Violation("the client's own grant has not come") }
+        return
+      }
+      if !held.isStored, disk.file != .tooNew, !machine.snapshot(at: now).isRefreshing {
+        throw Violation("the grant is still not on disk")
+      }
+      if held.grant.isExpired(at: now), let token = held.grant.refreshToken, provider.isCurrent(token),
+        held.phase == .idle, machine.snapshot(at: now).nextAttemptAt == nil
+      {
+        throw Violation("the token has run out and is not refreshed")
+      }
+    }
+  }
 }

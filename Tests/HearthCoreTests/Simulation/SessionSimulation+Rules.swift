@@ -2,64 +2,6 @@ import TestSupport
 
 @testable import HearthCore
 
-/// What the world knows that the machine must not contradict.
-struct Ledger {
-  /// Access tokens that have lain on the disk.
-  var durable: Set<Fingerprint> = []
-  /// Refresh tokens whose answer a crash took with it: the provider may count the next use as reuse.
-  var excused: Set<Fingerprint> = []
-  /// Families of tokens in which an answer was lost since the newest was last known here.
-  var excusedFamilies: Set<Int> = []
-  /// Refresh tokens whose answer has arrived.
-  var spent: Set<Fingerprint> = []
-  /// Why a session may end now.
-  var grounds: Set<EndReason> = []
-  /// The newest refresh token that reached this machine; nil where there is none to be kept.
-  var newest: Fingerprint?
-  /// Refresh tokens that were refused for good in this run of the process, and those whose end is on record.
-  var refused: Set<Fingerprint> = []
-  var refusedOnRecord: Set<Fingerprint> = []
-  var adopting: Set<Credential> = []
-  var signOutAsked = false
-  /// The last store work of its kind failed, so that what it should have noted may be missing.
-  var endFailed = false
-  var removalFailed = false
-  /// Somebody else changed the file since this machine last wrote it.
-  var isTampered = false
-  /// Access tokens of other programs' grants that this machine has not taken over yet.
-  var strangers: Set<Fingerprint> = []
-  var inFlight = 0
-  var lastAttemptAt: Duration?
-  var isRepetition = false
-  var lastReading: CredentialReading?
-  private var reported: Set<Fingerprint> = []
-  var tokenBefore: [Fingerprint: Fingerprint] = [:]
-  /// The request whose answer is being delivered: what the provider has really done.
-  var answered: SessionSimulation.Flight?
-  /// Something has kept the session from its refreshes since the last one that succeeded.
-  var hadTrouble = true { didSet { if hadTrouble { isQuietSinceSending = false } } }
-  /// Nothing has since the request that is under way was sent.
-  var isQuietSinceSending = false
-  var hasClockStepped = false
-  /// Until when the network's return may cut no wait short again.
-  var shortenedUntil: Timestamp?
-  var adoptionCalls: Set<CallID> = []
-  /// Access tokens that came for another user.
-  var others: Set<Fingerprint> = []
-  /// When a change of the status was last told.
-  var generation = 0
-
-  /// `isRenewable`: a refresh could bring another one. `age`: since the provider issued it.
-  mutating func noteReport(of token: Fingerprint, current: Fingerprint, isRenewable: Bool, age: Duration?) {
-    guard token == current else { return }
-    // Two minutes, and the time that the answer was on its way.
-    let isFresh = hasClockStepped || age.map { $0 <= .seconds(120 + 45) } ?? true
-    let isAgain = tokenBefore[token].map(reported.contains) ?? false
-    if isFresh, isAgain || !isRenewable { grounds.insert(.rejectedByServer) }
-    reported.insert(token)
-  }
-}
-
 extension SessionSimulation {
   private func refreshToken(_ credential: Credential) -> Fingerprint? { credential.grant.refreshToken?.fingerprint }
 
@@ -257,7 +199,7 @@ extension SessionSimulation {
         throw Violation("the key is wiped while the only copy of a grant is in memory")
       }
     case .answer(let id, let answer): try checkAnswer(id, answer, event)
-    case .announce(let news): try checkNews(news)
+    case .announce(let news): try checkNews(news, before)
     case .recall, .read, .identify, .rememberLockedByUser, .revoke: break
     }
   }
@@ -343,7 +285,7 @@ extension SessionSimulation {
     }
   }
 
-  private mutating func checkNews(_ news: SessionAnnouncement) throws(Violation) {
+  private mutating func checkNews(_ news: SessionAnnouncement, _ before: SessionMachine) throws(Violation) {
     switch news {
     case .refreshed(let token, _, _):
       ledger.grounds = []
@@ -362,8 +304,7 @@ extension SessionSimulation {
     case .signedIn: ledger.grounds = []
     case .statusChanged:
       // Another program's grant, and not only advice.
-      if machine.epoch.generation != ledger.generation { ledger.grounds = [] }
-      ledger.generation = machine.epoch.generation
+      if machine.epoch.generation != before.epoch.generation { ledger.grounds = [] }
     case .changed, .refreshFailed, .expiring, .signedOut, .unauthorized, .credentialUnreadable,
       .credentialReadable, .credentialSetAside, .credentialPendingWrite:
       break
@@ -423,41 +364,6 @@ extension SessionSimulation {
         return
       }
       try need(Swift.max(expiresAt - now + RefreshSettings.leastGap, .seconds(3600)), "a token runs out")
-    }
-  }
-
-  // MARK: - What must be true in the end
-
-  mutating func checkHealed() throws(Violation) {
-    switch machine.state(at: now) {
-    case .hydrating, .locked:
-      // What a newer version wrote stays unreadable until somebody updates.
-      if disk.file == .tooNew { return }
-      throw Violation("the session has not come back: \(machine.state(at: now))")
-    case .reauthRequired(.rejectedByServer) where settings.renewsWithoutRefreshToken: return
-    case .unauthenticated(signedOut: true) where settings.renewsWithoutRefreshToken:
-      if !ledger.signOutAsked { throw Violation("nobody signed the client out") }
-    case .unauthenticated, .reauthRequired:
-      if settings.renewsWithoutRefreshToken, disk.file != .tooNew, ledger.lastReading != .tooNew(version: 9) {
-        throw Violation("the client does not ask for its grant: \(machine.state(at: now))")
-      }
-      if let token = disk.grant?.grant.refreshToken, provider.isCurrent(token) {
-        throw Violation("a living session lies on the disk and is not used: \(machine.state(at: now))")
-      }
-    case .authenticated:
-      // An end may be on its way to the disk.
-      guard case .held(let held) = machine.knowledge else {
-        if case .starting = machine.knowledge { throw Violation("the client's own grant has not come") }
-        return
-      }
-      if !held.isStored, disk.file != .tooNew, !machine.snapshot(at: now).isRefreshing {
-        throw Violation("the grant is still not on disk")
-      }
-      if held.grant.isExpired(at: now), let token = held.grant.refreshToken, provider.isCurrent(token),
-        held.phase == .idle, machine.snapshot(at: now).nextAttemptAt == nil
-      {
-        throw Violation("the token has run out and is not refreshed")
-      }
     }
   }
 }

@@ -82,7 +82,8 @@ extension TokenAnswerReader {
       }
       #expect((held.grant.refreshToken == .sample(1001)) != rotated)
       // Due before it runs out; what nobody tells is taken to last an hour.
-      let life = Duration.seconds(seconds ?? 3600)
+      let refreshLife = held.grant.refreshExpiresAt.map { $0 - asked } ?? .seconds(1 << 32)
+      let life = min(Duration.seconds(seconds ?? 3600), refreshLife)
       #expect(wait.map { $0 > life / 2 && $0 < life } == true, "\(String(describing: wait))")
     case .ends:
       #expect(snapshot.state == .reauthRequired(.refreshTokenRejected) && snapshot.action == .signIn && wait == nil)

@@ -100,7 +100,9 @@ struct SignOutTests {
     bench.files.delete(bench.configuredMarker)
     let store = bench.store(at: bench.configuredPath)
     await #expect(throws: Obstacle.self, "before the sign-out nothing is put there") { try await store.prepare() }
-    await #expect(throws: Obstacle.self) { try await store.remove(bench.end(.signedOut), fingerprint: fingerprint) }
+    await #expect(throws: EndNotWritten.self) {
+      try await store.remove(bench.end(.signedOut), fingerprint: fingerprint)
+    }
     try await store.prepare()
     try await store.write(bench.credential(2))
     #expect(await bench.store(at: bench.configuredPath).read() == .found(bench.credential(2)))

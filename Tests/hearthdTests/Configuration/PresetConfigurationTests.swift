@@ -83,10 +83,13 @@ import Testing
     let base = "provider = 'apple'\nclient_id = 'c'\n"
     let key = try account(base + "client_key_file = '/k.p8'\nclient_key_id = 'K'\nteam_id = 'T'")
     let client = Client(id: "c", authentication: .appleSecret(.init(file: "/k.p8", id: "K"), teamID: "T"))
-    #expect(key.provider == .oidc(issuer: "https://appleid.apple.com", client))
+    guard case .oauth2(let endpoints, client) = key.provider else {
+      Issue.record("it is \(key.provider)")
+      return
+    }
+    #expect(endpoints.token.description == "https://appleid.apple.com/auth/token")
     let secret = Client(id: "c", authentication: .post(secretFile: "/s"))
-    #expect(
-      try account(base + "client_secret_file = '/s'").provider == .oidc(issuer: "https://appleid.apple.com", secret))
+    #expect(try account(base + "client_secret_file = '/s'").provider == .oauth2(endpoints, secret))
   }
 
   @Test("firebase has a preset of its own")

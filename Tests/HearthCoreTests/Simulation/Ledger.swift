@@ -1,0 +1,59 @@
+import TestSupport
+
+@testable import HearthCore
+
+/// What the world knows that the machine must not contradict.
+struct Ledger {
+  /// Access tokens that have lain on the disk.
+  var durable: Set<Fingerprint> = []
+  /// Refresh tokens whose answer a crash took with it: the provider may count the next use as reuse.
+  var excused: Set<Fingerprint> = []
+  /// Families of tokens in which an answer was lost since the newest was last known here.
+  var excusedFamilies: Set<Int> = []
+  /// Refresh tokens whose answer has arrived.
+  var spent: Set<Fingerprint> = []
+  /// Why a session may end now.
+  var grounds: Set<EndReason> = []
+  /// The newest refresh token that reached this machine; nil where there is none to be kept.
+  var newest: Fingerprint?
+  /// Refresh tokens that were refused for good in this run of the process, and those whose end is on record.
+  var refused: Set<Fingerprint> = []
+  var refusedOnRecord: Set<Fingerprint> = []
+  var adopting: Set<Credential> = []
+  var signOutAsked = false
+  /// The last store work of its kind failed, so that what it should have noted may be missing.
+  var endFailed = false
+  var removalFailed = false
+  /// Somebody else changed the file since this machine last wrote it.
+  var isTampered = false
+  /// Access tokens of other programs' grants that this machine has not taken over yet.
+  var strangers: Set<Fingerprint> = []
+  var inFlight = 0
+  var lastAttemptAt: Duration?
+  var isRepetition = false
+  var lastReading: CredentialReading?
+  private var reported: Set<Fingerprint> = []
+  var tokenBefore: [Fingerprint: Fingerprint] = [:]
+  /// The request whose answer is being delivered: what the provider has really done.
+  var answered: SessionSimulation.Flight?
+  /// Something has kept the session from its refreshes since the last one that succeeded.
+  var hadTrouble = true { didSet { if hadTrouble { isQuietSinceSending = false } } }
+  /// Nothing has since the request that is under way was sent.
+  var isQuietSinceSending = false
+  var hasClockStepped = false
+  /// Until when the network's return may cut no wait short again.
+  var shortenedUntil: Timestamp?
+  var adoptionCalls: Set<CallID> = []
+  /// Access tokens that came for another user.
+  var others: Set<Fingerprint> = []
+
+  /// `isRenewable`: a refresh could bring another one. `age`: since the provider issued it.
+  mutating func noteReport(of token: Fingerprint, current: Fingerprint, isRenewable: Bool, age: Duration?) {
+    guard token == current else { return }
+    // Two minutes, and the time that the answer was on its way.
+    let isFresh = hasClockStepped || age.map { $0 <= .seconds(120 + 45) } ?? true
+    let isAgain = tokenBefore[token].map(reported.contains) ?? false
+    if isFresh, isAgain || !isRenewable { grounds.insert(.rejectedByServer) }
+    reported.insert(token)
+  }
+}

@@ -1,0 +1,123 @@
+import HearthCore
+import TestSupport
+
+/// What becomes of a request on its way to the provider and back.
+extension SessionSimulation {
+  mutating func send(_ credential: Credential?, _ generation: Int) throws(Violation) {
+    try checkSending(credential)
+    tally.requests += 1
+    let latency = Duration.milliseconds(chances(1, in: 6) ? Int.random(in: 0...40_000, using: &chance) : 120)
+    let timeout = elapsed + settings.refresh.requestTimeout
+    var flight = Flight(
+      credential: credential, generation: generation, process: process, sentAt: elapsed,
+      handledAt: elapsed + latency / 2, answeredAt: Swift.min(elapsed + latency, timeout),
+      outcome: .failed(.unanswered(message: "timeout")))
+    let fate = weather.draw(answers, at: now, &chance)
+    if case .answer = fate, latency < .seconds(1) {
+      ledger.isQuietSinceSending = true
+    } else {
+      ledger.hadTrouble = true
+    }
+    switch fate {
+    case .answer: break
+    case .loseReply:
+      flight.answeredAt = Swift.min(elapsed + latency, timeout)
+      flight.outcome = .failed(.unanswered(message: "reset"))
+      tally.lostReplies += 1
+    case .loseRequest:
+      flight.handledAt = nil
+      flight.outcome = .failed(.unanswered(message: "reset"))
+    case .fail(let failure):
+      flight.handledAt = nil
+      flight.outcome = failure
+    }
+    if flight.handledAt != nil, elapsed + latency >= timeout { tally.lostReplies += 1 }
+    if case .failed(.unanswered("timeout")) = flight.outcome, elapsed + latency < timeout {
+      flight.outcome = .notAsked(.full)  // Replaced when the provider has handled it.
+    }
+    note("sends \(credential?.grant.refreshToken?.fingerprint.description ?? "-"), \(flight.outcome)")
+    flights.append(flight)
+  }
+
+  mutating func handle(_ index: Int) throws(Violation) {
+    flights[index].handledAt = nil
+    let flight = flights[index]
+    let outcome: RefreshOutcome
+    if let token = flight.credential?.grant.refreshToken {
+      do throws(SimulatedProvider.Refusal) {
+        let issued = try provider.refresh(token, at: elapsed)
+        flights[index].granted = issued.refreshToken
+        let named = isMixedUp(issued) ? Self.named(issued, Subject(issuer: Subject.sample.issuer, id: "other")) : issued
+        outcome = answers.granting(named, serverTime: serverTime, receivedAt: now, &chance)
+      } catch {
+        if case .reuse = error { try noteReuse(of: token) }
+        (outcome, flights[index].isFinal) = answers.refusing(at: now, &chance)
+      }
+    } else {
+      guard settings.renewsWithoutRefreshToken else { return }
+      outcome = answers.granting(
+        provider.grantToClient(at: elapsed), serverTime: serverTime, receivedAt: now, &chance)
+    }
+    note("provider: \(outcome)")
+    let isHeard: Bool
+    if case .notAsked = flight.outcome {
+      isHeard = flight.process == process && elapsed <= flight.answeredAt
+    } else {
+      isHeard = false
+    }
+    if isHeard {
+      flights[index].outcome = outcome
+    } else {
+      flights[index].isFinal = false
+    }
+    if !isHeard, case .granted = outcome {
+      // The provider has moved on, and nobody here knows.
+      flights[index].granted = nil
+      if let token = flight.credential?.grant.refreshToken, let family = provider.family(of: token.fingerprint) {
+        ledger.excusedFamilies.insert(family)
+      }
+    }
+    if flight.process != process { flights.remove(at: index) }
+  }
+
+  mutating func answer(_ index: Int) throws(Violation) {
+    var flight = flights[index]
+    if flight.handledAt != nil {
+      // Handled after the client has given up.
+      flights[index].answeredAt = .seconds(1 << 40)
+    } else {
+      flights.remove(at: index)
+    }
+    if case .notAsked = flight.outcome { flight.outcome = .failed(.unanswered(message: "timeout")) }
+    ledger.inFlight -= 1
+    ledger.answered = flight
+    try deliver(.refreshEnded(generation: flight.generation, flight.outcome))
+    ledger.answered = nil
+  }
+
+  /// A provider that is set up wrongly may name another user than the one who signed in.
+  private mutating func isMixedUp(_ issued: TokenResponse) -> Bool {
+    guard weather == .misconfigured, answers.tellsIssuer, chances(1, in: 2) else { return false }
+    ledger.others.insert(issued.accessToken.fingerprint)
+    return true
+  }
+
+  private static func named(_ issued: TokenResponse, _ subject: Subject) -> TokenResponse {
+    var issued = issued
+    issued.subject = subject
+    return issued
+  }
+
+  /// A new sign-in at the provider. Where nothing told the issuer, the origin of the token endpoint stands in.
+  mutating func signedIn() -> Credential {
+    let isAssumed = chances(1, in: 3)
+    var credential = provider.signIn(at: elapsed, now)
+    if isAssumed {
+      credential.subject = Subject(issuer: "https://tokens.example.com", id: Subject.sample.id, isIssuerAssumed: true)
+    }
+    return credential
+  }
+
+  /// The provider's clock goes by the time that passes, whatever this machine's is set to.
+  private var serverTime: Timestamp { Timestamp.sample + elapsed + .seconds(30) }
+}

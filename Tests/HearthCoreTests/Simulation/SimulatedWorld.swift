@@ -1,0 +1,68 @@
+import HearthCore
+import TestSupport
+
+/// How the provider and the way to it are disposed.
+enum Weather: CaseIterable {
+  case fine, lossy, down, strange, misconfigured
+
+  enum Fate {
+    case answer, loseReply, loseRequest
+    case fail(RefreshOutcome)
+  }
+
+  /// `answers`: what is said where it is no grant.
+  func draw(_ answers: SimulatedAnswers, at now: Timestamp, _ chance: inout SeededGenerator) -> Fate {
+    let number = Int.random(in: 0..<12, using: &chance)
+    func trouble(_ situations: Set<ProviderAnswer.Situation>) -> Fate {
+      .fail(answers.troubling(situations, at: now, &chance))
+    }
+    switch self {
+    case .fine: return number == 0 ? trouble([.broken, .limited]) : .answer
+    case .lossy: return number < 4 ? .loseReply : number < 7 ? .loseRequest : .answer
+    case .down:
+      if number < 8 { return .fail(.failed(.unreachable(message: "no route"))) }
+      return number < 10
+        ? trouble([.limited, .broken])
+        : .fail(.failed(.unavailable(message: "429", retryAfter: .seconds(number * 40))))
+    case .strange: return number < 9 ? trouble([.gateway, .interaction, .broken]) : .answer
+    case .misconfigured: return number < 8 ? trouble([.client]) : .answer
+    }
+  }
+}
+
+/// What happened, line by line, for one who replays a seed.
+final class Trace {
+  var lines: [String] = []
+}
+
+/// A rule that was broken.
+struct Violation: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) {
+    self.description = description
+  }
+}
+
+/// What happened in how many runs, for people.
+struct Tally {
+  var requests = 0
+  var crashes = 0
+  var lostReplies = 0
+  /// Sessions that a lost answer cost, with a provider that has no grace window, or after it.
+  var lostInFlight = 0
+  /// Crashes while a grant could not be written, or was on its way to the disk.
+  var lostUnwritten = 0
+  var refreshed = 0
+  var ends: [EndReason: Int] = [:]
+
+  static func += (sum: inout Tally, one: Tally) {
+    sum.requests += one.requests
+    sum.crashes += one.crashes
+    sum.lostReplies += one.lostReplies
+    sum.lostInFlight += one.lostInFlight
+    sum.lostUnwritten += one.lostUnwritten
+    sum.refreshed += one.refreshed
+    sum.ends.merge(one.ends) { $0 + $1 }
+  }
+}
