@@ -114,9 +114,14 @@ extension SessionMachine {
   ) -> [SessionAction] {
     switch outcome {
     case .granted(let response): return granted(response, to: held, at: now)
-    case .failed(.unanswered(let message)) where !isRepeated && !isStopping:
-      // The provider may have rotated the token: at once with the same one, while its grace window is open. Whoever is
-      // told to stop leaves that to the next start: there may be no time to hear the answer.
+    case .failed(.unanswered(let message)) where !isRepeated && isStopping:
+      // The next start asks again, and so do calls that a session of a new configuration takes over: here there may be no
+      // time to hear the answer.
+      updateHeld { held, _ in held.phase = .idle }
+      history.lastError = message
+      return []
+    case .failed(.unanswered(let message)) where !isRepeated:
+      // The provider may have rotated the token: at once with the same one, while its grace window is open.
       updateHeld { held, _ in held.phase = .inFlight(isRepeated: true) }
       history.lastError = message
       return [.refresh(held.credential, generation: self.asked(at: now))]
