@@ -239,13 +239,9 @@ struct SessionSimulation {
     let progress = disk.step(job, jobStep)
     try checkOverwritten(before)
     note("disk: \(job) step \(jobStep)")
-    if case .write(let credential, let generation) = job, jobStep == 0, disk.grant == credential {
+    if case .write(let credential, _) = job, jobStep == 0, disk.grant == credential {
       ledger.durable.insert(credential.grant.accessToken.fingerprint)
       ledger.isTampered = false
-      // A sign-in replaces what was there, also where another sign-in is already waiting behind it.
-      if ledger.adopting.contains(credential), ledger.newest != nil || generation == machine.epoch.generation {
-        ledger.newest = credential.grant.refreshToken?.fingerprint
-      }
     }
     jobStep += 1
     jobReadyAt = elapsed + diskTime
