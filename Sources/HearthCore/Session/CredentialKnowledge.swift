@@ -6,7 +6,9 @@
 ///     unread → withheld, unreadable, held, starting, ended, absent
 ///     withheld → unread                      the lock is taken away
 ///     unreadable → held, withheld, starting, ended, absent
-///     held → withheld, unreadable, ended     a lock wipes it; nothing but `ending` ends it otherwise
+///     held → withheld, unreadable            a lock wipes it
+///     held → ended                           a newer version wrote in its place, and it ran out
+///     held → starting                        the file of the client's own grant is gone
 ///     starting → withheld
 ///     adopting → held
 ///     ending → ended, absent
