@@ -10,7 +10,7 @@ final class FilledOutbox {
     case enqueue = "enqueue, one a commit"
     case enqueueMany = "enqueue, 63 a commit"
     case settle = "complete 64 and claim 64"
-    case sweep = "sweep 64 that were delivered"
+    case prune = "sweep 64 that were delivered"
     case firstPage = "list, first page of 100"
     case middlePage = "list, one in the middle"
     case middlePageOfAll = "list, one in the middle of all accounts"
@@ -104,9 +104,9 @@ final class FilledOutbox {
     case .enqueue: try await add(1)
     case .enqueueMany: try await add(63)
     case .settle: try await settle()
-    case .sweep:
+    case .prune:
       let retention = OutboxRetention(delivered: .zero, dead: .seconds(86_400), maxFinished: 0)
-      _ = try await store.sweep(retention, limit: 64, at: Self.now)
+      _ = try await store.prune(retention, limit: 64, at: Self.now)
     case .firstPage: try await list(OutboxQuery(account: account))
     case .middlePage: try await list(OutboxQuery(account: account, cursor: middle))
     case .middlePageOfAll: try await list(OutboxQuery(cursor: middle))

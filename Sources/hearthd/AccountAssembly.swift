@@ -67,7 +67,7 @@ extension AccountConfiguration {
     }
   }
 
-  func sessionSettings(_ refresh: RefreshSettings, home: GrantHome) -> SessionSettings {
+  func sessionSettings(_ refresh: RefreshSettings, binding: TokenBinding) -> SessionSettings {
     let renewsWithoutRefreshToken =
       switch provider {
       case .clientCredentials: true
@@ -78,7 +78,7 @@ extension AccountConfiguration {
       renewsWithoutRefreshToken: renewsWithoutRefreshToken, bearer: bearer,
       configuredSubject: subject.map {
         Subject(issuer: issuerText ?? "", id: $0, isIssuerAssumed: isIssuerAssumed)
-      }, home: home)
+      }, binding: binding)
   }
 
   /// The issuer is nobody's word: the origin of the token endpoint, or a name that stands for many.

@@ -11,7 +11,7 @@ import ServiceLifecycle
 /// The composition root: puts the parts together, and runs them until a signal ends it.
 struct Daemon {
   struct Setup {
-    let places: Places
+    let places: ConfiguredPaths
     let state: StatePaths
     let socketPath: String
     let configuration: Configuration
@@ -33,10 +33,10 @@ struct Daemon {
   private let senders: (token: HTTPSender, api: HTTPSender)
   private let reloader: Reloader
   /// What the sessions have to say to the outbox, in order.
-  private let sessionNews: AsyncStream<SessionNews>
+  private let sessionNews: AsyncStream<SessionUpdate>
 
-  private enum SessionNews: Sendable {
-    case changed(SessionSnapshot)
+  private enum SessionUpdate: Sendable {
+    case changed(SessionStatus)
     case timeTold(skew: Duration)
   }
 
@@ -66,11 +66,11 @@ struct Daemon {
     outbox = OutboxService(
       store: store, bearers: sessions, api: api, clock: clock,
       settings: configuration.outbox, accounts: [:], log: logger,
-      announce: { [status] announcements, overview in
-        hub.outboxIs(overview, news: announcements.map(\.news))
+      announce: { [status] events, overview in
+        hub.outboxIs(overview, news: events.map(\.news))
         status.outboxIs(overview.all.report)
       })
-    let (sessionNews, sessionFeed) = AsyncStream<SessionNews>.makeStream()
+    let (sessionNews, sessionFeed) = AsyncStream<SessionUpdate>.makeStream()
     self.sessionNews = sessionNews
     let builder = SessionBuilder(
       state: setup.state, clock: clock, watch: InotifyWatch(logger: logger), logger: logger,
@@ -78,7 +78,7 @@ struct Daemon {
       timeTold: { sessionFeed.yield(.timeTold(skew: $0)) },
       announce: { [status] news, snapshot, issuer in
         hub.sessionIs(snapshot, issuer: issuer, news: news)
-        for announcement in news { log.session(announcement, snapshot) }
+        for event in news { log.session(event, snapshot) }
         sessionFeed.yield(.changed(snapshot))
         status.sessionIs(snapshot.account, snapshot.state)
       })
@@ -114,13 +114,15 @@ struct Daemon {
   /// Runs until SIGTERM or SIGINT.
   func run() async throws {
     await reloader.apply(setup.configuration)
-    var parts = [Part(run: serve, stop: finish), Part(run: feedOutbox), Part(run: watchNetwork)]
-    if let watchdog = Watchdog.asked() { parts.append(Part(run: { await reportAlive(to: watchdog) })) }
+    var parts = [
+      DaemonService(run: serve, stop: finish), DaemonService(run: feedOutbox), DaemonService(run: watchNetwork),
+    ]
+    if let watchdog = Watchdog.asked() { parts.append(DaemonService(run: { await reportAlive(to: watchdog) })) }
     let group = ServiceGroup(configuration: ServiceGroupConfiguration(services: parts, logger: logger))
     try await withThrowingTaskGroup(of: Void.self) { tasks in
       tasks.addTask { try await group.run() }
       tasks.addTask { await heedSignals(of: group) }
-      await outbox.hear(from: sessions.accounts)
+      await outbox.receive(from: sessions.accounts)
       log.started(version: hearthVersion)
       status.ready()
       try await tasks.next()
@@ -137,7 +139,7 @@ struct Daemon {
       services.addTask { await sessions.run() }
       services.addTask { await outbox.run() }
       services.addTask {
-        await outbox.hear(from: sessions.accounts)
+        await outbox.receive(from: sessions.accounts)
         try await server.run()
       }
       try await services.waitForAll()

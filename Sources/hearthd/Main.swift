@@ -60,7 +60,7 @@ enum Main {
   }
 
   private static func loadConfiguration(
-    from places: Places, _ threshold: LogThreshold
+    from places: ConfiguredPaths, _ threshold: LogThreshold
   ) -> (Configuration, path: String?) {
     do {
       return try Configuration.load(from: places)

@@ -32,8 +32,8 @@ struct Options: ParsableCommand {
 
   init() {}
 
-  func places(environment: [String: String], workingDirectory: String) -> Places {
-    Places(
+  func places(environment: [String: String], workingDirectory: String) -> ConfiguredPaths {
+    ConfiguredPaths(
       configuration: config, socket: socket, state: stateDir, environment: environment,
       workingDirectory: workingDirectory)
   }

@@ -15,7 +15,7 @@ actor Reloader {
   private let status: StatusLine
   private var current = Configuration()
   /// A reload waits for the one before it.
-  private let turns = Turns()
+  private let turns = AsyncMutex()
   private var server: ControlServer?
   /// They outlive a session whose configuration changes: a passphrase is not asked for twice.
   private var stores: [AccountName: FileCredentialStore] = [:]
@@ -56,7 +56,7 @@ actor Reloader {
     }
     ServiceNotifier().reloading()
     await apply(fresh)
-    await outbox.hear(from: sessions.accounts)
+    await outbox.receive(from: sessions.accounts)
     log.reloaded(version: hearthVersion)
     hub.publish(EventHub.News(.daemonReloaded, topic: .daemon, account: nil, params: [:]))
     status.ready()

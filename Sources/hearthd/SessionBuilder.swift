@@ -17,12 +17,12 @@ struct SessionBuilder: Sendable {
   let proxies: ProxyEnvironment
   let accounts: AccountsFile
   let timeTold: @Sendable (Duration) -> Void
-  let announce: @Sendable ([SessionAnnouncement], SessionSnapshot, _ issuer: String?) -> Void
+  let announce: @Sendable ([SessionEvent], SessionStatus, _ issuer: String?) -> Void
 
   init(
     state: StatePaths, clock: any Clock, watch: any FileWatch, logger: Logger, sender: HTTPSender,
     api: HTTPAPIEndpoint, proxies: ProxyEnvironment, timeTold: @escaping @Sendable (Duration) -> Void,
-    announce: @escaping @Sendable ([SessionAnnouncement], SessionSnapshot, _ issuer: String?) -> Void
+    announce: @escaping @Sendable ([SessionEvent], SessionStatus, _ issuer: String?) -> Void
   ) {
     self.state = state
     self.clock = clock
@@ -53,7 +53,7 @@ struct SessionBuilder: Sendable {
     let endpoint = provider.tokenEndpoint(sender: sender, timeout: refresh.requestTimeout)
     let issuer = account.issuerText
     let service = SessionService(
-      account: account.name, settings: account.sessionSettings(refresh, home: provider.home), store: store,
+      account: account.name, settings: account.sessionSettings(refresh, binding: provider.binding), store: store,
       endpoint: endpoint, clock: clock, logger: logger, timeTold: timeTold,
       announce: { [announce] in announce($0, $1, issuer) })
     return SessionDirectory.Entry(service: service, place: place(of: account), issuer: issuer, bearer: account.bearer)

@@ -12,7 +12,7 @@ import Testing
         Configuration.oidc(sandbox, "client_secret_file = \"\(secretFile)\"") + Configuration.impatient)
       let watching = try stage.spawn("hearthctl", ["events", "--json", "--socket", daemon.socket])
       var said: [String] = []
-      func hear() throws {
+      func receive() throws {
         said.append(try daemon.call("session.list").description)
         said.append(try daemon.call("outbox.list").description)
         said.append(try daemon.call("outbox.getStats").description)
@@ -31,7 +31,7 @@ import Testing
       // A token that is refused at sign-in.
       try refused("session.import", ["account": "work", "refreshToken": .string(Self.unknownToken)])
       try daemon.call("session.import", ["account": "work", "refreshToken": .string(try grant())])
-      try hear()
+      try receive()
       // A provider that repeats in its errors what it was sent, in every way.
       for fault: JSON in [
         ["path": "/token", "status": 500, "echo": true],
@@ -47,7 +47,7 @@ import Testing
           said.append(error.json.description)
           return try daemon.status().refresh.failures > 0
         }
-        try hear()
+        try receive()
         try sandbox.clearFaults()
         // Outside every wait after a failure: a new sign-in begins anew.
         try daemon.call("session.import", ["account": "work", "refreshToken": .string(try grant())])
@@ -61,7 +61,7 @@ import Testing
         let stats = try daemon.outboxStats()
         return stats.dead == 1 && stats.waiting == 1
       }
-      try hear()
+      try receive()
       // 401 for ever, revoked, corrupt, signed out.
       try sandbox.fault(["path": "/api/no", "status": 401, "echo": true])
       try daemon.enqueue("no", to: sandbox.url + "/api/no", ["lane": "no"])
@@ -71,13 +71,13 @@ import Testing
       try daemon.call("session.import", ["account": "work", "refreshToken": .string(try grant())])
       try sandbox.revoke()
       try refused("session.refresh", ["account": "work"])
-      try hear()
+      try receive()
       try daemon.call("session.import", ["account": "work", "refreshToken": .string(try grant())])
       try Files.replace(daemon.credential(), with: Files.text(daemon.credential()) + "}")
       try daemon.waitUntil("the file is set aside") { _ in Files.names(in: daemon.credentials).count > 2 }
-      try hear()
+      try receive()
       try daemon.call("session.lock")
-      try hear()
+      try receive()
       try daemon.call("session.unlock")
       try daemon.enqueue("last", to: sandbox.notes)
       try daemon.crash()

@@ -11,7 +11,7 @@ struct HTTPAPIEndpointTests {
   private let account = AccountName.sample
   private let bearer = Token(hashing: Secret("the-access-token"))
 
-  private func exchange(_ request: APIRequest) async throws -> APIAnswer {
+  private func exchange(_ request: APIRequest) async throws -> APIResponse {
     try await withSender(.kept, clock: clock) { sender in
       try await HTTPAPIEndpoint(sender: sender).exchange(
         request, of: account, bearer: bearer, timeout: .seconds(30))

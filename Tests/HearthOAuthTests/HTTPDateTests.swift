@@ -29,8 +29,8 @@ struct HTTPDateTests {
     #expect(Timestamp(httpDate: text, near: now) == nil)
   }
 
-  private func answer(_ headers: [(String, String)]) -> HTTPAnswer {
-    HTTPAnswer(
+  private func answer(_ headers: [(String, String)]) -> HTTPResponse {
+    HTTPResponse(
       status: 503, headers: headers.map { APIRequest.Header(name: $0.0, value: $0.1) }, body: [], receivedAt: now)
   }
 

@@ -11,13 +11,13 @@ package struct ConnectionID: Hashable, Sendable {
 package protocol ControlHandler: Sendable {
   /// Calls of one connection run concurrently. Cancelled when the connection is gone or the daemon stops. What it
   /// returns for a notification (`request.id` is nil) is dropped, but its `start` is called.
-  func handle(_ request: Request, from peer: any ControlPeer) async -> ControlAnswer
+  func handle(_ request: Request, from peer: any ControlPeer) async -> ControlResponse
 
   /// Told once for each connection, after its last call has returned.
   func connectionClosed(_ connection: ConnectionID) async
 }
 
-package enum ControlAnswer: Sendable {
+package enum ControlResponse: Sendable {
   case result(JSON)
   case failure(RPCError)
   /// `start` is called once, right after the answer has been handed to the connection: a notification that is sent

@@ -30,7 +30,7 @@ package struct Delivery: Hashable, Sendable {
 }
 
 /// Deliveries that must go out one after the other: the front of a lane, or one unordered item.
-package struct DeliveryRun: Hashable, Sendable {
+package struct LaneBatch: Hashable, Sendable {
   package var deliveries: [Delivery]
 
   package init(_ deliveries: [Delivery]) {

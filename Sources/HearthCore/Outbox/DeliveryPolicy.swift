@@ -1,6 +1,6 @@
 /// What an answer, or the lack of one, makes of an item.
 ///
-/// A 401 is not decided here: it depends on the token and on what others are answered (see `TokenTrust`).
+/// A 401 is not decided here: it depends on the token and on what others are answered (see `TokenAcceptance`).
 package struct DeliveryPolicy: Hashable, Sendable {
   /// The first request with this key is still running, says 409: believed this often.
   static let maxConflicts = 5
@@ -15,13 +15,13 @@ package struct DeliveryPolicy: Hashable, Sendable {
   }
 
   /// Not the API but something before it spoke: a proxy (407), a captive portal (511; RFC 6585, section 6).
-  package static func meansOffline(_ answer: APIAnswer) -> Bool {
+  package static func meansOffline(_ answer: APIResponse) -> Bool {
     answer.status == 407 || answer.status == 511
   }
 
   package func verdict(
-    on answer: APIAnswer, to delivery: Delivery, sentAt: Timestamp, at now: Timestamp, random: Double
-  ) -> DeliveryVerdict {
+    on answer: APIResponse, to delivery: Delivery, sentAt: Timestamp, at now: Timestamp, random: Double
+  ) -> DeliveryOutcome {
     let status = answer.status
     switch status {
     case 200...299: return .delivered(status: status)
@@ -39,11 +39,11 @@ package struct DeliveryPolicy: Hashable, Sendable {
   /// The request was sent and no answer came.
   package func verdict(
     unanswered message: String, _ delivery: Delivery, sentAt: Timestamp, at now: Timestamp, random: Double
-  ) -> DeliveryVerdict {
+  ) -> DeliveryOutcome {
     retried(delivery, nil, status: nil, message: message, sentAt: sentAt, at: now, random: random)
   }
 
-  package func rejected(_ answer: APIAnswer) -> DeliveryVerdict {
+  package func rejected(_ answer: APIResponse) -> DeliveryOutcome {
     .dead(.rejected, status: answer.status, error: Self.describe(answer))
   }
 
@@ -58,7 +58,7 @@ package struct DeliveryPolicy: Hashable, Sendable {
   private func retried(
     _ delivery: Delivery, _ retryAfter: Duration?, status: Int?, message: String? = nil, sentAt: Timestamp,
     at now: Timestamp, random: Double
-  ) -> DeliveryVerdict {
+  ) -> DeliveryOutcome {
     let attempts = delivery.attempts + 1
     let error = message ?? "The server answered \(status ?? 0)."
     guard attempts < settings.maxAttempts else { return .dead(.attemptsExhausted, status: status, error: error) }
@@ -71,13 +71,13 @@ package struct DeliveryPolicy: Hashable, Sendable {
       until = min(until, unknownSince + settings.idempotencyHorizon + .milliseconds(1))
     }
     return .waiting(
-      DeliveryVerdict.Wait(
+      DeliveryOutcome.Wait(
         until: until, unknownSince: isFateUnknown ? sentAt : nil, isConflict: status == 409, status: status,
         error: error))
   }
 
   /// The status and the first 4 KiB of the answer.
-  private static func describe(_ answer: APIAnswer) -> String {
+  private static func describe(_ answer: APIResponse) -> String {
     // NUL ends a text in many a place where it will be shown.
     let bytes = answer.body.prefix(maxErrorBytes).map { $0 == 0 ? UInt8(ascii: " ") : $0 }
     let text = String(decoding: bytes, as: UTF8.self)
@@ -86,7 +86,7 @@ package struct DeliveryPolicy: Hashable, Sendable {
 }
 
 /// What becomes of an item that was taken to be sent.
-package enum DeliveryVerdict: Hashable, Sendable {
+package enum DeliveryOutcome: Hashable, Sendable {
   case delivered(status: Int)
   /// Charged; due again at `until`.
   case waiting(Wait)

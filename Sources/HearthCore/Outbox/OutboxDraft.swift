@@ -32,7 +32,7 @@ package struct OutboxDraft: Hashable, Sendable {
 }
 
 /// Why a draft is refused, in one sentence for people.
-package struct DraftFlaw: Error, Hashable, Sendable, CustomStringConvertible {
+package struct DraftError: Error, Hashable, Sendable, CustomStringConvertible {
   package let description: String
 
   init(_ description: String) {
@@ -47,45 +47,45 @@ extension OutboxDraft {
   private static let maxNameBytes = 255
 
   /// Makes sure that the draft can be sent as it is, and reads its URL.
-  package func checked(maxBody: Int) throws(DraftFlaw) -> HTTPURL {
-    guard Self.isToken(method) else { throw DraftFlaw("method: it is not an HTTP method") }
+  package func checked(maxBody: Int) throws(DraftError) -> HTTPURL {
+    guard Self.isToken(method) else { throw DraftError("method: it is not an HTTP method") }
     // CONNECT has no URL of this form; TRACE sends the token back (RFC 9110, section 9.3.8).
-    guard method != "CONNECT", method != "TRACE" else { throw DraftFlaw("method: \(method) cannot be delivered") }
+    guard method != "CONNECT", method != "TRACE" else { throw DraftError("method: \(method) cannot be delivered") }
     try checkHeaders()
-    guard body.count <= maxBody else { throw DraftFlaw("body: it is longer than \(maxBody) bytes") }
+    guard body.count <= maxBody else { throw DraftError("body: it is longer than \(maxBody) bytes") }
     guard isUnordered || Self.isName(lane) else {
-      throw DraftFlaw("lane: it must have 1 to 255 bytes and no control characters")
+      throw DraftError("lane: it must have 1 to 255 bytes and no control characters")
     }
     if let idempotencyKey {
       guard Self.isName(idempotencyKey), idempotencyKey.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-        throw DraftFlaw("idempotencyKey: it must be 1 to 255 visible ASCII characters")
+        throw DraftError("idempotencyKey: it must be 1 to 255 visible ASCII characters")
       }
     }
     if let replaceKey, !Self.isName(replaceKey) {
-      throw DraftFlaw("replaceKey: it must have 1 to 255 bytes and no control characters")
+      throw DraftError("replaceKey: it must have 1 to 255 bytes and no control characters")
     }
     if let notBefore, let expiresAt, expiresAt <= notBefore {
-      throw DraftFlaw("expiresAt: it is not after notBefore")
+      throw DraftError("expiresAt: it is not after notBefore")
     }
     do {
       return try HTTPURL(url)
     } catch {
-      throw DraftFlaw("url: \(error)")
+      throw DraftError("url: \(error)")
     }
   }
 
-  private func checkHeaders() throws(DraftFlaw) {
+  private func checkHeaders() throws(DraftError) {
     guard headers.count <= Self.maxHeaders,
       headers.reduce(0, { $0 + $1.byteCount }) <= Self.maxHeaderBytes
-    else { throw DraftFlaw("headers: more than \(Self.maxHeaders), or longer than \(Self.maxHeaderBytes) bytes") }
+    else { throw DraftError("headers: more than \(Self.maxHeaders), or longer than \(Self.maxHeaderBytes) bytes") }
     for header in headers {
-      guard Self.isToken(header.name) else { throw DraftFlaw("headers: a name is not valid") }
+      guard Self.isToken(header.name) else { throw DraftError("headers: a name is not valid") }
       guard !header.isOwn else {
-        throw DraftFlaw("headers: \(header.name) is set by Hearth")
+        throw DraftError("headers: \(header.name) is set by Hearth")
       }
       // RFC 9110, section 5.5: no control characters but the tab.
       guard header.value.utf8.allSatisfy({ $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F }) else {
-        throw DraftFlaw("headers: the value of \(header.name) has a control character")
+        throw DraftError("headers: the value of \(header.name) has a control character")
       }
     }
   }

@@ -4,7 +4,7 @@ package protocol APIEndpoint: Sendable {
   /// `account`: whose request it is; each may have settings of its own for its connections.
   func exchange(
     _ request: APIRequest, of account: AccountName, bearer: Token?, timeout: Duration
-  ) async throws(ExchangeFailure) -> APIAnswer
+  ) async throws(ExchangeFailure) -> APIResponse
 }
 
 package struct APIRequest: Hashable, Sendable {
@@ -41,7 +41,7 @@ package struct APIRequest: Hashable, Sendable {
   }
 }
 
-package struct APIAnswer: Hashable, Sendable {
+package struct APIResponse: Hashable, Sendable {
   package var status: Int
   package var headers: [APIRequest.Header]
   package var body: [UInt8]

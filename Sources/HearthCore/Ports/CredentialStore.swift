@@ -3,18 +3,18 @@
 /// One object an account. Calls on it are never made at the same time.
 package protocol CredentialStore: Sendable {
   /// What is known without the credential itself (accounts.json); nothing where the account is new.
-  func remembered() async throws(Obstacle) -> RememberedAccount
+  func remembered() async throws(AccessFailure) -> RememberedAccount
 
   /// Reads the credential, heals a marker or a memory that a crash left behind, and finishes a removal that was
   /// noted while the file was out of reach. Never fails: what could not be read, or not be removed, is an outcome.
   func read() async -> CredentialReading
 
   /// Makes sure that `write` will find room and access: the file aside is made and its blocks are allocated.
-  func prepare() async throws(Obstacle)
+  func prepare() async throws(AccessFailure)
 
   /// Puts the credential on disk, whole and durable (fsync of file and folder), or leaves the old one.
   /// An unreadable file is never replaced.
-  func write(_ credential: Credential) async throws(Obstacle)
+  func write(_ credential: Credential) async throws(AccessFailure)
 
   /// Puts the end of the session in place of the grant, and in accounts.json. Each of the two is tried, whatever became
   /// of the other; what is missing is made good for by a later `read`.
@@ -27,10 +27,10 @@ package protocol CredentialStore: Sendable {
   func remove(_ record: EndRecord, fingerprint: Fingerprint?) async throws(EndNotWritten) -> RemovedCredentials
 
   /// Moves a file that cannot be understood to a name beside it, and says which.
-  func setAside() async throws(Obstacle) -> String
+  func setAside() async throws(AccessFailure) -> String
 
   /// Remembers the user's own lock across restarts.
-  func remember(lockedByUser: Bool) async throws(Obstacle)
+  func remember(lockedByUser: Bool) async throws(AccessFailure)
 
   /// Whether the account is protected by a passphrase and its key is not held: until `unlock` nothing can be sealed.
   func needsPassphrase() async -> Bool
@@ -71,7 +71,7 @@ package enum CredentialReading: Hashable, Sendable {
   case neverSignedIn
   /// The place can be read and the credential is gone from it; the text says where it was.
   case missing(String)
-  case unreadable(Obstacle)
+  case unreadable(AccessFailure)
   /// No credential file in form; the text says what is wrong.
   case corrupt(String)
   /// Written by a newer version of the format.
@@ -93,13 +93,13 @@ package struct RemovedCredentials: Hashable, Sendable {
 /// Why the end of a session is not written down as it should be.
 package enum EndNotWritten: Error, Hashable, Sendable {
   /// It is on record in one place, and the session is over after a crash, too.
-  case partly(Obstacle)
+  case partly(AccessFailure)
   /// It is on record nowhere: a crash now, and the session is there again.
-  case nowhere(Obstacle)
+  case nowhere(AccessFailure)
 
-  package var obstacle: Obstacle {
+  package var accessFailure: AccessFailure {
     switch self {
-    case .partly(let obstacle), .nowhere(let obstacle): obstacle
+    case .partly(let accessFailure), .nowhere(let accessFailure): accessFailure
     }
   }
 }
@@ -108,7 +108,7 @@ package enum UnlockFailure: Error, Hashable, Sendable {
   case wrongPassphrase
   /// Too many wrong ones; ask again after this.
   case tooSoon(Duration)
-  case unavailable(Obstacle)
+  case unavailable(AccessFailure)
   /// The account's protection is not `passphrase`.
   case notSealed
 }

@@ -49,17 +49,17 @@ package protocol OutboxStore: Sendable {
   ) async throws(OutboxStoreFailure) -> Int
 
   /// Makes up to `limit` waiting items due now, but for those with a `notBefore`; returns how many there were.
-  func hasten(_ account: AccountName, limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> Int
+  func retryNow(_ account: AccountName, limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> Int
 
   /// The clock was stepped by `shift`: retries wait as long as before, and none longer than a server may ask for.
-  func replan(shift: Duration, at now: Timestamp) async throws(OutboxStoreFailure)
+  func shiftSchedule(shift: Duration, at now: Timestamp) async throws(OutboxStoreFailure)
 
   /// Up to `limit` items that are past their `expiresAt` are dead.
   func expire(limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> (items: [OutboxItem], OutboxTotals)
 
   /// Removes up to `limit` items that were finished long ago, and gives some free pages back; returns whether there is
   /// more to do.
-  func sweep(_ retention: OutboxRetention, limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> Bool
+  func prune(_ retention: OutboxRetention, limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> Bool
 
   func setPaused(_ accounts: Set<AccountName>, _ isPaused: Bool) async throws(OutboxStoreFailure)
 
@@ -155,9 +155,9 @@ package struct OutboxReceipts: Hashable, Sendable {
 
 package struct FinishedDelivery: Hashable, Sendable {
   package var number: Int64
-  package var verdict: DeliveryVerdict
+  package var verdict: DeliveryOutcome
 
-  package init(number: Int64, verdict: DeliveryVerdict) {
+  package init(number: Int64, verdict: DeliveryOutcome) {
     self.number = number
     self.verdict = verdict
   }
@@ -201,7 +201,7 @@ package struct OutboxClaim: Hashable, Sendable {
 package struct OutboxSettlement: Hashable, Sendable {
   /// What a claim brought.
   package struct Claimed: Hashable, Sendable {
-    package var runs: [DeliveryRun] = []
+    package var runs: [LaneBatch] = []
     /// When the next item is due that could not be taken yet.
     package var nextDueAt: Timestamp?
     /// A limit was reached: there may be more of these.

@@ -4,7 +4,7 @@ package struct HeldGrant: Hashable, Sendable {
   /// On disk as it is here; where not, it is written as soon as that can be.
   package var isStored: Bool
   /// Why the file cannot be read now; nil where it can.
-  package var obstacle: Obstacle?
+  package var accessFailure: AccessFailure?
   /// The format of what a newer version wrote in its place; nil where nothing such was found.
   package var newerFormat: Int?
   /// When it is due to be refreshed; nil where it never expires.
@@ -16,10 +16,10 @@ package struct HeldGrant: Hashable, Sendable {
   package var isTimedHere = false
   package var expiryAnnounced = false
 
-  package init(credential: Credential, isStored: Bool, obstacle: Obstacle?, refreshAt: Timestamp?) {
+  package init(credential: Credential, isStored: Bool, accessFailure: AccessFailure?, refreshAt: Timestamp?) {
     self.credential = credential
     self.isStored = isStored
-    self.obstacle = obstacle
+    self.accessFailure = accessFailure
     self.refreshAt = refreshAt
   }
 

@@ -23,21 +23,21 @@ package enum SessionAction: Hashable, Sendable {
   /// Wipe the key from memory.
   case lockStore
   case revoke(Credential)
-  case answer(CallID, SessionAnswer)
-  case announce(SessionAnnouncement)
+  case answer(CallID, SessionResponse)
+  case announce(SessionEvent)
 }
 
 /// The answer to a call.
-package enum SessionAnswer: Hashable, Sendable {
+package enum SessionResponse: Hashable, Sendable {
   case token(Credential)
   case done
   /// What was signed out and is to be revoked, the session's own first; nothing where that was not asked for.
   case signedOut(revoke: [Credential])
-  case refused(SessionRefusal)
+  case refused(SessionRejection)
 }
 
 /// Why a call could not be met.
-package enum SessionRefusal: Hashable, Sendable, Error {
+package enum SessionRejection: Hashable, Sendable, Error {
   /// The state says it: unauthenticated, reauthRequired, locked or hydrating for too long.
   case state(SessionState)
   case refreshUnavailable(message: String, retryAfter: Duration?)
@@ -49,19 +49,19 @@ package enum SessionRefusal: Hashable, Sendable, Error {
 }
 
 /// What clients and the journal are told.
-package enum SessionAnnouncement: Hashable, Sendable {
+package enum SessionEvent: Hashable, Sendable {
   case changed(from: SessionState, to: SessionState)
   case refreshed(Fingerprint, previous: Fingerprint, expiresAt: Timestamp?)
   case refreshFailed(message: String, failures: Int)
   case expiring(at: Timestamp, final: Bool)
   case signedIn(Subject?)
   case signedOut(Subject?)
-  case unauthorized(APIRefusal)
-  case credentialUnreadable(Obstacle)
+  case unauthorized(APIRejection)
+  case credentialUnreadable(AccessFailure)
   case credentialReadable
   /// `name`: of the file that it was moved to.
   case credentialSetAside(name: String, why: String)
-  case credentialPendingWrite(Obstacle)
+  case credentialPendingWrite(AccessFailure)
   /// Another program's grant was taken over, or whose it is became known.
   case statusChanged
 }

@@ -24,7 +24,7 @@ extension SessionMachine {
       calls.append(waiting(.look))
     case .settle:
       calls.append(waiting(.look))
-      let isRead = knowledge != .unread && (knowledge != .withheld || !locks.isEmpty)
+      let isRead = credentialState != .unread && (credentialState != .withheld || !locks.isEmpty)
       if isRead, !looking.isReading, !looking.isWanted {
         calls[calls.endIndex - 1].outcome = .succeeded
       }
@@ -32,7 +32,7 @@ extension SessionMachine {
       return signOut(id, revoke: revoke, at: now)
     case .requestGrant:
       guard settings.renewsWithoutRefreshToken else { return [.answer(id, .refused(.needsSignIn))] }
-      switch knowledge {
+      switch credentialState {
       case .ended(let record) where record.reason != .credentialTooNew: startAnew()
       case .absent: startAnew()
       case .unread, .withheld, .unreadable, .held, .starting, .adopting, .ending, .ended: break
@@ -53,7 +53,7 @@ extension SessionMachine {
   private mutating func startAnew() {
     leaveSignIn()
     history = RefreshHistory(lastAttemptAt: history.lastAttemptAt)
-    knowledge = .starting(isInFlight: false)
+    credentialState = .starting(isInFlight: false)
   }
 
   /// Writes a grant of a new sign-in; what clients see changes once it is on disk.
@@ -62,7 +62,7 @@ extension SessionMachine {
   ) -> [SessionAction] {
     let shown = state(at: now)
     leaveSignIn()
-    knowledge = .adopting(Adoption(credential: credential, unlocks: unlocks, isFresh: isFresh, shownAs: shown))
+    credentialState = .adopting(Adoption(credential: credential, unlocks: unlocks, isFresh: isFresh, shownAs: shown))
     return write(credential)
   }
 
@@ -74,9 +74,9 @@ extension SessionMachine {
   }
 
   private mutating func refused(
-    _ refusal: APIRefusal, _ call: WaitingCall, at now: Timestamp
+    _ refusal: APIRejection, _ call: WaitingCall, at now: Timestamp
   ) -> [SessionAction] {
-    guard case .held(let held) = knowledge, case .authenticated = state(at: now),
+    guard case .held(let held) = credentialState, case .authenticated = state(at: now),
       held.grant.bearer(settings.bearer).fingerprint == refusal.fingerprint
     else { return [.answer(call.id, .done)] }
     let isKnown = self.refusal?.fingerprint == refusal.fingerprint
@@ -105,20 +105,20 @@ extension SessionMachine {
   private mutating func signOut(_ id: CallID, revoke: Bool, at now: Timestamp) -> [SessionAction] {
     let newest = newestInMemory
     leaveSignIn()
-    if knowledge == .absent(signedOut: true) { return [.answer(id, .signedOut(revoke: []))] }
+    if credentialState == .absent(signedOut: true) { return [.answer(id, .signedOut(revoke: []))] }
     calls.append(WaitingCall(id: id, kind: .signOut(newest, revoke: revoke), askedAt: now))
-    if case .ending(let record, _) = knowledge, record.reason == .signedOut { return [] }
+    if case .ending(let record, _) = credentialState, record.reason == .signedOut { return [] }
     let superseded = supersedeAdoption()
     refusal = nil
     history = RefreshHistory(lastAttemptAt: history.lastAttemptAt)
     writing.succeeded()
     let record = EndRecord(reason: .signedOut, at: now, fingerprint: nil)
-    knowledge = .ending(record, shownAs: state(at: now))
+    credentialState = .ending(record, shownAs: state(at: now))
     return superseded + writeDown(record)
   }
 
   private var newestInMemory: Credential? {
-    switch knowledge {
+    switch credentialState {
     case .held(let held): if case .storing(let credential, _) = held.phase { credential } else { held.credential }
     case .adopting(let adoption): adoption.credential
     case .unread, .withheld, .unreadable, .starting, .ending, .ended, .absent: nil
@@ -146,10 +146,10 @@ extension SessionMachine {
     return call.askedAt + (isShort ? Self.hydrationPatience : settings.refresh.requestTimeout * 2 + .seconds(10))
   }
 
-  private func answer(to call: WaitingCall, at now: Timestamp) -> SessionAnswer? {
+  private func answer(to call: WaitingCall, at now: Timestamp) -> SessionResponse? {
     if let answer = answerWhenReady(to: call, at: now) { return answer }
     guard deadline(of: call, at: now) <= now else { return nil }
-    func late(_ message: String) -> SessionAnswer { .refused(.refreshUnavailable(message: message, retryAfter: nil)) }
+    func late(_ message: String) -> SessionResponse { .refused(.refreshUnavailable(message: message, retryAfter: nil)) }
     switch call.kind {
     case .token, .refresh:
       let message = history.lastError ?? "The provider did not answer."
@@ -161,13 +161,13 @@ extension SessionMachine {
     }
   }
 
-  private func answerWhenReady(to call: WaitingCall, at now: Timestamp) -> SessionAnswer? {
+  private func answerWhenReady(to call: WaitingCall, at now: Timestamp) -> SessionResponse? {
     switch call.kind {
     case .signOut: return nil
     case .look, .adoption: return call.outcome == nil ? nil : .done
     case .token, .refresh, .refusal: break
     }
-    switch knowledge {
+    switch credentialState {
     case .adopting: return nil
     case .ending: return answerWhileEnding(call, at: now)
     case .unread, .withheld, .unreadable, .held, .starting, .ended, .absent: break
@@ -182,10 +182,10 @@ extension SessionMachine {
       return .refused(.state(state))
     case .authenticated: break
     }
-    if case .starting(let isInFlight) = knowledge {
+    if case .starting(let isInFlight) = credentialState {
       return answerBeforeFirstGrant(to: call, isInFlight: isInFlight, at: now)
     }
-    guard case .held(let held) = knowledge else { return nil }
+    guard case .held(let held) = credentialState else { return nil }
     switch call.kind {
     case .token(let minValidity) where isUsable(held, at: now) && lasts(held.grant, minValidity, at: now):
       return .token(held.credential)
@@ -203,7 +203,7 @@ extension SessionMachine {
   }
 
   /// There is no token yet, and the provider is asked for the first one.
-  private func answerBeforeFirstGrant(to call: WaitingCall, isInFlight: Bool, at now: Timestamp) -> SessionAnswer? {
+  private func answerBeforeFirstGrant(to call: WaitingCall, isInFlight: Bool, at now: Timestamp) -> SessionResponse? {
     if case .refusal = call.kind { return .done }
     if case .failed(let message, let retryAfter)? = call.outcome {
       return .refused(.refreshUnavailable(message: message, retryAfter: retryAfter))
@@ -217,8 +217,8 @@ extension SessionMachine {
   }
 
   /// Until the end is on record nobody is told of it, and nobody is given a token either.
-  private func answerWhileEnding(_ call: WaitingCall, at now: Timestamp) -> SessionAnswer? {
-    guard let why = endObstacle, !writing.isWriting else { return nil }
+  private func answerWhileEnding(_ call: WaitingCall, at now: Timestamp) -> SessionResponse? {
+    guard let why = endFailure, !writing.isWriting else { return nil }
     if case .refusal = call.kind { return .done }
     return .refused(.refreshUnavailable(message: why, retryAfter: writing.againAt.map { $0 - now }))
   }
@@ -231,9 +231,9 @@ extension SessionMachine {
   /// Where the token does not last as long as is asked.
   private func lesserTokenAnswer(
     _ call: WaitingCall, _ held: HeldGrant, _ minValidity: Duration?, at now: Timestamp
-  ) -> SessionAnswer? {
+  ) -> SessionResponse? {
     let isUsable = isUsable(held, at: now)
-    let failure: SessionRefusal
+    let failure: SessionRejection
     switch call.outcome {
     case .succeeded: return .token(held.credential)
     case .failed(let message, let retryAfter):
@@ -255,7 +255,7 @@ extension SessionMachine {
       >= Swift.min(validity ?? Self.usualValidity, lifetime - settings.refresh.margin(forLifetime: lifetime))
   }
 
-  private func refreshAnswer(_ call: WaitingCall, _ held: HeldGrant, at now: Timestamp) -> SessionAnswer? {
+  private func refreshAnswer(_ call: WaitingCall, _ held: HeldGrant, at now: Timestamp) -> SessionResponse? {
     switch call.outcome {
     case .succeeded: return .done
     case .failed(let message, let retryAfter):
@@ -268,16 +268,16 @@ extension SessionMachine {
   }
 
   /// Why no refresh will be sent for a call that asks for one now; nil where one is under way or about to be.
-  private func whyNoRefresh(_ held: HeldGrant, at now: Timestamp) -> SessionRefusal? {
+  private func whyNoRefresh(_ held: HeldGrant, at now: Timestamp) -> SessionRejection? {
     // Whoever joins one that is under way gets its result, whatever has become of the place meanwhile.
     guard held.phase == .idle else { return nil }
-    if let obstacle = held.obstacle { return .state(.locked(.obstacle(obstacle))) }
+    if let accessFailure = held.accessFailure { return .state(.locked(.accessFailure(accessFailure))) }
     if !isRenewable(held.grant, at: now) {
       // No patience helps here: what there is to do is to sign in.
       return .state(.reauthRequired(held.grant.refreshToken == nil ? .noRefreshToken : .refreshTokenExpired))
     }
     if !held.isStored, !writing.isWriting {
-      let why = writing.lastObstacle?.detail ?? "it is not on disk yet"
+      let why = writing.lastFailure?.detail ?? "it is not on disk yet"
       return .refreshUnavailable(message: "The credential cannot be written now (\(why)).", retryAfter: nil)
     }
     if let trouble = history.trouble, now < trouble.until {

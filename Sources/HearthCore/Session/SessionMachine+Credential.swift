@@ -17,21 +17,25 @@ extension SessionMachine {
       looking.isWanted = true
       return []
     }
-    if case .held(let held) = knowledge, case .storing(let next, _) = held.phase, !brings(reading, anotherThan: held) {
+    if case .held(let held) = credentialState, case .storing(let next, _) = held.phase,
+      !brings(reading, anotherThan: held)
+    {
       looking.isWanted = true
       return write(next)
     }
     if looking.isWanted {
       // Asked for again meanwhile; after a refusal by the provider only what is read from then on counts, or a grant
       // that is not the refused one: the next look may meet an obstacle.
-      if case .held(let held) = knowledge, held.phase.isConfirming, !brings(reading, anotherThan: held) { return [] }
+      if case .held(let held) = credentialState, held.phase.isConfirming, !brings(reading, anotherThan: held) {
+        return []
+      }
     } else {
       for index in calls.indices where calls[index].kind == .look { calls[index].outcome = .succeeded }
     }
     let newerFormat: Int? = if case .tooNew(let version) = reading { version } else { nil }
     updateHeld { held, _ in held.newerFormat = newerFormat }
     switch meaning(of: reading) {
-    case .unreadable(let obstacle): return unreadable(obstacle, at: now)
+    case .unreadable(let accessFailure): return unreadable(accessFailure, at: now)
     case .corrupt(let why): return corrupt(why)
     case .found(let credential): return found(credential, at: now)
     case .misprotected(let credential):
@@ -65,43 +69,43 @@ extension SessionMachine {
   /// What has lain there before and left no trace is away; what a newer version wrote cannot be read. Neither takes
   /// away a grant that is in memory.
   private func meaning(of reading: CredentialReading) -> CredentialReading {
-    guard case .held(let held) = knowledge, !held.phase.isConfirming else { return reading }
+    guard case .held(let held) = credentialState, !held.phase.isConfirming else { return reading }
     switch reading {
     case .neverSignedIn where onDisk != nil:
-      return .unreadable(Obstacle(.volumeUnavailable, detail: "nothing is left of the place where it was"))
+      return .unreadable(AccessFailure(.volumeUnavailable, detail: "nothing is left of the place where it was"))
     case .tooNew(let version):
       return .unreadable(
-        Obstacle(.storageError, detail: "a newer version of Hearth wrote format \(version); update Hearth"))
+        AccessFailure(.storageError, detail: "a newer version of Hearth wrote format \(version); update Hearth"))
     case .neverSignedIn, .found, .misprotected, .ended, .missing, .unreadable, .corrupt: return reading
     }
   }
 
-  private mutating func unreadable(_ obstacle: Obstacle, at now: Timestamp) -> [SessionAction] {
+  private mutating func unreadable(_ accessFailure: AccessFailure, at now: Timestamp) -> [SessionAction] {
     looking.wasFruitless(at: now)
-    if obstacle.kind == .passphraseRequired { mayHoldKey = false }
+    if accessFailure.kind == .passphraseRequired { mayHoldKey = false }
     let isNews: Bool
-    switch knowledge {
+    switch credentialState {
     case .unread, .withheld, .unreadable:
-      isNews = knowledge != .unreadable(obstacle)
-      knowledge = .unreadable(obstacle)
+      isNews = credentialState != .unreadable(accessFailure)
+      credentialState = .unreadable(accessFailure)
     case .held(var held):
       // The provider has refused for good. That is remembered even where the file cannot be written, and a newer
       // grant that is found in it later is taken over.
       if case .confirming(let reason) = held.phase { return end(reason, at: now) }
-      isNews = held.obstacle != obstacle
-      held.obstacle = obstacle
-      knowledge = .held(held)
+      isNews = held.accessFailure != accessFailure
+      held.accessFailure = accessFailure
+      credentialState = .held(held)
     case .starting, .adopting, .ending, .ended, .absent:
       isNews = false
     }
-    return isNews ? [.announce(.credentialUnreadable(obstacle))] : []
+    return isNews ? [.announce(.credentialUnreadable(accessFailure))] : []
   }
 
   private mutating func found(_ credential: Credential, at now: Timestamp) -> [SessionAction] {
     let marks = GrantMarks(credential.grant)
     if let again = finish(marks, at: now) { return [again] }
     looking.wasFruitful()
-    switch knowledge {
+    switch credentialState {
     case .unread, .withheld:
       return adopt(credential, at: now)
     case .unreadable:
@@ -112,15 +116,15 @@ extension SessionMachine {
       looking.isWanted = true
       return []
     case .held(var held):
-      let wasUnreadable = held.obstacle != nil
-      held.obstacle = nil
-      knowledge = .held(held)
+      let wasUnreadable = held.accessFailure != nil
+      held.accessFailure = nil
+      credentialState = .held(held)
       let news: [SessionAction] = wasUnreadable ? [.announce(.credentialReadable)] : []
       if marks == GrantMarks(held.grant) {
         onDisk = marks
         // Whose it is, or where from, may have become known since it was written, or the clock been set.
         held.isStored = held.isStored || credential == held.credential
-        knowledge = .held(held)
+        credentialState = .held(held)
         return news + confirmedRejection(at: now)
       }
       if marks == onDisk, !held.isStored {
@@ -135,7 +139,7 @@ extension SessionMachine {
   /// Where the grant of a session that is over is still there: what could not be written or removed at first. Until
   /// that is done the looks grow no more frequent.
   private mutating func finish(_ marks: GrantMarks, at now: Timestamp) -> SessionAction? {
-    switch knowledge {
+    switch credentialState {
     case .ended(let record) where marks.contains(record.fingerprint):
       // The end reached accounts.json and not the file: the refused token is never sent again.
       onDisk = marks
@@ -153,7 +157,7 @@ extension SessionMachine {
   private mutating func adopt(_ credential: Credential, at now: Timestamp) -> [SessionAction] {
     let marks = GrantMarks(credential.grant)
     let isNews =
-      switch knowledge {
+      switch credentialState {
       case .unread, .withheld, .unreadable: onDisk.map { $0 != marks } ?? false
       case .held, .starting, .adopting, .ending, .ended, .absent: onDisk != marks
       }
@@ -169,7 +173,7 @@ extension SessionMachine {
     subject = owner ?? (isNews ? nil : subject)
     let actions: [SessionAction] = isNews ? [.announce(.statusChanged)] : []
     guard locks.isEmpty else {
-      knowledge = .withheld
+      credentialState = .withheld
       return actions
     }
     hold(credential, isStored: true)
@@ -180,28 +184,29 @@ extension SessionMachine {
 
   mutating func hold(_ credential: Credential, isStored: Bool) {
     refusal = nil
-    let refreshAt = settings.refresh.refreshTime(of: credential.grant, share: chance.share())
-    knowledge = .held(HeldGrant(credential: credential, isStored: isStored, obstacle: nil, refreshAt: refreshAt))
+    let refreshAt = settings.refresh.refreshTime(of: credential.grant, share: random.share())
+    credentialState = .held(
+      HeldGrant(credential: credential, isStored: isStored, accessFailure: nil, refreshAt: refreshAt))
   }
 
   /// There is no credential, and none was signed out: the client's own grant is asked for, unless a lock forbids it.
-  private mutating func start() { knowledge = locks.isEmpty ? .starting(isInFlight: false) : .withheld }
+  private mutating func start() { credentialState = locks.isEmpty ? .starting(isInFlight: false) : .withheld }
 
   private mutating func readEnd(_ record: EndRecord, at now: Timestamp) -> [SessionAction] {
-    switch knowledge {
+    switch credentialState {
     case .unread, .withheld, .unreadable:
       if isOvercome(record.reason) {
         start()
       } else {
-        knowledge = record.reason == .signedOut ? .absent(signedOut: true) : .ended(record)
+        credentialState = record.reason == .signedOut ? .absent(signedOut: true) : .ended(record)
       }
     case .held(var held):
       if case .confirming(let reason) = held.phase { return end(reason, at: now) }
       // Nothing that is written in a file ends a session that is in memory: it is written anew.
       onDisk = nil
       held.isStored = false
-      held.obstacle = nil
-      knowledge = .held(held)
+      held.accessFailure = nil
+      credentialState = .held(held)
     case .ended, .absent:
       // What could not be written or removed at first is done.
       writing.succeeded()
@@ -212,14 +217,14 @@ extension SessionMachine {
 
   /// `place`: where the credential was, when there was one.
   private mutating func readAbsence(_ place: String?, at now: Timestamp) -> [SessionAction] {
-    switch knowledge {
+    switch credentialState {
     case .unread, .withheld, .unreadable:
       if settings.renewsWithoutRefreshToken {
         start()
         return []
       }
       guard let place else {
-        knowledge = .absent(signedOut: false)
+        credentialState = .absent(signedOut: false)
         return []
       }
       return end(.credentialMissing, detail: "The credential was removed: \(place).", at: now)
@@ -227,8 +232,8 @@ extension SessionMachine {
       if case .confirming(let reason) = held.phase { return end(reason, at: now) }
       guard onDisk != nil else {
         // Nothing of ours has lain there yet: it is not gone, it is still to be written.
-        held.obstacle = nil
-        knowledge = .held(held)
+        held.accessFailure = nil
+        credentialState = .held(held)
         return []
       }
       if settings.renewsWithoutRefreshToken {
@@ -250,29 +255,30 @@ extension SessionMachine {
 
   /// It is set aside first: nothing is written, and nothing ends, over a file that may still be of use to somebody.
   private mutating func corrupt(_ why: String) -> [SessionAction] {
-    switch knowledge {
+    switch credentialState {
     case .unread, .withheld, .unreadable, .starting, .ended, .absent: break
     case .adopting, .ending: return []
     case .held(var held):
       held.isStored = false
-      held.obstacle = nil
-      knowledge = .held(held)
+      held.accessFailure = nil
+      credentialState = .held(held)
       onDisk = nil
     }
     writing.underWay += 1
     return [.setAside(why: why)]
   }
 
-  mutating func wasSetAside(_ result: Result<String, Obstacle>, why: String, at now: Timestamp) -> [SessionAction] {
+  mutating func wasSetAside(_ result: Result<String, AccessFailure>, why: String, at now: Timestamp) -> [SessionAction]
+  {
     writing.underWay -= 1
     var actions: [SessionAction] = []
     switch result {
-    case .failure(let obstacle):
-      actions += unreadable(obstacle, at: now)
+    case .failure(let accessFailure):
+      actions += unreadable(accessFailure, at: now)
     case .success(let name):
       actions.append(.announce(.credentialSetAside(name: name, why: why)))
       looking.wasFruitful()
-      switch knowledge {
+      switch credentialState {
       case .unread, .withheld, .unreadable:
         if settings.renewsWithoutRefreshToken {
           start()
@@ -291,7 +297,7 @@ extension SessionMachine {
   }
 
   private mutating func tooNew(_ version: Int, at now: Timestamp) -> [SessionAction] {
-    switch knowledge {
+    switch credentialState {
     case .held: return confirmedRejection(at: now)
     case .unread, .withheld, .unreadable:
       endTooNew(version, at: now)
@@ -304,7 +310,7 @@ extension SessionMachine {
   /// Not written down: the file says it by itself, and must stay as the newer version left it.
   mutating func endTooNew(_ format: Int, at now: Timestamp) {
     looking.wasFruitful()
-    knowledge = .ended(
+    credentialState = .ended(
       EndRecord(
         reason: .credentialTooNew, at: now, fingerprint: nil,
         detail: "The credential was written by a newer version of Hearth (format \(format)); update Hearth."))

@@ -6,17 +6,18 @@ extension SessionMachine {
   }
 
   /// What people are told while the end could be written down nowhere; nil where that is not so.
-  var endObstacle: String? {
-    guard case .ending(let record, _) = knowledge, writing.failures > 0, let obstacle = writing.lastObstacle else {
+  var endFailure: String? {
+    guard case .ending(let record, _) = credentialState, writing.failures > 0, let accessFailure = writing.lastFailure
+    else {
       return nil
     }
     let what = record.reason == .signedOut ? "You are being signed out" : "The session is over"
-    return "\(what), and that cannot be written down yet (\(obstacle.detail)); Hearth goes on trying."
+    return "\(what), and that cannot be written down yet (\(accessFailure.detail)); Hearth goes on trying."
   }
 
   mutating func endWritten(_ result: Result<Void, EndNotWritten>, at now: Timestamp) -> [SessionAction] {
     guard settled(result, at: now) else { return endNowhere() }
-    if case .ending(let record, _) = knowledge, record.reason != .signedOut { knowledge = .ended(record) }
+    if case .ending(let record, _) = credentialState, record.reason != .signedOut { credentialState = .ended(record) }
     return []
   }
 
@@ -24,8 +25,8 @@ extension SessionMachine {
     guard settled(result.map { _ in }, at: now) else { return endNowhere() }
     let removed = (try? result.get()) ?? RemovedCredentials()
     var actions: [SessionAction] = []
-    if case .ending = knowledge {
-      knowledge = .absent(signedOut: true)
+    if case .ending = credentialState {
+      credentialState = .absent(signedOut: true)
       actions.append(.announce(.signedOut(subject)))
       subject = settings.configuredSubject
     } else if isAdopting {
@@ -49,15 +50,15 @@ extension SessionMachine {
       writing.succeeded()
       looking.wasFruitful()
       onDisk = nil
-    case .failure(.nowhere(let obstacle)):
-      if case .ending = knowledge {
-        writing.failed(obstacle, at: now, share: chance.share())
+    case .failure(.nowhere(let accessFailure)):
+      if case .ending = credentialState {
+        writing.failed(accessFailure, at: now, share: random.share())
         return false
       }
-      writing.lastObstacle = obstacle
+      writing.lastFailure = accessFailure
       looking.wasFruitless(at: now)
-    case .failure(.partly(let obstacle)):
-      writing.lastObstacle = obstacle
+    case .failure(.partly(let accessFailure)):
+      writing.lastFailure = accessFailure
       looking.wasFruitless(at: now)
     }
     return true
@@ -65,13 +66,13 @@ extension SessionMachine {
 
   /// Told now, it would be undone by a crash. Who signs out hears that it is not done yet; the provider is told already.
   private mutating func endNowhere() -> [SessionAction] {
-    guard !writing.isWriting, let obstacle = writing.lastObstacle else { return [] }
+    guard !writing.isWriting, let accessFailure = writing.lastFailure else { return [] }
     var actions: [SessionAction] = []
-    if writing.failures == 1 { actions.append(.announce(.credentialPendingWrite(obstacle))) }
+    if writing.failures == 1 { actions.append(.announce(.credentialPendingWrite(accessFailure))) }
     for call in calls {
       guard case .signOut(let newest, let revoke) = call.kind else { continue }
       if revoke, let newest { actions.append(.revoke(newest)) }
-      let refusal = SessionRefusal.refreshUnavailable(message: endObstacle ?? obstacle.detail, retryAfter: nil)
+      let refusal = SessionRejection.refreshUnavailable(message: endFailure ?? accessFailure.detail, retryAfter: nil)
       actions.append(.answer(call.id, .refused(refusal)))
     }
     calls.removeAll(where: \.isSignOut)

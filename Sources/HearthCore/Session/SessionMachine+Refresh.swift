@@ -12,7 +12,7 @@ extension SessionMachine {
 
   /// Nothing but the time keeps a refresh from being sent.
   func canRefresh(_ held: HeldGrant, at now: Timestamp) -> Bool {
-    canAsk && held.isStored && held.obstacle == nil && isRenewable(held.grant, at: now)
+    canAsk && held.isStored && held.accessFailure == nil && isRenewable(held.grant, at: now)
   }
 
   /// Whatever asks for it, no refresh is sent before this.
@@ -36,7 +36,7 @@ extension SessionMachine {
 
   /// When the next request will be sent by itself, if nothing changes.
   func plannedRequest(at now: Timestamp) -> Timestamp? {
-    switch knowledge {
+    switch credentialState {
     case .held(let held): canRefresh(held, at: now) ? plannedRefresh(held) : nil
     case .starting(isInFlight: false): canAsk ? earliestAttempt : nil
     case .starting(isInFlight: true), .unread, .withheld, .unreadable, .adopting, .ending, .ended, .absent: nil
@@ -46,7 +46,7 @@ extension SessionMachine {
   /// When signing in becomes all that is left to do: the token has run out, and the provider is reached and has given
   /// neither a new one nor a final word for ten minutes.
   var signInAdvisedAt: Timestamp? {
-    guard case .held(let held) = knowledge, !settings.renewsWithoutRefreshToken,
+    guard case .held(let held) = credentialState, !settings.renewsWithoutRefreshToken,
       let expiresAt = held.grant.expiresAt, let trouble = history.trouble, let since = trouble.refusingSince
     else { return nil }
     switch trouble.kind {
@@ -70,13 +70,13 @@ extension SessionMachine {
 
   mutating func beginRefreshIfDue(at now: Timestamp) -> [SessionAction] {
     guard let planned = plannedRequest(at: now), planned <= now else { return [] }
-    switch knowledge {
+    switch credentialState {
     case .held(var held):
       held.phase = .inFlight(isRepeated: false)
-      knowledge = .held(held)
+      credentialState = .held(held)
       return [.refresh(held.credential, generation: asked(at: now))]
     case .starting:
-      knowledge = .starting(isInFlight: true)
+      credentialState = .starting(isInFlight: true)
       return [.requestGrant(generation: asked(at: now))]
     case .unread, .withheld, .unreadable, .adopting, .ending, .ended, .absent: return []
     }
@@ -94,7 +94,7 @@ extension SessionMachine {
     let isAbandoned = request?.isAbandoned ?? true
     request = nil
     if asked == epoch.generation, !isAbandoned {
-      switch knowledge {
+      switch credentialState {
       case .held(let held):
         if case .inFlight(let isRepeated) = held.phase {
           return ended(outcome, of: held, isRepeated: isRepeated, at: now)
@@ -131,7 +131,7 @@ extension SessionMachine {
       case .accountDisabled: return rejected(.accountDisabled, message: message, at: now)
       }
     case .failed(let failure): return failed(failure, at: now)
-    case .notAsked(let obstacle): return notAsked(obstacle, at: now)
+    case .notAsked(let accessFailure): return notAsked(accessFailure, at: now)
     }
   }
 
@@ -152,7 +152,7 @@ extension SessionMachine {
         Credential(grant: grant, subject: response.subject, origin: response.origin), unlocks: false, isFresh: true,
         at: now)
     case .failed(let failure): return failed(failure, at: now)
-    case .notAsked(let obstacle): return notAsked(obstacle, at: now)
+    case .notAsked(let accessFailure): return notAsked(accessFailure, at: now)
     }
   }
 
@@ -189,17 +189,17 @@ extension SessionMachine {
   mutating func refreshed(
     _ credential: Credential, flaw: String?, isStored: Bool, at now: Timestamp
   ) -> [SessionAction] {
-    guard case .held(let old) = knowledge else { return [] }
+    guard case .held(let old) = credentialState else { return [] }
     let previous = old.grant.bearer(settings.bearer).fingerprint
     let isRenewed = flaw == nil
-    let refreshAt = settings.refresh.refreshTime(of: credential.grant, share: chance.share())
+    let refreshAt = settings.refresh.refreshTime(of: credential.grant, share: random.share())
     var held = HeldGrant(
-      credential: credential, isStored: isStored, obstacle: old.obstacle, refreshAt: refreshAt)
+      credential: credential, isStored: isStored, accessFailure: old.accessFailure, refreshAt: refreshAt)
     held.followsRefusal = isRenewed ? refusal?.fingerprint == previous : old.followsRefusal
     held.isTimedHere = isRenewed || old.isTimedHere
     held.expiryAnnounced = !isRenewed && old.expiryAnnounced
-    knowledge = .held(held)
-    if let origin = credential.origin { settings.home?.settle(at: origin) }
+    credentialState = .held(held)
+    if let origin = credential.origin { settings.binding?.settle(at: origin) }
     let isNewlyKnown = credential.subject != nil && credential.subject != subject
     subject = credential.subject ?? subject
     var actions =
@@ -223,10 +223,10 @@ extension SessionMachine {
     return [.announce(.refreshed(bearer, previous: previous, expiresAt: grant.expiresAt))]
   }
 
-  private mutating func notAsked(_ obstacle: Obstacle, at now: Timestamp) -> [SessionAction] {
+  private mutating func notAsked(_ accessFailure: AccessFailure, at now: Timestamp) -> [SessionAction] {
     looking.isWanted = true
-    let message = "The credential could not be stored (\(obstacle.detail)), so nothing was asked."
-    return wait(obstacle.kind == .passphraseRequired ? .passphraseNeeded : .unavailable, message, at: now)
+    let message = "The credential could not be stored (\(accessFailure.detail)), so nothing was asked."
+    return wait(accessFailure.kind == .passphraseRequired ? .passphraseNeeded : .unavailable, message, at: now)
   }
 
   private mutating func failed(_ failure: RefreshFailure, at now: Timestamp) -> [SessionAction] {
@@ -251,11 +251,11 @@ extension SessionMachine {
     _ kind: RefreshTrouble.Kind, _ message: String, retryAfter: Duration? = nil, until stepEnd: Timestamp? = nil,
     isRefusing: Bool = false, at now: Timestamp
   ) -> [SessionAction] {
-    if case .held(var held) = knowledge {
+    if case .held(var held) = credentialState {
       held.phase = .idle
-      knowledge = .held(held)
+      credentialState = .held(held)
     } else {
-      knowledge = .starting(isInFlight: false)
+      credentialState = .starting(isInFlight: false)
     }
     if stepEnd == nil { history.failures += 1 }
     let floor = retryAfter.map { Swift.min($0, RefreshSettings.retryAfterCap) } ?? .zero
@@ -273,7 +273,7 @@ extension SessionMachine {
   }
 
   private mutating func backoff(after kind: RefreshTrouble.Kind) -> Duration {
-    let share = chance.share()
+    let share = random.share()
     switch kind {
     case .misconfigured: return settings.refresh.configurationBackoff(share: share)
     case .unclear:
@@ -296,7 +296,7 @@ extension SessionMachine {
 
   /// The file was read after a refusal and holds no newer grant.
   mutating func confirmedRejection(at now: Timestamp) -> [SessionAction] {
-    guard case .held(let held) = knowledge, case .confirming(let reason) = held.phase else { return [] }
+    guard case .held(let held) = credentialState, case .confirming(let reason) = held.phase else { return [] }
     return end(reason, at: now)
   }
 

@@ -1,7 +1,7 @@
 /// What a state asks for by itself, and when it will ask for more.
 extension SessionMachine {
   package func state(at now: Timestamp) -> SessionState {
-    switch knowledge {
+    switch credentialState {
     case .absent(let signedOut): return .unauthenticated(signedOut: signedOut)
     case .ended(let record): return .reauthRequired(record.reason)
     case .ending(_, let shown): return shown
@@ -13,11 +13,11 @@ extension SessionMachine {
     case .unread, .withheld, .unreadable, .held, .starting: break
     }
     if let lock = Lock.allCases.first(where: locks.contains) { return .locked(.explicit(lock)) }
-    switch knowledge {
-    case .unreadable(let obstacle): return .locked(.obstacle(obstacle))
+    switch credentialState {
+    case .unreadable(let accessFailure): return .locked(.accessFailure(accessFailure))
     case .held(let held):
-      if let obstacle = held.obstacle, settings.locksWhenUnreadable || held.grant.isExpired(at: now) {
-        return .locked(.obstacle(obstacle))
+      if let accessFailure = held.accessFailure, settings.locksWhenUnreadable || held.grant.isExpired(at: now) {
+        return .locked(.accessFailure(accessFailure))
       }
       return .authenticated
     case .starting: return .authenticated
@@ -42,17 +42,17 @@ extension SessionMachine {
 
   private mutating func wipeWhereLocked() -> [SessionAction] {
     guard !writing.isWriting else { return [] }
-    if case .starting(isInFlight: false) = knowledge, !locks.isEmpty { knowledge = .withheld }
-    if case .held(let held) = knowledge {
+    if case .starting(isInFlight: false) = credentialState, !locks.isEmpty { credentialState = .withheld }
+    if case .held(let held) = credentialState {
       // Where the same tokens lie on the disk and only how they lie there cannot be changed now, nothing is lost. That
       // is known once it has been looked at.
-      let isLookedAt = !looking.isReading && !looking.isWanted && held.obstacle == nil
+      let isLookedAt = !looking.isReading && !looking.isWanted && held.accessFailure == nil
       let isSafe = held.isStored || isLookedAt && writing.failures > 0 && onDisk == GrantMarks(held.grant)
       guard isSafe, held.phase == .idle else { return [] }
-      if let obstacle = held.obstacle, settings.locksWhenUnreadable {
-        knowledge = .unreadable(obstacle)
+      if let accessFailure = held.accessFailure, settings.locksWhenUnreadable {
+        credentialState = .unreadable(accessFailure)
       } else if !locks.isEmpty {
-        knowledge = .withheld
+        credentialState = .withheld
         looking.againAt = nil
       }
     }
@@ -63,7 +63,8 @@ extension SessionMachine {
 
   /// A read under way may bring another grant: it is waited for.
   private mutating func endWhereRunOut(at now: Timestamp) -> [SessionAction] {
-    guard case .held(let held) = knowledge, held.phase == .idle, locks.isEmpty, !looking.isReading, !writing.isWriting,
+    guard case .held(let held) = credentialState, held.phase == .idle, locks.isEmpty, !looking.isReading,
+      !writing.isWriting,
       held.grant.isExpired(at: now)
     else { return [] }
     if let format = held.newerFormat, held.isStored {
@@ -71,7 +72,7 @@ extension SessionMachine {
       endTooNew(format, at: now)
       return []
     }
-    guard held.obstacle == nil, !isRenewable(held.grant, at: now) else { return [] }
+    guard held.accessFailure == nil, !isRenewable(held.grant, at: now) else { return [] }
     return end(held.grant.refreshToken == nil ? .noRefreshToken : .refreshTokenExpired, at: now)
   }
 
@@ -80,14 +81,14 @@ extension SessionMachine {
       looking.againAt = nil
       looking.isWanted = true
     }
-    if knowledge == .withheld, locks.isEmpty {
-      knowledge = .unread
+    if credentialState == .withheld, locks.isEmpty {
+      credentialState = .unread
       looking.isWanted = true
     }
     // Whatever has been settled meanwhile, what is remembered is still to be heard of.
     if !isStarted, !looking.isReading, looking.againAt == nil { looking.isWanted = true }
     guard looking.isWanted, !looking.isReading, !writing.isWriting else { return [] }
-    if case .ending = knowledge { return [] }
+    if case .ending = credentialState { return [] }
     looking.isWanted = false
     looking.isReading = true
     guard isStarted else { return [.recall] }
@@ -97,8 +98,10 @@ extension SessionMachine {
 
   mutating func writeWhereDue(at now: Timestamp) -> [SessionAction] {
     guard !writing.isWriting, writing.againAt.map({ $0 <= now }) ?? true else { return [] }
-    if case .ending(let record, _) = knowledge { return writing.failures > 0 ? writeDown(record) : [] }
-    guard case .held(let held) = knowledge, held.phase == .idle, !held.isStored, held.obstacle == nil else { return [] }
+    if case .ending(let record, _) = credentialState { return writing.failures > 0 ? writeDown(record) : [] }
+    guard case .held(let held) = credentialState, held.phase == .idle, !held.isStored, held.accessFailure == nil else {
+      return []
+    }
     return write(held.credential)
   }
 
@@ -121,11 +124,11 @@ extension SessionMachine {
     return noteLock()
   }
 
-  mutating func lockRemembered(_ result: Result<Void, Obstacle>, at now: Timestamp) -> [SessionAction] {
+  mutating func lockRemembered(_ result: Result<Void, AccessFailure>, at now: Timestamp) -> [SessionAction] {
     noting.underWay -= 1
     switch result {
     case .success: noting.succeeded()
-    case .failure(let obstacle): noting.failed(obstacle, at: now, share: chance.share())
+    case .failure(let accessFailure): noting.failed(accessFailure, at: now, share: random.share())
     }
     return []
   }
@@ -137,16 +140,16 @@ extension SessionMachine {
     }
     let margin = settings.refresh.margin(forLifetime: lifetime)
     if !isRenewable(held.grant, at: now) { return (expiresAt - margin, true) }
-    let isKept = history.failures > 0 || held.obstacle != nil || writing.failures > 0
+    let isKept = history.failures > 0 || held.accessFailure != nil || writing.failures > 0
     return isKept ? (expiresAt - margin / 2, false) : nil
   }
 
   private mutating func announceExpiry(at now: Timestamp) -> [SessionAction] {
-    guard case .held(var held) = knowledge, let notice = expiryNotice(held, at: now), notice.at <= now,
+    guard case .held(var held) = credentialState, let notice = expiryNotice(held, at: now), notice.at <= now,
       let expiresAt = held.grant.expiresAt, now < expiresAt
     else { return [] }
     held.expiryAnnounced = true
-    knowledge = .held(held)
+    credentialState = .held(held)
     return [.announce(.expiring(at: expiresAt, final: notice.final))]
   }
 
@@ -168,14 +171,14 @@ extension SessionMachine {
     if let again = looking.againAt { times.append(again) }
     if let again = writing.againAt, !writing.isWriting { times.append(again) }
     if let again = noting.againAt, !noting.isWriting { times.append(again) }
-    if case .starting(isInFlight: false) = knowledge, canAsk { times.append(earliestAttempt) }
+    if case .starting(isInFlight: false) = credentialState, canAsk { times.append(earliestAttempt) }
     if let advised = signInAdvisedAt { times.append(advised) }
-    if case .held(let held) = knowledge, locks.isEmpty {
+    if case .held(let held) = credentialState, locks.isEmpty {
       if canRefresh(held, at: now), let planned = plannedRefresh(held) { times.append(planned) }
       if let notice = expiryNotice(held, at: now), let expiresAt = held.grant.expiresAt, now < expiresAt {
         times.append(notice.at)
       }
-      if held.obstacle != nil || !isRenewable(held.grant, at: now), let expiresAt = held.grant.expiresAt {
+      if held.accessFailure != nil || !isRenewable(held.grant, at: now), let expiresAt = held.grant.expiresAt {
         times.append(expiresAt)
       }
       if let refreshExpiresAt = held.grant.refreshExpiresAt { times.append(refreshExpiresAt) }

@@ -8,13 +8,13 @@ extension SessionMachine {
     request?.isAbandoned = true
     refusal = nil
     writing.succeeded()
-    knowledge = .ending(record, shownAs: state(at: now))
+    credentialState = .ending(record, shownAs: state(at: now))
     return writeDown(record)
   }
 
   /// The token that was refused; nil where none was, so that a credential that comes back is welcome.
   private func mark(of reason: EndReason) -> Fingerprint? {
-    guard case .held(let held) = knowledge else { return nil }
+    guard case .held(let held) = credentialState else { return nil }
     switch reason {
     case .refreshTokenRejected, .accountDisabled: return (held.grant.refreshToken ?? held.grant.accessToken).fingerprint
     case .rejectedByServer: return held.grant.bearer(settings.bearer).fingerprint
@@ -24,11 +24,11 @@ extension SessionMachine {
   }
 
   mutating func written(
-    _ result: Result<Void, Obstacle>, generation written: Int, at now: Timestamp
+    _ result: Result<Void, AccessFailure>, generation written: Int, at now: Timestamp
   ) -> [SessionAction] {
     writing.underWay -= 1
     guard written == epoch.generation else { return [] }
-    switch knowledge {
+    switch credentialState {
     case .held, .adopting: break
     case .unread, .withheld, .unreadable, .starting, .ending, .ended, .absent: return []
     }
@@ -37,25 +37,25 @@ extension SessionMachine {
     case .success:
       writing.succeeded()
       hasLanded = true
-    case .failure(let obstacle):
-      writing.failed(obstacle, at: now, share: chance.share())
+    case .failure(let accessFailure):
+      writing.failed(accessFailure, at: now, share: random.share())
       hasLanded = false
     }
     let isStored = hasLanded && !writing.isOvertaken
     var actions: [SessionAction] = []
-    if case .adopting(let adoption) = knowledge {
+    if case .adopting(let adoption) = credentialState {
       actions += signedIn(adoption, isStored: isStored, at: now)
-    } else if case .held(var held) = knowledge {
+    } else if case .held(var held) = credentialState {
       if case .storing(let credential, let flaw) = held.phase {
         actions += refreshed(credential, flaw: flaw, isStored: isStored, at: now)
       } else {
         held.isStored = isStored
-        knowledge = .held(held)
+        credentialState = .held(held)
       }
     }
-    if hasLanded, case .held(let held) = knowledge { onDisk = GrantMarks(held.grant) }
-    if case .failure(let obstacle) = result, writing.failures == 1 {
-      actions.append(.announce(.credentialPendingWrite(obstacle)))
+    if hasLanded, case .held(let held) = credentialState { onDisk = GrantMarks(held.grant) }
+    if case .failure(let accessFailure) = result, writing.failures == 1 {
+      actions.append(.announce(.credentialPendingWrite(accessFailure)))
     }
     return actions
   }
@@ -69,7 +69,7 @@ extension SessionMachine {
       finishRefreshCalls(.succeeded)
     }
     hold(credential, isStored: isStored)
-    if let origin = credential.origin { settings.home?.settle(at: origin) }
+    if let origin = credential.origin { settings.binding?.settle(at: origin) }
     updateHeld { held, _ in held.isTimedHere = true }
     subject = credential.subject ?? settings.configuredSubject
     var actions: [SessionAction] = []

@@ -5,7 +5,7 @@
 package struct SessionMachine: Sendable {
   package let account: AccountName
   package internal(set) var settings: SessionSettings
-  package internal(set) var knowledge = CredentialKnowledge.unread
+  package internal(set) var credentialState = CredentialState.unread
   package internal(set) var locks: Set<Lock> = []
   /// Whose the session is; stays known while locked.
   package internal(set) var subject: Subject?
@@ -18,37 +18,37 @@ package struct SessionMachine: Sendable {
   /// Clients have been told that signing in is all that is left to do.
   var isSignInAdvised = false
   /// The first look is for what is remembered, and begins with the session.
-  var looking = LookPlan(isReading: true)
+  var looking = ReadRetry(isReading: true)
   /// Until what is remembered has been read, nobody knows whether the user has locked: nothing else is looked at.
   package internal(set) var isStarted = false
-  var writing = WritePlan()
+  var writing = WriteRetry()
   /// Writing down whether the user has locked.
-  var noting = WritePlan()
+  var noting = WriteRetry()
   var calls: [WaitingCall] = []
   /// The marks of the grant that lies on disk, as far as is known.
   var onDisk: GrantMarks?
   /// What the API said of the token in use, where it refused it: a refresh is owed.
-  var refusal: APIRefusal?
+  var refusal: APIRejection?
   var request: RefreshRequest?
   /// The store was used since it was last told to forget its key.
   var mayHoldKey = false
   var isStopping = false
-  var chance: SeededGenerator
+  var random: SeededGenerator
 
   package init(account: AccountName, settings: SessionSettings, seed: UInt64, at now: Timestamp) {
     self.account = account
     self.settings = settings
     self.since = now
-    self.chance = SeededGenerator(seed: seed)
+    self.random = SeededGenerator(seed: seed)
   }
 
-  package mutating func handle(_ event: SessionEvent, at now: Timestamp) -> [SessionAction] {
+  package mutating func handle(_ event: SessionInput, at now: Timestamp) -> [SessionAction] {
     var actions = take(event, at: now)
     actions += settle(at: now)
     return actions
   }
 
-  private mutating func take(_ event: SessionEvent, at now: Timestamp) -> [SessionAction] {
+  private mutating func take(_ event: SessionInput, at now: Timestamp) -> [SessionAction] {
     switch event {
     case .started(let remembered): return started(remembered)
     case .woke: return []
@@ -83,14 +83,14 @@ package struct SessionMachine: Sendable {
     looking.isWanted = true
     // What is still to be noted is newer; a sign-out before this leaves the lock.
     if remembered.lockedByUser, !noting.isWriting, noting.failures == 0 { locks.insert(.user) }
-    switch knowledge {
+    switch credentialState {
     case .unread, .unreadable: break
     case .withheld, .held, .starting, .adopting, .ending, .ended, .absent: return []
     }
     subject = remembered.subject ?? settings.configuredSubject
     if let end = remembered.end, !isOvercome(end.reason) {
       if end.reason == .signedOut { subject = settings.configuredSubject }
-      knowledge = end.reason == .signedOut ? .absent(signedOut: true) : .ended(end)
+      credentialState = end.reason == .signedOut ? .absent(signedOut: true) : .ended(end)
       if shown == .hydrating {
         since = end.at
         shown = end.reason == .signedOut ? .unauthenticated(signedOut: true) : .reauthRequired(end.reason)
@@ -117,9 +117,9 @@ package struct SessionMachine: Sendable {
   }
 
   private mutating func unlocked(_ lock: Lock) -> [SessionAction] {
-    if lock == .user, case .unreadable = knowledge { looking.isWanted = true }
+    if lock == .user, case .unreadable = credentialState { looking.isWanted = true }
     if lock == .user, history.trouble?.kind == .passphraseNeeded { history.trouble?.clearWait() }
-    if lock == .user, writing.lastObstacle?.kind == .passphraseRequired { writing.againAt = nil }
+    if lock == .user, writing.lastFailure?.kind == .passphraseRequired { writing.againAt = nil }
     // A passphrase may have come with it.
     mayHoldKey = true
     if lock == .user { return takeUsersLockAway() }
@@ -134,8 +134,8 @@ package struct SessionMachine: Sendable {
 
   private mutating func settingsChanged(_ refresh: RefreshSettings, at now: Timestamp) -> [SessionAction] {
     settings.refresh = refresh
-    updateHeld { held, chance in
-      held.refreshAt = refresh.refreshTime(of: held.grant, share: chance.share())
+    updateHeld { held, random in
+      held.refreshAt = refresh.refreshTime(of: held.grant, share: random.share())
     }
     if history.trouble?.isMisconfigured == true { history.trouble?.clearWait() }
     return []
@@ -156,8 +156,8 @@ package struct SessionMachine: Sendable {
     // What could not be written yet gets one more try before the memory that holds it is gone.
     writing.againAt = nil
     noting.againAt = nil
-    guard case .held(let held) = knowledge else { return [] }
-    if !held.isStored, held.obstacle != nil { looking.isWanted = true }
+    guard case .held(let held) = credentialState else { return [] }
+    if !held.isStored, held.accessFailure != nil { looking.isWanted = true }
     // No reading is waited for any more.
     if case .storing(let next, _) = held.phase, !writing.isWriting { return write(next) }
     return []
@@ -173,15 +173,15 @@ package struct SessionMachine: Sendable {
     noting.againAt = noting.againAt.map { $0 + step }
     history.move(by: step)
     writing.isOvertaken = true
-    if case .adopting(var adoption) = knowledge {
+    if case .adopting(var adoption) = credentialState {
       adoption.credential.grant.move(by: step)
-      knowledge = .adopting(adoption)
+      credentialState = .adopting(adoption)
     }
     updateHeld { held, _ in held.move(by: step) }
   }
 
   var isAdopting: Bool {
-    if case .adopting = knowledge { true } else { false }
+    if case .adopting = credentialState { true } else { false }
   }
 
   /// The sign-in is replaced or signed out: what its requests bring back is nobody's.
@@ -193,23 +193,23 @@ package struct SessionMachine: Sendable {
   /// Nothing is under way whose result would be lost with the process.
   package var isAtRest: Bool {
     if writing.isWriting || noting.isWriting || request != nil { return false }
-    switch knowledge {
+    switch credentialState {
     case .unread, .withheld, .unreadable, .starting, .ended, .absent: return true
     case .adopting: return false
     case .ending: return writing.againAt != nil
     case .held(let held):
       switch held.phase {
       case .inFlight, .storing, .confirming: return false
-      case .idle: return held.isStored || !looking.isReading && (held.obstacle != nil || writing.againAt != nil)
+      case .idle: return held.isStored || !looking.isReading && (held.accessFailure != nil || writing.againAt != nil)
       }
     }
   }
 
   /// Changes the grant in memory, where there is one.
   mutating func updateHeld(_ change: (inout HeldGrant, inout SeededGenerator) -> Void) {
-    guard case .held(var held) = knowledge else { return }
-    change(&held, &chance)
-    knowledge = .held(held)
+    guard case .held(var held) = credentialState else { return }
+    change(&held, &random)
+    credentialState = .held(held)
   }
 }
 

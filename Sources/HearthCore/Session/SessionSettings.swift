@@ -9,18 +9,18 @@ package struct SessionSettings: Hashable, Sendable {
   /// Whose the session is where the provider does not tell.
   package var configuredSubject: Subject?
   /// Where grants belong; nil: to wherever they are sent.
-  package var home: GrantHome?
+  package var binding: TokenBinding?
 
   package init(
     refresh: RefreshSettings = RefreshSettings(), locksWhenUnreadable: Bool = false,
     renewsWithoutRefreshToken: Bool = false, bearer: BearerKind = .accessToken, configuredSubject: Subject? = nil,
-    home: GrantHome? = nil
+    binding: TokenBinding? = nil
   ) {
     self.refresh = refresh
     self.locksWhenUnreadable = locksWhenUnreadable
     self.renewsWithoutRefreshToken = renewsWithoutRefreshToken
     self.bearer = bearer
     self.configuredSubject = configuredSubject
-    self.home = home
+    self.binding = binding
   }
 }

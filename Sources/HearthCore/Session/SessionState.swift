@@ -19,5 +19,5 @@ package enum Lock: Hashable, Sendable, CaseIterable {
 
 package enum LockReason: Hashable, Sendable {
   case explicit(Lock)
-  case obstacle(Obstacle)
+  case accessFailure(AccessFailure)
 }

@@ -8,7 +8,7 @@ package struct UnwrittenGrant: Hashable, Sendable {
 extension SessionMachine {
   /// What would be lost if nobody took it over; nil where all is on disk.
   package var unwritten: UnwrittenGrant? {
-    switch knowledge {
+    switch credentialState {
     case .adopting(let adoption): return UnwrittenGrant(credential: adoption.credential, onDisk: onDisk)
     case .held(let held):
       if case .storing(let next, _) = held.phase { return UnwrittenGrant(credential: next, onDisk: onDisk) }
@@ -21,7 +21,7 @@ extension SessionMachine {
   /// It is newer than any end that is on record: a session that has ended, or was signed out, hands nothing
   /// over.
   mutating func takeOver(_ unwritten: UnwrittenGrant) {
-    switch knowledge {
+    switch credentialState {
     case .unread, .unreadable, .ended, .absent: break
     case .withheld, .held, .starting, .adopting, .ending: return
     }

@@ -1,4 +1,4 @@
-/// SplitMix64 (Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators"): chance as a value, so that a
+/// SplitMix64 (Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators"): random as a value, so that a
 /// machine's jitter can be replayed. Not for secrets.
 package struct SeededGenerator: RandomNumberGenerator, Hashable, Sendable {
   private var state: UInt64

@@ -276,7 +276,7 @@ extension ControlConnection {
   }
 
   /// From the call's own task, where its answer is put into bytes too.
-  private func finish(_ request: Request, _ number: Int, _ answer: ControlAnswer) {
+  private func finish(_ request: Request, _ number: Int, _ answer: ControlResponse) {
     let outcome: Result<JSON, RPCError>
     var start: (@Sendable () -> Void)?
     switch answer {

@@ -20,7 +20,7 @@ package final class HTTPAPIEndpoint: APIEndpoint {
 
   package func exchange(
     _ request: APIRequest, of account: AccountName, bearer: Token?, timeout: Duration
-  ) async throws(ExchangeFailure) -> APIAnswer {
+  ) async throws(ExchangeFailure) -> APIResponse {
     let plan = try await plan(for: request.url, of: account)
     var headers = request.headers.filter { !$0.isOwn }
     if let bearer {
@@ -34,7 +34,7 @@ package final class HTTPAPIEndpoint: APIEndpoint {
         method: request.method, url: request.url, headers: headers, body: request.body, answerLimit: Self.answerLimit,
         acceptsCutAnswer: true, plan: plan),
       timeout: timeout)
-    return APIAnswer(
+    return APIResponse(
       status: answer.status, headers: answer.headers, body: answer.body, isTruncated: answer.isTruncated,
       retryAfter: answer.retryAfter, skew: answer.skew)
   }

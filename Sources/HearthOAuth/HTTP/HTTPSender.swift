@@ -86,7 +86,7 @@ package final class HTTPSender: Sendable {
   }
 
   /// `timeout` is for all of it, from the look-up of the name to the last byte of the answer.
-  func send(_ request: Request, timeout: Duration) async throws(ExchangeFailure) -> HTTPAnswer {
+  func send(_ request: Request, timeout: Duration) async throws(ExchangeFailure) -> HTTPResponse {
     let ticket = watch.issueTicket(pinned: request.plan.pinned)
     let deadline = clock.now() + timeout
     let outcome = await withTaskGroup(of: Outcome.self) { group in
@@ -120,12 +120,12 @@ package final class HTTPSender: Sendable {
   }
 
   private enum Outcome: Sendable {
-    case answered(HTTPAnswer)
+    case answered(HTTPResponse)
     case failed(String)
     case late
   }
 
-  private func exchange(_ request: Request, ticket: UInt64) async throws -> HTTPAnswer {
+  private func exchange(_ request: Request, ticket: UInt64) async throws -> HTTPResponse {
     var message = HTTPClientRequest(url: request.url.description)
     if request.plan.pinned != nil {
       // The gate speaks TLS on it.
@@ -143,7 +143,7 @@ package final class HTTPSender: Sendable {
     if !request.body.isEmpty { message.body = .bytes(ByteBuffer(bytes: request.body)) }
 
     let response = try await client(through: request.plan.proxy).execute(message, deadline: .distantFuture)
-    var answer = HTTPAnswer(
+    var answer = HTTPResponse(
       status: Int(response.status.code),
       headers: response.headers.map { APIRequest.Header(name: $0.name, value: $0.value) }, receivedAt: clock.now())
     do {

@@ -15,8 +15,8 @@ extension ProviderPreset {
     preset.authorizationParameters = ["audience": "api.atlassian.com", "prompt": "consent"]
     preset.userInfoSubjectField = "account_id"
     preset.answerRules = [
-      AnswerRule(code: "unauthorized_client", phrase: "refresh_token is invalid", means: .final),
-      AnswerRule(code: "access_denied", phrase: "Unauthorized", means: .misconfigured),
+      ResponseRule(code: "unauthorized_client", phrase: "refresh_token is invalid", means: .final),
+      ResponseRule(code: "access_denied", phrase: "Unauthorized", means: .misconfigured),
     ]
     return preset
   }()

@@ -7,9 +7,9 @@ extension ProviderPreset {
       "auth0", title: "Auth0", at: .ownIssuer(example: "https://example.eu.auth0.com/"), rotation: .asConfigured)
     preset.offlineScopes = ["offline_access"]
     preset.answerRules = [
-      AnswerRule(code: "invalid_grant", phrase: "user is blocked", means: .accountDisabled),
+      ResponseRule(code: "invalid_grant", phrase: "user is blocked", means: .accountDisabled),
       // So it answers a wrong secret; what an Action denies has a description of its own.
-      AnswerRule(code: "access_denied", phrase: "Unauthorized", means: .misconfigured),
+      ResponseRule(code: "access_denied", phrase: "Unauthorized", means: .misconfigured),
     ]
     return preset
   }()

@@ -10,9 +10,9 @@ extension ProviderPreset {
         "API_KEY_HTTP_REFERRER_BLOCKED", "API_KEY_IP_ADDRESS_BLOCKED", "API_KEY_SERVICE_BLOCKED",
         "API_KEY_ANDROID_APP_BLOCKED", "API_KEY_IOS_APP_BLOCKED", "SERVICE_DISABLED", "PROJECT_NUMBER_MISMATCH",
         "MISSING_REFRESH_TOKEN",
-      ].map { AnswerRule(code: $0, means: .misconfigured) }
+      ].map { ResponseRule(code: $0, means: .misconfigured) }
       + ["TOO_MANY_ATTEMPTS_TRY_LATER", "QUOTA_EXCEEDED", "RESOURCE_EXHAUSTED"].map {
-        AnswerRule(code: $0, means: .unavailable)
+        ResponseRule(code: $0, means: .unavailable)
       }
     return preset
   }()

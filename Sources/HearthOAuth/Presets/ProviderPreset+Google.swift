@@ -7,7 +7,7 @@ extension ProviderPreset {
     preset.clientAuthentication = .post
     preset.authorizationParameters = ["access_type": "offline", "prompt": "consent"]
     preset.answerRules = ["admin_policy_enforced", "org_internal", "deleted_client", "disabled_client"].map {
-      AnswerRule(code: $0, means: .misconfigured)
+      ResponseRule(code: $0, means: .misconfigured)
     }
     return preset
   }()

@@ -10,8 +10,9 @@ extension ProviderPreset {
     preset.clientAuthentication = .post
     // It stands in "status", beside an "error" that says invalid_request or invalid_grant.
     preset.answerRules = [
-      AnswerRule(code: "BAD_REFRESH_TOKEN", means: .final), AnswerRule(code: "BAD_CLIENT_ID", means: .misconfigured),
-      AnswerRule(code: "BAD_CLIENT_SECRET", means: .misconfigured),
+      ResponseRule(code: "BAD_REFRESH_TOKEN", means: .final),
+      ResponseRule(code: "BAD_CLIENT_ID", means: .misconfigured),
+      ResponseRule(code: "BAD_CLIENT_SECRET", means: .misconfigured),
     ]
     return preset
   }()

@@ -7,7 +7,7 @@ extension ProviderPreset {
       "keycloak", title: "Keycloak", at: .ownIssuer(example: "https://id.example.com/realms/example"),
       rotation: .asConfigured)
     preset.answerRules = [
-      AnswerRule(code: "invalid_grant", phrase: "user disabled", means: .accountDisabled)
+      ResponseRule(code: "invalid_grant", phrase: "user disabled", means: .accountDisabled)
     ]
     return preset
   }()

@@ -11,11 +11,11 @@ extension ProviderPreset {
     preset.offlineScopes = ["offline_access"]
     preset.answerRules = [
       // A client that asks too often is told invalid_grant, and goes on with the same token after some minutes.
-      AnswerRule(code: "invalid_grant", phrase: "AADSTS50196", means: .unavailable),
-      AnswerRule(code: "invalid_grant", phrase: "AADSTS50057", means: .accountDisabled),
+      ResponseRule(code: "invalid_grant", phrase: "AADSTS50196", means: .unavailable),
+      ResponseRule(code: "invalid_grant", phrase: "AADSTS50057", means: .accountDisabled),
       // Conditional access speaks of the device and the network, and of the token nothing: back in the office it is taken.
-      AnswerRule(phrase: "AADSTS53000", means: .unclear), AnswerRule(phrase: "AADSTS53001", means: .unclear),
-      AnswerRule(phrase: "AADSTS53003", means: .unclear),
+      ResponseRule(phrase: "AADSTS53000", means: .unclear), ResponseRule(phrase: "AADSTS53001", means: .unclear),
+      ResponseRule(phrase: "AADSTS53003", means: .unclear),
     ]
     return preset
   }()

@@ -11,11 +11,11 @@ extension ProviderPreset {
     preset.defaultLifetime = .seconds(3600)
     preset.answerRules = [
       // Said of where the request came from and when, not of the token.
-      AnswerRule(code: "invalid_grant", phrase: "ip restricted", means: .unclear),
-      AnswerRule(code: "inactive_user", means: .accountDisabled),
-      AnswerRule(code: "rate_limit_exceeded", means: .unavailable),
-      AnswerRule(code: "invalid_client_id", means: .misconfigured),
-      AnswerRule(code: "invalid_app_access", means: .misconfigured),
+      ResponseRule(code: "invalid_grant", phrase: "ip restricted", means: .unclear),
+      ResponseRule(code: "inactive_user", means: .accountDisabled),
+      ResponseRule(code: "rate_limit_exceeded", means: .unavailable),
+      ResponseRule(code: "invalid_client_id", means: .misconfigured),
+      ResponseRule(code: "invalid_app_access", means: .misconfigured),
     ]
     return preset
   }()

@@ -12,12 +12,12 @@ extension ProviderPreset {
     preset.clientAuthentication = .post
     preset.finalErrors = ["token_revoked"]
     preset.answerRules =
-      [AnswerRule(code: "account_inactive", means: .accountDisabled)]
+      [ResponseRule(code: "account_inactive", means: .accountDisabled)]
       + ["invalid_client_id", "bad_client_secret", "invalid_grant_type", "oauth_authorization_url_mismatch"].map {
-        AnswerRule(code: $0, means: .misconfigured)
+        ResponseRule(code: $0, means: .misconfigured)
       }
       + ["ratelimited", "rate_limited", "internal_error", "fatal_error", "service_unavailable", "request_timeout"].map {
-        AnswerRule(code: $0, means: .unavailable)
+        ResponseRule(code: $0, means: .unavailable)
       }
     return preset
   }()

@@ -16,10 +16,10 @@ extension ProviderPreset {
     preset.authorizationParameters = ["approval_prompt": "auto"]
     preset.userInfoSubjectField = "id"
     preset.answerRules = [
-      AnswerRule(phrase: "RefreshToken refresh_token invalid", means: .final),
-      AnswerRule(phrase: "RefreshToken code invalid", means: .final),
-      AnswerRule(phrase: "Application client_id invalid", means: .misconfigured),
-      AnswerRule(phrase: "Application client_secret invalid", means: .misconfigured),
+      ResponseRule(phrase: "RefreshToken refresh_token invalid", means: .final),
+      ResponseRule(phrase: "RefreshToken code invalid", means: .final),
+      ResponseRule(phrase: "Application client_id invalid", means: .misconfigured),
+      ResponseRule(phrase: "Application client_secret invalid", means: .misconfigured),
     ]
     return preset
   }()

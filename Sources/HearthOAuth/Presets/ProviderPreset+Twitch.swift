@@ -13,10 +13,10 @@ extension ProviderPreset {
       rotation: .lenient)
     preset.clientAuthentication = .post
     preset.answerRules = [
-      AnswerRule(phrase: "Invalid refresh token", means: .final),
-      AnswerRule(phrase: "Invalid grant", means: .final),
-      AnswerRule(phrase: "invalid client", means: .misconfigured),
-      AnswerRule(phrase: "missing client", means: .misconfigured),
+      ResponseRule(phrase: "Invalid refresh token", means: .final),
+      ResponseRule(phrase: "Invalid grant", means: .final),
+      ResponseRule(phrase: "invalid client", means: .misconfigured),
+      ResponseRule(phrase: "missing client", means: .misconfigured),
     ]
     return preset
   }()

@@ -12,7 +12,7 @@ extension ProviderPreset {
     preset.clientAuthentication = .basic
     preset.userInfoSubjectField = "id"
     preset.answerRules = [
-      AnswerRule(code: "invalid_request", phrase: "Invalid Token", means: .final)
+      ResponseRule(code: "invalid_request", phrase: "Invalid Token", means: .final)
     ]
     return preset
   }()

@@ -53,7 +53,7 @@ package struct ProviderPreset: Sendable {
   /// Error codes of its own that end a session.
   package var finalErrors: Set<String> = []
   /// What its refusals mean, where they do not mean what others' do.
-  package var answerRules: [AnswerRule] = []
+  package var answerRules: [ResponseRule] = []
   /// The field of the userinfo endpoint's answer that names the user.
   package var userInfoSubjectField = "sub"
 

@@ -71,7 +71,7 @@ final class Discovery: Sendable {
   }
 
   func fetch() async throws(RefreshFailure) -> ProviderEndpoints {
-    let answer: HTTPAnswer
+    let answer: HTTPResponse
     var request = HTTPSender.Request(
       url: issuer.discoveryURL, headers: [APIRequest.Header(name: "Accept", value: "application/json")])
     request.plan = try await route.plan(for: request.url)
@@ -90,7 +90,7 @@ final class Discovery: Sendable {
     return endpoints
   }
 
-  func read(_ answer: HTTPAnswer) throws(RefreshFailure) -> ProviderEndpoints {
+  func read(_ answer: HTTPResponse) throws(RefreshFailure) -> ProviderEndpoints {
     let place = issuer.discoveryURL.description
     guard answer.status == 200 else {
       if answer.status == 404 {

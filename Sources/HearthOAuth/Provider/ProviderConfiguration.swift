@@ -27,7 +27,7 @@ package struct ProviderConfiguration: Sendable {
   /// Error codes of this provider that end a session, besides the known ones.
   package var finalErrors: Set<String> = []
   /// What this provider's refusals mean, where they do not mean what others' do; the first that fits counts.
-  package var answerRules: [AnswerRule] = []
+  package var answerRules: [ResponseRule] = []
   /// The scopes are named again in each refresh (RFC 6749, section 6).
   package var sendsScopeOnRefresh = true
   /// The field of the userinfo endpoint's answer that names the user; dots are for nesting.
@@ -43,22 +43,22 @@ package struct ProviderConfiguration: Sendable {
   }
 
   /// Where this account's grants belong.
-  package var home: GrantHome {
+  package var binding: TokenBinding {
     switch kind {
     case .oidc(let issuer, _), .clientCredentials(.discovered(let issuer), _):
-      GrantHome(discoveredBy: issuer.text, at: issuer.discoveryURL.origin)
+      TokenBinding(discoveredBy: issuer.text, at: issuer.discoveryURL.origin)
     case .oauth2(let endpoints, _), .clientCredentials(.named(let endpoints), _):
-      GrantHome(named: endpoints.token.origin)
+      TokenBinding(named: endpoints.token.origin)
     case .json(let backend):
-      GrantHome(named: backend.refreshURL.origin)
+      TokenBinding(named: backend.refreshURL.origin)
     case .firebase(let project):
       // Its issuer is that of the project, wherever it is asked.
-      GrantHome(named: project.tokenURL.origin, isToldByIssuer: false)
+      TokenBinding(named: project.tokenURL.origin, isToldByIssuer: false)
     }
   }
 
   /// Google's, of each Firebase account.
-  private var ownRules: [AnswerRule] {
+  private var ownRules: [ResponseRule] {
     if case .firebase = kind { ProviderPreset.firebase.answerRules } else { [] }
   }
 
@@ -66,7 +66,7 @@ package struct ProviderConfiguration: Sendable {
   package func tokenEndpoint(sender: HTTPSender, timeout: Duration) -> any TokenEndpoint {
     let exchange = TokenExchange(
       sender: sender, timeout: timeout, configuredSubject: subject, defaultLifetime: defaultLifetime,
-      finalErrors: finalErrors, answerRules: answerRules + ownRules, home: home, route: route,
+      finalErrors: finalErrors, answerRules: answerRules + ownRules, binding: binding, route: route,
       parameters: tokenParameters.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
     func source(_ authority: Authority, for client: OAuthClient) -> EndpointSource {
       switch authority {

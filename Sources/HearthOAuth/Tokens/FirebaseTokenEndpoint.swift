@@ -22,7 +22,7 @@ struct FirebaseTokenEndpoint: TokenEndpoint {
 
   func expiry(of token: Token, at now: Timestamp) -> Timestamp? { exchange.expiry(of: token, at: now) }
 
-  func origin() async -> Origin? { exchange.home.origin }
+  func origin() async -> Origin? { exchange.binding.origin }
 
   func identify(_ credential: Credential) async -> Subject? {
     guard let url = try? url() else { return nil }

@@ -10,7 +10,7 @@ struct GrantFields {
   /// a user's into `authed_user`.
   private static let envelopes = ["data", "authed_user"]
 
-  init(of answer: JSONValue, in dialect: TokenAnswerReader.Dialect) {
+  init(of answer: JSONValue, in dialect: TokenResponseReader.Dialect) {
     switch dialect {
     case .oauth, .firebase:
       beside = Self.envelope(of: answer, around: "access_token")

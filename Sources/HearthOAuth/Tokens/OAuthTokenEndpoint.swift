@@ -33,7 +33,7 @@ struct OAuthTokenEndpoint: TokenEndpoint {
 
   private func send(
     _ fields: [(String, String)], to endpoints: ProviderEndpoints, for credential: Credential?
-  ) async throws(RefreshFailure) -> (HTTPAnswer, [Secret]) {
+  ) async throws(RefreshFailure) -> (HTTPResponse, [Secret]) {
     if let credential { try exchange.requireBinding(of: credential, to: endpoints.token.origin) }
     let (request, secrets) = try await client.request(
       fields, to: endpoints.token, of: endpoints, at: exchange.sender.clock.now())

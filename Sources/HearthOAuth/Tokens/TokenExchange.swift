@@ -7,22 +7,22 @@ struct TokenExchange: Sendable {
   let configuredSubject: String?
   let defaultLifetime: Duration?
   let finalErrors: Set<String>
-  let answerRules: [AnswerRule]
-  let home: GrantHome
+  let answerRules: [ResponseRule]
+  let binding: TokenBinding
   let route: HTTPRoute
   /// Further fields of every request to the token endpoint.
   let parameters: [(String, String)]
 
   /// A grant goes to no other origin than its own. `origin`: of the token endpoint, where it is known.
   func requireBinding(of credential: Credential, to origin: Origin? = nil) throws(RefreshFailure) {
-    var home = home
-    if let origin { home.settle(at: origin) }
-    if let refusal = home.refusal(of: credential) { throw .misconfigured(message: refusal) }
+    var binding = binding
+    if let origin { binding.settle(at: origin) }
+    if let refusal = binding.refusal(of: credential) { throw .misconfigured(message: refusal) }
   }
 
   /// As in an answer without a `Date`: what a JWT says counts by this machine's clock.
   func expiry(of token: Token, at now: Timestamp) -> Timestamp? {
-    if let told = JWTClaims(token.secret.reveal())?.expiresAt, let past = TokenAnswerReader.lifetime(.number(told)) {
+    if let told = JWTClaims(token.secret.reveal())?.expiresAt, let past = TokenResponseReader.lifetime(.number(told)) {
       return Timestamp(milliseconds: 0) + past
     }
     return defaultLifetime.map { now + $0 }
@@ -35,7 +35,7 @@ struct TokenExchange: Sendable {
     return token.secret
   }
 
-  func send(_ request: HTTPSender.Request) async throws(RefreshFailure) -> HTTPAnswer {
+  func send(_ request: HTTPSender.Request) async throws(RefreshFailure) -> HTTPResponse {
     var request = request
     request.plan = try await route.plan(for: request.url)
     do {
@@ -50,16 +50,16 @@ struct TokenExchange: Sendable {
 
   /// `secrets`: all that was sent.
   func reader(
-    _ dialect: TokenAnswerReader.Dialect, origin: Origin, issuer: UnspokenIssuer, for credential: Credential?,
+    _ dialect: TokenResponseReader.Dialect, origin: Origin, issuer: UnspokenIssuer, for credential: Credential?,
     secrets: [Secret]
-  ) -> TokenAnswerReader {
+  ) -> TokenResponseReader {
     var secrets = secrets
     if let grant = credential?.grant {
       secrets += [grant.accessToken, grant.refreshToken, grant.idToken].compactMap { $0?.secret }
     }
     // A subject that is known comes from the provider, and an answer that is silent does not change it.
     let isKnown = credential?.subject != nil
-    return TokenAnswerReader(
+    return TokenResponseReader(
       dialect: dialect, origin: origin, issuer: issuer,
       fallbackSubject: isKnown ? nil : configuredSubject.map(issuer.subject),
       defaultLifetime: defaultLifetime, finalErrors: finalErrors, rules: answerRules, redactor: Redactor(secrets))

@@ -43,7 +43,7 @@ extension ControlService {
     guard let fingerprint = Fingerprint(text) else {
       throw .invalidParams("The parameter \"fingerprint\" must be 8 hex digits in lower case.")
     }
-    return await report(try await ask(name, .reportUnauthorized(APIRefusal(fingerprint))).entry).json
+    return await report(try await ask(name, .reportUnauthorized(APIRejection(fingerprint))).entry).json
   }
 
   func refresh(_ params: inout ParameterReader) async throws(RPCError) -> JSON {
@@ -183,7 +183,7 @@ extension ControlService {
   /// Also before anything is sealed: the passphrase is set before the first sign-in.
   private func lacksPassphrase(_ entry: SessionDirectory.Entry) async -> Bool {
     if await entry.service.needsPassphrase() { return true }
-    guard case .locked(.obstacle(let obstacle)) = await entry.service.snapshot().state else { return false }
-    return obstacle.kind == .passphraseRequired
+    guard case .locked(.accessFailure(let accessFailure)) = await entry.service.snapshot().state else { return false }
+    return accessFailure.kind == .passphraseRequired
   }
 }

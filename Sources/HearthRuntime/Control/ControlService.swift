@@ -26,7 +26,7 @@ package struct ControlService: ControlHandler {
     self.reload = reload
   }
 
-  package func handle(_ request: Request, from peer: any ControlPeer) async -> ControlAnswer {
+  package func handle(_ request: Request, from peer: any ControlPeer) async -> ControlResponse {
     guard let method = Method(rawValue: request.method) else {
       return .failure(.methodNotFound(request.method))
     }
@@ -90,7 +90,7 @@ package struct ControlService: ControlHandler {
   /// Asks the account's session, or the one that a new configuration puts in its place meanwhile.
   func ask(
     _ name: String, _ call: SessionCall
-  ) async throws(RPCError) -> (entry: SessionDirectory.Entry, answer: SessionAnswer) {
+  ) async throws(RPCError) -> (entry: SessionDirectory.Entry, answer: SessionResponse) {
     guard let account = AccountName(name), let asked = await sessions.call(call, of: account) else {
       throw .unknownAccount(name)
     }
@@ -138,7 +138,7 @@ package struct ControlService: ControlHandler {
 
   private func subscribe(
     _ params: inout ParameterReader, peer: any ControlPeer
-  ) async throws(RPCError) -> ControlAnswer {
+  ) async throws(RPCError) -> ControlResponse {
     let names = try params.optionalStrings("topics")
     let name = try params.optionalString("account")
     try params.finish()

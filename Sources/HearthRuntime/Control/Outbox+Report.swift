@@ -21,7 +21,7 @@ extension OutboxStats {
   }
 }
 
-extension OutboxAnnouncement {
+extension OutboxEvent {
   /// The notification that tells it.
   package var news: EventHub.News {
     switch self {
@@ -48,7 +48,7 @@ extension OutboxItem {
   }
 }
 
-extension SessionSnapshot {
+extension SessionStatus {
   /// What the session means for the account's outbox.
   package var outboxPermission: OutboxPermission {
     switch state {

@@ -6,7 +6,7 @@ extension RPCError {
   /// For a provider that did not say when to ask again, in seconds.
   private static let usualRetry = 5
 
-  package init(_ refusal: SessionRefusal, _ snapshot: SessionSnapshot) {
+  package init(_ refusal: SessionRejection, _ snapshot: SessionStatus) {
     let account = snapshot.account.description
     switch refusal {
     case .state(let state): self = .state(state, snapshot)
@@ -27,7 +27,7 @@ extension RPCError {
   }
 
   /// For a state in which there is no token to be had.
-  static func state(_ state: SessionState, _ snapshot: SessionSnapshot) -> RPCError {
+  static func state(_ state: SessionState, _ snapshot: SessionStatus) -> RPCError {
     let account = snapshot.account.description
     // The snapshot may know more than the state says, such as where the credential was.
     var message = snapshot.state == state ? snapshot.message : state.message(for: snapshot.account)
@@ -43,11 +43,11 @@ extension RPCError {
     }
   }
 
-  init(_ failure: AdoptionFailure, _ snapshot: SessionSnapshot) {
+  init(_ failure: AdoptionFailure, _ snapshot: SessionStatus) {
     let account = snapshot.account.description
     switch failure {
     case .provider(let failure): self = .adoption(failure, account: account)
-    case .storage(let obstacle): self = .storage(obstacle, snapshot)
+    case .storage(let accessFailure): self = .storage(accessFailure, snapshot)
     case .stopping: self = .shuttingDown
     case .superseded: self = .superseded(account)
     }
@@ -70,20 +70,20 @@ extension RPCError {
   }
 
   /// For a place that cannot be read or written.
-  static func storage(_ obstacle: Obstacle, _ snapshot: SessionSnapshot) -> RPCError {
+  static func storage(_ accessFailure: AccessFailure, _ snapshot: SessionStatus) -> RPCError {
     let account = snapshot.account.description
-    switch obstacle.kind {
+    switch accessFailure.kind {
     case .passphraseRequired:
       return .passphraseNeeded(
         account: account, message: "Set or give the passphrase first: run \"hearthctl unlock \(account)\".")
     case .keyUnavailable, .permissionDenied, .volumeUnavailable:
-      return .state(.locked(.obstacle(obstacle)), snapshot)
+      return .state(.locked(.accessFailure(accessFailure)), snapshot)
     case .storageError:
-      return .storageUnavailable(account: account, message: "Nothing was stored: \(obstacle.detail).")
+      return .storageUnavailable(account: account, message: "Nothing was stored: \(accessFailure.detail).")
     }
   }
 
-  init(_ failure: UnlockFailure, _ snapshot: SessionSnapshot) {
+  init(_ failure: UnlockFailure, _ snapshot: SessionStatus) {
     let account = snapshot.account.description
     switch failure {
     case .wrongPassphrase: self = .wrongPassphrase(account: account, message: "The passphrase is wrong.")
@@ -92,7 +92,7 @@ extension RPCError {
       self = .wrongPassphrase(
         account: account, message: "Not tried, because too many passphrases were wrong; try again in \(seconds) s.",
         retryAfterSeconds: seconds)
-    case .unavailable(let obstacle): self = .storage(obstacle, snapshot)
+    case .unavailable(let accessFailure): self = .storage(accessFailure, snapshot)
     case .notSealed:
       self = .invalidParams("The credential of \(account) is not protected by a passphrase.")
     }

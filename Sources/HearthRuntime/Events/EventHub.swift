@@ -46,7 +46,7 @@ package final class EventHub: Sendable {
     var seq = 0
     var subscriptionCount = 0
     var subscribers: [String: Subscriber] = [:]
-    var sessions: [AccountName: SessionSnapshot] = [:]
+    var sessions: [AccountName: SessionStatus] = [:]
     var issuers: [AccountName: String] = [:]
     var outbox = OutboxOverview(all: OutboxStats(), accounts: [:])
   }
@@ -59,7 +59,7 @@ package final class EventHub: Sendable {
   }
 
   /// Takes in a session as it is now, and tells what is new about it.
-  package func sessionIs(_ snapshot: SessionSnapshot, issuer: String?, news: [SessionAnnouncement]) {
+  package func sessionIs(_ snapshot: SessionStatus, issuer: String?, news: [SessionEvent]) {
     let now = clock.now()
     state.withLock { state in
       let previous = state.sessions.updateValue(snapshot, forKey: snapshot.account)
@@ -72,8 +72,8 @@ package final class EventHub: Sendable {
               "session": snapshot.report(issuer: issuer, at: now).json, "previous": .string(previous.state.name),
             ]), &state, at: now)
       }
-      for announcement in news {
-        guard let news = News(announcement, account: snapshot.account) else { continue }
+      for event in news {
+        guard let news = News(event, account: snapshot.account) else { continue }
         publish(news, &state, at: now)
       }
     }
@@ -177,12 +177,12 @@ package final class EventHub: Sendable {
   }
 
   /// The sessions as they were last told.
-  package func sessions() -> [SessionSnapshot] {
+  package func sessions() -> [SessionStatus] {
     state.withLock { $0.sessions.values.sorted { $0.account < $1.account } }
   }
 }
 
-extension SessionSnapshot {
+extension SessionStatus {
   /// What makes a status another one; the rest moves with the time.
   fileprivate struct Visible: Equatable {
     let state: SessionState
@@ -198,7 +198,7 @@ extension SessionSnapshot {
   }
 }
 
-extension SessionAnnouncement {
+extension SessionEvent {
   /// Another grant took the place of the one before, which may look the same from outside.
   fileprivate var isAnotherSession: Bool {
     switch self {
@@ -212,9 +212,9 @@ extension SessionAnnouncement {
 
 extension EventHub.News {
   /// The notification of a session's announcement; nil for what only the journal tells, or `session.changed` says.
-  fileprivate init?(_ announcement: SessionAnnouncement, account: AccountName) {
+  fileprivate init?(_ event: SessionEvent, account: AccountName) {
     let name = JSON.string(account.description)
-    switch announcement {
+    switch event {
     case .refreshed(let fingerprint, let previous, let expiresAt):
       self.init(
         .sessionRefreshed, topic: .session, account: account,

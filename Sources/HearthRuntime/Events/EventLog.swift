@@ -38,9 +38,9 @@ package struct EventLog: Sendable {
     record("daemon.configurationRefused", .error, message)
   }
 
-  package func session(_ announcement: SessionAnnouncement, _ snapshot: SessionSnapshot) {
+  package func session(_ event: SessionEvent, _ snapshot: SessionStatus) {
     let account = snapshot.account
-    switch announcement {
+    switch event {
     case .changed(let previous, let state):
       record(
         "session.changed", .notice, "\(account) is \(state.name): \(snapshot.message)", account: account,
@@ -81,10 +81,10 @@ package struct EventLog: Sendable {
       record(
         "api.unauthorized", .warning, "An API answered 401 to the token of \(account).", account: account,
         [("HEARTH_FINGERPRINT", refusal.fingerprint.description), ("HEARTH_ORIGIN", refusal.origin?.description)])
-    case .credentialUnreadable(let obstacle):
+    case .credentialUnreadable(let accessFailure):
       record(
-        "credential.unreadable", .warning, "The credential of \(account) cannot be read: \(obstacle.detail)",
-        account: account, [("HEARTH_ERROR", obstacle.detail), ("HEARTH_REASON", obstacle.kind.rawValue)])
+        "credential.unreadable", .warning, "The credential of \(account) cannot be read: \(accessFailure.detail)",
+        account: account, [("HEARTH_ERROR", accessFailure.detail), ("HEARTH_REASON", accessFailure.kind.rawValue)])
     case .credentialReadable:
       record("credential.readable", .info, "The credential of \(account) can be read again.", account: account)
     case .credentialSetAside(let name, let why):
@@ -92,11 +92,11 @@ package struct EventLog: Sendable {
         "credential.setAside", .warning,
         "A credential file of \(account) cannot be understood (\(why)) and was moved to \(name).",
         account: account, [("HEARTH_ERROR", why)])
-    case .credentialPendingWrite(let obstacle):
+    case .credentialPendingWrite(let accessFailure):
       record(
         "credential.pendingWrite", .warning,
-        "The credential file of \(account) cannot be written now, and is tried again until it can: \(obstacle.detail)",
-        account: account, [("HEARTH_ERROR", obstacle.detail)])
+        "The credential file of \(account) cannot be written now, and is tried again until it can: \(accessFailure.detail)",
+        account: account, [("HEARTH_ERROR", accessFailure.detail)])
     case .statusChanged:
       break
     }

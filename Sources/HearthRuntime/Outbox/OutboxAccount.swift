@@ -8,13 +8,13 @@ struct OutboxAccount {
   static let refreshUnavailable = "refreshUnavailable"
 
   /// A delivery that waits to hear whether others are let in with the token it was refused with.
-  struct Suspect {
+  struct ContestedToken {
     let fingerprint: Fingerprint
     let kind: OutboxKinds
-    let verdict: CheckedContinuation<Judgement, Never>
+    let verdict: CheckedContinuation<UnauthorizedDecision, Never>
   }
 
-  enum Judgement {
+  enum UnauthorizedDecision {
     case itemAlone, session, stopped
   }
 
@@ -31,8 +31,8 @@ struct OutboxAccount {
   var pauseNumber = 0
   var announcedReason: String?
 
-  var reach: OriginReach
-  var trust = TokenTrust()
+  var reach: CircuitBreaker
+  var trust = TokenAcceptance()
   /// The token that the session holds, as it last said.
   var token: Fingerprint?
   /// In a row: no token could be had, or none in the place of a refused one.
@@ -45,32 +45,32 @@ struct OutboxAccount {
   var timeAskedAt: Timestamp?
 
   /// Runs that were taken from the store and have no worker yet.
-  var buffer: [DeliveryRun] = []
+  var buffer: [LaneBatch] = []
   /// What each worker still has to send of its run.
-  var tails: [Int: DeliveryRun] = [:]
+  var tails: [Int: LaneBatch] = [:]
   /// Taken and not sent yet, with the kind of each.
   var unsent: [String: OutboxKinds] = [:]
   /// Workers by the kind of what they send.
   private var active: [OutboxKinds: Int] = [:]
-  var suspects: [Suspect] = []
+  var contestedTokens: [ContestedToken] = []
 
   /// What the store may have more of that can be sent.
   var mayHaveMore = OutboxKinds.all
   var nextDueAt: Timestamp?
-  var pace = DeliveryPace()
+  var pace = ReadAhead()
 
   var isAnnouncingHeld = false
   var heldCursor: String?
 
   init(origins: Set<Origin>, retry: RetryPolicy) {
     self.origins = origins
-    reach = OriginReach(retry)
+    reach = CircuitBreaker(retry)
   }
 
   var isActive: Bool { active.values.contains { $0 > 0 } }
 
   /// Workers of a kind that are not waiting for a judgement.
-  func working(on kind: OutboxKinds) -> Int { active[kind, default: 0] - suspects.count { $0.kind == kind } }
+  func working(on kind: OutboxKinds) -> Int { active[kind, default: 0] - contestedTokens.count { $0.kind == kind } }
 
   var isWorking: Bool { working(on: .lanes) + working(on: .unordered) > 0 }
 
@@ -83,7 +83,7 @@ struct OutboxAccount {
   mutating func bindAgain() { isBound = knownSubject == nil }
 
   /// The next run of a kind that waits for a worker.
-  mutating func nextRun(of kind: OutboxKinds) -> DeliveryRun? {
+  mutating func nextRun(of kind: OutboxKinds) -> LaneBatch? {
     buffer.firstIndex { $0.kind == kind }.map { buffer.remove(at: $0) }
   }
 
@@ -102,7 +102,7 @@ struct OutboxAccount {
     return lacksToken ? Self.refreshUnavailable : nil
   }
 
-  mutating func hear(isPaused: Bool, number: Int) {
+  mutating func receive(isPaused: Bool, number: Int) {
     guard pauseNumber < number else { return }
     pauseNumber = number
     isPausedByUser = isPaused
@@ -118,7 +118,7 @@ struct OutboxAccount {
   mutating func withdrawAll() -> [FinishedDelivery] {
     let deliveries = buffer.flatMap(\.deliveries) + tails.values.flatMap(\.deliveries)
     buffer = []
-    for worker in tails.keys { tails[worker] = DeliveryRun([]) }
+    for worker in tails.keys { tails[worker] = LaneBatch([]) }
     unsent = [:]
     deliveries.forEach { reach.probeGivenUp($0.request.url.origin) }
     return deliveries.map { FinishedDelivery(number: $0.number, verdict: .released) }
@@ -128,14 +128,14 @@ struct OutboxAccount {
   /// to write down.
   mutating func withdraw(_ id: String) -> [FinishedDelivery] {
     var withdrawn: [Delivery] = []
-    func take(_ run: inout DeliveryRun) {
+    func take(_ run: inout LaneBatch) {
       guard let index = run.deliveries.firstIndex(where: { $0.id == id }) else { return }
       withdrawn = Array(run.deliveries[index...])
       run.deliveries.removeSubrange(index...)
     }
     for index in buffer.indices { take(&buffer[index]) }
     for worker in tails.keys {
-      var tail = tails[worker] ?? DeliveryRun([])
+      var tail = tails[worker] ?? LaneBatch([])
       take(&tail)
       tails[worker] = tail
     }
@@ -150,7 +150,7 @@ struct OutboxAccount {
 
 /// How far ahead deliveries are taken from the store: nothing while they are slow, up to 128 while they are fast, so
 /// that one transaction serves many.
-struct DeliveryPace {
+struct ReadAhead {
   private static let window = Duration.milliseconds(500)
   private static let furthest = 128
   private static let quick = Duration.milliseconds(15)
@@ -177,7 +177,7 @@ struct DeliveryPace {
   }
 }
 
-extension DeliveryRun {
+extension LaneBatch {
   var kind: OutboxKinds { deliveries.first?.kind ?? .lanes }
 }
 

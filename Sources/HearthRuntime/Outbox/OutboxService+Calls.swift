@@ -129,10 +129,10 @@ extension OutboxService {
     let number = lastPauseNumber
     do { try await store.setPaused(chosen, isPaused) } catch { throw refusal(error) }
     for name in chosen {
-      accounts[name]?.hear(isPaused: isPaused, number: number)
+      accounts[name]?.receive(isPaused: isPaused, number: number)
       if accounts[name]?.isPausedByUser == true { finished += accounts[name]?.withdrawAll() ?? [] }
       accounts[name]?.mayHaveMore = .all
-      hearSuspects(of: name)
+      decideContestedTokens(of: name)
       tellPause(of: name)
     }
     bell.ring()
@@ -149,8 +149,8 @@ extension OutboxService {
     if !chosen.isEmpty, stopsAt == nil {
       do {
         for name in chosen {
-          while try await store.hasten(name, limit: Self.batch, at: clock.now()) >= Self.batch {}
-          hasten(name)
+          while try await store.retryNow(name, limit: Self.batch, at: clock.now()) >= Self.batch {}
+          retryNow(name)
         }
       } catch { throw refusal(error) }
       bell.ring()

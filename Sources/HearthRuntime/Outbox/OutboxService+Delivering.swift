@@ -30,7 +30,7 @@ extension OutboxService {
     accounts[name]?.tails[worker] = nil
     accounts[name]?.ended(kind)
     workers -= 1
-    hearSuspects(of: name)
+    decideContestedTokens(of: name)
     bell.ring()
   }
 
@@ -51,14 +51,14 @@ extension OutboxService {
 
   private func giveBackTail(_ worker: Int, _ name: AccountName) {
     let rest = accounts[name]?.tails[worker]?.deliveries ?? []
-    accounts[name]?.tails[worker] = DeliveryRun([])
+    accounts[name]?.tails[worker] = LaneBatch([])
     for delivery in rest {
       accounts[name]?.unsent[delivery.id] = nil
       finished.append(FinishedDelivery(number: delivery.number, verdict: .released))
     }
   }
 
-  private func finish(_ delivery: Delivery, _ verdict: DeliveryVerdict, after duration: Duration) {
+  private func finish(_ delivery: Delivery, _ verdict: DeliveryOutcome, after duration: Duration) {
     finished.append(FinishedDelivery(number: delivery.number, verdict: verdict))
     if case .released = verdict { accounts[delivery.account]?.reach.probeGivenUp(delivery.request.url.origin) }
     accounts[delivery.account]?.pace.finished(at: clock.now(), after: duration)
@@ -76,7 +76,7 @@ extension OutboxService {
   }
 
   /// Nil where the request was sent and is given up.
-  private func attempt(_ delivery: Delivery) async -> DeliveryVerdict? {
+  private func attempt(_ delivery: Delivery) async -> DeliveryOutcome? {
     let name = delivery.account
     let origin = delivery.request.url.origin
     guard maySend(delivery) else { return .released }
@@ -102,7 +102,7 @@ extension OutboxService {
           bearer = try await bearers.bearer(for: name)
           guard bearer.token.fingerprint == fingerprint else { continue }
           if accounts[name]?.trust.wasBrought(fingerprint) == true {
-            switch await judgement(on: fingerprint, of: delivery) {
+            switch await decision(on: fingerprint, of: delivery) {
             case .itemAlone where isSecond: return policy.rejected(answer)
             case .stopped: return .released
             case .itemAlone, .session: break
@@ -131,7 +131,7 @@ extension OutboxService {
   ) async throws(BearerFailure) -> Bearer {
     let isAccepted = accounts[name]?.trust.isAccepted(refused) ?? false
     let bearer = try await bearers.refused(
-      APIRefusal(refused, origin: origin, isAcceptedElsewhere: isAccepted), of: name)
+      APIRejection(refused, origin: origin, isAcceptedElsewhere: isAccepted), of: name)
     accounts[name]?.trust.brought(bearer.token.fingerprint)
     return bearer
   }
@@ -142,8 +142,8 @@ extension OutboxService {
   }
 
   private enum Exchange {
-    case verdict(DeliveryVerdict)
-    case unauthorized(APIAnswer)
+    case verdict(DeliveryOutcome)
+    case unauthorized(APIResponse)
     case givenUp
   }
 
@@ -151,7 +151,7 @@ extension OutboxService {
     let name = delivery.account
     let origin = delivery.request.url.origin
     let sentAt = clock.now()
-    var answer: APIAnswer
+    var answer: APIResponse
     do {
       answer = try await api.exchange(
         delivery.request, of: name, bearer: bearer.token, timeout: Self.requestTimeout)
@@ -183,12 +183,12 @@ extension OutboxService {
       let lackedToken = accounts[name]?.lacksToken == true
       accounts[name]?.hasGoodToken()
       if lackedToken { tellPause(of: name) }
-      hearSuspects(of: name)
+      decideContestedTokens(of: name)
     }
     return .verdict(policy.verdict(on: answer, to: delivery, sentAt: sentAt, at: clock.now(), random: random()))
   }
 
-  private func unreachable(_ delivery: Delivery, _ status: Int?, _ message: String) -> DeliveryVerdict {
+  private func unreachable(_ delivery: Delivery, _ status: Int?, _ message: String) -> DeliveryOutcome {
     let now = clock.now()
     let origin = delivery.request.url.origin
     let probeAt = accounts[delivery.account]?.reach.failed(origin, at: now, random: random()) ?? now
@@ -219,25 +219,26 @@ extension OutboxService {
 
   /// A token that a refresh just brought is refused. Whether that is about this item or about the session, the others
   /// that are under way with it will tell; where there are none, it is the session.
-  private func judgement(on fingerprint: Fingerprint, of delivery: Delivery) async -> OutboxAccount.Judgement {
+  private func decision(on fingerprint: Fingerprint, of delivery: Delivery) async -> OutboxAccount.UnauthorizedDecision
+  {
     let name = delivery.account
     if stopsAt != nil || accounts[name] == nil { return .stopped }
     if accounts[name]?.trust.isAccepted(fingerprint) == true { return .itemAlone }
     return await withCheckedContinuation { continuation in
-      accounts[name]?.suspects.append(
-        OutboxAccount.Suspect(fingerprint: fingerprint, kind: delivery.kind, verdict: continuation))
-      hearSuspects(of: name)
+      accounts[name]?.contestedTokens.append(
+        OutboxAccount.ContestedToken(fingerprint: fingerprint, kind: delivery.kind, verdict: continuation))
+      decideContestedTokens(of: name)
       bell.ring()
     }
   }
 
-  func hearSuspects(of name: AccountName) {
-    guard let account = accounts[name], !account.suspects.isEmpty else { return }
+  func decideContestedTokens(of name: AccountName) {
+    guard let account = accounts[name], !account.contestedTokens.isEmpty else { return }
     let isAlone =
       !account.isWorking && account.buffer.isEmpty && !settling.contains(name) && account.mayHaveMore.isEmpty
-    let isCrowded = account.suspects.count >= max(settings.concurrency, 2)
-    var left: [OutboxAccount.Suspect] = []
-    for suspect in account.suspects {
+    let isCrowded = account.contestedTokens.count >= max(settings.concurrency, 2)
+    var left: [OutboxAccount.ContestedToken] = []
+    for suspect in account.contestedTokens {
       if account.trust.isAccepted(suspect.fingerprint) {
         suspect.verdict.resume(returning: .itemAlone)
       } else if isAlone || isCrowded || !account.isSendable {
@@ -246,7 +247,7 @@ extension OutboxService {
         left.append(suspect)
       }
     }
-    accounts[name]?.suspects = left
+    accounts[name]?.contestedTokens = left
   }
 
   // MARK: - The time

@@ -72,7 +72,7 @@ extension OutboxService {
       if !arePausesRead { try await readPauses() }
       var hasMore = try await bindAccounts()
       // Before anything is taken: by a clock that was set ahead, all that waits would seem to be due.
-      try await replan()
+      try await shiftSchedule()
       let claims = claims()
       if !claims.isEmpty || isWritingDue { try await settle(claims: claims) }
       hasMore = try await keepHouse() || hasMore
@@ -102,7 +102,7 @@ extension OutboxService {
       throw error
     }
     for name in accounts.keys {
-      accounts[name]?.hear(isPaused: paused.contains(name), number: number)
+      accounts[name]?.receive(isPaused: paused.contains(name), number: number)
       tellPause(of: name)
     }
     try await settle(claims: [])
@@ -219,7 +219,7 @@ extension OutboxService {
       accept(claimed, of: claim)
     }
     tell(settlement.changed, settlement.totals)
-    for claim in claims { hearSuspects(of: claim.account) }
+    for claim in claims { decideContestedTokens(of: claim.account) }
   }
 
   private func accept(_ claimed: OutboxSettlement.Claimed, of claim: OutboxClaim) {
@@ -248,10 +248,10 @@ extension OutboxService {
   // MARK: - Keeping house
 
   /// The clock was set: waits last as long as they were meant to.
-  private func replan() async throws(OutboxStoreFailure) {
+  private func shiftSchedule() async throws(OutboxStoreFailure) {
     while let shift = owedShift {
       owedShift = nil
-      do { try await store.replan(shift: shift, at: clock.now()) } catch {
+      do { try await store.shiftSchedule(shift: shift, at: clock.now()) } catch {
         owedShift = shift + (owedShift ?? .zero)
         throw error
       }
@@ -271,7 +271,7 @@ extension OutboxService {
     if let agreedTime, let nextSweepAt, nextSweepAt <= clock.now() {
       let retention = OutboxRetention(
         delivered: settings.keepDelivered, dead: settings.keepDead, maxFinished: settings.maxItems)
-      let isMore = try await store.sweep(retention, limit: Self.batch, at: agreedTime)
+      let isMore = try await store.prune(retention, limit: Self.batch, at: agreedTime)
       self.nextSweepAt = isMore ? clock.now() : clock.now() + Self.sweepInterval
       hasMore = hasMore || isMore
     }
@@ -287,7 +287,7 @@ extension OutboxService {
       OutboxQuery(account: name, state: .held, limit: Self.batch, cursor: accounts[name]?.heldCursor))
     let items = page.items.filter { $0.reason == .otherUser }
     warn(of: items)
-    tell(items.compactMap(OutboxAnnouncement.init))
+    tell(items.compactMap(OutboxEvent.init))
     accounts[name]?.heldCursor = page.cursor
     accounts[name]?.isAnnouncingHeld = page.cursor != nil
     return page.cursor != nil

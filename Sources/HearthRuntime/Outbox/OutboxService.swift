@@ -6,15 +6,15 @@ package import Logging
 /// One loop writes and takes; a worker a delivery under way sends. An item that waits costs neither task nor connection.
 package actor OutboxService {
   let store: any OutboxStore
-  let bearers: any BearerSource
+  let bearers: any BearerTokenProvider
   let api: any APIEndpoint
   let clock: any Clock
   let random: @Sendable () -> Double
   let makeID: @Sendable (Timestamp) -> String
   /// What happened, and how many items there are now.
-  let announce: @Sendable ([OutboxAnnouncement], OutboxOverview) -> Void
+  let announce: @Sendable ([OutboxEvent], OutboxOverview) -> Void
   let log: Logger
-  let bell = Doorbell()
+  let bell = AsyncSignal()
 
   var settings: OutboxSettings
   var policy: DeliveryPolicy
@@ -33,7 +33,7 @@ package actor OutboxService {
   /// Of all accounts, as the store last said.
   private var lastTotals = OutboxTotals()
   /// What waits until all that happened before it has been told.
-  private var untold: [Int: (news: [OutboxAnnouncement], totals: OutboxTotals)] = [:]
+  private var untold: [Int: (news: [OutboxEvent], totals: OutboxTotals)] = [:]
   private var told: OutboxOverview?
   var flushes: [Int: Flush] = [:]
   /// Who waits to hear from sessions.
@@ -64,13 +64,13 @@ package actor OutboxService {
   static let negligibleSkew = Duration.seconds(60)
 
   package init(
-    store: any OutboxStore, bearers: any BearerSource, api: any APIEndpoint, clock: any Clock,
+    store: any OutboxStore, bearers: any BearerTokenProvider, api: any APIEndpoint, clock: any Clock,
     settings: OutboxSettings, accounts: [AccountName: Set<Origin>], log: Logger,
     random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
     makeID: @escaping @Sendable (Timestamp) -> String = {
       ItemID.make(at: $0, random: (UInt64.random(in: 0...UInt64.max), UInt64.random(in: 0...UInt64.max)))
     },
-    announce: @escaping @Sendable ([OutboxAnnouncement], OutboxOverview) -> Void
+    announce: @escaping @Sendable ([OutboxEvent], OutboxOverview) -> Void
   ) {
     self.store = store
     self.bearers = bearers
@@ -113,7 +113,7 @@ package actor OutboxService {
     account.token = token
     account.mayHaveMore = .all
     accounts[name] = account
-    hearSuspects(of: name)
+    decideContestedTokens(of: name)
     tellPause(of: name)
     wakeListeners()
     bell.ring()
@@ -121,7 +121,7 @@ package actor OutboxService {
 
   /// Returns once each of these sessions has said whose it is, or `shutdown` is called: what is enqueued before that
   /// would be nobody's.
-  package func hear(from names: [AccountName]) async {
+  package func receive(from names: [AccountName]) async {
     while stopsAt == nil, names.contains(where: { accounts[$0]?.isHeardOf == false }) {
       await withCheckedContinuation { listeners.append($0) }
     }
@@ -134,7 +134,7 @@ package actor OutboxService {
 
   /// The network may be back: what could not be reached is tried at once.
   package func networkReturned() {
-    for name in accounts.keys { hasten(name) }
+    for name in accounts.keys { retryNow(name) }
     bell.ring()
   }
 
@@ -158,7 +158,7 @@ package actor OutboxService {
     let retry = RetryPolicy(initial: settings.retryInitial, max: settings.retryMax)
     for name in accounts.keys where origins[name] == nil {
       finished += accounts[name]?.withdrawAll() ?? []
-      accounts[name]?.suspects.forEach { $0.verdict.resume(returning: .stopped) }
+      accounts[name]?.contestedTokens.forEach { $0.verdict.resume(returning: .stopped) }
       accounts[name] = nil
     }
     for (name, origins) in origins {
@@ -176,8 +176,8 @@ package actor OutboxService {
     stopsAt = clock.now() + grace
     for name in accounts.keys {
       finished += accounts[name]?.withdrawAll() ?? []
-      accounts[name]?.suspects.forEach { $0.verdict.resume(returning: .stopped) }
-      accounts[name]?.suspects = []
+      accounts[name]?.contestedTokens.forEach { $0.verdict.resume(returning: .stopped) }
+      accounts[name]?.contestedTokens = []
     }
     flushes.values.forEach { $0.done.resume() }
     flushes = [:]
@@ -211,8 +211,8 @@ package actor OutboxService {
     bell.ring()
   }
 
-  func hasten(_ name: AccountName) {
-    accounts[name]?.reach.hasten(at: clock.now())
+  func retryNow(_ name: AccountName) {
+    accounts[name]?.reach.retryNow(at: clock.now())
     accounts[name]?.stalledUntil = nil
     accounts[name]?.mayHaveMore = .all
   }
@@ -256,13 +256,13 @@ package actor OutboxService {
 
   func tell(_ items: [OutboxItem], _ totals: OutboxTotals) {
     warn(of: items)
-    tell(items.compactMap(OutboxAnnouncement.init), totals)
+    tell(items.compactMap(OutboxEvent.init), totals)
   }
 
   /// After a change that is no news, but of the counts.
   func tellTotals() async throws(OutboxStoreFailure) {
     let totals = try await store.totals()
-    tell([] as [OutboxAnnouncement], totals)
+    tell([] as [OutboxEvent], totals)
   }
 
   func warn(of items: [OutboxItem]) {
@@ -276,7 +276,7 @@ package actor OutboxService {
   }
 
   /// Tells in the order in which it happened: callers hear from the store in another.
-  func tell(_ news: [OutboxAnnouncement], _ totals: OutboxTotals) {
+  func tell(_ news: [OutboxEvent], _ totals: OutboxTotals) {
     untold[totals.number] = (news, totals)
     while let number = untold.keys.min(),
       number <= lastTotals.number + 1 || untold.count > Self.batch
@@ -288,7 +288,7 @@ package actor OutboxService {
   }
 
   /// Tells what happened, all at once, for the totals have it all; and without it, whether they have changed.
-  func tell(_ news: [OutboxAnnouncement]) {
+  func tell(_ news: [OutboxEvent]) {
     let names = Set(accounts.keys).union(lastTotals.accounts.keys)
     let overview = OutboxOverview(
       all: shown(lastTotals.accounts.values.reduce(OutboxStats()) { $0.adding($1) }),

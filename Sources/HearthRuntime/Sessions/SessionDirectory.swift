@@ -2,7 +2,7 @@ package import HearthCore
 
 /// All sessions, by account: starts and stops their services as the configuration says, and is where the tokens for
 /// sending come from.
-package actor SessionDirectory: BearerSource {
+package actor SessionDirectory: BearerTokenProvider {
   package struct Entry: Sendable {
     package let service: SessionService
     /// The path of the credential file.
@@ -77,7 +77,7 @@ package actor SessionDirectory: BearerSource {
 
   /// Asks the account's session. A call that a new configuration interrupts is repeated to the session that follows;
   /// nil where there is none.
-  package func call(_ call: SessionCall, of account: AccountName) async -> (entry: Entry, answer: SessionAnswer)? {
+  package func call(_ call: SessionCall, of account: AccountName) async -> (entry: Entry, answer: SessionResponse)? {
     guard var entry = entries[account] else { return nil }
     var abandoned: [Credential] = []
     if case .signOut(let revoke) = call, let grants = unwritten.removeValue(forKey: account), revoke {
@@ -115,7 +115,7 @@ package actor SessionDirectory: BearerSource {
 
   package subscript(account: AccountName) -> Entry? { entries[account] }
 
-  // MARK: - BearerSource
+  // MARK: - BearerTokenProvider
 
   package func bearer(for account: AccountName) async throws(BearerFailure) -> Bearer {
     guard let (entry, answer) = await call(.token(minValidity: Self.validityToSend), of: account) else {
@@ -135,7 +135,7 @@ package actor SessionDirectory: BearerSource {
   }
 
   package func refused(
-    _ refusal: APIRefusal, of account: AccountName
+    _ refusal: APIRejection, of account: AccountName
   ) async throws(BearerFailure) -> Bearer {
     guard let (entry, _) = await call(.reportUnauthorized(refusal), of: account) else { throw .noSession }
     let bearer = try await bearer(for: account)

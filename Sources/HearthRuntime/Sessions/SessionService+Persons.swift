@@ -54,9 +54,9 @@ extension SessionService {
     let since = epoch
     var timed = clock.moment().stepped
     let room = await inStoreOrder {
-      await Result { () async throws(Obstacle) in try await store.prepare() }
+      await Result { () async throws(AccessFailure) in try await store.prepare() }
     }
-    if case .failure(let obstacle) = room { throw .storage(obstacle) }
+    if case .failure(let accessFailure) = room { throw .storage(accessFailure) }
     var fresh = credential
     if isTried {
       fresh.origin = await origin()
@@ -105,7 +105,7 @@ extension SessionService {
   /// What is not sent at once is bound to where it would be sent now.
   private func origin() async -> Origin? {
     let endpoint = endpoint
-    return await shielded { await endpoint.origin() } ?? home?.origin
+    return await shielded { await endpoint.origin() } ?? binding?.origin
   }
 
   private func identified(_ credential: Credential) async -> Subject? {

@@ -20,16 +20,16 @@ package actor SessionService {
   /// Told of each measured difference between a server's clock and this one.
   private let timeTold: @Sendable (Duration) -> Void
   /// Told after each event that changed what clients see, in order, and before the next event is taken.
-  private let announce: @Sendable ([SessionAnnouncement], SessionSnapshot) -> Void
+  private let announce: @Sendable ([SessionEvent], SessionStatus) -> Void
 
   private var skew = ClockSkew()
   /// The steps of the clock that the machine has heard of.
   private var stepped: Duration
-  private var waiting: [CallID: CheckedContinuation<SessionAnswer, Never>] = [:]
+  private var waiting: [CallID: CheckedContinuation<SessionResponse, Never>] = [:]
   private var callCount = 0
   /// The wake-ups that tasks are asleep for; superseded ones wake for nothing.
   private var armed: Set<Timestamp> = []
-  private var announced: SessionSnapshot?
+  private var announced: SessionStatus?
   private var isRunning = false
   private(set) var isStopping = false
   /// What comes after that is heard, and told to nobody: another session may have taken the place of this one.
@@ -37,7 +37,7 @@ package actor SessionService {
   /// Of the session before this one, until the machine has taken it over.
   private var inherited: UnwrittenGrant?
   /// Passphrases are tried one after another: each gets its turn, however many are wrong before it.
-  let passphraseTurns = Turns()
+  let passphraseTurns = AsyncMutex()
   /// Grants that persons brought and that the provider is being asked about.
   private var trials = 0
   private var resting: [CheckedContinuation<Void, Never>] = []
@@ -51,7 +51,7 @@ package actor SessionService {
     account: AccountName, settings: SessionSettings, store: any CredentialStore, endpoint: any TokenEndpoint,
     clock: any Clock, logger: Logger, seed: UInt64 = .random(in: 0 ... .max),
     timeTold: @escaping @Sendable (Duration) -> Void = { _ in },
-    announce: @escaping @Sendable ([SessionAnnouncement], SessionSnapshot) -> Void
+    announce: @escaping @Sendable ([SessionEvent], SessionStatus) -> Void
   ) {
     self.account = account
     self.store = store
@@ -153,7 +153,7 @@ package actor SessionService {
 
   // MARK: - What others ask
 
-  package func snapshot() -> SessionSnapshot { machine.snapshot(at: catchUp()) }
+  package func snapshot() -> SessionStatus { machine.snapshot(at: catchUp()) }
 
   /// The time, once the machine has heard of every step of the clock before it: the notice of a step may be behind what
   /// comes next, and nothing is planned on one clock and shifted to another.
@@ -169,7 +169,7 @@ package actor SessionService {
     return moment.now
   }
 
-  package func call(_ call: SessionCall) async -> SessionAnswer {
+  package func call(_ call: SessionCall) async -> SessionResponse {
     if isStopped { return .refused(.stopping) }
     if case .signOut(let revoke) = call, let grant = inherited?.credential {
       inherited = nil
@@ -183,7 +183,7 @@ package actor SessionService {
     }
   }
 
-  var home: GrantHome? { machine.settings.home }
+  var binding: TokenBinding? { machine.settings.binding }
 
   var bearer: BearerKind { machine.settings.bearer }
 
@@ -202,9 +202,9 @@ package actor SessionService {
 
   // MARK: - The inbox
 
-  func take(_ event: SessionEvent) { handle(event, at: catchUp()) }
+  func take(_ event: SessionInput) { handle(event, at: catchUp()) }
 
-  private func handle(_ event: SessionEvent, at now: Timestamp) {
+  private func handle(_ event: SessionInput, at now: Timestamp) {
     let actions = machine.handle(event, at: now)
     if case .started = event { inherited = nil }
     let news = actions.compactMap { if case .announce(let news) = $0 { news } else { nil } }
@@ -258,7 +258,7 @@ package actor SessionService {
       inStoreOrder {
         .credentialWritten(
           generation: generation,
-          await Result { () async throws(Obstacle) in try await store.write(credential) })
+          await Result { () async throws(AccessFailure) in try await store.write(credential) })
       }
     case .writeEnd(let record):
       inStoreOrder {
@@ -271,12 +271,12 @@ package actor SessionService {
       }
     case .setAside(let why):
       inStoreOrder {
-        .credentialSetAside(await Result { () async throws(Obstacle) in try await store.setAside() }, why: why)
+        .credentialSetAside(await Result { () async throws(AccessFailure) in try await store.setAside() }, why: why)
       }
     case .rememberLockedByUser(let isLocked):
       let (account, logger) = (account, logger)
       inStoreOrder {
-        do throws(Obstacle) {
+        do throws(AccessFailure) {
           try await store.remember(lockedByUser: isLocked)
           return .lockRemembered(.success(()))
         } catch {
@@ -308,8 +308,8 @@ package actor SessionService {
     }
   }
 
-  private func recall() async -> SessionEvent {
-    do throws(Obstacle) {
+  private func recall() async -> SessionInput {
+    do throws(AccessFailure) {
       var remembered = try await store.remembered()
       remembered.unwritten = inherited
       return .started(remembered)
@@ -324,7 +324,7 @@ package actor SessionService {
   ) {
     let store = store
     storeInbox.yield { [workInbox] in
-      do throws(Obstacle) {
+      do throws(AccessFailure) {
         try await store.prepare()
       } catch {
         await self.take(.refreshEnded(generation: generation, .notAsked(error)))
@@ -346,7 +346,7 @@ package actor SessionService {
     take(.refreshEnded(generation: generation, .granted(response)))
   }
 
-  private func inStoreOrder(_ work: @escaping @Sendable () async -> SessionEvent) {
+  private func inStoreOrder(_ work: @escaping @Sendable () async -> SessionInput) {
     storeInbox.yield { await self.take(await work()) }
   }
 
@@ -371,9 +371,9 @@ package actor SessionService {
   }
 }
 
-extension SessionAnswer {
+extension SessionResponse {
   /// The answer to a sign-out that ends more grants than the session knows.
-  func revoking(_ others: [Credential]) -> SessionAnswer {
+  func revoking(_ others: [Credential]) -> SessionResponse {
     if case .signedOut(let credentials) = self { .signedOut(revoke: credentials + others) } else { self }
   }
 }

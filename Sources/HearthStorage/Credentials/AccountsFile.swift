@@ -22,14 +22,14 @@ package actor AccountsFile {
   }
 
   /// What is known of an account; nothing where it is new.
-  package func known(_ account: AccountName) async throws(Obstacle) -> KnownAccount {
+  package func known(_ account: AccountName) async throws(AccessFailure) -> KnownAccount {
     await begin()
     defer { end() }
     return try await loaded()[account.description] ?? KnownAccount()
   }
 
   /// Durable when it returns; unchanged where it throws.
-  package func update(_ account: AccountName, to known: KnownAccount) async throws(Obstacle) {
+  package func update(_ account: AccountName, to known: KnownAccount) async throws(AccessFailure) {
     await begin()
     defer { end() }
     var accounts = try await loaded()
@@ -39,19 +39,19 @@ package actor AccountsFile {
       try await files.createFolders(file.folder)
       try await file.replace(with: AccountsDocument(accounts).json + [UInt8(ascii: "\n")])
     } catch {
-      throw Obstacle(error, at: file.path)
+      throw AccessFailure(error, at: file.path)
     }
     self.accounts = accounts
   }
 
-  private func loaded() async throws(Obstacle) -> [String: KnownAccount] {
+  private func loaded() async throws(AccessFailure) -> [String: KnownAccount] {
     if let accounts { return accounts }
     let read = try await readFile()
     accounts = read
     return read
   }
 
-  private func readFile() async throws(Obstacle) -> [String: KnownAccount] {
+  private func readFile() async throws(AccessFailure) -> [String: KnownAccount] {
     let contents: FileContents
     do throws(FileError) {
       contents = try await files.read(file.path, limit: 16 << 20, followsLink: false)
@@ -60,13 +60,13 @@ package actor AccountsFile {
     } catch .absent {
       return [:]
     } catch {
-      throw Obstacle(error, at: file.path)
+      throw AccessFailure(error, at: file.path)
     }
     do throws(CredentialFile.Flaw) {
       return try AccountsDocument.known(in: Data(contents.bytes))
     } catch {
       switch error {
-      case .tooNew: throw Obstacle(.storageError, detail: "\(file.path) was written by a newer version of Hearth")
+      case .tooNew: throw AccessFailure(.storageError, detail: "\(file.path) was written by a newer version of Hearth")
       case .corrupt(let why):
         try await setAside(why: why)
         return [:]
@@ -74,14 +74,14 @@ package actor AccountsFile {
     }
   }
 
-  private func setAside(why: String) async throws(Obstacle) {
+  private func setAside(why: String) async throws(AccessFailure) {
     do {
       let newPath = try await files.setAside(file.path, as: "corrupt", at: clock.now())
       logger.error(
         "accounts.json cannot be understood (\(why)) and was moved to \(newPath).", metadata: ["HEARTH_ERROR": "\(why)"]
       )
     } catch {
-      throw Obstacle(error, at: file.path)
+      throw AccessFailure(error, at: file.path)
     }
   }
 

@@ -4,12 +4,12 @@ import Logging
 extension FileCredentialStore {
   /// Why a grant in a file could not be had.
   enum OpenFailure: Error {
-    case blocked(Obstacle)
+    case blocked(AccessFailure)
     case corrupt(String)
   }
 
   package func read() async -> CredentialReading {
-    do throws(Obstacle) {
+    do throws(AccessFailure) {
       let look = try await look()
       await tidy(look.place)
       return try await reading(of: look)
@@ -18,7 +18,7 @@ extension FileCredentialStore {
     }
   }
 
-  private func reading(of look: Look) async throws(Obstacle) -> CredentialReading {
+  private func reading(of look: CredentialScan) async throws(AccessFailure) -> CredentialReading {
     let known = look.known
     switch look.found {
     case .corrupt(let text):
@@ -43,7 +43,8 @@ extension FileCredentialStore {
     }
   }
 
-  private func reading(of file: CredentialFile, _ look: Look) async throws(Obstacle) -> CredentialReading {
+  private func reading(of file: CredentialFile, _ look: CredentialScan) async throws(AccessFailure) -> CredentialReading
+  {
     if case .ended(let record) = file.body {
       if let end = try await finishRemoval(look.known) { return .ended(end) }
       // Where the file could not be written, accounts.json has the later one; of the same one it knows more.
@@ -58,9 +59,9 @@ extension FileCredentialStore {
       // Only Hearth seals: what is sealed is what was signed out.
       if let end = try await finishRemoval(look.known) { return .ended(end) }
       switch error {
-      case .blocked(let obstacle):
+      case .blocked(let accessFailure):
         await remember(look) { _ in }
-        throw obstacle
+        throw accessFailure
       case .corrupt(let text): return .corrupt(text)
       }
     }
@@ -100,7 +101,7 @@ extension FileCredentialStore {
       let associated = file.header.associatedData(kdf: sealed.kdf)
       guard let plaintext = Seal.open(sealed.bytes, with: key, associated: associated) else {
         if isSurelyRight { throw .corrupt("its seal was broken") }
-        throw .blocked(Obstacle(.keyUnavailable, detail: "the key does not open it"))
+        throw .blocked(AccessFailure(.keyUnavailable, detail: "the key does not open it"))
       }
       do {
         return try CredentialFile.grant(from: plaintext, modified: modified)
@@ -117,7 +118,7 @@ extension FileCredentialStore {
   ) async throws(OpenFailure) -> (key: SealingKey, isSurelyRight: Bool) {
     guard let protection = Protection(rawValue: header.protection), let source = keySource(for: protection) else {
       guard let held, held.kdf == sealed.kdf else {
-        throw .blocked(Obstacle(.passphraseRequired, detail: "it is sealed with a passphrase"))
+        throw .blocked(AccessFailure(.passphraseRequired, detail: "it is sealed with a passphrase"))
       }
       return (held.key, true)
     }
@@ -127,14 +128,14 @@ extension FileCredentialStore {
       let detail =
         "it is sealed with a key file that the configuration does not name any more; name it as key_file again, "
         + "or sign out and in anew"
-      throw .blocked(Obstacle(.keyUnavailable, detail: detail))
+      throw .blocked(AccessFailure(.keyUnavailable, detail: detail))
     } catch {
       throw .blocked(error)
     }
   }
 
   /// Brings marker and accounts.json up to what was found. That this fails hides nothing: the next reading does it.
-  func remember(_ look: Look, _ change: (inout KnownAccount) -> Void) async {
+  func remember(_ look: CredentialScan, _ change: (inout KnownAccount) -> Void) async {
     var known = look.known
     change(&known)
     known.leftovers = look.known.leftovers(besides: path)
@@ -157,7 +158,7 @@ extension FileCredentialStore {
       // The volume has gone since the credential was seen: in the bare folder a marker would make that look removed.
       if try await place.readMarker(files) == .present(new) { try await files.removeFile(place.marker) }
     } catch {
-      logger.warning("\(Obstacle(error, at: place.marker).detail)")
+      logger.warning("\(AccessFailure(error, at: place.marker).detail)")
     }
     return remembered.flatMap { $0.path == path ? $0.marker : nil } ?? CredentialPlace.newIdentifier()
   }

@@ -7,7 +7,7 @@ extension FileCredentialStore {
     _ record: EndRecord, fingerprint: Fingerprint?
   ) async throws(EndNotWritten) -> RemovedCredentials {
     var known: KnownAccount
-    do throws(Obstacle) { known = try await accounts.known(account) } catch { throw .nowhere(error) }
+    do throws(AccessFailure) { known = try await accounts.known(account) } catch { throw .nowhere(error) }
     known.end = record
     known.removal = KnownAccount.Removal(fingerprint: fingerprint)
     known.subject = nil
@@ -17,16 +17,16 @@ extension FileCredentialStore {
       return try await takeAway(known)
     } catch {
       guard isNoted else { throw error }
-      logger.warning("signed out; the credential is removed when it can be reached: \(error.obstacle.detail)")
-      throw .partly(error.obstacle)
+      logger.warning("signed out; the credential is removed when it can be reached: \(error.accessFailure.detail)")
+      throw .partly(error.accessFailure)
     }
   }
 
   /// Carries out a sign-out that was noted, and returns its record; nil where none was noted. Where it fails the note
   /// stays for the next reading.
-  func finishRemoval(_ known: KnownAccount) async throws(Obstacle) -> EndRecord? {
+  func finishRemoval(_ known: KnownAccount) async throws(AccessFailure) -> EndRecord? {
     guard known.removal != nil, let end = known.end else { return nil }
-    do throws(EndNotWritten) { _ = try await takeAway(known) } catch { throw error.obstacle }
+    do throws(EndNotWritten) { _ = try await takeAway(known) } catch { throw error.accessFailure }
     return end
   }
 
@@ -34,7 +34,7 @@ extension FileCredentialStore {
   /// leaves nothing that looks like a loss. `nowhere`: it is where it was, or the place is away.
   private func takeAway(_ known: KnownAccount) async throws(EndNotWritten) -> RemovedCredentials {
     let (place, credential): (CredentialPlace, Credential?)
-    do throws(Obstacle) { (place, credential) = try await takeFilesAway(known) } catch { throw .nowhere(error) }
+    do throws(AccessFailure) { (place, credential) = try await takeFilesAway(known) } catch { throw .nowhere(error) }
     reserved = nil
     lastSeen = nil
     var done = known
@@ -43,13 +43,13 @@ extension FileCredentialStore {
     done.removal = nil
     done.place = nil
     done.fingerprint = nil
-    do throws(Obstacle) { try await accounts.update(account, to: done) } catch { throw .partly(error) }
+    do throws(AccessFailure) { try await accounts.update(account, to: done) } catch { throw .partly(error) }
     try? await files.removeFile(place.marker)
     try? await files.syncFolder(place.folder)
     return RemovedCredentials(current: credential, former: former)
   }
 
-  private func takeFilesAway(_ known: KnownAccount) async throws(Obstacle) -> (CredentialPlace, Credential?) {
+  private func takeFilesAway(_ known: KnownAccount) async throws(AccessFailure) -> (CredentialPlace, Credential?) {
     let place = try await resolvePlace()
     var credential: Credential?
     if let contents = try? await files.read(place.file, limit: Self.sizeLimit, followsLink: false) {
@@ -60,7 +60,7 @@ extension FileCredentialStore {
     } catch .absent {
       _ = try await absence(at: place, known)
     } catch {
-      throw Obstacle(error, at: place.file)
+      throw AccessFailure(error, at: place.file)
     }
     return (place, credential)
   }

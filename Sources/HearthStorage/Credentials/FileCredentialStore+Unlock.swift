@@ -6,7 +6,7 @@ extension FileCredentialStore {
   package func unlock(passphrase: Secret) async throws(UnlockFailure) {
     let now = steadyNow
     if let nextPassphraseAt, now < nextPassphraseAt { throw .tooSoon(nextPassphraseAt - now) }
-    let look: Look
+    let look: CredentialScan
     do {
       look = try await self.look()
     } catch {
@@ -14,9 +14,9 @@ extension FileCredentialStore {
     }
     switch look.found {
     case .corrupt(let text):
-      throw .unavailable(Obstacle(.storageError, detail: "\(look.place.file) cannot be understood: \(text)"))
+      throw .unavailable(AccessFailure(.storageError, detail: "\(look.place.file) cannot be understood: \(text)"))
     case .tooNew:
-      throw .unavailable(Obstacle(.storageError, detail: "\(look.place.file) was written by a newer version"))
+      throw .unavailable(AccessFailure(.storageError, detail: "\(look.place.file) was written by a newer version"))
     case .nothing:
       try await setPassphrase(passphrase)
     case .file(let file):
@@ -41,7 +41,7 @@ extension FileCredentialStore {
 
   private func key(from passphrase: Secret, _ kdf: ScryptParameters) async throws(UnlockFailure) -> SealingKey {
     guard let key = await kdf.key(from: passphrase) else {
-      throw .unavailable(Obstacle(.keyUnavailable, detail: "not enough memory to make the key"))
+      throw .unavailable(AccessFailure(.keyUnavailable, detail: "not enough memory to make the key"))
     }
     return key
   }

@@ -5,7 +5,7 @@ extension FileCredentialStore {
   /// The least room that is made for the next version of the file, in bytes.
   private static let room = 64 << 10
 
-  package func prepare() async throws(Obstacle) {
+  package func prepare() async throws(AccessFailure) {
     let look = try await lookForWriting(beginsAnew: true)
     _ = try await sealingKey()
     let file = AtomicFile(path: look.place.file, files: files)
@@ -17,12 +17,12 @@ extension FileCredentialStore {
     do {
       try await file.reserve(bytes: room)
     } catch {
-      throw Obstacle(error, at: file.aside)
+      throw AccessFailure(error, at: file.aside)
     }
     reserved = look.place.file
   }
 
-  package func write(_ credential: Credential) async throws(Obstacle) {
+  package func write(_ credential: Credential) async throws(AccessFailure) {
     let look = try await lookForWriting(beginsAnew: true)
     let bytes = try await self.bytes(of: credential)
     try await makeFolder(look.place)
@@ -42,38 +42,38 @@ extension FileCredentialStore {
   }
 
   package func writeEnd(_ record: EndRecord) async throws(EndNotWritten) {
-    var unnoted: Obstacle?
+    var unnoted: AccessFailure?
     var known: KnownAccount
     // Here the memory comes first: a refused token must not be sent again, whatever becomes of the file.
-    do throws(Obstacle) {
+    do throws(AccessFailure) {
       known = try await accounts.known(account)
       known.end = record
     } catch {
       throw .nowhere(error)
     }
-    do throws(Obstacle) { try await accounts.update(account, to: known) } catch { unnoted = error }
+    do throws(AccessFailure) { try await accounts.update(account, to: known) } catch { unnoted = error }
     do throws(EndNotWritten) {
       try await putEnd(record, known)
     } catch {
-      throw unnoted == nil ? .partly(error.obstacle) : error
+      throw unnoted == nil ? .partly(error.accessFailure) : error
     }
     if let unnoted { throw .partly(unnoted) }
   }
 
   /// Into the credential file. `nowhere`: it stands there as it did.
   private func putEnd(_ record: EndRecord, _ known: KnownAccount) async throws(EndNotWritten) {
-    let look: Look
-    do throws(Obstacle) { look = try await lookForWriting() } catch { throw .nowhere(error) }
+    let look: CredentialScan
+    do throws(AccessFailure) { look = try await lookForWriting() } catch { throw .nowhere(error) }
     switch look.found {
     case .tooNew: return
     case .file(let file):
       if let grant = try? await grant(in: file, modified: look.modified), !known.isEnded(grant) {
         // The one that the end is about is gone, and this one is to be adopted.
-        throw .partly(Obstacle(.storageError, detail: "another grant is in \(look.place.file) by now"))
+        throw .partly(AccessFailure(.storageError, detail: "another grant is in \(look.place.file) by now"))
       }
     case .corrupt, .nothing: break
     }
-    do throws(Obstacle) {
+    do throws(AccessFailure) {
       try await makeFolder(look.place)
       try await setAsideUnknown(look)
       try await replace(look.place, with: endedFile(record, look).bytes)
@@ -84,8 +84,8 @@ extension FileCredentialStore {
   }
 
   /// Puts the end in the place of a grant that it is about, after a crash or an obstacle came between.
-  func finishEnd(_ record: EndRecord, _ look: Look, _ header: CredentialFile.Header) async {
-    do throws(Obstacle) {
+  func finishEnd(_ record: EndRecord, _ look: CredentialScan, _ header: CredentialFile.Header) async {
+    do throws(AccessFailure) {
       try await replace(look.place, with: endedFile(record, look).bytes)
     } catch {
       logger.warning("the end of the session is not yet in the credential file: \(error.detail)")
@@ -93,21 +93,21 @@ extension FileCredentialStore {
     await remember(look) { _ in }
   }
 
-  package func setAside() async throws(Obstacle) -> String {
+  package func setAside() async throws(AccessFailure) -> String {
     let place = try await resolvePlace()
     return try await setAside(place, as: "corrupt")
   }
 
-  private func setAside(_ place: CredentialPlace, as label: String) async throws(Obstacle) -> String {
+  private func setAside(_ place: CredentialPlace, as label: String) async throws(AccessFailure) -> String {
     do {
       return try await files.setAside(place.file, as: label, at: clock.now())
     } catch {
-      throw Obstacle(error, at: place.file)
+      throw AccessFailure(error, at: place.file)
     }
   }
 
   /// Nothing that is not understood is overwritten.
-  private func setAsideUnknown(_ look: Look) async throws(Obstacle) {
+  private func setAsideUnknown(_ look: CredentialScan) async throws(AccessFailure) {
     switch look.found {
     case .corrupt(let why):
       let newPath = try await setAside(look.place, as: "corrupt")
@@ -126,7 +126,7 @@ extension FileCredentialStore {
   }
 
   /// A look that also makes sure that a file which is there can be read, down to its grant.
-  private func lookForWriting(beginsAnew: Bool = false) async throws(Obstacle) -> Look {
+  private func lookForWriting(beginsAnew: Bool = false) async throws(AccessFailure) -> CredentialScan {
     let look = try await look(beginsAnew: beginsAnew)
     guard case .file(let file) = look.found, case .sealed = file.body else { return look }
     do {
@@ -134,13 +134,13 @@ extension FileCredentialStore {
       return look
     } catch {
       switch error {
-      case .blocked(let obstacle): throw obstacle
-      case .corrupt(let text): return Look(place: look.place, known: look.known, found: .corrupt(text))
+      case .blocked(let accessFailure): throw accessFailure
+      case .corrupt(let text): return CredentialScan(place: look.place, known: look.known, found: .corrupt(text))
       }
     }
   }
 
-  private func makeFolder(_ place: CredentialPlace) async throws(Obstacle) {
+  private func makeFolder(_ place: CredentialPlace) async throws(AccessFailure) {
     do {
       if isConfiguredPath {
         _ = try await files.status(place.folder)
@@ -148,25 +148,25 @@ extension FileCredentialStore {
         try await files.createFolders(place.folder)
       }
     } catch {
-      throw Obstacle(error, at: place.folder)
+      throw AccessFailure(error, at: place.folder)
     }
   }
 
-  private func replace(_ place: CredentialPlace, with bytes: [UInt8]) async throws(Obstacle) {
+  private func replace(_ place: CredentialPlace, with bytes: [UInt8]) async throws(AccessFailure) {
     guard bytes.count <= Self.sizeLimit else {
-      throw Obstacle(.storageError, detail: "the credential is larger than 1 MiB")
+      throw AccessFailure(.storageError, detail: "the credential is larger than 1 MiB")
     }
     let isReserved = reserved == place.file
     reserved = nil
     do {
       try await AtomicFile(path: place.file, files: files).replace(with: bytes, isReserved: isReserved)
     } catch {
-      throw Obstacle(error, at: place.file)
+      throw AccessFailure(error, at: place.file)
     }
     lastSeen = try? await files.status(place.file)
   }
 
-  private func endedFile(_ record: EndRecord, _ look: Look) -> CredentialFile {
+  private func endedFile(_ record: EndRecord, _ look: CredentialScan) -> CredentialFile {
     var header = CredentialFile.Header(
       account: account, subject: look.known.subject, origin: nil, protection: protection)
     if case .file(let file) = look.found {
@@ -178,7 +178,7 @@ extension FileCredentialStore {
     return CredentialFile(header: header, body: .ended(record))
   }
 
-  private func bytes(of credential: Credential) async throws(Obstacle) -> [UInt8] {
+  private func bytes(of credential: Credential) async throws(AccessFailure) -> [UInt8] {
     let header = CredentialFile.Header(
       account: account, subject: credential.subject, origin: credential.origin, protection: protection)
     guard let (key, kdf) = try await sealingKey() else {
@@ -186,17 +186,17 @@ extension FileCredentialStore {
     }
     let plaintext = CredentialFile.bytes(of: credential.grant)
     guard let sealed = Seal.seal(plaintext, with: key, associated: header.associatedData(kdf: kdf)) else {
-      throw Obstacle(.keyUnavailable, detail: "the key was forgotten")
+      throw AccessFailure(.keyUnavailable, detail: "the key was forgotten")
     }
     return CredentialFile(header: header, body: .sealed(CredentialFile.Sealed(kdf: kdf, bytes: sealed))).bytes
   }
 
   /// The key that the next version is sealed with; nil where the account's credential lies open.
-  private func sealingKey() async throws(Obstacle) -> (key: SealingKey, kdf: ScryptParameters?)? {
+  private func sealingKey() async throws(AccessFailure) -> (key: SealingKey, kdf: ScryptParameters?)? {
     if let source = keySource(for: protection) { return (try await source.key(), nil) }
     guard protection == .passphrase else { return nil }
     guard let held else {
-      throw Obstacle(.passphraseRequired, detail: "a passphrase is needed to seal the credential")
+      throw AccessFailure(.passphraseRequired, detail: "a passphrase is needed to seal the credential")
     }
     return (held.key, held.kdf)
   }

@@ -61,12 +61,12 @@ package actor FileCredentialStore: CredentialStore {
     self.scryptCost = scryptCost
   }
 
-  package func remembered() async throws(Obstacle) -> RememberedAccount {
+  package func remembered() async throws(AccessFailure) -> RememberedAccount {
     let known = try await accounts.known(account)
     return RememberedAccount(subject: known.subject, lockedByUser: known.lockedByUser, end: known.end)
   }
 
-  package func remember(lockedByUser: Bool) async throws(Obstacle) {
+  package func remember(lockedByUser: Bool) async throws(AccessFailure) {
     var known = try await accounts.known(account)
     known.lockedByUser = lockedByUser
     try await accounts.update(account, to: known)

@@ -5,7 +5,7 @@ import HearthCore
 /// Where the key of a sealed credential comes from, where no person enters it.
 protocol KeySource: Sendable {
   /// Obstacles are of the kind `keyUnavailable`.
-  func key() async throws(Obstacle) -> SealingKey
+  func key() async throws(AccessFailure) -> SealingKey
 
   /// The file whose appearance may bring the key; nil where there is none.
   var path: String? { get }
@@ -16,21 +16,23 @@ struct KeyFile: KeySource {
   let path: String?
   let files: any FileSystem
 
-  func key() async throws(Obstacle) -> SealingKey {
-    guard let path else { throw Obstacle(.keyUnavailable, detail: "no key file is configured") }
+  func key() async throws(AccessFailure) -> SealingKey {
+    guard let path else { throw AccessFailure(.keyUnavailable, detail: "no key file is configured") }
     let bytes: [UInt8]
     do {
       bytes = try await files.read(path, limit: 1 << 20, followsLink: true).bytes
     } catch {
-      throw Obstacle(.keyUnavailable, detail: "key file " + Obstacle(error, at: path).detail)
+      throw AccessFailure(.keyUnavailable, detail: "key file " + AccessFailure(error, at: path).detail)
     }
     guard bytes.count >= SealingKey.byteCount else {
-      throw Obstacle(.keyUnavailable, detail: "key file \(path) has less than \(SealingKey.byteCount) bytes")
+      throw AccessFailure(.keyUnavailable, detail: "key file \(path) has less than \(SealingKey.byteCount) bytes")
     }
     let key = HKDF<SHA256>.deriveKey(
       inputKeyMaterial: SymmetricKey(data: bytes), info: Array("hearth credential key".utf8),
       outputByteCount: SealingKey.byteCount)
-    guard let sealingKey = SealingKey(key) else { throw Obstacle(.keyUnavailable, detail: "no memory for the key") }
+    guard let sealingKey = SealingKey(key) else {
+      throw AccessFailure(.keyUnavailable, detail: "no memory for the key")
+    }
     return sealingKey
   }
 }
@@ -39,7 +41,7 @@ struct KeyFile: KeySource {
 struct SecretServiceKey: KeySource {
   var path: String? { nil }
 
-  func key() async throws(Obstacle) -> SealingKey {
-    throw Obstacle(.keyUnavailable, detail: "protection \"secret-service\" is not available in this version")
+  func key() async throws(AccessFailure) -> SealingKey {
+    throw AccessFailure(.keyUnavailable, detail: "protection \"secret-service\" is not available in this version")
   }
 }

@@ -69,7 +69,7 @@ package enum OutboxCheck {
 
   /// The counts of the owners against the rows.
   private static func miscounts(_ db: Database) throws -> [String] {
-    let ledger = try OutboxLedger(db)
+    let ledger = try OutboxCounters(db)
     let counted = try counts(db)
     return ledger.owners.values.sorted { $0.id < $1.id }.compactMap { owner in
       let rows = counted[owner.id] ?? Counts()
@@ -100,14 +100,14 @@ package enum OutboxCheck {
   private static func counts(_ db: Database) throws -> [Int64: Counts] {
     var counts: [Int64: Counts] = [:]
     let sql = """
-      SELECT owner, state, count(*), sum(max(0, min(bytes, \(OutboxLedger.mostBytes)))) FROM items GROUP BY owner, state
+      SELECT owner, state, count(*), sum(max(0, min(bytes, \(OutboxCounters.mostBytes)))) FROM items GROUP BY owner, state
       """
     for row in try Row.fetchAll(db, sql: sql) {
       guard let state = OutboxItem.State(number: try row.number(1)) else { continue }
       let owner = try row.number(0)
-      counts[owner, default: Counts()].byState[state.number] = try row.count(2, atMost: OutboxLedger.mostItems)
+      counts[owner, default: Counts()].byState[state.number] = try row.count(2, atMost: OutboxCounters.mostItems)
       if state.keepsContent {
-        counts[owner, default: Counts()].bytes += try row.count(3, atMost: OutboxLedger.mostBytes)
+        counts[owner, default: Counts()].bytes += try row.count(3, atMost: OutboxCounters.mostBytes)
       }
     }
     return counts
@@ -115,32 +115,32 @@ package enum OutboxCheck {
 
   /// The cheap part: reads the ledger and sees that each count can be, and is zero exactly where there are no rows.
   /// Where one is not, the counts are made anew.
-  static func soundLedger(_ db: Database) throws -> OutboxLedger {
-    let ledger = try OutboxLedger(db)
+  static func soundLedger(_ db: Database) throws -> OutboxCounters {
+    let ledger = try OutboxCounters(db)
     for owner in ledger.owners.values {
-      guard owner.bytes < OutboxLedger.mostBytes else { return try recounted(db) }
+      guard owner.bytes < OutboxCounters.mostBytes else { return try recounted(db) }
       for state in OutboxItem.State.byNumber {
         let hasRows =
           try Row.fetchOne(db, sql: OutboxQueries.oldest, arguments: [owner.id, state.number]) != nil
         let count = owner.counts[state.number]
-        guard hasRows == (count > 0), count < OutboxLedger.mostItems else { return try recounted(db) }
+        guard hasRows == (count > 0), count < OutboxCounters.mostItems else { return try recounted(db) }
       }
     }
     return ledger
   }
 
-  private static func recounted(_ db: Database) throws -> OutboxLedger {
+  private static func recounted(_ db: Database) throws -> OutboxCounters {
     let counted = try counts(db)
     try db.inTransaction(.immediate) {
       for id in try Int64.fetchAll(db, sql: "SELECT id FROM owners") {
         let rows = counted[id] ?? Counts()
-        let columns = OutboxLedger.columns.map { "\($0) = ?" }.joined(separator: ", ")
+        let columns = OutboxCounters.columns.map { "\($0) = ?" }.joined(separator: ", ")
         try db.execute(
           sql: "UPDATE owners SET \(columns), bytes = ? WHERE id = ?",
           arguments: StatementArguments(rows.byState) + [rows.bytes, id])
       }
       return .commit
     }
-    return try OutboxLedger(db)
+    return try OutboxCounters(db)
   }
 }

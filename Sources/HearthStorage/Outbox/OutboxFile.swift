@@ -19,7 +19,7 @@ struct OutboxFile: Sendable {
   var isSuspect: Bool { access(suspectMark, F_OK) == 0 }
 
   /// The next start looks at the whole database.
-  func markSuspect() {
+  func markContested() {
     let descriptor = Glibc.open(suspectMark, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
     if descriptor >= 0 { close(descriptor) }
   }

@@ -6,7 +6,7 @@ internal import Synchronization
 /// The outbox in an SQLite database: write-ahead log, an fsync for every commit.
 package final class SQLiteOutboxStore: OutboxStore {
   private enum Door {
-    case open(CommitGroup)
+    case open(GroupCommitter)
     /// Each call is refused; `recover` tries to open it again.
     case shut(OutboxStoreFailure)
   }
@@ -53,7 +53,7 @@ package final class SQLiteOutboxStore: OutboxStore {
 
   private static func openGroup(
     _ file: OutboxFile, at now: Timestamp
-  ) throws(OutboxStoreFailure) -> (group: CommitGroup, setAside: String?) {
+  ) throws(OutboxStoreFailure) -> (group: GroupCommitter, setAside: String?) {
     try file.refuseNewer()
     var setAside: String?
     if file.isSuspect {
@@ -64,9 +64,9 @@ package final class SQLiteOutboxStore: OutboxStore {
       }
     }
     let reserve = DiskReserve(file.reserve)
-    func openGroup() throws(OutboxStoreFailure) -> CommitGroup {
+    func openGroup() throws(OutboxStoreFailure) -> GroupCommitter {
       do {
-        return try CommitGroup(file, reserve: reserve)
+        return try GroupCommitter(file, reserve: reserve)
       } catch {
         throw OutboxStoreFailure(opening: error, at: file.path)
       }
@@ -83,7 +83,7 @@ package final class SQLiteOutboxStore: OutboxStore {
     }
   }
 
-  private var group: CommitGroup {
+  private var group: GroupCommitter {
     get throws(OutboxStoreFailure) {
       switch door.withLock({ $0 }) {
       case .open(let group): return group
@@ -167,12 +167,12 @@ package final class SQLiteOutboxStore: OutboxStore {
     try await group.run { try $0.discard(account, of: subject, limit: limit, at: now) }
   }
 
-  package func hasten(_ account: AccountName, limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> Int {
-    try await group.run { try $0.hasten(account, limit: limit, at: now) }
+  package func retryNow(_ account: AccountName, limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> Int {
+    try await group.run { try $0.retryNow(account, limit: limit, at: now) }
   }
 
-  package func replan(shift: Duration, at now: Timestamp) async throws(OutboxStoreFailure) {
-    try await group.run { try $0.replan(shift: shift, at: now) }
+  package func shiftSchedule(shift: Duration, at now: Timestamp) async throws(OutboxStoreFailure) {
+    try await group.run { try $0.shiftSchedule(shift: shift, at: now) }
   }
 
   package func expire(
@@ -181,10 +181,10 @@ package final class SQLiteOutboxStore: OutboxStore {
     try await group.run { (try $0.expire(limit: limit, at: now), try $0.totals()) }
   }
 
-  package func sweep(
+  package func prune(
     _ retention: OutboxRetention, limit: Int, at now: Timestamp
   ) async throws(OutboxStoreFailure) -> Bool {
-    try await group.run { try $0.sweep(retention, limit: limit, at: now) }
+    try await group.run { try $0.prune(retention, limit: limit, at: now) }
   }
 
   package func setPaused(_ accounts: Set<AccountName>, _ isPaused: Bool) async throws(OutboxStoreFailure) {

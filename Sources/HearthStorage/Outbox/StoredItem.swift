@@ -60,13 +60,13 @@ struct StoredItem {
     lastStatus = try row.integer(20).map(Int.init)
     lastError = try row.text(21)
     idempotencyKey = try row.name(22)
-    bytes = try row.count(23, atMost: OutboxLedger.mostBytes)
+    bytes = try row.count(23, atMost: OutboxCounters.mostBytes)
   }
 
   static let mostAttempts = 1 << 31
 
   /// As people see it: what belongs to another user than the current one is held.
-  func item(in ledger: OutboxLedger) throws -> OutboxItem {
+  func item(in ledger: OutboxCounters) throws -> OutboxItem {
     guard let owner = ledger.owners[owner] else {
       throw OutboxStoreFailure.broken("Item \(id) has no owner.")
     }

@@ -14,11 +14,11 @@ struct DoctorVerb: ParsableCommand {
       var daemon = try Daemon(path: path)
       let info = try daemon.call(.daemonGetInfo)
       findings += places(info["paths"])
-      findings += Places.socket(path)
+      findings += PathChecks.socket(path)
       findings += try askDaemon(&daemon, info)
     } catch let failure as CommandFailure {
       findings += places(nil)
-      findings += Places.socket(path)
+      findings += PathChecks.socket(path)
       findings.append(Finding(.bad(failure.status), "daemon", failure.message ?? "It does not answer."))
     }
     daemonOptions.output.show(["checks": .array(findings.map(\.json))]) {
@@ -30,14 +30,14 @@ struct DoctorVerb: ParsableCommand {
 
   /// `paths`: what a daemon that runs says it uses; nil: where it would look.
   private func places(_ paths: JSON?) -> [Finding] {
-    guard let paths else { return Places.configuration(variable) + Places.state(variable) }
+    guard let paths else { return PathChecks.configuration(variable) + PathChecks.state(variable) }
     var findings: [Finding] = []
     if let path = paths["configuration"]?.string {
-      findings.append(Places.configuration(at: path))
+      findings.append(PathChecks.configuration(at: path))
     } else {
       findings.append(Finding(.doubtful, "configuration", "The daemon runs without one"))
     }
-    if let path = paths["state"]?.string { findings.append(Places.state(at: path)) }
+    if let path = paths["state"]?.string { findings.append(PathChecks.state(at: path)) }
     return findings
   }
 

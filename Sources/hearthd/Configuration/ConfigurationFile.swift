@@ -7,7 +7,7 @@ struct ConfigurationFile: Hashable, Sendable {
   let text: String
 
   /// Nil where there is none. One that `--config` names must exist.
-  static func find(in places: Places) throws(ConfigurationError) -> ConfigurationFile? {
+  static func find(in places: ConfiguredPaths) throws(ConfigurationError) -> ConfigurationFile? {
     if let path = places.configurationOption {
       guard let file = try read(path) else { throw ConfigurationError("\(path): there is no such file") }
       return file
@@ -66,7 +66,9 @@ func systemError() -> String { String(cString: strerror(errno)) }
 
 extension Configuration {
   /// The configuration as it is on disk, and its file; the defaults and nil where there is none.
-  static func load(from places: Places) throws(ConfigurationError) -> (configuration: Configuration, path: String?) {
+  static func load(from places: ConfiguredPaths) throws(ConfigurationError) -> (
+    configuration: Configuration, path: String?
+  ) {
     guard let file = try ConfigurationFile.find(in: places) else { return (Configuration(), nil) }
     return (try Configuration(text: file.text, file: file.path, roots: places.roots), file.path)
   }

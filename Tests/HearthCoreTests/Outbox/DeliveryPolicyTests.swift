@@ -17,10 +17,10 @@ import Testing
   }
 
   func verdict(_ status: Int, retryAfter: Duration? = nil, attempts: Int = 0, conflicts: Int = 0) throws
-    -> DeliveryVerdict
+    -> DeliveryOutcome
   {
     policy.verdict(
-      on: APIAnswer(status: status, body: Array("no good".utf8), retryAfter: retryAfter),
+      on: APIResponse(status: status, body: Array("no good".utf8), retryAfter: retryAfter),
       to: try delivery(attempts: attempts, conflicts: conflicts), sentAt: now - .seconds(9), at: now, random: 0)
   }
 
@@ -60,8 +60,8 @@ import Testing
 
   @Test("Proxies and captive portals are no answer of the API", arguments: [407, 511])
   func offline(_ status: Int) {
-    #expect(DeliveryPolicy.meansOffline(APIAnswer(status: status)))
-    #expect(!DeliveryPolicy.meansOffline(APIAnswer(status: 503)))
+    #expect(DeliveryPolicy.meansOffline(APIResponse(status: status)))
+    #expect(!DeliveryPolicy.meansOffline(APIResponse(status: 503)))
   }
 
   @Test("Retry-After is a floor, believed up to 24 hours")
@@ -117,7 +117,7 @@ import Testing
     let sentAt = now - .seconds(24 * 3600 - 60)
     for (method, wait) in [("POST", Duration.milliseconds(60_001)), ("PUT", .seconds(7200))] {
       let delivery = try delivery(method: method, unknownSince: sentAt)
-      let answer = APIAnswer(status: 503, retryAfter: .seconds(7200))
+      let answer = APIResponse(status: 503, retryAfter: .seconds(7200))
       guard case .waiting(let verdict) = policy.verdict(on: answer, to: delivery, sentAt: now, at: now, random: 0)
       else {
         Issue.record("It does not wait")
@@ -143,13 +143,13 @@ import Testing
 
   @Test("A NUL in an answer does not end what is shown of it")
   func answerWithNUL() {
-    let answer = APIAnswer(status: 400, body: Array("ab\0cd".utf8))
+    let answer = APIResponse(status: 400, body: Array("ab\0cd".utf8))
     #expect(policy.rejected(answer) == .dead(.rejected, status: 400, error: "400: ab cd"))
   }
 
   @Test("Of a long answer the first 4 KiB are kept")
   func longAnswer() throws {
-    let answer = APIAnswer(status: 422, body: Array(repeating: UInt8(ascii: "x"), count: 10_000))
+    let answer = APIResponse(status: 422, body: Array(repeating: UInt8(ascii: "x"), count: 10_000))
     guard case .dead(.rejected, 422, let error) = policy.rejected(answer) else {
       Issue.record("It is not dead")
       return
@@ -177,7 +177,7 @@ import Testing
 
   @Test("An origin out of reach is tried with one request, later each time")
   func probes() {
-    var reach = OriginReach(RetryPolicy(initial: .seconds(1), max: .seconds(60)))
+    var reach = CircuitBreaker(RetryPolicy(initial: .seconds(1), max: .seconds(60)))
     #expect(reach.allowance(for: origin, at: now) == .open)
     let first = reach.failed(origin, at: now, random: 1)
     #expect(first == now + .seconds(1))
@@ -194,15 +194,15 @@ import Testing
 
   @Test("The network's return brings one probe at once")
   func hastens() {
-    var reach = OriginReach(RetryPolicy(initial: .seconds(60), max: .seconds(60)))
+    var reach = CircuitBreaker(RetryPolicy(initial: .seconds(60), max: .seconds(60)))
     _ = reach.failed(origin, at: now, random: 1)
-    reach.hasten(at: now)
+    reach.retryNow(at: now)
     #expect(reach.allowance(for: origin, at: now) == .probe)
   }
 
   @Test("With nothing to probe it with, nothing is due")
   func idle() {
-    var reach = OriginReach(RetryPolicy(initial: .seconds(1), max: .seconds(60)))
+    var reach = CircuitBreaker(RetryPolicy(initial: .seconds(1), max: .seconds(60)))
     let probeAt = reach.failed(origin, at: now, random: 1)
     reach.nothingToProbe(origin)
     #expect(reach.nextProbeAt == nil)

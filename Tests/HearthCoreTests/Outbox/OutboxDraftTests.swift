@@ -29,7 +29,7 @@ import Testing
       "Authorization", "authorization", "IDEMPOTENCY-KEY", "Host", "Content-Length", "Transfer-Encoding", "Connection",
     ])
   func ownHeaders(_ name: String) {
-    #expect(throws: DraftFlaw.self) { try header(name, "x").checked(maxBody: 10) }
+    #expect(throws: DraftError.self) { try header(name, "x").checked(maxBody: 10) }
   }
 
   @Test("CR and LF are refused anywhere", arguments: ["\r", "\n", "\r\n", "\0", "\u{7F}"])
@@ -40,7 +40,7 @@ import Testing
       draft { $0.replaceKey = "a\(text)" },
     ]
     for draft in drafts {
-      #expect(throws: DraftFlaw.self) { try draft.checked(maxBody: 10) }
+      #expect(throws: DraftError.self) { try draft.checked(maxBody: 10) }
     }
   }
 
@@ -58,7 +58,7 @@ import Testing
       header("X", String(repeating: "y", count: 70_000)),
     ]
     for draft in drafts {
-      #expect(throws: DraftFlaw.self, "\(draft)") { try draft.checked(maxBody: 2) }
+      #expect(throws: DraftError.self, "\(draft)") { try draft.checked(maxBody: 2) }
     }
   }
 }
@@ -66,8 +66,10 @@ import Testing
 @Suite struct TokenTrustTests {
   @Test("A token that a refusal brought is known, until a refusal brings the next")
   func brought() throws {
-    let (second, third) = (ScriptedBearerSource.token(2).fingerprint, ScriptedBearerSource.token(3).fingerprint)
-    var trust = TokenTrust()
+    let (second, third) = (
+      ScriptedBearerTokenProvider.token(2).fingerprint, ScriptedBearerTokenProvider.token(3).fingerprint
+    )
+    var trust = TokenAcceptance()
     #expect(!trust.wasBrought(second))
     trust.brought(second)
     #expect(trust.wasBrought(second))
@@ -78,10 +80,10 @@ import Testing
 
   @Test("The last tokens that were let in are remembered, and no more than a few")
   func remembers() {
-    var trust = TokenTrust()
-    for generation in 1...20 { trust.accepted(ScriptedBearerSource.token(generation).fingerprint) }
-    #expect(trust.isAccepted(ScriptedBearerSource.token(20).fingerprint))
-    #expect(trust.isAccepted(ScriptedBearerSource.token(13).fingerprint))
-    #expect(!trust.isAccepted(ScriptedBearerSource.token(12).fingerprint))
+    var trust = TokenAcceptance()
+    for generation in 1...20 { trust.accepted(ScriptedBearerTokenProvider.token(generation).fingerprint) }
+    #expect(trust.isAccepted(ScriptedBearerTokenProvider.token(20).fingerprint))
+    #expect(trust.isAccepted(ScriptedBearerTokenProvider.token(13).fingerprint))
+    #expect(!trust.isAccepted(ScriptedBearerTokenProvider.token(12).fingerprint))
   }
 }

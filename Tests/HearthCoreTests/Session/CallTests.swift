@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A session and those who ask it")
 struct CallTests {
-  private func token(_ credential: Credential) -> SessionAnswer { .token(credential) }
+  private func token(_ credential: Credential) -> SessionResponse { .token(credential) }
   private let first = Credential.sample(1, issuedAt: .sample)
 
   // MARK: - Tokens
@@ -107,7 +107,7 @@ struct CallTests {
   func noSession() {
     var session = SessionScript()
     session.reads(.neverSignedIn)
-    let refusal = SessionAnswer.refused(.state(.unauthenticated(signedOut: false)))
+    let refusal = SessionResponse.refused(.state(.unauthenticated(signedOut: false)))
     #expect(session.answer(asking: .token(minValidity: nil)) == refusal)
     #expect(session.answer(asking: .refresh) == refusal)
   }
@@ -186,7 +186,7 @@ struct CallTests {
     }
     var unreadable = SessionScript.holding()
     unreadable.isHinted(.unreadable(.denied))
-    #expect(unreadable.answer(asking: .refresh) == .refused(.state(.locked(.obstacle(.denied)))))
+    #expect(unreadable.answer(asking: .refresh) == .refused(.state(.locked(.accessFailure(.denied)))))
   }
 
   @Test("tells those who asked for a refresh that the session has ended, after it is on record")
@@ -206,9 +206,9 @@ struct CallTests {
   @Test("answers a refused current token with one forced refresh, shared by all who report it")
   func refusedOnce() {
     var session = SessionScript.holding()
-    let ids = (0..<5).map { _ in session.asks(.reportUnauthorized(APIRefusal(Token.sample(1).fingerprint))) }
+    let ids = (0..<5).map { _ in session.asks(.reportUnauthorized(APIRejection(Token.sample(1).fingerprint))) }
     #expect(session.attempts.count == 1)
-    #expect(session.news.filter { $0 == .unauthorized(APIRefusal(Token.sample(1).fingerprint)) }.count == 1)
+    #expect(session.news.filter { $0 == .unauthorized(APIRejection(Token.sample(1).fingerprint)) }.count == 1)
     let waiting = session.asks(.token(minValidity: nil))
     #expect(session.answer(to: waiting) == nil)
     session.isGranted(.sample(2))
@@ -220,19 +220,19 @@ struct CallTests {
   @Test("gives a refused token to nobody, also where it never runs out")
   func refusedAndEndless() {
     var session = SessionScript.holding(.sample(1, issuedAt: .sample, lifetime: nil))
-    session.asks(.reportUnauthorized(APIRefusal(Token.sample(1).fingerprint)))
+    session.asks(.reportUnauthorized(APIRejection(Token.sample(1).fingerprint)))
     #expect(session.token == nil)
   }
 
   @Test("ends when the token that a refusal brought is refused as well")
   func refusedTwice() {
     var session = SessionScript.holding()
-    session.asks(.reportUnauthorized(APIRefusal(Token.sample(1).fingerprint)))
+    session.asks(.reportUnauthorized(APIRejection(Token.sample(1).fingerprint)))
     session.isGranted(.sample(2))
     session.writes()
-    let id = session.asks(.reportUnauthorized(APIRefusal(Token.sample(2).fingerprint)))
+    let id = session.asks(.reportUnauthorized(APIRejection(Token.sample(2).fingerprint)))
     #expect(
-      session.deeds
+      session.effects
         == [
           .writeEnd(EndRecord(reason: .rejectedByServer, at: session.now, fingerprint: Token.sample(2).fingerprint))
         ])
@@ -245,10 +245,10 @@ struct CallTests {
   @Test("goes on where others were let in with the refused token, however new it is")
   func refusedAlone() {
     var session = SessionScript.holding()
-    session.asks(.reportUnauthorized(APIRefusal(Token.sample(1).fingerprint)))
+    session.asks(.reportUnauthorized(APIRejection(Token.sample(1).fingerprint)))
     session.isGranted(.sample(2))
     session.writes()
-    session.asks(.reportUnauthorized(APIRefusal(Token.sample(2).fingerprint, isAcceptedElsewhere: true)))
+    session.asks(.reportUnauthorized(APIRejection(Token.sample(2).fingerprint, isAcceptedElsewhere: true)))
     session.passes(.seconds(2))
     #expect(session.attempts.count == 2)
     #expect(session.state == .authenticated)
@@ -257,11 +257,11 @@ struct CallTests {
   @Test("ends where nothing can be renewed and the token is refused, but not where others were let in with it")
   func refusedAndNotRenewable() {
     var session = SessionScript.holding(.sample(1, issuedAt: .sample, isRenewable: false))
-    let alone = APIRefusal(Token.sample(1).fingerprint, isAcceptedElsewhere: true)
+    let alone = APIRejection(Token.sample(1).fingerprint, isAcceptedElsewhere: true)
     #expect(session.answer(asking: .reportUnauthorized(alone)) == .done)
-    #expect(session.deeds.isEmpty)
+    #expect(session.effects.isEmpty)
     #expect(session.token == .sample(1))
-    session.asks(.reportUnauthorized(APIRefusal(Token.sample(1).fingerprint)))
+    session.asks(.reportUnauthorized(APIRejection(Token.sample(1).fingerprint)))
     session.writesEnd()
     #expect(session.state == .reauthRequired(.rejectedByServer))
   }
@@ -275,25 +275,25 @@ struct CallTests {
     }
     let settings = SessionSettings(bearer: .idToken)
     var session = SessionScript.holding(grant(1), settings)
-    session.asks(.reportUnauthorized(APIRefusal(Token.sample(5001).fingerprint)))
+    session.asks(.reportUnauthorized(APIRejection(Token.sample(5001).fingerprint)))
     session.isGranted(
       TokenResponse(accessToken: .sample(2), idToken: .sample(5002), lifetime: .seconds(60), origin: .sample))
     session.writes()
-    session.asks(.reportUnauthorized(APIRefusal(Token.sample(5002).fingerprint)))
-    guard case .writeEnd(let end)? = session.deeds.first else {
+    session.asks(.reportUnauthorized(APIRejection(Token.sample(5002).fingerprint)))
+    guard case .writeEnd(let end)? = session.effects.first else {
       Issue.record("the session goes on")
       return
     }
     var restarted = SessionScript(settings, remembered: RememberedAccount(end: end))
     restarted.reads(.found(grant(2)))
-    #expect(restarted.deeds == [.writeEnd(end)])
+    #expect(restarted.effects == [.writeEnd(end)])
   }
 
   @Test("ignores the refusal of an older token")
   func refusedOld() {
     var session = SessionScript.holding()
     session.refreshes(to: 2)
-    let id = session.asks(.reportUnauthorized(APIRefusal(Token.sample(1).fingerprint)))
+    let id = session.asks(.reportUnauthorized(APIRejection(Token.sample(1).fingerprint)))
     #expect(session.answer(to: id) == .done)
     #expect(session.attempts.count == 1)
     #expect(session.token == .sample(2))
@@ -302,11 +302,11 @@ struct CallTests {
   @Test("asks the provider anew when a token is refused long after it was issued")
   func refusedLater() {
     var session = SessionScript.holding()
-    session.asks(.reportUnauthorized(APIRefusal(Token.sample(1).fingerprint)))
+    session.asks(.reportUnauthorized(APIRejection(Token.sample(1).fingerprint)))
     session.isGranted(.sample(2))
     session.writes()
     session.passes(.seconds(2000))
-    session.asks(.reportUnauthorized(APIRefusal(Token.sample(2).fingerprint)))
+    session.asks(.reportUnauthorized(APIRejection(Token.sample(2).fingerprint)))
     #expect(session.attempts.count == 2)
     #expect(session.state == .authenticated)
   }
@@ -316,7 +316,7 @@ struct CallTests {
     var session = SessionScript.holding()
     session.comesDue()
     session.fails(.unavailable(message: "503", retryAfter: .seconds(60)))
-    let id = session.asks(.reportUnauthorized(APIRefusal(Token.sample(1).fingerprint)))
+    let id = session.asks(.reportUnauthorized(APIRejection(Token.sample(1).fingerprint)))
     #expect(session.answer(to: id) == .done)
     #expect(session.attempts.count == 1)
     #expect(session.state == .authenticated)
@@ -326,7 +326,7 @@ struct CallTests {
   func refusedAndReplaced() {
     var session = SessionScript.holding()
     session.refreshes(to: 2)
-    let id = session.asks(.reportUnauthorized(APIRefusal(Token.sample(2).fingerprint)))
+    let id = session.asks(.reportUnauthorized(APIRejection(Token.sample(2).fingerprint)))
     session.isHinted(.found(.sample(7, issuedAt: session.now)))
     #expect(session.answer(to: id) == .done)
     session.passes(.seconds(2))
@@ -342,7 +342,7 @@ struct CallTests {
     let id = session.asks(.rehydrate)
     session.reads(.found(first))
     #expect(session.answer(to: id) == nil)
-    #expect(session.deeds == [.read])
+    #expect(session.effects == [.read])
     session.reads(.found(first))
     #expect(session.answer(to: id) == .done)
   }

@@ -8,7 +8,7 @@ struct ClientCredentialsTests {
   private let own = TokenResponse(accessToken: .sample(2), lifetime: .seconds(3600), subject: .sample, origin: .sample)
 
   private func isAsking(_ session: SessionScript) -> Bool {
-    session.deeds.contains { if case .requestGrant = $0 { true } else { false } }
+    session.effects.contains { if case .requestGrant = $0 { true } else { false } }
   }
 
   private func holding() -> SessionScript {
@@ -116,10 +116,10 @@ struct ClientCredentialsTests {
 
   private func refusedTwice() -> SessionScript {
     var session = holding()
-    session.asks(.reportUnauthorized(APIRefusal(Token.sample(1).fingerprint)))
+    session.asks(.reportUnauthorized(APIRejection(Token.sample(1).fingerprint)))
     session.isGranted(TokenResponse(accessToken: .sample(3), lifetime: .seconds(3600), origin: .sample))
     session.writes()
-    session.asks(.reportUnauthorized(APIRefusal(Token.sample(3).fingerprint)))
+    session.asks(.reportUnauthorized(APIRejection(Token.sample(3).fingerprint)))
     session.writesEnd()
     session.passes(RefreshSettings.leastGap)
     return session
@@ -147,7 +147,7 @@ struct ClientCredentialsTests {
     session.isGranted(own)
     session.writes()
     #expect(session.token == nil)
-    #expect(session.machine.knowledge == .withheld)
+    #expect(session.machine.credentialState == .withheld)
   }
 
   @Test("says of another type of account that somebody has to sign in")

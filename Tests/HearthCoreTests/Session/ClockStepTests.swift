@@ -12,7 +12,7 @@ struct ClockStepTests {
     session.take(.clockChanged(by: Duration.zero - .seconds(36_000)))
     let set = session.now
     session.wakes()
-    #expect(session.deeds == [.read])
+    #expect(session.effects == [.read])
     #expect(session.now - set <= .seconds(30))
   }
 

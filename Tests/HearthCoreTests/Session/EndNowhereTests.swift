@@ -24,7 +24,7 @@ struct EndNowhereTests {
   func refusal() {
     var session = refused()
     #expect(session.state == .authenticated && session.snapshot.token == nil)
-    #expect(session.snapshot.message.contains("cannot be written down yet (\(Obstacle.full.detail))"))
+    #expect(session.snapshot.message.contains("cannot be written down yet (\(AccessFailure.full.detail))"))
     guard case .refused(.refreshUnavailable(_, let retryAfter?))? = session.answer(asking: .token(minValidity: nil))
     else {
       Issue.record("a call waits, or is served")
@@ -35,7 +35,7 @@ struct EndNowhereTests {
     for _ in 0..<20 {
       let before = session.now
       session.wakes()
-      #expect(session.now - before <= .seconds(30) && session.deeds.count == 1 && isWriteEnd(session.deeds.first))
+      #expect(session.now - before <= .seconds(30) && session.effects.count == 1 && isWriteEnd(session.effects.first))
       session.writesEnd(.full, nowhere: true)
     }
     #expect(session.attempts.count == sent && session.state == .authenticated)
@@ -50,7 +50,7 @@ struct EndNowhereTests {
   func stopping() {
     var session = refused()
     session.take(.stopping)
-    #expect(isWriteEnd(session.deeds.first) && !session.machine.isAtRest)
+    #expect(isWriteEnd(session.effects.first) && !session.machine.isAtRest)
     session.writesEnd(.full, nowhere: true)
     #expect(session.machine.isAtRest)
   }
@@ -73,11 +73,11 @@ struct EndNowhereTests {
       Issue.record("it is told as done")
       return
     }
-    #expect(message.contains(Obstacle.away.detail))
-    #expect(session.deeds == [.revoke(.sample(1, issuedAt: .sample))])
+    #expect(message.contains(AccessFailure.away.detail))
+    #expect(session.effects == [.revoke(.sample(1, issuedAt: .sample))])
     #expect(session.state == .authenticated && session.token == nil)
     session.wakes()
-    guard case .remove(_, let mark)? = session.deeds.first else {
+    guard case .remove(_, let mark)? = session.effects.first else {
       Issue.record("not tried again")
       return
     }
@@ -108,7 +108,7 @@ struct EndNowhereTests {
     for remembered in [RememberedAccount(lockedByUser: true, unwritten: unwritten), nil] {
       var session = SessionScript(remembered: remembered, at: before.now)
       if remembered == nil { session.take(.started(RememberedAccount(unwritten: unwritten))) }
-      guard case .write(let written, _)? = session.deeds.first(where: { if case .write = $0 { true } else { false } })
+      guard case .write(let written, _)? = session.effects.first(where: { if case .write = $0 { true } else { false } })
       else {
         Issue.record("it is lost: \(session.actions)")
         continue
@@ -117,7 +117,8 @@ struct EndNowhereTests {
       session.reads(.found(.sample(1, issuedAt: .sample)))
       session.writes()
       session.reads(.found(written))
-      #expect((session.machine.knowledge == .withheld) == (remembered != nil), "once it is on disk, a lock wipes it")
+      #expect(
+        (session.machine.credentialState == .withheld) == (remembered != nil), "once it is on disk, a lock wipes it")
     }
   }
 }

@@ -10,7 +10,7 @@ struct HydrationTests {
   func startsHydrating() {
     let session = SessionScript()
     #expect(session.state == .hydrating)
-    #expect(session.deeds == [.read])
+    #expect(session.effects == [.read])
     #expect(session.snapshot.isReadable == false)
   }
 
@@ -22,7 +22,7 @@ struct HydrationTests {
     #expect(session.snapshot.subject == .sample)
     let due = try #require(session.snapshot.token?.refreshAt)
     #expect(due >= .sample + .seconds(3600 - 330) && due <= .sample + .seconds(3600 - 300))
-    #expect(session.deeds.isEmpty)
+    #expect(session.effects.isEmpty)
   }
 
   @Test("is signed in by nobody where nothing is remembered")
@@ -34,15 +34,16 @@ struct HydrationTests {
   }
 
   @Test(
-    "is locked, never signed out, by each thing that keeps a file from being read", arguments: Obstacle.Kind.allCases)
-  func unreadable(kind: Obstacle.Kind) {
-    let obstacle = Obstacle(kind, detail: "why")
+    "is locked, never signed out, by each thing that keeps a file from being read",
+    arguments: AccessFailure.Kind.allCases)
+  func unreadable(kind: AccessFailure.Kind) {
+    let accessFailure = AccessFailure(kind, detail: "why")
     var session = SessionScript()
-    session.reads(.unreadable(obstacle))
-    #expect(session.state == .locked(.obstacle(obstacle)))
+    session.reads(.unreadable(accessFailure))
+    #expect(session.state == .locked(.accessFailure(accessFailure)))
     #expect(session.state.reason == kind.rawValue)
     #expect(session.snapshot.credentialError == "why")
-    #expect(session.deeds.isEmpty)
+    #expect(session.effects.isEmpty)
   }
 
   @Test("looks again by itself while it cannot read, 0.3 s doubling to 30 s, for ever")
@@ -53,7 +54,7 @@ struct HydrationTests {
     for _ in 0..<100 {
       let before = session.now
       session.wakes()
-      #expect(session.deeds == [.read])
+      #expect(session.effects == [.read])
       waits.append(session.now - before)
       session.reads(.unreadable(.denied))
     }
@@ -72,7 +73,7 @@ struct HydrationTests {
     #expect(session.snapshot.subject == .sample)
     session.isHinted(.found(.sample(1, subject: nil, issuedAt: .sample)))
     #expect(session.snapshot.subject == .sample)
-    #expect(session.deeds == [.identify(.sample(1, subject: nil, issuedAt: .sample), generation: 0)])
+    #expect(session.effects == [.identify(.sample(1, subject: nil, issuedAt: .sample), generation: 0)])
   }
 
   @Test("ends where the credential is gone from a place that can be read, and tells that only when it is on record")
@@ -83,7 +84,7 @@ struct HydrationTests {
     let end = EndRecord(
       reason: .credentialMissing, at: session.now, fingerprint: nil,
       detail: "The credential was removed: work.json is gone.")
-    #expect(session.deeds == [.writeEnd(end)])
+    #expect(session.effects == [.writeEnd(end)])
     session.writesEnd()
     #expect(session.state == .reauthRequired(.credentialMissing))
     #expect(session.snapshot.message.contains("work.json is gone"))
@@ -97,12 +98,12 @@ struct HydrationTests {
   func corrupt() {
     var session = SessionScript()
     session.reads(.corrupt("no JSON"))
-    #expect(session.deeds == [.setAside(why: "no JSON")])
+    #expect(session.effects == [.setAside(why: "no JSON")])
     #expect(session.state == .hydrating)
     session.setsAside()
     let detail = "The credential cannot be understood (no JSON) and was set aside as work.json.corrupt-1."
     #expect(
-      session.deeds == [
+      session.effects == [
         .writeEnd(EndRecord(reason: .credentialCorrupt, at: session.now, fingerprint: nil, detail: detail))
       ])
     session.writesEnd()
@@ -118,7 +119,7 @@ struct HydrationTests {
     for _ in 0..<12 {
       session.reads(.corrupt("no JSON"))
       session.setsAside(.denied)
-      #expect(session.state == .locked(.obstacle(.denied)))
+      #expect(session.state == .locked(.accessFailure(.denied)))
       let before = session.now
       session.wakes()
       waits.append(session.now - before)
@@ -131,7 +132,7 @@ struct HydrationTests {
     var session = SessionScript()
     session.reads(.tooNew(version: 9))
     #expect(session.state == .reauthRequired(.credentialTooNew))
-    #expect(session.deeds.isEmpty)
+    #expect(session.effects.isEmpty)
     #expect(session.snapshot.message.contains("format 9"))
     session.isHinted(.found(.sample(1, issuedAt: .sample)))
     #expect(session.state == .authenticated)
@@ -144,10 +145,10 @@ struct HydrationTests {
     #expect(session.state == .authenticated)
     #expect(session.snapshot.credentialError?.contains("update Hearth") == true)
     while session.now < .sample + .seconds(3600), session.wakes() {
-      if session.deeds == [.read] { session.reads(.tooNew(version: 9)) }
+      if session.effects == [.read] { session.reads(.tooNew(version: 9)) }
     }
     #expect(session.state == .reauthRequired(.credentialTooNew))
-    #expect(session.deeds.isEmpty)
+    #expect(session.effects.isEmpty)
     #expect(session.snapshot.message.contains("format 9") && session.snapshot.action == .signIn)
     #expect(session.nextWake == nil)
     session.isHinted(.found(.sample(2, issuedAt: session.now)))
@@ -168,14 +169,14 @@ struct HydrationTests {
   func healsTheEnd() {
     var session = SessionScript(remembered: RememberedAccount(end: end))
     session.reads(.found(.sample(1, issuedAt: .sample)))
-    #expect(session.deeds == [.writeEnd(end)])
+    #expect(session.effects == [.writeEnd(end)])
     #expect(session.state == .reauthRequired(.refreshTokenRejected))
     session.writesEnd(.full)
     #expect(session.state == .reauthRequired(.refreshTokenRejected))
     session.wakes()
-    #expect(session.deeds == [.read])
+    #expect(session.effects == [.read])
     session.reads(.found(.sample(1, issuedAt: .sample)))
-    #expect(session.deeds == [.writeEnd(end)])
+    #expect(session.effects == [.writeEnd(end)])
   }
 
   @Test("takes over another grant that is found after an end, also where the end could not be written")
@@ -183,7 +184,7 @@ struct HydrationTests {
     var session = SessionScript(remembered: RememberedAccount(end: end))
     session.reads(.unreadable(.away))
     session.wakes()
-    #expect(session.deeds == [.read])
+    #expect(session.effects == [.read])
     session.reads(.found(.sample(2, issuedAt: .sample)))
     #expect(session.state == .authenticated)
     #expect(session.token == .sample(2))
@@ -214,7 +215,7 @@ struct HydrationTests {
     #expect(session.attempts.isEmpty)
     #expect(session.state == .authenticated)
     session.passes(.seconds(101))
-    #expect(session.state == .locked(.obstacle(.denied)))
+    #expect(session.state == .locked(.accessFailure(.denied)))
     session.reads(.found(.sample(1, issuedAt: .sample)))
     #expect(session.state == .authenticated)
     #expect(session.attempts.count == 1)
@@ -224,10 +225,10 @@ struct HydrationTests {
   func rewritesTheCorrupt() {
     var session = SessionScript.holding()
     session.isHinted(.corrupt("cut off"))
-    #expect(session.deeds == [.setAside(why: "cut off")])
+    #expect(session.effects == [.setAside(why: "cut off")])
     #expect(session.state == .authenticated)
     session.setsAside()
-    #expect(session.deeds == [.write(.sample(1, issuedAt: .sample), generation: 0)])
+    #expect(session.effects == [.write(.sample(1, issuedAt: .sample), generation: 0)])
     session.writes()
     #expect(session.token == .sample(1))
     #expect(session.machine.isAtRest)
@@ -250,7 +251,7 @@ struct HydrationTests {
       var session = SessionScript.holding()
       session.isHinted(reading)
       #expect(session.state == .authenticated)
-      #expect(session.deeds.isEmpty)
+      #expect(session.effects.isEmpty)
       #expect(session.snapshot.isReadable == false)
     }
   }
@@ -270,7 +271,7 @@ struct HydrationTests {
     var session = SessionScript.holding()
     session.isHinted(.ended(end))
     #expect(session.state == .authenticated)
-    #expect(session.deeds == [.write(.sample(1, issuedAt: .sample), generation: 0)])
+    #expect(session.effects == [.write(.sample(1, issuedAt: .sample), generation: 0)])
   }
 
   @Test("takes over another program's grant, in a new generation, and drops what the old one brings")
@@ -285,7 +286,7 @@ struct HydrationTests {
       #expect(session.news.contains(.statusChanged))
       session.isGranted(.sample(2))
       #expect(session.token == .sample(7))
-      #expect(session.deeds.isEmpty, "the grant that is held may be revoked with it")
+      #expect(session.effects.isEmpty, "the grant that is held may be revoked with it")
     }
   }
 
@@ -296,7 +297,7 @@ struct HydrationTests {
     let other = Subject(issuer: "https://id.example.com", id: "other")
     session.isHinted(.found(.sample(7, subject: other, issuedAt: session.now)))
     session.isGranted(.sample(2))
-    guard case .revoke(let late)? = session.deeds.first else {
+    guard case .revoke(let late)? = session.effects.first else {
       Issue.record("nothing was revoked")
       return
     }
@@ -309,11 +310,11 @@ struct HydrationTests {
     var session = SessionScript.holding()
     session.isHinted(.found(.sample(7, subject: nil, issuedAt: .sample)))
     #expect(session.snapshot.subject == nil)
-    #expect(session.deeds == [.identify(.sample(7, subject: nil, issuedAt: .sample), generation: 1)])
+    #expect(session.effects == [.identify(.sample(7, subject: nil, issuedAt: .sample), generation: 1)])
     let other = Subject(issuer: "https://id.example.com", id: "other")
     session.isIdentified(as: other)
     #expect(session.snapshot.subject == other)
-    #expect(session.deeds == [.write(.sample(7, subject: other, issuedAt: .sample), generation: 1)])
+    #expect(session.effects == [.write(.sample(7, subject: other, issuedAt: .sample), generation: 1)])
   }
 
   @Test("does not believe an answer to whose it is that was about an older grant")
@@ -330,9 +331,9 @@ struct HydrationTests {
   func readsAgain() {
     var session = SessionScript()
     session.take(.credentialHinted)
-    #expect(session.deeds.isEmpty)
+    #expect(session.effects.isEmpty)
     session.reads(.neverSignedIn)
-    #expect(session.deeds == [.read])
+    #expect(session.effects == [.read])
   }
 
   @Test("believes nothing that was read before its own write landed")
@@ -345,6 +346,6 @@ struct HydrationTests {
     session.reads(.found(.sample(1, issuedAt: .sample)))
     session.writes()
     #expect(session.token == .sample(2))
-    #expect(session.deeds == [.read])
+    #expect(session.effects == [.read])
   }
 }

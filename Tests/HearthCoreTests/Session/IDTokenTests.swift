@@ -61,7 +61,7 @@ struct IDTokenTests {
     session.isGranted(response(2, idToken: brought))
     var kept = Credential.sample(2, issuedAt: .sample)
     kept.grant.idToken = .sample(5001)
-    #expect(session.deeds == [.write(kept, generation: 0)])
+    #expect(session.effects == [.write(kept, generation: 0)])
     session.writes()
     #expect(session.snapshot.history.lastOutcome == .misconfigured)
     #expect(session.snapshot.action == .fixConfiguration)
@@ -72,7 +72,7 @@ struct IDTokenTests {
     }
     #expect(session.answer(asking: .token(minValidity: nil)) == .token(kept))
     session.comesDue()
-    #expect(session.deeds == [.refresh(kept, generation: 0)])
+    #expect(session.effects == [.refresh(kept, generation: 0)])
   }
 
   @Test("gives nothing out when an ID token that nothing renews has run out, and goes on")
@@ -95,7 +95,7 @@ struct IDTokenTests {
     var session = unrenewed(.sample(5001))
     for number in 3..<723 {
       session.passes(.seconds(10))
-      session.asks(.reportUnauthorized(APIRefusal(Token.sample(5001).fingerprint)))
+      session.asks(.reportUnauthorized(APIRejection(Token.sample(5001).fingerprint)))
       session.asks(.token(minValidity: nil))
       guard session.snapshot.isRefreshing else { continue }
       session.isGranted(response(number, idToken: nil))
@@ -114,13 +114,13 @@ struct IDTokenTests {
     "goes on when a token that was refused, and that no refresh renewed, is refused again at once, and gives it to nobody"
   )
   func refusedTwice() {
-    let refusal = SessionCall.reportUnauthorized(APIRefusal(Token.sample(5001).fingerprint))
+    let refusal = SessionCall.reportUnauthorized(APIRejection(Token.sample(5001).fingerprint))
     var session = SessionScript.holding(held, settings)
     session.asks(refusal)
     session.isGranted(response(2, idToken: nil))
     session.writes()
     #expect(session.answer(asking: refusal) == .done)
-    #expect(session.deeds.isEmpty)
+    #expect(session.effects.isEmpty)
     #expect(session.state == .authenticated)
     #expect(session.token == nil)
   }

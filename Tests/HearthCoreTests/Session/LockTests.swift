@@ -11,8 +11,8 @@ struct LockTests {
     var session = SessionScript.holding()
     session.take(.locked(lock))
     #expect(session.state == .locked(.explicit(lock)))
-    #expect(session.machine.knowledge == .withheld)
-    #expect(session.deeds.contains(.lockStore))
+    #expect(session.machine.credentialState == .withheld)
+    #expect(session.effects.contains(.lockStore))
     #expect(session.token == nil)
     #expect(session.snapshot.subject == .sample)
     #expect(session.nextWake == nil)
@@ -23,7 +23,7 @@ struct LockTests {
     var session = SessionScript.holding()
     session.take(.locked(.screen))
     session.take(.unlocked(.screen))
-    #expect(session.deeds == [.read])
+    #expect(session.effects == [.read])
     session.reads(.found(grant))
     #expect(session.state == .authenticated)
     #expect(session.machine.epoch.generation == 0)
@@ -42,40 +42,40 @@ struct LockTests {
     #expect(session.state == .locked(.explicit(.suspend)))
     session.take(.unlocked(.screen))
     session.take(.unlocked(.suspend))
-    #expect(session.deeds == [.read])
+    #expect(session.effects == [.read])
   }
 
   @Test("remembers the user's lock, and no other, across restarts")
   func remembers() {
     var session = SessionScript.holding()
     session.take(.locked(.user))
-    #expect(session.deeds.contains(.rememberLockedByUser(true)))
+    #expect(session.effects.contains(.rememberLockedByUser(true)))
     session.take(.locked(.user))
-    #expect(session.deeds.isEmpty)
+    #expect(session.effects.isEmpty)
     session.take(.unlocked(.user))
-    #expect(session.deeds.contains(.rememberLockedByUser(false)))
+    #expect(session.effects.contains(.rememberLockedByUser(false)))
     session.take(.locked(.screen))
-    #expect(!session.deeds.contains(.rememberLockedByUser(true)))
+    #expect(!session.effects.contains(.rememberLockedByUser(true)))
 
     var restarted = SessionScript(remembered: RememberedAccount(subject: .sample, lockedByUser: true))
     #expect(restarted.state == .locked(.explicit(.user)))
     restarted.reads(.found(grant))
-    #expect(restarted.machine.knowledge == .withheld)
-    #expect(restarted.deeds == [.lockStore])
+    #expect(restarted.machine.credentialState == .withheld)
+    #expect(restarted.effects == [.lockStore])
   }
 
   @Test("looks at no credential before it is known whether the user has locked", arguments: [true, false])
   func asksWhetherItIsLocked(lockedByUser: Bool) {
     var session = SessionScript(remembered: nil)
-    #expect(session.state == .locked(.obstacle(.denied)))
+    #expect(session.state == .locked(.accessFailure(.denied)))
     #expect(session.answer(asking: .settle) == .done)
     session.take(.credentialHinted)
-    #expect(session.deeds == [.recall])
+    #expect(session.effects == [.recall])
     session.reads(.unreadable(.denied))
     session.wakes()
-    #expect(session.deeds == [.recall])
+    #expect(session.effects == [.recall])
     session.take(.started(RememberedAccount(subject: .sample, lockedByUser: lockedByUser)))
-    #expect(session.deeds == [.read])
+    #expect(session.effects == [.read])
     session.reads(.found(grant))
     #expect(session.state == (lockedByUser ? .locked(.explicit(.user)) : .authenticated))
     #expect(session.snapshot.subject == .sample)
@@ -85,7 +85,7 @@ struct LockTests {
   func unlockedBeforeItIsKnown() {
     var session = SessionScript(remembered: nil)
     session.take(.unlocked(.user))
-    #expect(session.deeds == [.rememberLockedByUser(false), .recall])
+    #expect(session.effects == [.rememberLockedByUser(false), .recall])
     session.notesLock(.full)
     session.take(.started(RememberedAccount(lockedByUser: true)))
     session.reads(.found(grant))
@@ -97,10 +97,10 @@ struct LockTests {
     var session = SessionScript(remembered: nil)
     session.asks(.signOut(revoke: false))
     session.removes()
-    #expect(session.deeds.contains(.recall))
+    #expect(session.effects.contains(.recall))
     session.reads(.unreadable(.denied))
     session.wakes()
-    #expect(session.deeds == [.recall], "a while later, and until it is heard of")
+    #expect(session.effects == [.recall], "a while later, and until it is heard of")
     session.take(.started(RememberedAccount(lockedByUser: true)))
     #expect(session.machine.locks == [.user])
     #expect(session.state == .unauthenticated(signedOut: true))
@@ -115,7 +115,7 @@ struct LockTests {
     #expect(session.state == .reauthRequired(.rejectedByServer))
     #expect(
       session.news.contains(
-        .changed(from: .locked(.obstacle(.denied)), to: .reauthRequired(.rejectedByServer))))
+        .changed(from: .locked(.accessFailure(.denied)), to: .reauthRequired(.rejectedByServer))))
   }
 
   @Test("writes a lock down again until that lands, within 30 s each time, and takes no harm from an unlock meanwhile")
@@ -123,20 +123,20 @@ struct LockTests {
     var session = SessionScript.holding()
     session.take(.locked(.user))
     session.notesLock(.full)
-    #expect(session.snapshot.credentialError == Obstacle.full.detail)
+    #expect(session.snapshot.credentialError == AccessFailure.full.detail)
     for _ in 0..<20 {
       let before = session.now
       session.wakes()
       #expect(session.now - before <= .seconds(30))
-      #expect(session.deeds == [.rememberLockedByUser(true)])
+      #expect(session.effects == [.rememberLockedByUser(true)])
       session.notesLock(.full)
     }
     session.take(.unlocked(.user))
-    #expect(session.deeds.contains(.rememberLockedByUser(false)))
+    #expect(session.effects.contains(.rememberLockedByUser(false)))
     session.notesLock()
     #expect(session.snapshot.credentialError == nil)
     session.passes(.seconds(100))
-    #expect(!session.deeds.contains(.rememberLockedByUser(true)))
+    #expect(!session.effects.contains(.rememberLockedByUser(true)))
   }
 
   @Test("writes a lock down once more when the process stops, and is at rest only after that")
@@ -147,7 +147,7 @@ struct LockTests {
     session.notesLock(.full)
     #expect(session.machine.isAtRest)
     session.take(.stopping)
-    #expect(session.deeds == [.rememberLockedByUser(true)])
+    #expect(session.effects == [.rememberLockedByUser(true)])
     #expect(!session.machine.isAtRest)
     session.notesLock()
     #expect(session.machine.isAtRest)
@@ -177,12 +177,12 @@ struct LockTests {
     session.asks(.refresh)
     session.take(.locked(.user))
     #expect(session.state == .locked(.explicit(.user)))
-    #expect(!session.deeds.contains(.lockStore))
+    #expect(!session.effects.contains(.lockStore))
     session.isGranted(.sample(2))
-    #expect(session.deeds.count == 1)
+    #expect(session.effects.count == 1)
     session.writes()
-    #expect(session.machine.knowledge == .withheld)
-    #expect(session.deeds == [.lockStore])
+    #expect(session.machine.credentialState == .withheld)
+    #expect(session.effects == [.lockStore])
     session.take(.unlocked(.user))
     session.reads(.found(.sample(2, issuedAt: session.now)))
     #expect(session.token == .sample(2))
@@ -197,10 +197,10 @@ struct LockTests {
     session.writes(.full)
     #expect(session.state == .locked(.explicit(.user)))
     #expect(session.token == nil)
-    #expect(session.deeds.isEmpty)
+    #expect(session.effects.isEmpty)
     for _ in 0..<20 {
       session.wakes()
-      guard case .write(let credential, _)? = session.deeds.first else {
+      guard case .write(let credential, _)? = session.effects.first else {
         Issue.record("nothing was written")
         return
       }
@@ -209,7 +209,7 @@ struct LockTests {
     }
     session.wakes()
     session.writes()
-    #expect(session.deeds == [.lockStore])
+    #expect(session.effects == [.lockStore])
   }
 
   @Test("wipes the key also where no grant is in memory, and after each look under a lock")
@@ -217,12 +217,12 @@ struct LockTests {
     var session = SessionScript()
     session.reads(.unreadable(.full))
     session.take(.locked(.screen))
-    #expect(session.deeds == [.lockStore])
+    #expect(session.effects == [.lockStore])
     session.wakes()
-    #expect(session.deeds == [.read])
+    #expect(session.effects == [.read])
     session.reads(.found(grant))
-    #expect(session.machine.knowledge == .withheld)
-    #expect(session.deeds == [.lockStore])
+    #expect(session.machine.credentialState == .withheld)
+    #expect(session.effects == [.lockStore])
   }
 
   @Test("asks for the passphrase again after a lock, and reads as soon as it is given")
@@ -231,10 +231,10 @@ struct LockTests {
     session.take(.locked(.user))
     session.take(.unlocked(.user))
     session.reads(.unreadable(.sealed))
-    #expect(session.state == .locked(.obstacle(.sealed)))
+    #expect(session.state == .locked(.accessFailure(.sealed)))
     #expect(session.snapshot.action == .unlock)
     session.take(.unlocked(.user))
-    #expect(session.deeds == [.read])
+    #expect(session.effects == [.read])
     session.reads(.found(grant))
     #expect(session.state == .authenticated)
   }
@@ -257,7 +257,7 @@ struct LockTests {
     session.passes(.seconds(3400))
     session.fails(.unavailable(message: "429", retryAfter: .seconds(600)))
     session.take(.locked(.suspend))
-    #expect(session.machine.knowledge == .withheld)
+    #expect(session.machine.credentialState == .withheld)
     session.passes(.seconds(30))
     session.take(.unlocked(.suspend))
     session.reads(.found(grant))
@@ -273,7 +273,7 @@ struct LockTests {
   func refusesCalls() {
     var session = SessionScript.holding()
     session.take(.locked(.user))
-    let answer = SessionAnswer.refused(.state(.locked(.explicit(.user))))
+    let answer = SessionResponse.refused(.state(.locked(.explicit(.user))))
     #expect(session.answer(asking: .token(minValidity: nil)) == answer)
     #expect(session.answer(asking: .refresh) == answer)
     #expect(session.answer(asking: .settle) == .done)

@@ -5,12 +5,12 @@ import Testing
 @Suite("A session whose credential lies on disk otherwise than configured")
 struct MisprotectedTests {
   private let credential = Credential.sample(1, issuedAt: .sample)
-  private let keyAway = Obstacle(.keyUnavailable, detail: "key file /k is not there")
+  private let keyAway = AccessFailure(.keyUnavailable, detail: "key file /k is not there")
 
-  private func found(_ obstacle: Obstacle? = nil) -> SessionScript {
+  private func found(_ accessFailure: AccessFailure? = nil) -> SessionScript {
     var session = SessionScript()
     session.reads(.misprotected(credential))
-    if let obstacle { session.writes(obstacle) }
+    if let accessFailure { session.writes(accessFailure) }
     return session
   }
 
@@ -21,12 +21,12 @@ struct MisprotectedTests {
   @Test("is written at once, serves its token meanwhile, and is at rest when that is done")
   func written() {
     var session = found()
-    #expect(isWrite(session.deeds.first) && session.deeds.count == 1)
+    #expect(isWrite(session.effects.first) && session.effects.count == 1)
     #expect(session.state == .authenticated && session.token == .sample(1))
     session.writes()
-    #expect(session.deeds.isEmpty && !session.snapshot.isWritePending && session.machine.isAtRest)
+    #expect(session.effects.isEmpty && !session.snapshot.isWritePending && session.machine.isAtRest)
     session.isHinted(.found(credential))
-    #expect(session.deeds.isEmpty)
+    #expect(session.effects.isEmpty)
   }
 
   @Test("is written ever more slowly where that fails, whatever is read in between, and ends nothing")
@@ -35,11 +35,11 @@ struct MisprotectedTests {
     var waits: [Duration] = []
     for _ in 0..<12 {
       session.isHinted(.misprotected(credential))
-      #expect(!session.deeds.contains { isWrite($0) })
+      #expect(!session.effects.contains { isWrite($0) })
       let before = session.now
       session.wakes()
       waits.append(session.now - before)
-      #expect(isWrite(session.deeds.first))
+      #expect(isWrite(session.effects.first))
       session.writes(keyAway)
       #expect(session.state == .authenticated && session.token == .sample(1))
     }
@@ -55,7 +55,7 @@ struct MisprotectedTests {
     #expect(session.snapshot.action == .unlock)
     #expect(session.snapshot.message.hasSuffix("Run \"hearthctl unlock work\"."))
     session.take(.unlocked(.user))
-    #expect(session.deeds.contains { isWrite($0) })
+    #expect(session.effects.contains { isWrite($0) })
     session.writes()
     #expect(session.snapshot.action == nil && session.snapshot.message == "Signed in.")
   }
@@ -76,7 +76,7 @@ struct MisprotectedTests {
   func locked() {
     var session = found(.sealed)
     session.take(.locked(.user))
-    #expect(session.machine.knowledge == .withheld && session.state == .locked(.explicit(.user)))
+    #expect(session.machine.credentialState == .withheld && session.state == .locked(.explicit(.user)))
     session.take(.unlocked(.user))
     session.reads(.misprotected(credential))
     #expect(session.token == .sample(1))
@@ -86,7 +86,7 @@ struct MisprotectedTests {
     pending.isGranted(.sample(2))
     pending.writes(.full)
     pending.take(.locked(.user))
-    #expect(pending.machine.knowledge != .withheld, "memory holds the only copy")
+    #expect(pending.machine.credentialState != .withheld, "memory holds the only copy")
   }
 
   @Test("takes over another program's open grant and seals that")
@@ -95,7 +95,7 @@ struct MisprotectedTests {
     let other = Credential.sample(5, issuedAt: .sample)
     session.isHinted(.misprotected(other))
     #expect(session.token == .sample(5))
-    guard case .write(let written, _)? = session.deeds.first else {
+    guard case .write(let written, _)? = session.effects.first else {
       Issue.record("not written")
       return
     }

@@ -6,7 +6,7 @@ import Testing
 struct MistakesOfOthersTests {
   /// Everything that takes something away from the disk, or puts something else there.
   private func destroys(_ session: SessionScript) -> Bool {
-    session.deeds.contains { deed in
+    session.effects.contains { deed in
       switch deed {
       case .write, .writeEnd, .remove, .setAside: true
       case .recall, .read, .refresh, .requestGrant, .identify, .rememberLockedByUser, .lockStore, .revoke, .answer,
@@ -41,10 +41,10 @@ struct MistakesOfOthersTests {
 
   @Test("A read error deletes the credential: here it deletes nothing, whether a grant is held or not")
   func readError() {
-    for kind in Obstacle.Kind.allCases {
+    for kind in AccessFailure.Kind.allCases {
       for var session in [SessionScript(), .holding()] {
-        session.isHinted(.unreadable(Obstacle(kind, detail: "why")))
-        session.reads(.unreadable(Obstacle(kind, detail: "why")))
+        session.isHinted(.unreadable(AccessFailure(kind, detail: "why")))
+        session.reads(.unreadable(AccessFailure(kind, detail: "why")))
         #expect(!destroys(session))
         session.passes(.seconds(100_000))
         #expect(!destroys(session))
@@ -59,12 +59,12 @@ struct MistakesOfOthersTests {
     session.comesDue()
     session.fails(.rejected(.refreshToken, message: "invalid_grant"))
     session.reads(.found(.sample(1, issuedAt: .sample)))
-    guard case .writeEnd(let end)? = session.deeds.first else {
+    guard case .writeEnd(let end)? = session.effects.first else {
       Issue.record("no end is written")
       return
     }
     session.writesEnd()
-    for event in [SessionEvent.networkReturned, .clockChanged(by: .zero), .woke, .settingsChanged(RefreshSettings())] {
+    for event in [SessionInput.networkReturned, .clockChanged(by: .zero), .woke, .settingsChanged(RefreshSettings())] {
       session.take(event)
     }
     session.asks(.refresh)
@@ -94,10 +94,10 @@ struct MistakesOfOthersTests {
     var session = SessionScript.holding()
     session.comesDue()
     session.isGranted(.sample(2))
-    #expect(session.deeds == [.write(.sample(2, issuedAt: session.now), generation: 0)])
+    #expect(session.effects == [.write(.sample(2, issuedAt: session.now), generation: 0)])
     session.writes()
     session.asks(.adopt(.sample(5, issuedAt: session.now)))
-    #expect(session.deeds == [.write(.sample(5, issuedAt: session.now), generation: 1)])
+    #expect(session.effects == [.write(.sample(5, issuedAt: session.now), generation: 1)])
   }
 
   @Test("A save is reported though nothing was written: here the status says that it is still to be written")
@@ -114,11 +114,11 @@ struct MistakesOfOthersTests {
   func logoutLeavesTheFile() {
     var session = SessionScript.holding()
     session.asks(.signOut(revoke: true))
-    #expect(session.deeds.contains { if case .remove = $0 { true } else { false } })
+    #expect(session.effects.contains { if case .remove = $0 { true } else { false } })
     session.removes(.away)
     #expect(session.nextWake != nil)
     session.wakes()
-    #expect(session.deeds == [.read])
+    #expect(session.effects == [.read])
   }
 
   @Test("A rotated token is dropped between the answer and the disk: here it is kept until it is written")
@@ -132,9 +132,9 @@ struct MistakesOfOthersTests {
     session.reads(.unreadable(.denied))
     session.take(.locked(.suspend))
     session.passes(.seconds(10_000))
-    #expect(session.deeds == [.read])
+    #expect(session.effects == [.read])
     session.reads(.found(.sample(1, issuedAt: .sample)))
-    guard case .write(let credential, _)? = session.deeds.first else {
+    guard case .write(let credential, _)? = session.effects.first else {
       Issue.record("the rotated grant is gone")
       return
     }

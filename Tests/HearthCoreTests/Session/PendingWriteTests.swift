@@ -18,7 +18,7 @@ struct PendingWriteTests {
     let session = pending
     #expect(session.token == .sample(2))
     #expect(session.snapshot.isWritePending)
-    #expect(session.snapshot.credentialError == Obstacle.full.detail)
+    #expect(session.snapshot.credentialError == AccessFailure.full.detail)
     #expect(session.actions.contains(.announce(.credentialPendingWrite(.full))))
     #expect(session.state == .authenticated)
   }
@@ -30,7 +30,7 @@ struct PendingWriteTests {
       let before = session.now
       session.wakes()
       #expect(session.now - before <= .seconds(30))
-      guard case .write(let credential, _)? = session.deeds.first else {
+      guard case .write(let credential, _)? = session.effects.first else {
         Issue.record("nothing was written")
         return
       }
@@ -52,7 +52,7 @@ struct PendingWriteTests {
       Issue.record("not refused")
       return
     }
-    #expect(message.contains(Obstacle.full.detail))
+    #expect(message.contains(AccessFailure.full.detail))
     session.passes(.seconds(3601))
     #expect(session.attempts.count == 1)
     #expect(session.state == .authenticated)
@@ -67,9 +67,9 @@ struct PendingWriteTests {
     nameless.wakes()
     nameless.isIdentified(as: .sample)
     nameless.writes()
-    #expect(nameless.deeds == [.write(.sample(5, issuedAt: .sample), generation: 1)])
+    #expect(nameless.effects == [.write(.sample(5, issuedAt: .sample), generation: 1)])
     nameless.writes()
-    #expect(nameless.deeds.isEmpty)
+    #expect(nameless.effects.isEmpty)
 
     var storing = SessionScript.holding()
     storing.asks(.refresh)
@@ -77,7 +77,7 @@ struct PendingWriteTests {
     storing.now = .sample + .seconds(7200)
     storing.take(.clockChanged(by: .seconds(7200)))
     storing.writes()
-    #expect(storing.deeds == [.write(.sample(2, issuedAt: storing.now), generation: 0)])
+    #expect(storing.effects == [.write(.sample(2, issuedAt: storing.now), generation: 0)])
     storing.isHinted(.found(.sample(2, issuedAt: .sample)))
     storing.writes(.full)
     storing.isHinted(.found(.sample(2, issuedAt: .sample)))
@@ -88,7 +88,7 @@ struct PendingWriteTests {
   func newerWins() {
     var session = pending
     session.isHinted(.found(.sample(1, issuedAt: .sample)))
-    guard case .write(let credential, _)? = session.deeds.first else {
+    guard case .write(let credential, _)? = session.effects.first else {
       Issue.record("nothing was written")
       return
     }
@@ -102,12 +102,12 @@ struct PendingWriteTests {
     session.isHinted(.unreadable(.denied))
     for _ in 0..<20 {
       session.wakes()
-      #expect(!session.deeds.contains { if case .write = $0 { true } else { false } })
-      if session.deeds.contains(.read) { session.reads(.unreadable(.denied)) }
+      #expect(!session.effects.contains { if case .write = $0 { true } else { false } })
+      if session.effects.contains(.read) { session.reads(.unreadable(.denied)) }
     }
     #expect(session.state == .authenticated)
     session.isHinted(.found(.sample(1, issuedAt: .sample)))
-    #expect(session.deeds.contains { if case .write = $0 { true } else { false } })
+    #expect(session.effects.contains { if case .write = $0 { true } else { false } })
   }
 
   @Test("tries once more when the process stops, and is at rest only after that")
@@ -115,7 +115,7 @@ struct PendingWriteTests {
     var session = pending
     #expect(session.machine.isAtRest)
     session.take(.stopping)
-    #expect(session.deeds.contains { if case .write = $0 { true } else { false } })
+    #expect(session.effects.contains { if case .write = $0 { true } else { false } })
     #expect(!session.machine.isAtRest)
     session.writes(.full)
     #expect(session.machine.isAtRest)
@@ -126,10 +126,10 @@ struct PendingWriteTests {
     var session = pending
     session.isHinted(.unreadable(.away))
     session.take(.stopping)
-    #expect(session.deeds == [.read])
+    #expect(session.effects == [.read])
     #expect(!session.machine.isAtRest)
     session.reads(.found(.sample(1, issuedAt: .sample)))
-    #expect(session.deeds.contains { if case .write = $0 { true } else { false } })
+    #expect(session.effects.contains { if case .write = $0 { true } else { false } })
     session.writes()
     #expect(session.machine.isAtRest)
   }
@@ -151,7 +151,7 @@ struct PendingWriteTests {
         let before = session.now
         session.wakes()
         waits.append(session.now - before)
-        #expect(session.deeds == [.read])
+        #expect(session.effects == [.read])
         session.reads(.found(.sample(1, issuedAt: .sample)))
       }
       #expect(Array(waits[..<3]) == [300, 600, 1200].map { .milliseconds($0) })
@@ -167,7 +167,7 @@ struct PendingWriteTests {
     session.asks(.refresh)
     session.take(.credentialHinted)
     session.isGranted(.sample(2))
-    #expect(session.deeds.isEmpty)
+    #expect(session.effects.isEmpty)
     #expect(!session.machine.isAtRest)
     let write = SessionAction.write(.sample(2, issuedAt: .sample), generation: 0)
     let nothingNew: [CredentialReading] = [
@@ -176,13 +176,13 @@ struct PendingWriteTests {
     for reading in nothingNew {
       var undisturbed = session
       undisturbed.reads(reading)
-      #expect(undisturbed.deeds == [write])
+      #expect(undisturbed.effects == [write])
     }
     var stopping = session
     stopping.take(.stopping)
-    #expect(stopping.deeds.contains(write))
+    #expect(stopping.effects.contains(write))
     session.reads(.found(.sample(7, issuedAt: .sample)))
-    #expect(session.deeds.isEmpty)
+    #expect(session.effects.isEmpty)
     #expect(session.token == .sample(7))
     #expect(session.machine.isAtRest)
   }

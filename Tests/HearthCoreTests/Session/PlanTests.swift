@@ -13,7 +13,7 @@ struct PlanTests {
       session.wakes()
       if session.snapshot.isRefreshing { session.fails(.unavailable(message: "503", retryAfter: nil)) }
     }
-    let expiry = SessionAnnouncement.expiring(at: .sample + .seconds(3600), final: false)
+    let expiry = SessionEvent.expiring(at: .sample + .seconds(3600), final: false)
     #expect(session.news.filter { $0 == expiry }.count == 1)
   }
 
@@ -64,7 +64,7 @@ struct PlanTests {
   @Test("says that a sign-in is needed where no refresh can ever bring what is asked for")
   func nothingToRefreshWith() {
     var session = SessionScript.holding(.sample(1, issuedAt: .sample, isRenewable: false))
-    let answer = SessionAnswer.refused(.state(.reauthRequired(.noRefreshToken)))
+    let answer = SessionResponse.refused(.state(.reauthRequired(.noRefreshToken)))
     #expect(session.answer(asking: .refresh) == answer)
     session.passes(.seconds(3000))
     #expect(session.answer(asking: .token(minValidity: .seconds(1000))) == answer)
@@ -95,7 +95,7 @@ struct PlanTests {
     session.isHinted(.unreadable(.denied))
     while session.state == .authenticated {
       session.wakes()
-      if session.deeds.contains(.read) { session.reads(.unreadable(.denied)) }
+      if session.effects.contains(.read) { session.reads(.unreadable(.denied)) }
     }
     #expect(session.news.contains(.expiring(at: .sample + .seconds(3600), final: false)))
   }
@@ -120,7 +120,7 @@ struct PlanTests {
       #expect(session.actions.isEmpty)
     }
     session.comesDue()
-    for event in [SessionEvent.woke, .clockChanged(by: .zero), .woke] {
+    for event in [SessionInput.woke, .clockChanged(by: .zero), .woke] {
       session.take(event)
       #expect(session.actions.isEmpty)
     }
@@ -135,13 +135,13 @@ struct PlanTests {
   @Test("ignores results that nobody waits for any more")
   func ignoresTheLate() {
     var session = SessionScript.holding()
-    let before = session.machine.knowledge
+    let before = session.machine.credentialState
     session.take(.credentialRead(.found(grant)))
     session.take(.identified(generation: 7, .sample))
     session.take(.refreshEnded(generation: 7, .failed(.unavailable(message: "late", retryAfter: nil))))
     session.take(.refreshEnded(generation: 0, .failed(.unavailable(message: "late", retryAfter: nil))))
-    #expect(session.machine.knowledge == before)
-    #expect(session.deeds.isEmpty)
+    #expect(session.machine.credentialState == before)
+    #expect(session.effects.isEmpty)
   }
 
   @Test("makes a plan anew at once after the machine slept past it")

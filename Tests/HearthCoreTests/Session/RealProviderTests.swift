@@ -41,7 +41,7 @@ struct RealProviderTests {
     var session = SessionScript()
     session.reads(.found(ahead))
     #expect(session.snapshot.token?.expiresAt == .sample + .seconds(3600))
-    let repaired = session.deeds.contains { if case .write = $0 { true } else { false } }
+    let repaired = session.effects.contains { if case .write = $0 { true } else { false } }
     #expect(repaired)
     session.writes()
     #expect(session.snapshot.isRefreshing)
@@ -52,7 +52,7 @@ struct RealProviderTests {
     var session = SessionScript()
     session.reads(.found(lasting(3600, issuedAt: .sample + .seconds(2))))
     #expect(session.snapshot.token?.expiresAt == .sample + .seconds(3600))
-    #expect(session.deeds.isEmpty)
+    #expect(session.effects.isEmpty)
   }
 
   @Test("lets a token that cannot be renewed, and was issued ahead of time, end after its lifetime")
@@ -82,11 +82,11 @@ struct RealProviderTests {
   func oldUnrenewable() {
     var old = SessionScript.holding(lasting(36_000, isRenewable: false))
     old.passes(.seconds(121))
-    let refusal = SessionCall.reportUnauthorized(APIRefusal(Token.sample(1).fingerprint))
+    let refusal = SessionCall.reportUnauthorized(APIRejection(Token.sample(1).fingerprint))
     for _ in 0..<3 { #expect(old.answer(asking: refusal) == .done) }
     #expect(old.state == .authenticated)
     #expect(old.token == .sample(1))
-    #expect(old.deeds.isEmpty)
+    #expect(old.effects.isEmpty)
 
     var fresh = SessionScript.holding(lasting(36_000, isRenewable: false))
     fresh.passes(.seconds(119))
@@ -99,11 +99,11 @@ struct RealProviderTests {
   func refusedAgain() {
     for (wait, isEnd) in [(119, true), (121, false)] {
       var session = SessionScript.holding()
-      session.asks(.reportUnauthorized(APIRefusal(Token.sample(1).fingerprint)))
+      session.asks(.reportUnauthorized(APIRejection(Token.sample(1).fingerprint)))
       session.isGranted(.sample(2))
       session.writes()
       session.passes(.seconds(wait))
-      session.asks(.reportUnauthorized(APIRefusal(Token.sample(2).fingerprint)))
+      session.asks(.reportUnauthorized(APIRejection(Token.sample(2).fingerprint)))
       #expect(session.snapshot.isRefreshing != isEnd, "\(wait)")
       session.writesEnd()
       #expect(session.state == (isEnd ? .reauthRequired(.rejectedByServer) : .authenticated), "\(wait)")
@@ -116,7 +116,7 @@ struct RealProviderTests {
     for number in 1...4 {
       session.passes(.seconds(20))
       session.asks(.refresh)
-      let report = session.asks(.reportUnauthorized(APIRefusal(Token.sample(number).fingerprint)))
+      let report = session.asks(.reportUnauthorized(APIRejection(Token.sample(number).fingerprint)))
       #expect(session.answer(to: report) == nil, "it waits for the token that is on its way")
       session.isGranted(.sample(number + 1))
       session.writes()
@@ -124,7 +124,7 @@ struct RealProviderTests {
       #expect(session.state == .authenticated)
     }
     #expect(session.attempts.count == 4)
-    session.asks(.reportUnauthorized(APIRefusal(Token.sample(5).fingerprint)))
+    session.asks(.reportUnauthorized(APIRejection(Token.sample(5).fingerprint)))
     session.passes(RefreshSettings.leastGap)
     #expect(session.snapshot.isRefreshing, "the current one is refreshed")
   }
@@ -133,7 +133,7 @@ struct RealProviderTests {
   func crossingInVain() {
     var session = SessionScript.holding()
     session.asks(.refresh)
-    let report = session.asks(.reportUnauthorized(APIRefusal(Token.sample(1).fingerprint)))
+    let report = session.asks(.reportUnauthorized(APIRejection(Token.sample(1).fingerprint)))
     session.fails(.unavailable(message: "503", retryAfter: nil))
     #expect(session.answer(to: report) == .done)
     #expect(session.token == .sample(1))
@@ -142,7 +142,7 @@ struct RealProviderTests {
   @Test("gives a token that was reported as refused to nobody after a refresh that failed, until one succeeds")
   func refusedStaysRefused() {
     var session = SessionScript.holding()
-    let report = session.asks(.reportUnauthorized(APIRefusal(Token.sample(1).fingerprint)))
+    let report = session.asks(.reportUnauthorized(APIRejection(Token.sample(1).fingerprint)))
     session.fails(.unreachable(message: "no route"))
     #expect(session.answer(to: report) == .done)
     #expect(session.state == .authenticated)
@@ -153,7 +153,7 @@ struct RealProviderTests {
       return
     }
     #expect(
-      session.answer(asking: .reportUnauthorized(APIRefusal(Token.sample(1).fingerprint))) == .done,
+      session.answer(asking: .reportUnauthorized(APIRejection(Token.sample(1).fingerprint))) == .done,
       "it waits no longer than the wait that is on")
     session.comesDue()
     session.isGranted(.sample(2))
@@ -209,7 +209,7 @@ struct RealProviderTests {
     #expect(session.snapshot.action == .fixConfiguration)
     #expect(session.snapshot.message.contains("DPoP"))
     session.comesDue()
-    let sent: [Token?] = session.deeds.map {
+    let sent: [Token?] = session.effects.map {
       if case .refresh(let sent, _) = $0 { sent.grant.refreshToken } else { nil }
     }
     #expect(sent == [.sample(1002)])
@@ -235,14 +235,14 @@ struct RealProviderTests {
     var new = SessionScript(remembered: RememberedAccount(subject: .sample, lockedByUser: true, unwritten: unwritten))
     #expect(new.state == .locked(.explicit(.user)))
     while new.machine.unwritten != nil {
-      if new.deeds.contains(where: { if case .write = $0 { true } else { false } }) {
+      if new.effects.contains(where: { if case .write = $0 { true } else { false } }) {
         new.writes()
       } else {
         new.wakes()
       }
-      if new.deeds.contains(.read) { new.reads(.found(.sample(2, issuedAt: .sample))) }
+      if new.effects.contains(.read) { new.reads(.found(.sample(2, issuedAt: .sample))) }
     }
-    #expect(new.machine.knowledge == .withheld)
+    #expect(new.machine.credentialState == .withheld)
     #expect(new.token == nil)
   }
 

@@ -27,8 +27,8 @@ struct RefreshPolicyTests {
     let most = try #require(due(.seconds(3600), share: 0.999))
     #expect(most >= .seconds(3270) && most < .seconds(3271))
     for _ in 0..<100 {
-      var chance = SeededGenerator(seed: 3)
-      let time = try #require(due(.seconds(3600), share: Double.random(in: 0..<1, using: &chance)))
+      var random = SeededGenerator(seed: 3)
+      let time = try #require(due(.seconds(3600), share: Double.random(in: 0..<1, using: &random)))
       #expect(time >= .seconds(3270) && time <= .seconds(3300))
     }
   }

@@ -10,12 +10,12 @@ struct RefreshTests {
   func refreshesAhead() {
     var session = SessionScript.holding()
     session.comesDue()
-    #expect(session.deeds == [.refresh(.sample(1, issuedAt: .sample), generation: 0)])
+    #expect(session.effects == [.refresh(.sample(1, issuedAt: .sample), generation: 0)])
     #expect(session.now < .sample + .seconds(3300))
     #expect(session.snapshot.isRefreshing)
     session.isGranted(.sample(2))
     let stored = Credential.sample(2, issuedAt: session.now)
-    #expect(session.deeds == [.write(stored, generation: 0)])
+    #expect(session.effects == [.write(stored, generation: 0)])
     #expect(session.token == .sample(1))
     #expect(!session.actions.contains { if case .announce = $0 { true } else { false } })
     session.writes()
@@ -33,7 +33,7 @@ struct RefreshTests {
     var session = SessionScript.holding()
     session.asks(.refresh)
     session.isGranted(TokenResponse(accessToken: .sample(2), lifetime: .seconds(60), origin: .sample))
-    guard case .write(let credential, _)? = session.deeds.first else {
+    guard case .write(let credential, _)? = session.effects.first else {
       Issue.record("nothing was written")
       return
     }
@@ -49,7 +49,7 @@ struct RefreshTests {
     session.take(.networkReturned)
     session.take(.clockChanged(by: .zero))
     session.take(.settingsChanged(RefreshSettings()))
-    session.asks(.reportUnauthorized(APIRefusal(Token.sample(1).fingerprint)))
+    session.asks(.reportUnauthorized(APIRejection(Token.sample(1).fingerprint)))
     session.passes(.seconds(20))
     #expect(session.attempts.count == 1)
   }
@@ -63,7 +63,7 @@ struct RefreshTests {
     #expect(session.attempts.count == 1)
     session.take(.refreshEnded(generation: 0, .failed(.unavailable(message: "504", retryAfter: nil))))
     #expect(session.attempts.count == 2)
-    #expect(session.deeds == [.refresh(.sample(7, issuedAt: .sample - .seconds(3600)), generation: 1)])
+    #expect(session.effects == [.refresh(.sample(7, issuedAt: .sample - .seconds(3600)), generation: 1)])
   }
 
   @Test("repeats at once, once, with the same token, what was sent and not answered")
@@ -71,7 +71,7 @@ struct RefreshTests {
     var session = SessionScript.holding()
     session.comesDue()
     session.fails(.unanswered(message: "reset"))
-    #expect(session.deeds == [.refresh(.sample(1, issuedAt: .sample), generation: 0)])
+    #expect(session.effects == [.refresh(.sample(1, issuedAt: .sample), generation: 0)])
     session.isGranted(.sample(2))
     session.writes()
     #expect(session.token == .sample(2))
@@ -84,7 +84,7 @@ struct RefreshTests {
     session.comesDue()
     session.fails(.unanswered(message: "reset"))
     session.fails(.unanswered(message: "reset"))
-    #expect(session.deeds.isEmpty)
+    #expect(session.effects.isEmpty)
     #expect(session.snapshot.history.failures == 1)
     session.comesDue()
     session.fails(.unanswered(message: "reset"))
@@ -111,11 +111,11 @@ struct RefreshTests {
     var session = SessionScript.holding()
     session.comesDue()
     session.fails(.rejected(rejection, message: "invalid_grant"))
-    #expect(session.deeds == [.read])
+    #expect(session.effects == [.read])
     #expect(session.state == .authenticated)
     session.reads(.found(.sample(1, issuedAt: .sample)))
     #expect(
-      session.deeds
+      session.effects
         == [.writeEnd(EndRecord(reason: reason, at: session.now, fingerprint: Token.sample(1001).fingerprint))])
     #expect(session.state == .authenticated)
     session.writesEnd()
@@ -145,7 +145,7 @@ struct RefreshTests {
     session.take(.credentialHinted)
     session.fails(.rejected(.refreshToken, message: "invalid_grant"))
     session.reads(.found(.sample(1, issuedAt: .sample)))
-    #expect(session.deeds == [.read])
+    #expect(session.effects == [.read])
     session.reads(.found(.sample(9, issuedAt: session.now)))
     #expect(session.token == .sample(9))
   }
@@ -159,7 +159,7 @@ struct RefreshTests {
     session.writesEnd(.away)
     #expect(session.state == .reauthRequired(.refreshTokenRejected))
     session.wakes()
-    #expect(session.deeds == [.read])
+    #expect(session.effects == [.read])
     session.reads(.found(.sample(9, issuedAt: session.now)))
     #expect(session.state == .authenticated)
   }
@@ -170,7 +170,7 @@ struct RefreshTests {
     for _ in 1...200 {
       session.comesDue()
       session.fails(.unclear(message: "400", retryAfter: nil))
-      #expect(session.deeds.isEmpty)
+      #expect(session.effects.isEmpty)
     }
     #expect(session.state == .authenticated)
     let wait = (session.snapshot.nextAttemptAt ?? session.now) - session.now
@@ -295,13 +295,13 @@ struct RefreshTests {
         accessToken: .sample(2), refreshToken: .sample(1002), lifetime: .seconds(60), subject: other, origin: .sample))
     var kept = Credential.sample(1, issuedAt: .sample)
     kept.grant.refreshToken = .sample(1002)
-    #expect(session.deeds == [.write(kept, generation: 0)])
+    #expect(session.effects == [.write(kept, generation: 0)])
     session.writes()
     #expect(session.token == .sample(1))
     #expect(session.snapshot.subject == .sample)
     #expect(session.snapshot.action == .fixConfiguration)
     session.comesDue()
-    #expect(session.deeds == [.refresh(kept, generation: 0)])
+    #expect(session.effects == [.refresh(kept, generation: 0)])
   }
 
   @Test("takes the real issuer for the one that was assumed where the provider names the same user, and keeps it")
@@ -336,7 +336,7 @@ struct RefreshTests {
     var session = SessionScript.holding()
     session.comesDue()
     session.ends(.notAsked(.full))
-    #expect(session.deeds == [.read])
+    #expect(session.effects == [.read])
     #expect(session.snapshot.history.lastError?.contains("no space left") == true)
     #expect(session.snapshot.nextAttemptAt != nil)
     #expect(session.state == .authenticated)

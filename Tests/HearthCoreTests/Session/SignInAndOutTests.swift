@@ -54,7 +54,7 @@ struct SignInAndOutTests {
     for var session in everywhere where session.state != .unauthenticated(signedOut: true) {
       let before = session.state
       let id = session.asks(.signOut(revoke: true))
-      #expect(session.deeds.contains { if case .remove = $0 { true } else { false } }, "\(before)")
+      #expect(session.effects.contains { if case .remove = $0 { true } else { false } }, "\(before)")
       #expect(session.answer(to: id) == nil)
       #expect(session.state == before)
       drain(&session)
@@ -75,7 +75,7 @@ struct SignInAndOutTests {
     var session = SessionScript.holding()
     let id = session.asks(.signOut(revoke: true))
     #expect(
-      session.deeds
+      session.effects
         == [
           .remove(
             EndRecord(reason: .signedOut, at: session.now, fingerprint: nil), fingerprint: Token.sample(1).fingerprint)
@@ -104,11 +104,11 @@ struct SignInAndOutTests {
   func signsOutTwice() {
     var session = SessionScript.holding()
     let ids = [session.asks(.signOut(revoke: true)), session.asks(.signOut(revoke: true))]
-    #expect(session.deeds.isEmpty)
+    #expect(session.effects.isEmpty)
     session.removes()
     #expect(ids.allSatisfy { session.answer(to: $0) != nil })
     #expect(session.answer(asking: .signOut(revoke: true)) == .signedOut(revoke: []))
-    #expect(session.deeds.isEmpty)
+    #expect(session.effects.isEmpty)
     #expect(session.news.filter { $0 == .signedOut(.sample) }.count == 1)
   }
 
@@ -119,8 +119,8 @@ struct SignInAndOutTests {
     session.asks(.signOut(revoke: true))
     session.isGranted(.sample(2))
     #expect(
-      session.deeds.contains { if case .revoke(let it) = $0 { it.grant.accessToken == .sample(2) } else { false } })
-    #expect(!session.deeds.contains { if case .write = $0 { true } else { false } })
+      session.effects.contains { if case .revoke(let it) = $0 { it.grant.accessToken == .sample(2) } else { false } })
+    #expect(!session.effects.contains { if case .write = $0 { true } else { false } })
   }
 
   @Test("goes on looking for a file that was out of reach at sign-out, so that it is removed when it comes back")
@@ -129,10 +129,10 @@ struct SignInAndOutTests {
     session.asks(.signOut(revoke: false))
     session.removes(.away)
     #expect(session.state == .unauthenticated(signedOut: true))
-    #expect(session.snapshot.credentialError == Obstacle.away.detail)
+    #expect(session.snapshot.credentialError == AccessFailure.away.detail)
     for _ in 0..<20 {
       session.wakes()
-      #expect(session.deeds == [.read])
+      #expect(session.effects == [.read])
       session.reads(.unreadable(.away))
     }
     session.wakes()
@@ -150,7 +150,7 @@ struct SignInAndOutTests {
     session.wakes()
     session.reads(.found(first))
     #expect(session.state == .unauthenticated(signedOut: true))
-    #expect(session.deeds.contains { if case .remove = $0 { true } else { false } })
+    #expect(session.effects.contains { if case .remove = $0 { true } else { false } })
     session.removes()
     #expect(session.state == .unauthenticated(signedOut: true))
     #expect(session.nextWake == nil)
@@ -173,7 +173,7 @@ struct SignInAndOutTests {
       session.writes(.denied)
       session.isHinted(.found(first))
       #expect(session.token == .sample(5))
-      #expect(session.deeds.contains(.write(other, generation: session.machine.epoch.generation)))
+      #expect(session.effects.contains(.write(other, generation: session.machine.epoch.generation)))
     }
   }
 
@@ -238,7 +238,7 @@ struct SignInAndOutTests {
       drain(&session)
       let id = session.asks(.adopt(first, isFresh: true, since: brought))
       #expect(session.answer(to: id) == .refused(.superseded))
-      #expect(session.deeds == [.revoke(first)])
+      #expect(session.effects == [.revoke(first)])
     }
     var ended = SessionScript.holding()
     let brought = ended.machine.epoch
@@ -271,7 +271,7 @@ struct SignInAndOutTests {
       let before = session.state
       let generation = session.machine.epoch.generation
       let id = session.asks(.adopt(other))
-      #expect(session.deeds == [.write(other, generation: generation + 1)])
+      #expect(session.effects == [.write(other, generation: generation + 1)])
       #expect(session.answer(to: id) == nil)
       #expect(session.state == before)
       #expect(session.token != .sample(5))
@@ -299,8 +299,8 @@ struct SignInAndOutTests {
     #expect(session.token == .sample(1))
     session.isHinted(.neverSignedIn)
     #expect(session.state == .authenticated)
-    while session.deeds.isEmpty { session.wakes() }
-    #expect(session.deeds == [.write(first, generation: session.machine.epoch.generation)])
+    while session.effects.isEmpty { session.wakes() }
+    #expect(session.effects == [.write(first, generation: session.machine.epoch.generation)])
     session.writes()
     #expect(!session.snapshot.isWritePending)
   }
@@ -314,7 +314,7 @@ struct SignInAndOutTests {
     session.writes()
     #expect(session.actions.contains(.rememberLockedByUser(false)))
     #expect(session.state == .locked(.explicit(.screen)))
-    #expect(session.machine.knowledge == .withheld)
+    #expect(session.machine.credentialState == .withheld)
   }
 
   @Test("begins with a clean sheet after a sign-in")
@@ -335,7 +335,7 @@ struct SignInAndOutTests {
     let nameless = Credential.sample(5, subject: nil, issuedAt: .sample)
     session.asks(.adopt(nameless))
     session.writes()
-    #expect(session.deeds == [.identify(nameless, generation: 1)])
+    #expect(session.effects == [.identify(nameless, generation: 1)])
     session.isIdentified(as: .sample)
     session.writes()
     #expect(session.snapshot.subject == .sample)

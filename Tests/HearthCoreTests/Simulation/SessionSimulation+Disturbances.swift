@@ -5,7 +5,7 @@ import TestSupport
 /// What users, other programs, the system and time do to a session.
 extension SessionSimulation {
   mutating func disturb() throws(Violation) {
-    let kind = Int.random(in: 0..<24, using: &chance)
+    let kind = Int.random(in: 0..<24, using: &random)
     if kind > 4 { ledger.hadTrouble = true }
     switch kind {
     case 0...4: try ask()
@@ -16,7 +16,7 @@ extension SessionSimulation {
     case 8: try suspend()
     case 9: try stepClock()
     case 10: try deliver(.networkReturned)
-    case 11: weather = Weather.allCases.randomElement(using: &chance) ?? .fine
+    case 11: weather = Weather.allCases.randomElement(using: &random) ?? .fine
     case 12: weather = .fine
     case 13, 14: try changeDisk()
     case 15: try interfere()
@@ -24,7 +24,7 @@ extension SessionSimulation {
     case 18: try stopAndStart()
     case 19:
       // Woken late.
-      elapsed += .seconds(Int.random(in: 0...7200, using: &chance))
+      elapsed += .seconds(Int.random(in: 0...7200, using: &random))
       try deliver(.woke)
     case 20: try deliver(.settingsChanged(settings.refresh))
     default: try revokeOrHint()
@@ -32,9 +32,9 @@ extension SessionSimulation {
   }
 
   private mutating func ask() throws(Violation) {
-    switch Int.random(in: 0..<16, using: &chance) {
+    switch Int.random(in: 0..<16, using: &random) {
     case 0...3: try call(.token(minValidity: nil))
-    case 4, 5: try call(.token(minValidity: .seconds(Int.random(in: 0...100_000, using: &chance))))
+    case 4, 5: try call(.token(minValidity: .seconds(Int.random(in: 0...100_000, using: &random))))
     case 6, 7: try call(.refresh)
     case 8, 9: try reportUnauthorized()
     case 10: try call(.rehydrate)
@@ -79,23 +79,23 @@ extension SessionSimulation {
   }
 
   private mutating func reportUnauthorized() throws(Violation) {
-    guard case .held(let held) = machine.knowledge else { return }
+    guard case .held(let held) = machine.credentialState else { return }
     let token = chances(3, in: 4) ? held.grant.accessToken : Token.sample(2)
     let isRenewable = machine.isRenewable(held.grant, at: now)
     ledger.noteReport(
       of: token.fingerprint, current: held.grant.accessToken.fingerprint, isRenewable: isRenewable,
       age: provider.issuedAt[token.fingerprint].map { elapsed - $0 })
-    try call(.reportUnauthorized(APIRefusal(token.fingerprint)))
+    try call(.reportUnauthorized(APIRejection(token.fingerprint)))
   }
 
   private mutating func setLock() throws(Violation) {
-    let lock = Lock.allCases.randomElement(using: &chance) ?? .user
+    let lock = Lock.allCases.randomElement(using: &random) ?? .user
     locks.insert(lock)
     try deliver(.locked(lock))
   }
 
   private mutating func takeLockAway() throws(Violation) {
-    guard let lock = Lock.allCases.filter(locks.contains).randomElement(using: &chance) else {
+    guard let lock = Lock.allCases.filter(locks.contains).randomElement(using: &random) else {
       if disk.isSealed { enterPassphrase() }
       return
     }
@@ -113,7 +113,7 @@ extension SessionSimulation {
       locks.insert(.suspend)
       try deliver(.locked(.suspend))
     }
-    elapsed += .seconds(Int.random(in: 1...200_000, using: &chance))
+    elapsed += .seconds(Int.random(in: 1...200_000, using: &random))
     try deliver(.clockChanged(by: .zero))
     if isLocked {
       locks.remove(.suspend)
@@ -122,7 +122,7 @@ extension SessionSimulation {
   }
 
   private mutating func stepClock() throws(Violation) {
-    let step = Duration.seconds(Int.random(in: -100_000...100_000, using: &chance) / (chances(1, in: 2) ? 1 : 1000))
+    let step = Duration.seconds(Int.random(in: -100_000...100_000, using: &random) / (chances(1, in: 2) ? 1 : 1000))
     offset += step
     note("the clock steps by \(step)")
     ledger.lastAttemptAt = nil
@@ -134,7 +134,7 @@ extension SessionSimulation {
   }
 
   private mutating func changeDisk() throws(Violation) {
-    switch Int.random(in: 0..<6, using: &chance) {
+    switch Int.random(in: 0..<6, using: &random) {
     case 0: disk.isDenied = true
     case 1: disk.isAway = true
     case 2: disk.isFull = true
@@ -148,13 +148,13 @@ extension SessionSimulation {
   /// Another program, or a person, at the file itself.
   private mutating func interfere() throws(Violation) {
     guard !disk.isDenied, !disk.isAway else { return }
-    switch Int.random(in: 0..<8, using: &chance) {
+    switch Int.random(in: 0..<8, using: &random) {
     case 0...2:
       var credential = signedIn()
       if settings.renewsWithoutRefreshToken { credential.grant.refreshToken = nil }
       // Another machine's clock, or this one's before it was set.
       if chances(1, in: 4) {
-        credential.grant.move(by: .seconds(Int.random(in: 1...1_000_000, using: &chance)))
+        credential.grant.move(by: .seconds(Int.random(in: 1...1_000_000, using: &random)))
         ledger.hasClockStepped = true
       }
       disk.file = .grant(credential)
@@ -232,8 +232,8 @@ extension SessionSimulation {
       }
     case .authenticated:
       // An end may be on its way to the disk.
-      guard case .held(let held) = machine.knowledge else {
-        if case .starting = machine.knowledge { throw Violation("the client's own grant has not come") }
+      guard case .held(let held) = machine.credentialState else {
+        if case .starting = machine.credentialState { throw Violation("the client's own grant has not come") }
         return
       }
       if !held.isStored, disk.file != .tooNew, !machine.snapshot(at: now).isRefreshing {

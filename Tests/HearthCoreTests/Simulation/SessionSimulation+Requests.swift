@@ -6,13 +6,13 @@ extension SessionSimulation {
   mutating func send(_ credential: Credential?, _ generation: Int) throws(Violation) {
     try checkSending(credential)
     tally.requests += 1
-    let latency = Duration.milliseconds(chances(1, in: 6) ? Int.random(in: 0...40_000, using: &chance) : 120)
+    let latency = Duration.milliseconds(chances(1, in: 6) ? Int.random(in: 0...40_000, using: &random) : 120)
     let timeout = elapsed + settings.refresh.requestTimeout
     var flight = Flight(
       credential: credential, generation: generation, process: process, sentAt: elapsed,
       handledAt: elapsed + latency / 2, answeredAt: Swift.min(elapsed + latency, timeout),
       outcome: .failed(.unanswered(message: "timeout")))
-    let fate = weather.draw(answers, at: now, &chance)
+    let fate = weather.draw(answers, at: now, &random)
     if case .answer = fate, latency < .seconds(1) {
       ledger.isQuietSinceSending = true
     } else {
@@ -48,15 +48,15 @@ extension SessionSimulation {
         let issued = try provider.refresh(token, at: elapsed)
         flights[index].granted = issued.refreshToken
         let named = isMixedUp(issued) ? Self.named(issued, Subject(issuer: Subject.sample.issuer, id: "other")) : issued
-        outcome = answers.granting(named, serverTime: serverTime, receivedAt: now, &chance)
+        outcome = answers.granting(named, serverTime: serverTime, receivedAt: now, &random)
       } catch {
         if case .reuse = error { try noteReuse(of: token) }
-        (outcome, flights[index].isFinal) = answers.refusing(at: now, &chance)
+        (outcome, flights[index].isFinal) = answers.refusing(at: now, &random)
       }
     } else {
       guard settings.renewsWithoutRefreshToken else { return }
       outcome = answers.granting(
-        provider.grantToClient(at: elapsed), serverTime: serverTime, receivedAt: now, &chance)
+        provider.grantToClient(at: elapsed), serverTime: serverTime, receivedAt: now, &random)
     }
     note("provider: \(outcome)")
     let isHeard: Bool

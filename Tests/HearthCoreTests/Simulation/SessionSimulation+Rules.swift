@@ -6,7 +6,7 @@ extension SessionSimulation {
   private func refreshToken(_ credential: Credential) -> Fingerprint? { credential.grant.refreshToken?.fingerprint }
 
   private var tokensInMemory: [Fingerprint?] {
-    switch machine.knowledge {
+    switch machine.credentialState {
     case .adopting(let adoption): return [refreshToken(adoption.credential)]
     case .held(let held):
       if case .storing(let next, _) = held.phase { return [refreshToken(held.credential), refreshToken(next)] }
@@ -19,7 +19,7 @@ extension SessionSimulation {
 
   // MARK: - What the world learns
 
-  mutating func noteEvent(_ event: SessionEvent, _ before: SessionMachine) throws(Violation) {
+  mutating func noteEvent(_ event: SessionInput, _ before: SessionMachine) throws(Violation) {
     switch event {
     case .credentialRead(let reading):
       ledger.lastReading = reading
@@ -46,7 +46,8 @@ extension SessionSimulation {
   }
 
   private mutating func noteRefresh(_ outcome: RefreshOutcome, isOurs: Bool, _ before: SessionMachine) {
-    guard isOurs, case .held(let held) = before.knowledge, held.phase.isInFlight, before.request?.isAbandoned == false
+    guard isOurs, case .held(let held) = before.credentialState, held.phase.isInFlight,
+      before.request?.isAbandoned == false
     else { return }
     // What the provider has granted counts, and not what was made of its answer.
     if let granted = ledger.answered?.granted {
@@ -84,14 +85,14 @@ extension SessionSimulation {
 
   /// A grant is taken over with the life that is left of it, whatever the clock was when it was written.
   private func checkAdopted(_ credential: Credential, _ before: SessionMachine) throws(Violation) {
-    if case .held = before.knowledge { return }
-    guard case .held(let held) = machine.knowledge, let expiresAt = held.grant.expiresAt else { return }
+    if case .held = before.credentialState { return }
+    guard case .held(let held) = machine.credentialState, let expiresAt = held.grant.expiresAt else { return }
     if expiresAt - now > provider.lifetime + .seconds(1) {
       throw Violation("a grant is fresh for longer than any lives: \(expiresAt - now)")
     }
   }
 
-  mutating func noteOutcome(_ event: SessionEvent, _ before: SessionMachine) throws(Violation) {
+  mutating func noteOutcome(_ event: SessionInput, _ before: SessionMachine) throws(Violation) {
     switch event {
     case .networkReturned: try checkNetworkReturn(before)
     case .clockChanged:
@@ -99,8 +100,8 @@ extension SessionSimulation {
     case .credentialRead(.found(let credential)):
       try checkAdopted(credential, before)
       let isHeld = tokensInMemory == [refreshToken(credential)]
-      let isEnding = if case .ending = machine.knowledge { true } else { false }
-      if isHeld || isEnding || machine.knowledge == .withheld {
+      let isEnding = if case .ending = machine.credentialState { true } else { false }
+      if isHeld || isEnding || machine.credentialState == .withheld {
         ledger.newest = isEnding ? nil : refreshToken(credential)
         ledger.isTampered = false
         ledger.strangers.remove(credential.grant.accessToken.fingerprint)
@@ -178,7 +179,7 @@ extension SessionSimulation {
   }
 
   mutating func checkAction(
-    _ action: SessionAction, of event: SessionEvent, _ before: SessionMachine
+    _ action: SessionAction, of event: SessionInput, _ before: SessionMachine
   ) throws(Violation) {
     switch action {
     case .refresh(let credential, let generation): try checkRefresh(credential, generation, of: event)
@@ -191,11 +192,11 @@ extension SessionSimulation {
     case .setAside:
       guard case .corrupt = ledger.lastReading else { throw Violation("a file is set aside that was not corrupt") }
     case .write:
-      if case .held(let held) = machine.knowledge, held.obstacle != nil, case .woke = event {
+      if case .held(let held) = machine.credentialState, held.accessFailure != nil, case .woke = event {
         throw Violation("a file that cannot be read is replaced")
       }
     case .lockStore:
-      if case .held(let held) = machine.knowledge, !held.isStored {
+      if case .held(let held) = machine.credentialState, !held.isStored {
         throw Violation("the key is wiped while the only copy of a grant is in memory")
       }
     case .answer(let id, let answer): try checkAnswer(id, answer, event)
@@ -205,7 +206,7 @@ extension SessionSimulation {
   }
 
   private mutating func checkRefresh(
-    _ credential: Credential?, _ generation: Int, of event: SessionEvent
+    _ credential: Credential?, _ generation: Int, of event: SessionInput
   ) throws(Violation) {
     let isRepetition = if case .refreshEnded(generation, .failed(.unanswered)) = event { true } else { false }
     if !locks.isEmpty, !isRepetition { throw Violation("a refresh is sent while locked") }
@@ -224,11 +225,11 @@ extension SessionSimulation {
   /// The grant that is over: the one in memory, or one that was just read or written.
   private func endedGrant(_ record: EndRecord, _ before: SessionMachine) -> (grant: Grant, wasHeld: Bool)? {
     var grants: [(Grant, Bool)] = []
-    if case .held(let held) = before.knowledge {
+    if case .held(let held) = before.credentialState {
       grants.append((held.grant, true))
       if case .storing(let next, _) = held.phase { grants.append((next.grant, true)) }
     }
-    if case .adopting(let adoption) = before.knowledge { grants.append((adoption.credential.grant, false)) }
+    if case .adopting(let adoption) = before.credentialState { grants.append((adoption.credential.grant, false)) }
     if case .found(let credential)? = ledger.lastReading { grants.append((credential.grant, false)) }
     if let handedOver { grants.append((handedOver.credential.grant, false)) }
     return grants.first { $0.0.accessToken.fingerprint == record.fingerprint }
@@ -236,7 +237,7 @@ extension SessionSimulation {
 
   private mutating func checkEnd(_ record: EndRecord, _ before: SessionMachine) throws(Violation) {
     // One that could be written nowhere is written again.
-    if case .ending(record, _) = before.knowledge { return }
+    if case .ending(record, _) = before.credentialState { return }
     var grounds = ledger.grounds
     if let (grant, wasHeld) = endedGrant(record, before), grant.isExpired(at: now), !settings.renewsWithoutRefreshToken
     {
@@ -250,7 +251,7 @@ extension SessionSimulation {
     tally.ends[record.reason, default: 0] += 1
   }
 
-  private mutating func checkAnswer(_ id: CallID, _ answer: SessionAnswer, _ event: SessionEvent) throws(Violation) {
+  private mutating func checkAnswer(_ id: CallID, _ answer: SessionResponse, _ event: SessionInput) throws(Violation) {
     guard calls[id] != nil else { throw Violation("a call is answered twice, or was never asked") }
     switch answer {
     case .token(let credential):
@@ -279,13 +280,13 @@ extension SessionSimulation {
   private func checkDurable(_ token: Fingerprint) throws(Violation) {
     let isHandedOver = handedOver?.credential.grant.accessToken.fingerprint == token
     // It ran out, or somebody else's was found, before that could be told.
-    let isOver = if case .ending = machine.knowledge { true } else { false }
+    let isOver = if case .ending = machine.credentialState { true } else { false }
     guard ledger.durable.contains(token) || isHandedOver || isOver || machine.snapshot(at: now).isWritePending else {
       throw Violation("a token is seen before it is on disk")
     }
   }
 
-  private mutating func checkNews(_ news: SessionAnnouncement, _ before: SessionMachine) throws(Violation) {
+  private mutating func checkNews(_ news: SessionEvent, _ before: SessionMachine) throws(Violation) {
     switch news {
     case .refreshed(let token, _, _):
       ledger.grounds = []
@@ -345,7 +346,7 @@ extension SessionSimulation {
       try need(.seconds(30), "the user's lock is not written down")
     }
     if !calls.isEmpty { try need(settings.refresh.requestTimeout * 2 + .seconds(10), "calls wait") }
-    switch machine.knowledge {
+    switch machine.credentialState {
     case .unread: throw Violation("nothing is read, and nobody reads")
     case .ending: try need(.seconds(30), "an end is not written")
     case .unreadable: try need(.seconds(30), "the credential is unreadable")
@@ -359,8 +360,11 @@ extension SessionSimulation {
     case .held(let held):
       if held.phase != .idle { throw Violation("a refresh has neither landed nor failed: \(held.phase)") }
       if !locks.isEmpty, held.isStored { throw Violation("a grant is in memory under a lock") }
-      if held.obstacle != nil || !held.isStored { try need(.seconds(30), "the credential is to be read or written") }
-      guard locks.isEmpty, !isStopping, held.obstacle == nil, held.isStored, let expiresAt = held.grant.expiresAt else {
+      if held.accessFailure != nil || !held.isStored {
+        try need(.seconds(30), "the credential is to be read or written")
+      }
+      guard locks.isEmpty, !isStopping, held.accessFailure == nil, held.isStored, let expiresAt = held.grant.expiresAt
+      else {
         return
       }
       try need(Swift.max(expiresAt - now + RefreshSettings.leastGap, .seconds(3600)), "a token runs out")

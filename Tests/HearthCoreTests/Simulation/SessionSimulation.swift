@@ -30,7 +30,7 @@ struct SessionSimulation {
   }
 
   let seed: UInt64
-  var chance: SeededGenerator
+  var random: SeededGenerator
   let settings: SessionSettings
   var machine: SessionMachine
   var disk = SimulatedDisk()
@@ -66,24 +66,24 @@ struct SessionSimulation {
 
   init(seed: UInt64, isTraced: Bool = false) {
     self.seed = seed
-    var chance = SeededGenerator(seed: seed)
-    let isClient = Int.random(in: 0..<8, using: &chance) == 0
+    var random = SeededGenerator(seed: seed)
+    let isClient = Int.random(in: 0..<8, using: &random) == 0
     settings = SessionSettings(
-      locksWhenUnreadable: Int.random(in: 0..<4, using: &chance) == 0, renewsWithoutRefreshToken: isClient)
-    answers = SimulatedAnswers(&chance)
+      locksWhenUnreadable: Int.random(in: 0..<4, using: &random) == 0, renewsWithoutRefreshToken: isClient)
+    answers = SimulatedAnswers(&random)
     var manner = SimulatedProvider.Manner()
-    manner.rotates = Int.random(in: 0..<3, using: &chance) > 0
+    manner.rotates = Int.random(in: 0..<3, using: &random) > 0
     manner.cachesTokens = answers.style == .cachedJWT
     let lifetimes: [Duration] = [.seconds(2), .seconds(60), .seconds(3600), .seconds(86_400)]
     let graces: [Duration?] = [nil, .seconds(60), .seconds(600)]
-    let lifetime = lifetimes[Int.random(in: 0..<4, using: &chance)]
+    let lifetime = lifetimes[Int.random(in: 0..<4, using: &random)]
     let refreshLives: [Duration?] = [nil, nil, lifetime * 0.4, lifetime * 30]
-    manner.refreshLifetime = refreshLives[Int.random(in: 0..<4, using: &chance)].map { Swift.max($0, .seconds(4)) }
+    manner.refreshLifetime = refreshLives[Int.random(in: 0..<4, using: &random)].map { Swift.max($0, .seconds(4)) }
     provider = SimulatedProvider(
-      grace: graces[Int.random(in: 0..<3, using: &chance)], lifetime: lifetime, manner: manner)
+      grace: graces[Int.random(in: 0..<3, using: &random)], lifetime: lifetime, manner: manner)
     machine = SessionMachine(account: .sample, settings: settings, seed: seed, at: .sample)
-    disk.isSealed = Int.random(in: 0..<4, using: &chance) == 0
-    self.chance = chance
+    disk.isSealed = Int.random(in: 0..<4, using: &random) == 0
+    self.random = random
     trace = isTraced ? Trace() : nil
   }
 
@@ -105,7 +105,7 @@ struct SessionSimulation {
 
   mutating func boot(handingOver unwritten: UnwrittenGrant? = nil) throws(Violation) {
     note("boots; disk: \(disk)")
-    machine = SessionMachine(account: .sample, settings: settings, seed: chance.next(), at: now)
+    machine = SessionMachine(account: .sample, settings: settings, seed: random.next(), at: now)
     disk.hasKey = !disk.isSealed || chances(1, in: 2)
     // Screen and suspend are told anew by the system; the user's lock is remembered.
     locks = disk.known.lockedByUser ? [.user] : []
@@ -161,7 +161,7 @@ struct SessionSimulation {
     }
   }
 
-  mutating func deliver(_ event: SessionEvent) throws(Violation) {
+  mutating func deliver(_ event: SessionInput) throws(Violation) {
     note("→ \(event)")
     let before = machine
     try noteEvent(event, before)
@@ -229,7 +229,7 @@ struct SessionSimulation {
       next = elapsed + (armed - now)
       step = { (world) throws(Violation) in try world.deliver(.woke) }
     }
-    if next >= .seconds(1 << 38) { next = elapsed + .seconds(Int.random(in: 1...7200, using: &chance)) }
+    if next >= .seconds(1 << 38) { next = elapsed + .seconds(Int.random(in: 1...7200, using: &random)) }
     elapsed = Swift.max(elapsed, next)
     try step(&self)
   }
@@ -261,11 +261,11 @@ struct SessionSimulation {
     jobStep = 0
   }
 
-  private mutating func deliver(_ job: SimulatedDisk.Job, _ result: Result<Void, Obstacle>) throws(Violation) {
+  private mutating func deliver(_ job: SimulatedDisk.Job, _ result: Result<Void, AccessFailure>) throws(Violation) {
     switch job {
     case .recall:
       switch result {
-      case .failure(let obstacle): try deliver(.credentialRead(.unreadable(obstacle)))
+      case .failure(let accessFailure): try deliver(.credentialRead(.unreadable(accessFailure)))
       case .success: try deliver(.started(remembered(handedOver)))
       }
     case .read, .lock: break
@@ -281,7 +281,7 @@ struct SessionSimulation {
     case .setAside: try deliver(.credentialSetAside(result.map { "work.json.corrupt-1" }, why: "cut off"))
     case .prepare(let credential, let generation):
       switch result {
-      case .failure(let obstacle): try deliver(.refreshEnded(generation: generation, .notAsked(obstacle)))
+      case .failure(let accessFailure): try deliver(.refreshEnded(generation: generation, .notAsked(accessFailure)))
       case .success: try send(credential, generation)
       }
     }
@@ -291,13 +291,13 @@ struct SessionSimulation {
     mutating get {
       guard chances(1, in: 12) else { return .milliseconds(3) }
       ledger.hadTrouble = true
-      return .milliseconds(Int.random(in: 0...4000, using: &chance))
+      return .milliseconds(Int.random(in: 0...4000, using: &random))
     }
   }
 
   // MARK: - Chance
 
-  mutating func chances(_ part: Int, in whole: Int) -> Bool { Int.random(in: 0..<whole, using: &chance) < part }
+  mutating func chances(_ part: Int, in whole: Int) -> Bool { Int.random(in: 0..<whole, using: &random) < part }
 
   func note(_ text: @autoclosure () -> String) {
     trace?.lines.append("\(elapsed) \(now) \(text())")

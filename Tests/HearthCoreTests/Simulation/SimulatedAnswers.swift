@@ -21,19 +21,19 @@ struct SimulatedAnswers {
   /// An ID token names the real issuer, which the credential may not know yet.
   let tellsIssuer: Bool
 
-  private static let providers = Set(ProviderAnswer.all.map(\.provider)).subtracting(["gateway", "firebase"]).sorted()
+  private static let providers = Set(ProviderResponse.all.map(\.provider)).subtracting(["gateway", "firebase"]).sorted()
 
-  init(_ chance: inout SeededGenerator) {
-    provider = Self.providers.randomElement(using: &chance) ?? "google"
-    style = Style.allCases.randomElement(using: &chance) ?? .documented
-    tellsIssuer = Bool.random(using: &chance)
+  init(_ random: inout SeededGenerator) {
+    provider = Self.providers.randomElement(using: &random) ?? "google"
+    style = Style.allCases.randomElement(using: &random) ?? .documented
+    tellsIssuer = Bool.random(using: &random)
   }
 
-  private var reader: TokenAnswerReader {
+  private var reader: TokenResponseReader {
     let preset = ProviderPreset.named(provider)
     var backend = JSONBackend(refreshURL: Self.url)
     backend.accessTokenField = "data.access_token"
-    return TokenAnswerReader(
+    return TokenResponseReader(
       dialect: style == .envelope ? .json(backend) : .oauth, origin: .sample,
       issuer: UnspokenIssuer(assumed: .sample), defaultLifetime: preset?.defaultLifetime,
       finalErrors: preset?.finalErrors ?? [], rules: preset?.answerRules ?? [],
@@ -47,7 +47,7 @@ struct SimulatedAnswers {
 
   /// A grant as it comes over the wire, and as it is read. `serverTime`: the provider's own clock.
   func granting(
-    _ issued: TokenResponse, serverTime: Timestamp, receivedAt now: Timestamp, _ chance: inout SeededGenerator
+    _ issued: TokenResponse, serverTime: Timestamp, receivedAt now: Timestamp, _ random: inout SeededGenerator
   ) -> RefreshOutcome {
     // Nothing tells of a lifetime of none.
     let seconds = Swift.max(issued.lifetime.map { Int64($0.components.seconds) } ?? 1, 1)
@@ -60,7 +60,7 @@ struct SimulatedAnswers {
     let subject = issued.subject ?? .sample
     let isMixedUp = subject.id != Subject.sample.id
     let id = jwt(["iss": .string(subject.issuer), "sub": .string(subject.id), "exp": .integer(second + seconds)])
-    var body = template(withRefreshToken: refresh != nil, &chance)
+    var body = template(withRefreshToken: refresh != nil, &random)
       .body(access: access, refresh: refresh ?? "", id: id, user: subject.id)
     if style == .envelope || JSONValue(parsing: Array(body.utf8)) == nil {
       body = Self.envelope(access: access, refresh: refresh)
@@ -74,11 +74,11 @@ struct SimulatedAnswers {
   }
 
   /// A refusal of a dead token, and whether it is a final word.
-  func refusing(at now: Timestamp, _ chance: inout SeededGenerator) -> (outcome: RefreshOutcome, isFinal: Bool) {
-    let answers = ProviderAnswer.all.filter {
+  func refusing(at now: Timestamp, _ random: inout SeededGenerator) -> (outcome: RefreshOutcome, isFinal: Bool) {
+    let answers = ProviderResponse.all.filter {
       $0.provider == provider && ($0.situation == .refused || $0.situation == .disabled)
     }
-    guard style != .envelope, let answer = answers.randomElement(using: &chance) else {
+    guard style != .envelope, let answer = answers.randomElement(using: &random) else {
       return (read(401, Array(#"{"code":"token_expired","message":"sign in again"}"#.utf8), at: now), true)
     }
     return (read(answer, at: now), answer.meaning == .ends || answer.meaning == .endsDisabled)
@@ -86,9 +86,9 @@ struct SimulatedAnswers {
 
   /// Something that is no final word about a token: of the provider, or of a gateway before it.
   func troubling(
-    _ situations: Set<ProviderAnswer.Situation>, at now: Timestamp, _ chance: inout SeededGenerator
+    _ situations: Set<ProviderResponse.Situation>, at now: Timestamp, _ random: inout SeededGenerator
   ) -> RefreshOutcome {
-    let answers = ProviderAnswer.all.filter { answer in
+    let answers = ProviderResponse.all.filter { answer in
       // A backend's 401 and 403 are final where they hold an object.
       let isBackendsWord = [401, 403].contains(answer.status) && answer.body().first == "{"
       if style == .envelope, isBackendsWord { return false }
@@ -98,7 +98,7 @@ struct SimulatedAnswers {
       case .grant, .ends, .endsDisabled: return false
       }
     }
-    guard let answer = answers.randomElement(using: &chance) else {
+    guard let answer = answers.randomElement(using: &random) else {
       return read(503, Array("<html>".utf8), at: now)
     }
     return read(answer, at: now)
@@ -106,14 +106,14 @@ struct SimulatedAnswers {
 
   // MARK: - Bodies
 
-  private func template(withRefreshToken isRotated: Bool, _ chance: inout SeededGenerator) -> ProviderAnswer {
-    let answers = ProviderAnswer.all.filter { answer in
+  private func template(withRefreshToken isRotated: Bool, _ random: inout SeededGenerator) -> ProviderResponse {
+    let answers = ProviderResponse.all.filter { answer in
       guard case .grant(let rotated, _) = answer.meaning else { return false }
       return rotated == isRotated
     }
     guard
-      let answer = answers.filter({ $0.provider == provider }).randomElement(using: &chance)
-        ?? answers.filter({ $0.provider == "microsoft" || $0.provider == "google" }).randomElement(using: &chance)
+      let answer = answers.filter({ $0.provider == provider }).randomElement(using: &random)
+        ?? answers.filter({ $0.provider == "microsoft" || $0.provider == "google" }).randomElement(using: &random)
     else { preconditionFailure("the suite has grants with a refresh token and without") }
     return answer
   }
@@ -158,7 +158,7 @@ struct SimulatedAnswers {
 
   // MARK: - Reading
 
-  private func read(_ answer: ProviderAnswer, at now: Timestamp) -> RefreshOutcome {
+  private func read(_ answer: ProviderResponse, at now: Timestamp) -> RefreshOutcome {
     read(
       answer.status, Array(answer.body().utf8),
       headers: answer.headers.sorted { $0.key < $1.key }.map { APIRequest.Header(name: $0.key, value: $0.value) },
@@ -172,7 +172,7 @@ struct SimulatedAnswers {
   ) -> RefreshOutcome {
     let type = APIRequest.Header(name: "Content-Type", value: "application/json")
     let isTyped = headers.contains { $0.name.lowercased() == "content-type" }
-    let answer = HTTPAnswer(
+    let answer = HTTPResponse(
       status: status, headers: isTyped ? headers : headers + [type], body: body, receivedAt: now)
     do throws(RefreshFailure) {
       var response = try reader.read(answer)

@@ -11,10 +11,10 @@ enum Weather: CaseIterable {
   }
 
   /// `answers`: what is said where it is no grant.
-  func draw(_ answers: SimulatedAnswers, at now: Timestamp, _ chance: inout SeededGenerator) -> Fate {
-    let number = Int.random(in: 0..<12, using: &chance)
-    func trouble(_ situations: Set<ProviderAnswer.Situation>) -> Fate {
-      .fail(answers.troubling(situations, at: now, &chance))
+  func draw(_ answers: SimulatedAnswers, at now: Timestamp, _ random: inout SeededGenerator) -> Fate {
+    let number = Int.random(in: 0..<12, using: &random)
+    func trouble(_ situations: Set<ProviderResponse.Situation>) -> Fate {
+      .fail(answers.troubling(situations, at: now, &random))
     }
     switch self {
     case .fine: return number == 0 ? trouble([.broken, .limited]) : .answer

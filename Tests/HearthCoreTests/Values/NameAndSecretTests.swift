@@ -66,8 +66,8 @@ struct SecretTests {
       "\(secret)", String(describing: secret), String(reflecting: secret), dumped(secret), "\([secret])",
       "\(Optional(secret) as Any)", "\(["key": secret])", "\(credential)", String(reflecting: credential),
       dumped(credential), "\(script.machine)", dumped(script.machine), "\(script.snapshot)",
-      "\(SessionAction.refresh(credential, generation: 1))", dumped(SessionAnswer.token(credential)),
-      "\(Mirror(reflecting: secret).children.map(\.value))", "\(Result<Secret, Obstacle>.success(secret))",
+      "\(SessionAction.refresh(credential, generation: 1))", dumped(SessionResponse.token(credential)),
+      "\(Mirror(reflecting: secret).children.map(\.value))", "\(Result<Secret, AccessFailure>.success(secret))",
     ] {
       #expect(!text.contains(word), "printed: \(text)")
     }
@@ -87,9 +87,9 @@ struct SecretTests {
 struct SeededGeneratorTests {
   @Test("gives SplitMix64's numbers")
   func givesReferenceNumbers() {
-    var chance = SeededGenerator(seed: 1_234_567)
+    var random = SeededGenerator(seed: 1_234_567)
     #expect(
-      (0..<5).map { _ in chance.next() } == [
+      (0..<5).map { _ in random.next() } == [
         6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423, 4_593_380_528_125_082_431,
         16_408_922_859_458_223_821,
       ])
@@ -98,8 +98,8 @@ struct SeededGeneratorTests {
   @Test("gives the same numbers for the same seed, and others for another")
   func repeats() {
     func numbers(_ seed: UInt64) -> [UInt64] {
-      var chance = SeededGenerator(seed: seed)
-      return (0..<8).map { _ in chance.next() }
+      var random = SeededGenerator(seed: seed)
+      return (0..<8).map { _ in random.next() }
     }
     #expect(numbers(7) == numbers(7))
     #expect(numbers(7) != numbers(8))

@@ -50,7 +50,7 @@ final class ScriptedHandler: ControlHandler {
     return value
   }
 
-  func handle(_ request: Request, from peer: any ControlPeer) async -> ControlAnswer {
+  func handle(_ request: Request, from peer: any ControlPeer) async -> ControlResponse {
     change { state in
       state.begun.append(request.method)
       state.running += 1

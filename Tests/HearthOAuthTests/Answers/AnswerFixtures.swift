@@ -35,7 +35,7 @@ enum Outcome: Equatable {
   }
 }
 
-struct AnswerFact: CustomTestStringConvertible, Sendable {
+struct ResponseFact: CustomTestStringConvertible, Sendable {
   let fact: String
   let status: Int
   let body: String
@@ -70,21 +70,21 @@ func backend(_ change: (inout JSONBackend) -> Void = { _ in }) throws -> JSONBac
   return backend
 }
 
-func reader(_ dialect: TokenAnswerReader.Dialect = .oauth, secrets: [String] = []) -> TokenAnswerReader {
-  TokenAnswerReader(
+func reader(_ dialect: TokenResponseReader.Dialect = .oauth, secrets: [String] = []) -> TokenResponseReader {
+  TokenResponseReader(
     dialect: dialect, origin: origin(), issuer: UnspokenIssuer(assumed: origin()),
     redactor: Redactor(secrets.map { Secret($0) }))
 }
 
-func answer(_ body: String, status: Int = 200, headers: [(String, String)] = []) -> HTTPAnswer {
-  HTTPAnswer(
+func answer(_ body: String, status: Int = 200, headers: [(String, String)] = []) -> HTTPResponse {
+  HTTPResponse(
     status: status, headers: headers.map { APIRequest.Header(name: $0.0, value: $0.1) }, body: Array(body.utf8),
     receivedAt: answeredAt)
 }
 
-extension TokenAnswerReader {
+extension TokenResponseReader {
   /// Why an answer is no grant; nil where it is one.
-  func failure(_ answer: HTTPAnswer) -> RefreshFailure? {
+  func failure(_ answer: HTTPResponse) -> RefreshFailure? {
     do throws(RefreshFailure) {
       _ = try read(answer)
       return nil

@@ -123,7 +123,7 @@ import Testing
       case .asConfigured: #expect(row[2].hasPrefix("as the ") || row[2].contains("PKCE"), "\(name)")
       }
       if let endpoints = preset.endpoints { #expect((row[3] == "yes") == (endpoints.revocation != nil), "\(name)") }
-      let answers = ProviderAnswer.all.filter { $0.provider == name }
+      let answers = ProviderResponse.all.filter { $0.provider == name }
       let documented = answers.count { $0.evidence == .documented }
       #expect(row[5] == "\(documented) documented, \(answers.count - documented) seen", "\(name)")
     }

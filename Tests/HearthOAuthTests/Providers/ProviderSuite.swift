@@ -4,9 +4,9 @@ import Testing
 
 @testable import HearthOAuth
 
-extension HTTPAnswer {
+extension HTTPResponse {
   /// A provider's answer as it comes over the wire.
-  init(_ answer: ProviderAnswer, body: String? = nil, receivedAt: Timestamp) {
+  init(_ answer: ProviderResponse, body: String? = nil, receivedAt: Timestamp) {
     self.init(
       status: answer.status,
       headers: answer.headers.sorted { $0.key < $1.key }.map { APIRequest.Header(name: $0.key, value: $0.value) },
@@ -14,9 +14,9 @@ extension HTTPAnswer {
   }
 }
 
-extension TokenAnswerReader {
+extension TokenResponseReader {
   /// As an account with this provider's preset reads; without one for what stands in between.
-  init(presetOf answer: ProviderAnswer, origin: Origin = .sample) {
+  init(presetOf answer: ProviderResponse, origin: Origin = .sample) {
     let preset = ProviderPreset.named(answer.provider)
     let isFirebase = answer.provider == ProviderPreset.firebase.name
     self.init(
@@ -25,7 +25,7 @@ extension TokenAnswerReader {
       rules: preset?.answerRules ?? [], redactor: Redactor(EmptyCollection<Secret>()))
   }
 
-  func outcome(of answer: HTTPAnswer) -> RefreshOutcome {
+  func outcome(of answer: HTTPResponse) -> RefreshOutcome {
     do throws(RefreshFailure) {
       return .granted(try read(answer))
     } catch {
@@ -34,15 +34,15 @@ extension TokenAnswerReader {
   }
 }
 
-/// What Hearth makes of the answers of real providers: `ProviderAnswer.all`, read and taken to a session.
+/// What Hearth makes of the answers of real providers: `ProviderResponse.all`, read and taken to a session.
 @Suite("What providers answer") struct ProviderSuite {
-  private func outcome(_ answer: ProviderAnswer) -> RefreshOutcome {
-    TokenAnswerReader(presetOf: answer).outcome(of: HTTPAnswer(answer, receivedAt: .sample))
+  private func outcome(_ answer: ProviderResponse) -> RefreshOutcome {
+    TokenResponseReader(presetOf: answer).outcome(of: HTTPResponse(answer, receivedAt: .sample))
   }
 
-  @Test("each answer is read for what its provider means by it", arguments: ProviderAnswer.all)
-  func reading(_ answer: ProviderAnswer) {
-    let meaning: ProviderAnswer.Meaning? =
+  @Test("each answer is read for what its provider means by it", arguments: ProviderResponse.all)
+  func reading(_ answer: ProviderResponse) {
+    let meaning: ProviderResponse.Meaning? =
       switch outcome(answer) {
       case .granted(let response):
         .grant(rotated: response.refreshToken != nil, seconds: response.lifetime.map { Int($0.components.seconds) })
@@ -57,8 +57,8 @@ extension TokenAnswerReader {
   }
 
   @Test(
-    "a session takes each answer as it should: state, reason, action and next attempt", arguments: ProviderAnswer.all)
-  func session(_ answer: ProviderAnswer) {
+    "a session takes each answer as it should: state, reason, action and next attempt", arguments: ProviderResponse.all)
+  func session(_ answer: ProviderResponse) {
     var session = SessionScript.holding(.sample(1, subject: nil, issuedAt: .sample))
     session.comesDue()
     let asked = session.now
@@ -76,7 +76,7 @@ extension TokenAnswerReader {
     switch answer.meaning {
     case .grant(let rotated, let seconds):
       #expect(snapshot.state == .authenticated && snapshot.action == nil && snapshot.history.failures == 0)
-      guard case .held(let held) = session.machine.knowledge else {
+      guard case .held(let held) = session.machine.credentialState else {
         Issue.record("nothing is held")
         return
       }
@@ -94,15 +94,15 @@ extension TokenAnswerReader {
       #expect(wait.map { .seconds(150) ... .seconds(300) ~= $0 } == true)
     case .unclear, .unavailable:
       #expect(snapshot.state == .authenticated && snapshot.action == nil && session.token != nil)
-      let asks = HTTPAnswer(answer, receivedAt: .sample).retryAfter ?? .zero
+      let asks = HTTPResponse(answer, receivedAt: .sample).retryAfter ?? .zero
       #expect(wait.map { asks...max(asks, .seconds(1)) ~= $0 } == true, "\(String(describing: wait))")
     }
   }
 
   @Test(
     "what ends nothing ends nothing however often it is repeated, and the waits grow as far as they may",
-    arguments: ProviderAnswer.all.filter { $0.meaning == .unclear || $0.meaning == .unavailable })
-  func repetition(_ answer: ProviderAnswer) {
+    arguments: ProviderResponse.all.filter { $0.meaning == .unclear || $0.meaning == .unavailable })
+  func repetition(_ answer: ProviderResponse) {
     var session = SessionScript.holding()
     session.comesDue()
     var wait = Duration.zero
@@ -117,21 +117,21 @@ extension TokenAnswerReader {
     #expect(longest / 2...longest ~= wait, "\(wait)")
   }
 
-  @Test("no answer's token comes out in what is said of it", arguments: ProviderAnswer.all)
-  func secrecy(_ answer: ProviderAnswer) {
+  @Test("no answer's token comes out in what is said of it", arguments: ProviderResponse.all)
+  func secrecy(_ answer: ProviderResponse) {
     if case .failed(let failure) = outcome(answer) { #expect(!failure.message.contains("made-up")) }
   }
 
   @Test("each provider has what it takes to judge it: a grant, a refusal and a source for all of it")
   func completeness() {
     for preset in ProviderPreset.all {
-      let answers = ProviderAnswer.all.filter { $0.provider == preset.name }
+      let answers = ProviderResponse.all.filter { $0.provider == preset.name }
       #expect(answers.contains { $0.situation == .rotated || $0.situation == .renewed }, "\(preset.name)")
       #expect(answers.contains { $0.situation == .refused && $0.meaning == .ends }, "\(preset.name)")
       #expect(answers.contains { $0.situation == .client }, "\(preset.name)")
     }
-    #expect(ProviderAnswer.all.allSatisfy { $0.source.hasPrefix("https://") })
-    #expect(Set(ProviderAnswer.all.map(\.provider)) == Set(ProviderPreset.names + ["gateway"]))
-    #expect(Set(ProviderAnswer.all.map(\.situation)) == Set(ProviderAnswer.Situation.allCases))
+    #expect(ProviderResponse.all.allSatisfy { $0.source.hasPrefix("https://") })
+    #expect(Set(ProviderResponse.all.map(\.provider)) == Set(ProviderPreset.names + ["gateway"]))
+    #expect(Set(ProviderResponse.all.map(\.situation)) == Set(ProviderResponse.Situation.allCases))
   }
 }

@@ -19,7 +19,7 @@ struct EventHubTests {
       .outboxEnqueued, topic: .outbox, account: account.flatMap { AccountName($0) }, params: ["number": JSON(number)])
   }
 
-  private func snapshot(_ name: String, lockedAt: Bool = false) throws -> SessionSnapshot {
+  private func snapshot(_ name: String, lockedAt: Bool = false) throws -> SessionStatus {
     let account = try #require(AccountName(name))
     var machine = SessionMachine(account: account, settings: SessionSettings(), seed: 1, at: clock.now())
     if lockedAt { _ = machine.handle(.locked(.user), at: clock.now()) }
@@ -57,8 +57,8 @@ struct EventHubTests {
 
   @Test(
     "tells a session that was replaced by one that looks the same: by a sign-in, or by another program's grant",
-    arguments: [SessionAnnouncement.signedIn(nil), .statusChanged])
-  func tellsReplacement(news: SessionAnnouncement) throws {
+    arguments: [SessionEvent.signedIn(nil), .statusChanged])
+  func tellsReplacement(news: SessionEvent) throws {
     hub.sessionIs(try snapshot("work"), issuer: nil, news: [])
     let (_, start) = try hub.subscribe(topics: [.session], account: nil, peer: peer)
     start()

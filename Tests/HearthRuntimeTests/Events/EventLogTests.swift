@@ -38,9 +38,9 @@ import Testing
     }
   }
 
-  private func recorded(_ announcement: SessionAnnouncement, _ snapshot: SessionSnapshot) -> [Record] {
+  private func recorded(_ event: SessionEvent, _ snapshot: SessionStatus) -> [Record] {
     let handler = Handler()
-    EventLog(logger: Logger(label: "test") { _ in handler }).session(announcement, snapshot)
+    EventLog(logger: Logger(label: "test") { _ in handler }).session(event, snapshot)
     return handler.records.withLock(\.self).map { Record($0.0, $0.1["HEARTH_EVENT"] ?? "", $0.1) }
   }
 
@@ -51,8 +51,8 @@ import Testing
   func sessionEvents() {
     let snapshot = SessionScript.holding().snapshot
     let at = Timestamp.sample
-    let failure = Obstacle(.permissionDenied, detail: "Permission denied")
-    let cases: [(SessionAnnouncement, [Record])] = [
+    let failure = AccessFailure(.permissionDenied, detail: "Permission denied")
+    let cases: [(SessionEvent, [Record])] = [
       (
         .changed(from: .hydrating, to: .authenticated),
         [Record(.notice, "session.changed", ["HEARTH_STATE": "authenticated", "HEARTH_PREVIOUS": "hydrating"])]
@@ -83,7 +83,7 @@ import Testing
         .expiring(at: at, final: true), [Record(.warning, "session.expiring", ["HEARTH_EXPIRES": at.description])]
       ),
       (
-        .unauthorized(APIRefusal(first, origin: Sample.origin)),
+        .unauthorized(APIRejection(first, origin: Sample.origin)),
         [
           Record(
             .warning, "api.unauthorized",
@@ -91,7 +91,7 @@ import Testing
         ]
       ),
       (
-        .unauthorized(APIRefusal(first)),
+        .unauthorized(APIRejection(first)),
         [Record(.warning, "api.unauthorized", ["HEARTH_FINGERPRINT": first.description])]
       ),
       (.signedIn(Sample.alice), [Record(.notice, "session.signedIn", ["HEARTH_SUBJECT": Sample.alice.id])]),
@@ -115,7 +115,7 @@ import Testing
       ),
       (.statusChanged, []),
     ]
-    for (announcement, records) in cases { #expect(recorded(announcement, snapshot) == records) }
+    for (event, records) in cases { #expect(recorded(event, snapshot) == records) }
   }
 
   @Test("A failed refresh is recorded with how often, why and when the next one is")

@@ -12,8 +12,8 @@ import Testing
   }
 
   @Test("The outbox is swept")
-  func sweep() async throws {
-    try await withService({ _, _ in .success(APIAnswer(status: 200, skew: .zero)) }) { outbox in
+  func prune() async throws {
+    try await withService({ _, _ in .success(APIResponse(status: 200, skew: .zero)) }) { outbox in
       await outbox.signIn()
       try await outbox.delivered(outbox.add(Sample.draft("/1"))[0])
       await outbox.idle(until: outbox.clock.now() + .seconds(60))
@@ -26,7 +26,7 @@ import Testing
   @Test("A server that did not tell the time is asked again")
   func time() async throws {
     try await withService({ request, _ in
-      request.method == "HEAD" ? .failure(.notSent(message: "refused")) : .success(APIAnswer(status: 200))
+      request.method == "HEAD" ? .failure(.notSent(message: "refused")) : .success(APIResponse(status: 200))
     }) { outbox in
       try await outbox.add(Sample.draft("/old", lane: "old", expiresAt: outbox.clock.now() + .seconds(10)))
       outbox.clock.advance(by: .seconds(7200))
@@ -44,7 +44,7 @@ import Testing
       await outbox.signIn()
       let quick = try await outbox.service.enqueueMany((0..<40).map { Sample.draft("/\($0)") })
       await outbox.delivered(quick[39].item.id)
-      outbox.api.setRule { request, _ in request.url.target == "/slow" ? nil : .success(APIAnswer(status: 200)) }
+      outbox.api.setRule { request, _ in request.url.target == "/slow" ? nil : .success(APIResponse(status: 200)) }
       // So many are taken ahead that no more are: what is finished is not written down with the taking of others.
       let slow = (0..<40).map { Sample.draft("/slow", lane: $0 < 16 ? "slow" : nil) }
       let ids = try await outbox.service.enqueueMany(slow + [Sample.draft("/quick")]).map(\.item.id)

@@ -6,7 +6,7 @@ import Testing
 @Suite struct DeliveryPaceTests {
   /// How far ahead is taken after so many deliveries, one every `interval`.
   private func lookahead(after count: Int, every interval: Duration, each duration: Duration) -> Int {
-    var pace = DeliveryPace()
+    var pace = ReadAhead()
     var now = Timestamp(milliseconds: 0)
     for _ in 0..<count {
       now = now + interval
@@ -31,7 +31,7 @@ import Testing
 
   @Test("Once deliveries are slow again, nothing more is taken ahead")
   func slowAgain() {
-    var pace = DeliveryPace()
+    var pace = ReadAhead()
     var now = Timestamp(milliseconds: 0)
     for duration in Array(repeating: Duration.milliseconds(2), count: 40) + [.milliseconds(60), .milliseconds(60)] {
       now = now + .milliseconds(600)

@@ -35,7 +35,7 @@ import Testing
   @Test("A lane of many keeps its order while it is fast and when it falters")
   func laneOrder() async throws {
     try await withService({ request, _ in
-      .success(APIAnswer(status: 200))
+      .success(APIResponse(status: 200))
     }) { outbox in
       var ids: [String] = []
       for index in 0..<500 { ids += try await outbox.add(Sample.draft("/\(index)")) }
@@ -49,10 +49,10 @@ import Testing
   @Test("A failure in the midst of a fast lane holds what is behind it, and repeats nothing before it")
   func faltering() async throws {
     try await withService({ request, _ in
-      .success(APIAnswer(status: 200))
+      .success(APIResponse(status: 200))
     }) { outbox in
       outbox.api.setRule { request, _ in
-        request.url.target == "/100" ? nil : .success(APIAnswer(status: 200))
+        request.url.target == "/100" ? nil : .success(APIResponse(status: 200))
       }
       var ids: [String] = []
       for index in 0..<200 { ids += try await outbox.add(Sample.draft("/\(index)")) }
@@ -80,7 +80,7 @@ import Testing
       let elsewhere = try await outbox.add(
         Sample.draft("/elsewhere", lane: "x", origin: Sample.secondOrigin.description))[0]
       outbox.api.setRule { request, _ in
-        request.url.target == "/elsewhere" ? .success(APIAnswer(status: 200)) : nil
+        request.url.target == "/elsewhere" ? .success(APIResponse(status: 200)) : nil
       }
       await outbox.service.networkReturned()
       await outbox.delivered(elsewhere)
@@ -96,8 +96,8 @@ import Testing
     }
   }
 
-  private static func isRetrying(_ announcement: OutboxAnnouncement) -> Bool {
-    if case .retrying = announcement { true } else { false }
+  private static func isRetrying(_ event: OutboxEvent) -> Bool {
+    if case .retrying = event { true } else { false }
   }
 
   @Test("An account whose only origins cannot be reached says that it is offline, until one answers")
@@ -119,7 +119,7 @@ import Testing
 
   @Test("A captive portal charges nothing", arguments: [407, 511])
   func portal(_ status: Int) async throws {
-    try await withService({ _, _ in .success(APIAnswer(status: status)) }) { outbox in
+    try await withService({ _, _ in .success(APIResponse(status: status)) }) { outbox in
       let id = try await outbox.add(Sample.draft())[0]
       await outbox.signIn()
       let item = try #require(await outbox.retrying(id))
@@ -244,7 +244,7 @@ import Testing
   @Test("What was taken ahead and not sent is back in its place when sending stops")
   func givenBack() async throws {
     try await withService({ request, _ in
-      request.url.target == "/100" ? nil : .success(APIAnswer(status: 200))
+      request.url.target == "/100" ? nil : .success(APIResponse(status: 200))
     }) { outbox in
       for index in 0..<200 { try await outbox.add(Sample.draft("/\(index)")) }
       await outbox.signIn()
@@ -287,7 +287,7 @@ import Testing
   @Test("An expired item is dead once a server has told the time; one is asked when nothing else would")
   func expiry() async throws {
     try await withService({ request, _ in
-      .success(APIAnswer(status: 200, skew: .seconds(1)))
+      .success(APIResponse(status: 200, skew: .seconds(1)))
     }) { outbox in
       await outbox.block("locked")
       let ids = try await outbox.add(
@@ -317,7 +317,7 @@ import Testing
 
   @Test("A clock that is ahead of the server's, or was stepped since, expires nothing, and nothing waits for it")
   func doubtfulClock() async throws {
-    try await withService({ _, _ in .success(APIAnswer(status: 200, skew: .seconds(-7200))) }) { outbox in
+    try await withService({ _, _ in .success(APIResponse(status: 200, skew: .seconds(-7200))) }) { outbox in
       await outbox.signIn()
       let seen = try await outbox.add(Sample.draft("/now"))[0]
       await outbox.delivered(seen)
@@ -357,7 +357,7 @@ import Testing
       { request, _ in
         .success(
           request.url.target == "/wait"
-            ? APIAnswer(status: 503, retryAfter: .seconds(600)) : APIAnswer(status: 200))
+            ? APIResponse(status: 503, retryAfter: .seconds(600)) : APIResponse(status: 200))
       }, settings: settings
     ) { outbox in
       await outbox.signIn()
@@ -376,8 +376,8 @@ import Testing
   func noTokenOnDisk() async throws {
     try await withService({ request, _ in
       request.url.target == "/1"
-        ? .success(APIAnswer(status: 422, body: Array("bad: the-refresh-token".utf8)))
-        : .success(APIAnswer(status: 200))
+        ? .success(APIResponse(status: 422, body: Array("bad: the-refresh-token".utf8)))
+        : .success(APIResponse(status: 200))
     }) { outbox in
       let ids = try await outbox.add(Sample.draft("/1"), Sample.draft("/2"))
       await outbox.signIn()

@@ -9,7 +9,7 @@ import Testing
   private let longSleep = OutboxSettings().idempotencyHorizon + .seconds(1)
 
   /// What becomes of an item in the end: held, or, where it is sent once more, delivered.
-  private func end(of id: String, _ outbox: ServiceFixture) async -> OutboxAnnouncement {
+  private func end(of id: String, _ outbox: ServiceFixture) async -> OutboxEvent {
     await outbox.told.first {
       switch $0 {
       case .held(let item), .delivered(let item): item.id == id
@@ -20,7 +20,7 @@ import Testing
 
   @Test(
     "The horizon counts from when a request was sent, however late its end is heard of",
-    arguments: [.failure(.unanswered(message: "reset")), .success(APIAnswer(status: 502))]
+    arguments: [.failure(.unanswered(message: "reset")), .success(APIResponse(status: 502))]
       as [ScriptedAPIEndpoint.Outcome])
   func sleptOverTheAnswer(_ outcome: ScriptedAPIEndpoint.Outcome) async throws {
     try await withService { outbox in

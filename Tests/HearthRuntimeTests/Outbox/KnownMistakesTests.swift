@@ -10,10 +10,10 @@ import Testing
   func errorAbortsBatch() async throws {
     try await withService { request, _ in
       request.url.target == "/3"
-        ? .success(APIAnswer(status: 400))
+        ? .success(APIResponse(status: 400))
         : request.url.target == "/5"
           ? .failure(.unanswered(message: "reset"))
-          : .success(APIAnswer(status: 200))
+          : .success(APIResponse(status: 200))
     } _: { outbox in
       var ids: [String] = []
       for index in 0..<10 { ids += try await outbox.add(Sample.draft("/\(index)", lane: nil)) }
@@ -30,7 +30,7 @@ import Testing
     settings.maxAttempts = 3
     try await withService(
       { request, _ in
-        .success(APIAnswer(status: request.url.target == "/bad" ? 503 : 200))
+        .success(APIResponse(status: request.url.target == "/bad" ? 503 : 200))
       }, settings: settings
     ) { outbox in
       let ids = try await outbox.add(Sample.draft("/bad"), Sample.draft("/good"))
@@ -51,7 +51,7 @@ import Testing
 
   @Test("Known mistake: what was given up is retried for ever")
   func givenUpIsRetried() async throws {
-    try await withService({ _, _ in .success(APIAnswer(status: 422)) }) { outbox in
+    try await withService({ _, _ in .success(APIResponse(status: 422)) }) { outbox in
       let id = try await outbox.add(Sample.draft())[0]
       await outbox.signIn()
       await outbox.dead(id)
@@ -65,7 +65,7 @@ import Testing
 
   @Test("Known mistake: what is not known is silently completed", arguments: [100, 199, 600, 999, 0, -1])
   func unknownIsCompleted(_ status: Int) async throws {
-    try await withService({ _, _ in .success(APIAnswer(status: status)) }) { outbox in
+    try await withService({ _, _ in .success(APIResponse(status: status)) }) { outbox in
       let id = try await outbox.add(Sample.draft(method: "FROB"))[0]
       await outbox.signIn()
       await outbox.retrying(id)
@@ -75,7 +75,7 @@ import Testing
 
   @Test("Known mistake: 404 on an update is taken as done", arguments: ["PUT", "PATCH", "DELETE"])
   func notFoundIsDone(_ method: String) async throws {
-    try await withService({ _, _ in .success(APIAnswer(status: 404, body: Array("gone".utf8))) }) { outbox in
+    try await withService({ _, _ in .success(APIResponse(status: 404, body: Array("gone".utf8))) }) { outbox in
       let id = try await outbox.add(Sample.draft(method: method))[0]
       await outbox.signIn()
       let item = try #require(await outbox.dead(id))
@@ -130,7 +130,7 @@ import Testing
     settings.concurrency = 2
     try await withService(
       { request, _ in
-        .success(APIAnswer(status: request.url.target.hasPrefix("/slow") ? 503 : 200, retryAfter: .seconds(3600)))
+        .success(APIResponse(status: request.url.target.hasPrefix("/slow") ? 503 : 200, retryAfter: .seconds(3600)))
       }, settings: settings
     ) { outbox in
       var waiting: [String] = []
@@ -165,7 +165,7 @@ import Testing
   @Test("Known mistake: a lane is poisoned for ever by one bad item", arguments: [400, 307, 501])
   func poisonedLane(_ status: Int) async throws {
     try await withService({ request, _ in
-      .success(APIAnswer(status: request.url.target == "/poison" ? status : 200))
+      .success(APIResponse(status: request.url.target == "/poison" ? status : 200))
     }) { outbox in
       let ids = try await outbox.add(Sample.draft("/poison"), Sample.draft("/1"), Sample.draft("/2"))
       await outbox.signIn()

@@ -65,12 +65,12 @@ import Testing
 
   @Test("Flush tries waiting items now and returns when nothing is left that could be sent")
   func flush() async throws {
-    try await withService({ _, _ in .success(APIAnswer(status: 503, retryAfter: .seconds(3600))) }) { outbox in
+    try await withService({ _, _ in .success(APIResponse(status: 503, retryAfter: .seconds(3600))) }) { outbox in
       await outbox.signIn()
       let ids = try await outbox.add(Sample.draft("/1", lane: "a"), Sample.draft("/2", lane: "b"))
       for id in ids { await outbox.retrying(id) }
       outbox.api.setRule { request, _ in
-        .success(APIAnswer(status: request.url.target == "/1" ? 200 : 503, retryAfter: .seconds(3600)))
+        .success(APIResponse(status: request.url.target == "/1" ? 200 : 503, retryAfter: .seconds(3600)))
       }
       let stats = try await outbox.service.flush(nil, timeout: .seconds(30))
       #expect((stats.delivered, stats.waiting, stats.pending, stats.inFlight) == (1, 1, 0, 0))
@@ -221,7 +221,7 @@ import Testing
 
   @Test("Dead items are retried one by one or all together")
   func retry() async throws {
-    try await withService({ _, _ in .success(APIAnswer(status: 400)) }) { outbox in
+    try await withService({ _, _ in .success(APIResponse(status: 400)) }) { outbox in
       await outbox.signIn()
       let ids = try await outbox.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3"))
       for id in ids { await outbox.dead(id) }

@@ -11,11 +11,11 @@ struct ServiceFixture: Sendable {
   let folder: TemporaryFolder
   let store: FaultyOutboxStore
   let api: ScriptedAPIEndpoint
-  let bearers: ScriptedBearerSource
+  let bearers: ScriptedBearerTokenProvider
   let clock: ManualClock
-  let told: AnnouncementLog<OutboxAnnouncement>
+  let told: OutboxEventLog<OutboxEvent>
   /// How many items there were each time that was told.
-  let counts: AnnouncementLog<OutboxStats>
+  let counts: OutboxEventLog<OutboxStats>
   let service: OutboxService
 
   func signIn(_ subject: Subject? = Sample.alice, account: AccountName = Sample.work) async {
@@ -54,8 +54,8 @@ struct ServiceFixture: Sendable {
       })
   }
 
-  private func item(_ announcement: OutboxAnnouncement) -> OutboxItem? {
-    switch announcement {
+  private func item(_ event: OutboxEvent) -> OutboxItem? {
+    switch event {
     case .enqueued(let item), .delivered(let item), .retrying(let item), .dead(let item), .held(let item): item
     case .paused, .resumed: nil
     }
@@ -69,7 +69,7 @@ struct ServiceFixture: Sendable {
   func stats() async throws -> OutboxStats { try await service.getStats(nil) }
 }
 
-let answers200: ScriptedAPIEndpoint.Rule = { _, _ in .success(APIAnswer(status: 200)) }
+let answers200: ScriptedAPIEndpoint.Rule = { _, _ in .success(APIResponse(status: 200)) }
 
 /// Runs a test with a service that is running, on a folder that may be there already, and checks the outbox after it.
 func withService(
@@ -83,14 +83,14 @@ func withService(
   let store = FaultyOutboxStore(
     try SQLiteOutboxStore.open(at: folder.file("outbox.sqlite"), now: clock.now()).store)
   let api = ScriptedAPIEndpoint(rule)
-  let bearers = ScriptedBearerSource(subject: Sample.alice, refusals: refusals)
-  let (told, counts) = (AnnouncementLog<OutboxAnnouncement>(), AnnouncementLog<OutboxStats>())
+  let bearers = ScriptedBearerTokenProvider(subject: Sample.alice, refusals: refusals)
+  let (told, counts) = (OutboxEventLog<OutboxEvent>(), OutboxEventLog<OutboxStats>())
   let service = OutboxService(
     store: store, bearers: bearers, api: api, clock: clock, settings: settings,
     accounts: [Sample.work: [Sample.origin, Sample.secondOrigin], Sample.other: [Sample.origin]],
     log: log, random: { 0 },
-    announce: { announcements, overview in
-      announcements.forEach(told.add)
+    announce: { events, overview in
+      events.forEach(told.add)
       counts.add(overview.all)
     })
   let fixture = ServiceFixture(

@@ -6,7 +6,7 @@ import Testing
 @testable import HearthRuntime
 
 @Suite(.timeLimit(.minutes(2))) struct UnauthorizedTests {
-  private func print(_ generation: Int) -> Fingerprint { ScriptedBearerSource.token(generation).fingerprint }
+  private func print(_ generation: Int) -> Fingerprint { ScriptedBearerTokenProvider.token(generation).fingerprint }
 
   @Test("401 to an old token: sent again with the current one, and nothing is refreshed")
   func oldToken() async throws {
@@ -28,7 +28,7 @@ import Testing
   @Test("401 to the current token: one refresh, one retry")
   func refreshed() async throws {
     let first = print(1)
-    try await withService({ _, fingerprint in .success(APIAnswer(status: fingerprint == first ? 401 : 200)) }) {
+    try await withService({ _, fingerprint in .success(APIResponse(status: fingerprint == first ? 401 : 200)) }) {
       outbox in
       let id = try await outbox.add(Sample.draft())[0]
       await outbox.signIn()
@@ -42,7 +42,7 @@ import Testing
   func refreshedAgain() async throws {
     let refused = RefusedTokens(print(1))
     try await withService({ _, fingerprint in
-      .success(APIAnswer(status: refused.contains(fingerprint) ? 401 : 200))
+      .success(APIResponse(status: refused.contains(fingerprint) ? 401 : 200))
     }) { outbox in
       await outbox.signIn()
       await outbox.delivered(try await outbox.add(Sample.draft("/1"))[0])
@@ -50,15 +50,15 @@ import Testing
       await outbox.delivered(try await outbox.add(Sample.draft("/2"))[0])
       #expect(
         outbox.bearers.refusals == [
-          APIRefusal(print(1), origin: Sample.origin),
-          APIRefusal(print(2), origin: Sample.origin, isAcceptedElsewhere: true),
+          APIRejection(print(1), origin: Sample.origin),
+          APIRejection(print(2), origin: Sample.origin, isAcceptedElsewhere: true),
         ])
     }
   }
 
   @Test("401 again with the new token ends the session; every item keeps its place, uncharged")
   func sessionEnds() async throws {
-    try await withService({ _, _ in .success(APIAnswer(status: 401)) }, refusals: 1) { outbox in
+    try await withService({ _, _ in .success(APIResponse(status: 401)) }, refusals: 1) { outbox in
       let ids = try await outbox.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/u", lane: nil))
       await outbox.signIn()
       await outbox.clock.waitForSleeper(until: outbox.clock.now() + .seconds(1))
@@ -81,7 +81,7 @@ import Testing
   func itemAlone() async throws {
     try await withService(
       { request, _ in
-        .success(APIAnswer(status: request.url.target == "/forbidden" ? 401 : 200))
+        .success(APIResponse(status: request.url.target == "/forbidden" ? 401 : 200))
       }, refusals: 1
     ) { outbox in
       var ids = try await outbox.add(Sample.draft("/forbidden", lane: nil))
@@ -138,7 +138,7 @@ import Testing
   @Test("A refused token that cannot be replaced is sent ever more seldom; another one is sent at once")
   func refusedAndUnavailable() async throws {
     let bad = print(1)
-    try await withService({ _, fingerprint in .success(APIAnswer(status: fingerprint == bad ? 401 : 200)) }) {
+    try await withService({ _, fingerprint in .success(APIResponse(status: fingerprint == bad ? 401 : 200)) }) {
       outbox in
       outbox.bearers.set(refusal: .unavailable(message: "no network", retryAfter: nil))
       let id = try await outbox.add(Sample.draft("/1"))[0]

@@ -57,7 +57,7 @@ struct SessionDirectoryTests {
       _ = await sessions.call(.settle, of: .sample)
       async let asked = sessions.call(.refresh, of: .sample)
       await before.waitForRequests(1)
-      store.cannotBeWritten(Obstacle(.storageError, detail: "read-only"))
+      store.cannotBeWritten(AccessFailure(.storageError, detail: "read-only"))
       before.answer(.granted(.sample(2)))
       #expect(await asked?.answer == .done)
       await sessions.set(entry(5, after, at: "elsewhere"), for: .sample)
@@ -83,7 +83,7 @@ struct SessionDirectoryTests {
     _ = await sessions.call(.settle, of: .sample)
     async let asked = sessions.call(.refresh, of: .sample)
     await endpoint.waitForRequests(1)
-    store.cannotBeWritten(Obstacle(.storageError, detail: "read-only"))
+    store.cannotBeWritten(AccessFailure(.storageError, detail: "read-only"))
     endpoint.answer(.granted(.sample(2)))
     _ = await asked
     await sessions.set(nil, for: .sample)
@@ -97,7 +97,7 @@ struct SessionDirectoryTests {
       await leaveUnwritten(store)
       let skipped = entry(1, ScriptedTokenEndpoint(), store)
       // It is replaced before it has begun.
-      store.cannotRemember(Obstacle(.storageError, detail: "read-only"))
+      store.cannotRemember(AccessFailure(.storageError, detail: "read-only"))
       await sessions.set(skipped, for: .sample)
       store.cannotRemember(nil)
       let next = entry(1, ScriptedTokenEndpoint(), store)
@@ -151,10 +151,10 @@ struct SessionDirectoryTests {
       group.addTask { [sessions] in await sessions.run() }
       await sessions.set(entry(1, ScriptedTokenEndpoint(), store), for: .sample)
       let token = Token.sample(1).fingerprint
-      let again = try await sessions.refused(APIRefusal(token, isAcceptedElsewhere: true), of: .sample)
+      let again = try await sessions.refused(APIRejection(token, isAcceptedElsewhere: true), of: .sample)
       #expect(again.token.fingerprint == token)
       await #expect(throws: BearerFailure.noSession) {
-        try await sessions.refused(APIRefusal(token), of: .sample)
+        try await sessions.refused(APIRejection(token), of: .sample)
       }
       await sessions.stop(patience: .zero)
     }

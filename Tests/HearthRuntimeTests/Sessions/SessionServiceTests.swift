@@ -48,7 +48,7 @@ struct SessionServiceTests {
     store.cannotRemember(.away)
     try await running {
       _ = await service.call(.settle)
-      #expect(await service.snapshot().state == .locked(.obstacle(.away)))
+      #expect(await service.snapshot().state == .locked(.accessFailure(.away)))
       #expect(!store.log.contains("read"))
       store.cannotRemember(nil)
       _ = await service.call(.rehydrate)
@@ -61,7 +61,7 @@ struct SessionServiceTests {
     try await running {
       _ = await service.call(.settle)
       clock.advance(by: .seconds(3600))
-      try await withThrowingTaskGroup(of: SessionAnswer.self) { group in
+      try await withThrowingTaskGroup(of: SessionResponse.self) { group in
         for _ in 0..<50 { group.addTask { [service] in await service.call(.token(minValidity: nil)) } }
         await endpoint.waitForRequests(1)
         endpoint.answer(.granted(.sample(2)))
@@ -93,7 +93,7 @@ struct SessionServiceTests {
   func asksNothingWithoutRoom() async throws {
     try await running {
       _ = await service.call(.settle)
-      store.cannotBeWritten(Obstacle(.storageError, detail: "no space left on device"))
+      store.cannotBeWritten(AccessFailure(.storageError, detail: "no space left on device"))
       guard case .refused(.refreshUnavailable(let message, _)) = await service.call(.refresh) else {
         Issue.record("the refresh was not refused")
         return
@@ -272,7 +272,7 @@ struct SessionServiceTests {
   func writesTheLockDownAgain() async throws {
     try await running {
       _ = await service.call(.settle)
-      store.cannotBeWritten(Obstacle(.storageError, detail: "no space left on device"))
+      store.cannotBeWritten(AccessFailure(.storageError, detail: "no space left on device"))
       await service.lock(.user)
       #expect(!store.memory.lockedByUser)
       store.cannotBeWritten(nil)
@@ -362,7 +362,7 @@ struct SessionServiceTests {
   }
 }
 
-extension SessionAnnouncement {
+extension SessionEvent {
   fileprivate func isRefresh(to token: Token) -> Bool {
     if case .refreshed(token.fingerprint, _, _) = self { true } else { false }
   }
@@ -371,28 +371,28 @@ extension SessionAnnouncement {
 /// Keeps what a service announced.
 final class NewsLog: Sendable {
   private struct State {
-    var news: [SessionAnnouncement] = []
-    var watchers: [AsyncStream<SessionAnnouncement>.Continuation] = []
+    var news: [SessionEvent] = []
+    var watchers: [AsyncStream<SessionEvent>.Continuation] = []
   }
 
   private let state = Mutex(State())
 
-  func append(_ news: [SessionAnnouncement], _ snapshot: SessionSnapshot) {
+  func append(_ news: [SessionEvent], _ snapshot: SessionStatus) {
     state.withLock { state in
       state.news += news
-      for announcement in news { state.watchers.forEach { $0.yield(announcement) } }
+      for event in news { state.watchers.forEach { $0.yield(event) } }
     }
   }
 
-  var all: [SessionAnnouncement] { state.withLock(\.news) }
+  var all: [SessionEvent] { state.withLock(\.news) }
 
-  func waitFor(_ matches: (SessionAnnouncement) -> Bool) async -> Bool {
-    let (stream, continuation) = AsyncStream<SessionAnnouncement>.makeStream()
+  func waitFor(_ matches: (SessionEvent) -> Bool) async -> Bool {
+    let (stream, continuation) = AsyncStream<SessionEvent>.makeStream()
     state.withLock { state in
       state.news.forEach { continuation.yield($0) }
       state.watchers.append(continuation)
     }
-    for await announcement in stream where matches(announcement) { return true }
+    for await event in stream where matches(event) { return true }
     return false
   }
 }

@@ -20,8 +20,8 @@ struct OpenCall {
 
   var isPause: Bool { if case .pause = kind { true } else { false } }
 
-  func handsIn(_ letter: Letter) -> Bool {
-    if case .enqueue(let letters, _) = kind { letters.contains(letter.number) } else { false }
+  func handsIn(_ trackedRequest: TrackedRequest) -> Bool {
+    if case .enqueue(let letters, _) = kind { letters.contains(trackedRequest.number) } else { false }
   }
 
   func replaces(_ key: String) -> Bool {

@@ -60,8 +60,8 @@ extension OutboxSimulation {
     // Some clients do not know whether they have handed it in.
     let again = letters.filter { $0.draft.idempotencyKey != nil }.randomElement(using: &chance)
     let chosen = chances(1, in: 6) ? again.map { [$0] } ?? fresh : fresh
-    for letter in fresh { letters.append(letter) }
-    for letter in chosen { letter.open += 1 }
+    for trackedRequest in fresh { letters.append(trackedRequest) }
+    for trackedRequest in chosen { trackedRequest.open += 1 }
     let numbers = chosen.map(\.number)
     let drafts = chosen.map(\.draft)
     call(.enqueue(letters: numbers, replaceKeys: Set(drafts.compactMap(\.replaceKey)))) { daemon in
@@ -79,19 +79,19 @@ extension OutboxSimulation {
   private func accepted(_ numbers: [Int], _ receipts: [OutboxReceipts.Receipt], _ daemon: Int) {
     guard lives(daemon) else { return }
     for (number, receipt) in zip(numbers, receipts) {
-      let letter = letters[number]
-      letter.open -= 1
-      if receipt.isDuplicate, !letter.ids.contains(receipt.item.id) {
+      let trackedRequest = letters[number]
+      trackedRequest.open -= 1
+      if receipt.isDuplicate, !trackedRequest.ids.contains(receipt.item.id) {
         violated("letter \(number) is called a duplicate of \(receipt.item.id), which it is not")
       }
-      letter.ids.insert(receipt.item.id)
-      letter.acknowledged.insert(receipt.item.id)
+      trackedRequest.ids.insert(receipt.item.id)
+      trackedRequest.acknowledged.insert(receipt.item.id)
       note("accepted \(number) as \(receipt.item.id), duplicate \(receipt.isDuplicate)")
       isChanged = true
     }
   }
 
-  private func write() -> Letter {
+  private func write() -> TrackedRequest {
     let number = lastWritten
     lastWritten += 1
     let account = accounts.randomElement(using: &chance)?.name ?? Sample.work
@@ -100,7 +100,7 @@ extension OutboxSimulation {
     let expiresAt = chances(1, in: 6) ? (notBefore ?? now) + .seconds(self.number(1...3600)) : nil
     let lane: String? = ["default", "default", "second", nil].randomElement(using: &chance) ?? nil
     let origin = chances(3, in: 4) ? Sample.origin : Sample.secondOrigin
-    return Letter(
+    return TrackedRequest(
       number,
       Sample.draft(
         "/letters/\(number)", account: account, method: method ?? "POST", body: "body \(number)", lane: lane,
@@ -162,7 +162,7 @@ extension OutboxSimulation {
   /// Their waits do not count any more; those of another user's letters, which are held, do. A token that was refused
   /// may be tried once more.
   func areHastened(_ items: Set<OutboxItem>, of name: AccountName) {
-    for item in items { letter(of: item)?.floor = .zero }
+    for item in items { trackedRequest(of: item)?.floor = .zero }
     for account in accounts where account.name == name { account.forgetsRefusals() }
   }
 

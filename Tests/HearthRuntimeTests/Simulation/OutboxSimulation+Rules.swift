@@ -10,36 +10,40 @@ extension OutboxSimulation {
 
   // MARK: - At sending
 
-  func checkSending(_ request: APIRequest, _ letter: Letter, _ token: Fingerprint?) {
-    guard let token, let account = account(of: letter), let fact = account.tokens[token] else {
+  func checkSending(_ request: APIRequest, _ trackedRequest: TrackedRequest, _ token: Fingerprint?) {
+    guard let token, let account = account(of: trackedRequest), let fact = account.tokens[token] else {
       return violated("a request is sent with a token that is not the account's")
     }
     if !account.mightSend, !account.maySend {
       violated("a request is sent while the account is \(account.state), paused \(account.isPaused)")
     }
-    let name = "letter \(letter.number)"
-    letter.sentUnder.insert(fact.subject)
-    if let key = letter.draft.idempotencyKey, request.idempotencyKey != key { violated("\(name) lost its key") }
-    if request.body != letter.draft.body || request.method != letter.draft.method { violated("\(name) was changed") }
+    let name = "letter \(trackedRequest.number)"
+    trackedRequest.sentUnder.insert(fact.subject)
+    if let key = trackedRequest.draft.idempotencyKey, request.idempotencyKey != key { violated("\(name) lost its key") }
+    if request.body != trackedRequest.draft.body || request.method != trackedRequest.draft.method {
+      violated("\(name) was changed")
+    }
     let under = letters.filter { $0.draft.account == account.name && $0.draft.isUnordered && !$0.flights.isEmpty }
-    if letter.draft.isUnordered, under.reduce(0, { $0 + $1.flights.count }) >= settings.concurrency {
+    if trackedRequest.draft.isUnordered, under.reduce(0, { $0 + $1.flights.count }) >= settings.concurrency {
       violated("\(name) is sent beside \(settings.concurrency) others")
     }
-    guard !letter.isTaken, let id = letter.ids.first else { return }
-    sent.append((letter.number, id))
-    if !letter.flights.isEmpty { violated("\(name) is sent while it is under way") }
-    if letter.isAnswered { violated("\(name) is sent again after \(letter.statuses)") }
+    guard !trackedRequest.isTaken, let id = trackedRequest.ids.first else { return }
+    sent.append((trackedRequest.number, id))
+    if !trackedRequest.flights.isEmpty { violated("\(name) is sent while it is under way") }
+    if trackedRequest.isAnswered { violated("\(name) is sent again after \(trackedRequest.statuses)") }
     // Decided when it was taken; a machine may sleep before it is sent.
     // Put back and taken again in one step, it is seen under way all the time.
-    let lastTaken = rows[id]?.state == .inFlight ? letter.takenAt ?? elapsed : takenAt
-    let taken = lastTaken < letter.floorToldAt ? takenAt : lastTaken
+    let lastTaken = rows[id]?.state == .inFlight ? trackedRequest.takenAt ?? elapsed : takenAt
+    let taken = lastTaken < trackedRequest.floorToldAt ? takenAt : lastTaken
     // A step is heard of a moment after it, and in that moment all that waits seems to be due.
     let isSteady = elapsed - lastBreak > .seconds(10)
-    if isSteady, letter.floor > taken + .milliseconds(2) { violated("\(name) is sent before the server wants it") }
-    if let notBefore = letter.draft.notBefore, notBefore > now, !letter.wasPutBack, timeBreaks == 0 {
+    if isSteady, trackedRequest.floor > taken + .milliseconds(2) {
+      violated("\(name) is sent before the server wants it")
+    }
+    if let notBefore = trackedRequest.draft.notBefore, notBefore > now, !trackedRequest.wasPutBack, timeBreaks == 0 {
       violated("\(name) is sent before its time")
     }
-    if let unknownSince = letter.unknownSince, !letter.isRepeatable,
+    if let unknownSince = trackedRequest.unknownSince, !trackedRequest.isRepeatable,
       elapsed - unknownSince > settings.idempotencyHorizon + setBack + .milliseconds(2)
     {
       violated("\(name) is sent again unasked, and nobody knows whether it has been done")
@@ -56,15 +60,15 @@ extension OutboxSimulation {
   }
 
   /// A letter that was refused is not sent again and again with the same token while no better one can be had.
-  func checkRepeats(_ account: SimulatedAccount, _ letter: Letter, _ token: Fingerprint) {
-    var refusals = account.tokens[token]?.refusals[letter.number] ?? []
+  func checkRepeats(_ account: SimulatedAccount, _ trackedRequest: TrackedRequest, _ token: Fingerprint) {
+    var refusals = account.tokens[token]?.refusals[trackedRequest.number] ?? []
     refusals.append(elapsed)
     refusals.removeAll { elapsed - $0 > .seconds(600) }
-    account.tokens[token]?.refusals[letter.number] = refusals
+    account.tokens[token]?.refusals[trackedRequest.number] = refusals
     let soon = refusals.count { elapsed - $0 <= .seconds(10) }
     tally.mostRefusals = Swift.max(tally.mostRefusals, soon)
     if soon > Self.mostRefusals.soon || refusals.count > Self.mostRefusals.late {
-      violated("letter \(letter.number) is refused with the same token \(soon) times in ten seconds")
+      violated("letter \(trackedRequest.number) is refused with the same token \(soon) times in ten seconds")
     }
   }
 
@@ -88,9 +92,9 @@ extension OutboxSimulation {
     order = seen.items.map(\.id)
     for item in seen.items { try check(item, before[item.id]) }
     for (id, item) in before where rows[id] == nil { try checkSwept(item) }
-    for letter in letters {
-      for id in letter.acknowledged where rows[id] == nil && !swept.contains(id) {
-        throw Violation("letter \(letter.number), item \(id), was accepted and is lost")
+    for trackedRequest in letters {
+      for id in trackedRequest.acknowledged where rows[id] == nil && !swept.contains(id) {
+        throw Violation("letter \(trackedRequest.number), item \(id), was accepted and is lost")
       }
     }
     try checkLanes(before)
@@ -140,45 +144,49 @@ extension OutboxSimulation {
 
   /// One item, and what it was before.
   private func check(_ item: OutboxItem, _ before: OutboxItem?) throws(Violation) {
-    guard let url = try? HTTPURL(item.url), let letter = letter(at: url.target) else {
+    guard let url = try? HTTPURL(item.url), let trackedRequest = trackedRequest(at: url.target) else {
       throw Violation("nobody has written \(item.url)")
     }
-    let name = "letter \(letter.number)"
+    let name = "letter \(trackedRequest.number)"
     if before == nil {
-      let isExpected = letter.isTaken || letter.ids.contains(item.id) || callsBefore.contains { $0.handsIn(letter) }
+      let isExpected =
+        trackedRequest.isTaken || trackedRequest.ids.contains(item.id)
+        || callsBefore.contains { $0.handsIn(trackedRequest) }
       if !isExpected { throw Violation("\(name) is in the outbox, though it was refused") }
-      letter.ids.insert(item.id)
+      trackedRequest.ids.insert(item.id)
       note("\(name) is \(item.id)")
     }
     if let known = before?.subject, item.subject != known { throw Violation("\(name) changed hands") }
-    if !letter.isTaken, let subject = item.subject, !letter.sentUnder.isSubset(of: [subject]) {
-      throw Violation("\(name) of \(subject.id) was sent under \(letter.sentUnder.map(\.id))")
+    if !trackedRequest.isTaken, let subject = item.subject, !trackedRequest.sentUnder.isSubset(of: [subject]) {
+      throw Violation("\(name) of \(subject.id) was sent under \(trackedRequest.sentUnder.map(\.id))")
     }
     if before?.state != item.state || before?.reason != item.reason {
       note("\(name): \(before?.state.rawValue ?? "-") → \(item.state) \(item.reason?.rawValue ?? "")")
-      if before != nil { try checkChange(item, from: before, letter) }
-      if item.state == .inFlight { letter.takenAt = takenAt }
+      if before != nil { try checkChange(item, from: before, trackedRequest) }
+      if item.state == .inFlight { trackedRequest.takenAt = takenAt }
       let isBack = item.state == .pending || item.reason == .otherUser
-      if before?.state == .inFlight, isBack, let taken = letter.takenAt { letter.wasTaken(at: taken) }
+      if before?.state == .inFlight, isBack, let taken = trackedRequest.takenAt { trackedRequest.wasTaken(at: taken) }
       if !item.state.isActive, item.reason != .otherUser {
         ended[item.id] = (now, elapsed - lastBreak > .seconds(60) ? timeBreaks : -1)
       }
     }
     if item.attempts > settings.maxAttempts { throw Violation("\(name) was tried \(item.attempts) times") }
-    if !letter.isTaken, item.attempts > letter.charged + Swift.min(letter.refusals, 1) {
-      throw Violation("\(name) is charged \(item.attempts) attempts for \(letter.charged) answers")
+    if !trackedRequest.isTaken, item.attempts > trackedRequest.charged + Swift.min(trackedRequest.refusals, 1) {
+      throw Violation("\(name) is charged \(item.attempts) attempts for \(trackedRequest.charged) answers")
     }
   }
 
-  private func checkChange(_ item: OutboxItem, from before: OutboxItem?, _ letter: Letter) throws(Violation) {
-    let name = "letter \(letter.number)"
+  private func checkChange(_ item: OutboxItem, from before: OutboxItem?, _ trackedRequest: TrackedRequest)
+    throws(Violation)
+  {
+    let name = "letter \(trackedRequest.number)"
     let calls = callsBefore + self.calls.values
     let isHeldBefore = before?.state == .held && before?.reason == .needsReview
     if before?.state == .dead || isHeldBefore, item.state.isActive || item.reason == .otherUser {
       guard calls.contains(where: { $0.putsBack(before ?? item) }) else {
         throw Violation("\(name) lives again, unasked")
       }
-      return letter.isPutBack()
+      return trackedRequest.isPutBack()
     }
     switch before?.state {
     case .delivered, .cancelled, .superseded:
@@ -188,10 +196,10 @@ extension OutboxSimulation {
     switch item.state {
     case .pending, .inFlight, .waiting: return
     case .delivered:
-      if !letter.isDelivered { throw Violation("\(name) is called delivered after \(letter.statuses)") }
-    case .dead: try checkDeath(item, letter)
+      if !trackedRequest.isDelivered { throw Violation("\(name) is called delivered after \(trackedRequest.statuses)") }
+    case .dead: try checkDeath(item, trackedRequest)
     case .held where item.reason == .needsReview:
-      guard let since = letter.mayBeDoneSince, !letter.isRepeatable,
+      guard let since = trackedRequest.mayBeDoneSince, !trackedRequest.isRepeatable,
         elapsed - since > settings.idempotencyHorizon - setAhead - .milliseconds(2)
       else { throw Violation("\(name) is held for review without need") }
     case .held: return
@@ -200,7 +208,7 @@ extension OutboxSimulation {
         throw Violation("\(name) is cancelled, unasked")
       }
     case .superseded:
-      guard let key = letter.draft.replaceKey, calls.contains(where: { $0.replaces(key) }) else {
+      guard let key = trackedRequest.draft.replaceKey, calls.contains(where: { $0.replaces(key) }) else {
         throw Violation("\(name) is superseded by nothing")
       }
     }
@@ -208,19 +216,20 @@ extension OutboxSimulation {
       1
   }
 
-  private func checkDeath(_ item: OutboxItem, _ letter: Letter) throws(Violation) {
+  private func checkDeath(_ item: OutboxItem, _ trackedRequest: TrackedRequest) throws(Violation) {
     let isGrounded: Bool
     switch item.reason {
-    case .rejected: isGrounded = letter.statuses.contains { (400...499).contains($0) || $0 == 501 || $0 == 505 }
-    case .redirected: isGrounded = letter.statuses.contains { (300...399).contains($0) }
-    case .attemptsExhausted: isGrounded = letter.charged >= settings.maxAttempts
+    case .rejected: isGrounded = trackedRequest.statuses.contains { (400...499).contains($0) || $0 == 501 || $0 == 505 }
+    case .redirected: isGrounded = trackedRequest.statuses.contains { (300...399).contains($0) }
+    case .attemptsExhausted: isGrounded = trackedRequest.charged >= settings.maxAttempts
     case .expired:
       let serverTime = Timestamp.sample + elapsed
-      isGrounded = letter.draft.expiresAt.map { $0 - .seconds(62) <= serverTime } ?? false
+      isGrounded = trackedRequest.draft.expiresAt.map { $0 - .seconds(62) <= serverTime } ?? false
     case .otherUser, .needsReview, nil: isGrounded = false
     }
     if !isGrounded {
-      throw Violation("letter \(letter.number) is dead, \(String(describing: item.reason)), after \(letter.statuses)")
+      throw Violation(
+        "letter \(trackedRequest.number) is dead, \(String(describing: item.reason)), after \(trackedRequest.statuses)")
     }
   }
 
@@ -243,9 +252,10 @@ extension OutboxSimulation {
       for other in order.prefix(while: { $0 != id }) {
         guard let row = rows[other], row.lane == lane, row.account == item.account, row.subject == item.subject,
           row.state.isActive, before[other]?.state.isActive == true, let url = try? HTTPURL(row.url),
-          let letter = letter(at: url.target), !letter.isAnswered, !letter.isRefused
+          let trackedRequest = trackedRequest(at: url.target), !trackedRequest.isAnswered, !trackedRequest.isRefused
         else { continue }
-        throw Violation("letter \(sent.letter) overtakes letter \(letter.number) (\(row.state)) in \(lane)")
+        throw Violation(
+          "letter \(sent.trackedRequest) overtakes letter \(trackedRequest.number) (\(row.state)) in \(lane)")
       }
     }
   }
@@ -259,9 +269,9 @@ extension OutboxSimulation {
   }
 
   /// What the outbox tells.
-  func told(_ announcement: OutboxAnnouncement, _ daemon: Int) {
-    guard lives(daemon), case .delivered(let item) = announcement, let url = try? HTTPURL(item.url) else { return }
-    if letter(at: url.target)?.isDelivered != true { violated("\(url) is told as delivered") }
+  func told(_ event: OutboxEvent, _ daemon: Int) {
+    guard lives(daemon), case .delivered(let item) = event, let url = try? HTTPURL(item.url) else { return }
+    if trackedRequest(at: url.target)?.isDelivered != true { violated("\(url) is told as delivered") }
   }
 
   // MARK: - In the end
@@ -317,7 +327,7 @@ extension OutboxSimulation {
   }
 
   private var isAskedToWait: Bool {
-    rows.values.contains { $0.state == .waiting && letter(of: $0).map { $0.floor > elapsed } ?? false }
+    rows.values.contains { $0.state == .waiting && trackedRequest(of: $0).map { $0.floor > elapsed } ?? false }
   }
 
   private var isDone: Bool {

@@ -40,7 +40,7 @@ final class OutboxSimulation: @unchecked Sendable {
   private var stepsSinceTimeMoved = 0
 
   var accounts: [SimulatedAccount] = []
-  var letters: [Letter] = []
+  var letters: [TrackedRequest] = []
   var lastWritten = 0
   var origins: [Origin: OriginMood] = [:]
   var isOnline = true
@@ -60,7 +60,7 @@ final class OutboxSimulation: @unchecked Sendable {
   var ended: [String: (at: Timestamp, breaks: Int)] = [:]
   var swept: Set<String> = []
   /// The letters that were sent since the rows were last looked at.
-  var sent: [(letter: Int, id: String?)] = []
+  var sent: [(trackedRequest: Int, id: String?)] = []
   var isChanged = true
   /// When what was taken last was asked for.
   var takenAt = Duration.zero
@@ -180,8 +180,9 @@ final class OutboxSimulation: @unchecked Sendable {
     daemon = nil
     tally.lostCalls += calls.count
     (calls, callsBefore) = ([:], [])
-    for letter in letters {
-      letter.daemonIsGone(attempts: letter.isTaken ? nil : letter.ids.first.flatMap { rows[$0]?.attempts })
+    for trackedRequest in letters {
+      trackedRequest.daemonIsGone(
+        attempts: trackedRequest.isTaken ? nil : trackedRequest.ids.first.flatMap { rows[$0]?.attempts })
     }
     try checkFile()
   }

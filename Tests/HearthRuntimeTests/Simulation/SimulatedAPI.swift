@@ -20,14 +20,14 @@ enum OriginMood: CaseIterable {
 
 /// A request on its way.
 struct APIFlight {
-  let letter: Letter?
+  let trackedRequest: TrackedRequest?
   let account: SimulatedAccount?
   let token: Fingerprint?
   let sentAt: Duration
-  var answer: APIAnswer?
+  var answer: APIResponse?
   /// The server's clock as it answered.
   var toldAt = Duration.zero
-  var waiting: CheckedContinuation<Result<APIAnswer, ExchangeFailure>, Never>?
+  var waiting: CheckedContinuation<Result<APIResponse, ExchangeFailure>, Never>?
 }
 
 /// The way to the APIs, and back.
@@ -42,7 +42,7 @@ final class SimulatedAPI: APIEndpoint, @unchecked Sendable {
 
   func exchange(
     _ request: APIRequest, of account: AccountName, bearer: Token?, timeout: Duration
-  ) async throws(ExchangeFailure) -> APIAnswer {
+  ) async throws(ExchangeFailure) -> APIResponse {
     guard world.lives(daemon) else { throw .notSent(message: "the daemon is gone") }
     let id = world.send(request, bearer?.fingerprint, timeout)
     let outcome = await withTaskCancellationHandler {
@@ -78,12 +78,12 @@ extension OutboxSimulation {
   func send(_ request: APIRequest, _ token: Fingerprint?, _ timeout: Duration) -> Int {
     lastFlight += 1
     let id = lastFlight
-    let letter = letter(at: request.url.target)
-    let account: SimulatedAccount? = letter.flatMap(self.account(of:))
-    if let letter { checkSending(request, letter, token) }
+    let trackedRequest = trackedRequest(at: request.url.target)
+    let account: SimulatedAccount? = trackedRequest.flatMap(self.account(of:))
+    if let trackedRequest { checkSending(request, trackedRequest, token) }
     tally.requests += 1
-    flights[id] = APIFlight(letter: letter, account: account, token: token, sentAt: elapsed)
-    letter?.flights.insert(id)
+    flights[id] = APIFlight(trackedRequest: trackedRequest, account: account, token: token, sentAt: elapsed)
+    trackedRequest?.flights.insert(id)
     let mood = origins[request.url.origin] ?? .down
     let fate = fate(mood)
     note(
@@ -98,7 +98,7 @@ extension OutboxSimulation {
     case .answered, .answerLost:
       let origin = request.url.origin
       at(elapsed + time / 2) {
-        let answer = self.handle(request, letter, account, token, self.origins[origin] ?? .fine)
+        let answer = self.handle(request, trackedRequest, account, token, self.origins[origin] ?? .fine)
         self.flights[id]?.answer = answer
         self.flights[id]?.toldAt = self.elapsed
       }
@@ -112,21 +112,24 @@ extension OutboxSimulation {
     return id
   }
 
-  func letter(at path: String) -> Letter? {
+  func trackedRequest(at path: String) -> TrackedRequest? {
     guard path.hasPrefix("/letters/"), let number = Int(path.dropFirst(9)) else { return nil }
     return letters.indices.contains(number) ? letters[number] : nil
   }
 
-  func letter(of item: OutboxItem) -> Letter? { (try? HTTPURL(item.url)).flatMap { letter(at: $0.target) } }
+  func trackedRequest(of item: OutboxItem) -> TrackedRequest? {
+    (try? HTTPURL(item.url)).flatMap { trackedRequest(at: $0.target) }
+  }
 
   /// The API has got the request, whether or not anybody still waits.
   private func handle(
-    _ request: APIRequest, _ letter: Letter?, _ account: SimulatedAccount?, _ token: Fingerprint?, _ mood: OriginMood
-  ) -> APIAnswer {
-    guard let letter else { return APIAnswer(status: 404) }
-    if mood == .portal { return APIAnswer(status: chances(1, in: 2) ? 511 : 407) }
+    _ request: APIRequest, _ trackedRequest: TrackedRequest?, _ account: SimulatedAccount?, _ token: Fingerprint?,
+    _ mood: OriginMood
+  ) -> APIResponse {
+    guard let trackedRequest else { return APIResponse(status: 404) }
+    if mood == .portal { return APIResponse(status: chances(1, in: 2) ? 511 : 407) }
     if mood == .refusing || token.flatMap({ account?.isValid($0, at: elapsed) }) != true {
-      return APIAnswer(status: 401)
+      return APIResponse(status: 401)
     }
     let status: Int
     switch mood {
@@ -134,11 +137,11 @@ extension OutboxSimulation {
     case .fine, .slow, .lossy, .down, .refusing, .portal: status = chances(1, in: 30) ? 503 : 200
     }
     // A server that fails may have done it all the same.
-    if (200...299).contains(status) || status >= 500 && chances(1, in: 4) { perform(letter, request) }
+    if (200...299).contains(status) || status >= 500 && chances(1, in: 4) { perform(trackedRequest, request) }
     let asks = status == 429 || status == 503 || status == 409
     let retryAfter: Duration? =
       asks && chances(1, in: 2) ? .seconds(chances(1, in: 20) ? 200_000 : number(0...3600)) : nil
-    return APIAnswer(status: status, retryAfter: retryAfter)
+    return APIResponse(status: status, retryAfter: retryAfter)
   }
 
   private static let anything = [
@@ -147,51 +150,53 @@ extension OutboxSimulation {
   ]
 
   /// An idempotent server: what has been done under a key is not done again.
-  private func perform(_ letter: Letter, _ request: APIRequest) {
+  private func perform(_ trackedRequest: TrackedRequest, _ request: APIRequest) {
     guard let key = request.idempotencyKey else { return violated("a request has no idempotency key") }
-    guard letter.keysDone.insert(key).inserted else { return }
-    letter.effects += 1
-    let most = Swift.max(letter.ids.count, 1)
-    if letter.effects > most, !letter.isTaken { violated("\(letter.number) has been done twice: under two keys") }
+    guard trackedRequest.keysDone.insert(key).inserted else { return }
+    trackedRequest.effects += 1
+    let most = Swift.max(trackedRequest.ids.count, 1)
+    if trackedRequest.effects > most, !trackedRequest.isTaken {
+      violated("\(trackedRequest.number) has been done twice: under two keys")
+    }
   }
 
-  private func answer(_ id: Int, _ outcome: Result<APIAnswer, ExchangeFailure>) {
+  private func answer(_ id: Int, _ outcome: Result<APIResponse, ExchangeFailure>) {
     guard let flight = flights.removeValue(forKey: id) else { return }
     var outcome = outcome
-    if case .success(var answer) = outcome, flight.letter == nil || chances(3, in: 4) {
+    if case .success(var answer) = outcome, flight.trackedRequest == nil || chances(3, in: 4) {
       answer.skew = Timestamp.sample + flight.toldAt - now
       outcome = .success(answer)
     }
-    hear(id, flight, outcome)
+    receive(id, flight, outcome)
     flight.waiting?.resume(returning: outcome)
   }
 
   /// Nobody waits for the answer any more.
   func giveUp(_ id: Int) {
     guard let flight = flights.removeValue(forKey: id) else { return }
-    flight.letter?.isGivenUp(id, sentAt: flight.sentAt)
+    flight.trackedRequest?.isGivenUp(id, sentAt: flight.sentAt)
     flight.waiting?.resume(returning: .failure(.unanswered(message: "given up")))
   }
 
   /// What a daemon learns from an answer.
-  private func hear(_ id: Int, _ flight: APIFlight, _ outcome: Result<APIAnswer, ExchangeFailure>) {
-    guard let letter = flight.letter, let account = flight.account else { return }
-    letter.flights.remove(id)
+  private func receive(_ id: Int, _ flight: APIFlight, _ outcome: Result<APIResponse, ExchangeFailure>) {
+    guard let trackedRequest = flight.trackedRequest, let account = flight.account else { return }
+    trackedRequest.flights.remove(id)
     switch outcome {
     case .failure(.notSent): tally.notSent += 1
     case .failure(.unanswered):
       tally.unanswered += 1
-      letter.hears(nil, nil, sentAt: flight.sentAt, at: elapsed, settings)
+      trackedRequest.hears(nil, nil, sentAt: flight.sentAt, at: elapsed, settings)
     case .success(let answer):
       note(
-        "\(account.name): hears \(answer.status) to \(letter.number), Retry-After \(String(describing: answer.retryAfter))"
+        "\(account.name): hears \(answer.status) to \(trackedRequest.number), Retry-After \(String(describing: answer.retryAfter))"
       )
       tally.answers[answer.status, default: 0] += 1
-      letter.hears(answer.status, answer.retryAfter, sentAt: flight.sentAt, at: elapsed, settings)
+      trackedRequest.hears(answer.status, answer.retryAfter, sentAt: flight.sentAt, at: elapsed, settings)
       guard let token = flight.token, let fact = account.tokens[token] else { return }
       if (200...299).contains(answer.status) { account.tokens[token]?.isAccepted = true }
       guard answer.status == 401 else { return }
-      checkRepeats(account, letter, token)
+      checkRepeats(account, trackedRequest, token)
       if elapsed - fact.heldSince <= .seconds(40), !fact.isAccepted { account.grounds.insert(.rejectedByServer) }
     }
   }

@@ -79,7 +79,7 @@ extension OutboxSimulation {
 
   func account(_ name: AccountName) -> SimulatedAccount? { accounts.first { $0.name == name } }
 
-  func account(of letter: Letter) -> SimulatedAccount? { account(letter.draft.account) }
+  func account(of trackedRequest: TrackedRequest) -> SimulatedAccount? { account(trackedRequest.draft.account) }
 
   /// A person signs in at the provider.
   func signedIn(_ account: SimulatedAccount) -> Credential {
@@ -90,12 +90,12 @@ extension OutboxSimulation {
   }
 
   /// What the session tells.
-  func told(_ news: [SessionAnnouncement], _ snapshot: SessionSnapshot, _ daemon: Int) {
+  func told(_ news: [SessionEvent], _ snapshot: SessionStatus, _ daemon: Int) {
     guard lives(daemon), let account = account(snapshot.account) else { return }
     if account.state != snapshot.state { account.forgetsRefusals() }
     account.state = snapshot.state
-    for announcement in news {
-      switch announcement {
+    for event in news {
+      switch event {
       case .refreshed, .signedIn: account.grounds = []
       case .changed(let before, let after):
         note("\(account.name): \(before) → \(after)")
@@ -117,7 +117,7 @@ final class SimulatedCredentialStore: CredentialStore, @unchecked Sendable {
   private let account: SimulatedAccount
   private unowned let world: OutboxSimulation
   private let daemon: Int
-  private static let gone = Obstacle(.storageError, detail: "the daemon is gone")
+  private static let gone = AccessFailure(.storageError, detail: "the daemon is gone")
 
   init(_ account: SimulatedAccount, in world: OutboxSimulation, of daemon: Int) {
     self.account = account
@@ -137,38 +137,40 @@ final class SimulatedCredentialStore: CredentialStore, @unchecked Sendable {
     return .done(.failure(Self.gone))
   }
 
-  private func done(_ job: SimulatedDisk.Job) async throws(Obstacle) {
+  private func done(_ job: SimulatedDisk.Job) async throws(AccessFailure) {
     guard case .done(let result) = await progress(job) else { throw Self.gone }
     try result.get()
   }
 
-  func remembered() async throws(Obstacle) -> RememberedAccount { account.disk.remembered }
+  func remembered() async throws(AccessFailure) -> RememberedAccount { account.disk.remembered }
 
   func read() async -> CredentialReading {
     if case .read(let reading) = await progress(.read) { reading } else { .unreadable(Self.gone) }
   }
 
-  func prepare() async throws(Obstacle) {
+  func prepare() async throws(AccessFailure) {
     try await done(.prepare(.sample(0, issuedAt: .sample), generation: 0))
   }
 
-  func write(_ credential: Credential) async throws(Obstacle) { try await done(.write(credential, generation: 0)) }
+  func write(_ credential: Credential) async throws(AccessFailure) { try await done(.write(credential, generation: 0)) }
 
   func writeEnd(_ record: EndRecord) async throws(EndNotWritten) {
-    do throws(Obstacle) { try await done(.writeEnd(record)) } catch { throw .partly(error) }
+    do throws(AccessFailure) { try await done(.writeEnd(record)) } catch { throw .partly(error) }
   }
 
   func remove(_ record: EndRecord, fingerprint: Fingerprint?) async throws(EndNotWritten) -> RemovedCredentials {
-    do throws(Obstacle) { try await done(.remove(record, fingerprint)) } catch { throw .partly(error) }
+    do throws(AccessFailure) { try await done(.remove(record, fingerprint)) } catch { throw .partly(error) }
     return RemovedCredentials()
   }
 
-  func setAside() async throws(Obstacle) -> String {
+  func setAside() async throws(AccessFailure) -> String {
     try await done(.setAside)
     return "set-aside"
   }
 
-  func remember(lockedByUser: Bool) async throws(Obstacle) { try await done(.remember(lockedByUser: lockedByUser)) }
+  func remember(lockedByUser: Bool) async throws(AccessFailure) {
+    try await done(.remember(lockedByUser: lockedByUser))
+  }
   func needsPassphrase() async -> Bool { false }
   func unlock(passphrase: Secret) async throws(UnlockFailure) { throw .notSealed }
   func lock() async {}

@@ -7,7 +7,7 @@ import TestSupport
 /// One run of the daemon's services, put together as `hearthd` does, on the ports of a simulated world.
 final class SimulatedDaemon: @unchecked Sendable {
   private enum News: Sendable {
-    case changed(SessionSnapshot)
+    case changed(SessionStatus)
     case timeTold(skew: Duration)
   }
 
@@ -39,8 +39,8 @@ final class SimulatedDaemon: @unchecked Sendable {
       settings: world.settings, accounts: Dictionary(uniqueKeysWithValues: names.map { ($0, origins) }),
       log: logger, random: { [unowned world] in Double.random(in: 0..<1, using: &world.chance) },
       makeID: { [unowned world] in ItemID.make(at: $0, random: (world.chance.next(), world.chance.next())) },
-      announce: { [unowned world] announcements, _ in
-        for announcement in announcements { world.told(announcement, number) }
+      announce: { [unowned world] events, _ in
+        for event in events { world.told(event, number) }
       })
     for account in world.accounts {
       services[account.name] = SessionService(

@@ -129,18 +129,18 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
     }
   }
 
-  func hasten(_ account: AccountName, limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> Int {
+  func retryNow(_ account: AccountName, limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> Int {
     try await pass { [world] (store) throws(OutboxStoreFailure) in
       let waiting = OutboxQuery(account: account, state: .waiting, limit: 1000)
       let before = try await store.list(waiting).items
-      let count = try await store.hasten(account, limit: limit, at: now)
+      let count = try await store.retryNow(account, limit: limit, at: now)
       world.areHastened(Set(before).subtracting(try await store.list(waiting).items), of: account)
       return count
     }
   }
 
-  func replan(shift: Duration, at now: Timestamp) async throws(OutboxStoreFailure) {
-    try await pass { (store) throws(OutboxStoreFailure) in try await store.replan(shift: shift, at: now) }
+  func shiftSchedule(shift: Duration, at now: Timestamp) async throws(OutboxStoreFailure) {
+    try await pass { (store) throws(OutboxStoreFailure) in try await store.shiftSchedule(shift: shift, at: now) }
   }
 
   func expire(
@@ -149,11 +149,11 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
     try await pass { (store) throws(OutboxStoreFailure) in try await store.expire(limit: limit, at: now) }
   }
 
-  func sweep(
+  func prune(
     _ retention: OutboxRetention, limit: Int, at now: Timestamp
   ) async throws(OutboxStoreFailure) -> Bool {
     try await pass { (store) throws(OutboxStoreFailure) in
-      try await store.sweep(retention, limit: limit, at: now)
+      try await store.prune(retention, limit: limit, at: now)
     }
   }
 

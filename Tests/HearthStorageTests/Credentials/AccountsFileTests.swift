@@ -61,7 +61,7 @@ struct AccountsFileTests {
   func failedWrite() async throws {
     let accounts = accounts()
     bench.files.fail(.syncFile, at: Bench.state + "/.accounts.json.new", with: .failed("Input/output error"))
-    await #expect(throws: Obstacle.self) { try await accounts.update(bench.account, to: known(1)) }
+    await #expect(throws: AccessFailure.self) { try await accounts.update(bench.account, to: known(1)) }
     #expect(try await accounts.known(bench.account) == KnownAccount())
   }
 
@@ -72,7 +72,7 @@ struct AccountsFileTests {
     #expect(try await accounts().known(bench.account) == KnownAccount())
     #expect(bench.files.text(at: bench.accountsPath + ".corrupt-20261121T100000000Z") == "garbage")
     bench.files.put(#"{"version":2}"#, at: bench.accountsPath)
-    await #expect(throws: Obstacle.self) { try await accounts().update(bench.account, to: known(1)) }
+    await #expect(throws: AccessFailure.self) { try await accounts().update(bench.account, to: known(1)) }
     #expect(bench.files.text(at: bench.accountsPath) == #"{"version":2}"#)
   }
 

@@ -22,7 +22,7 @@ struct PowerLossTests {
       do {
         try await change(bench.store(at: path), bench)
         isDone = bench.files.changesMade - before < steps
-      } catch is Obstacle {
+      } catch is AccessFailure {
       } catch is EndNotWritten {
       }
       bench.files.restart(after: loss)
@@ -39,11 +39,11 @@ struct PowerLossTests {
     #expect(gone == .missing("\(path ?? bench.defaultPath) is gone"))
     bench.files.delete(path == nil ? bench.defaultMarker : bench.configuredMarker)
     let away = await bench.store(at: path).read()
-    guard case .unreadable(let obstacle) = away else {
+    guard case .unreadable(let accessFailure) = away else {
       Issue.record("a place that is away is read as \(away)")
       return
     }
-    #expect(obstacle.kind == .volumeUnavailable)
+    #expect(accessFailure.kind == .volumeUnavailable)
   }
 
   @Test("A first sign-in is there whole or not at all", arguments: MemoryFileSystem.Loss.allCases, [false, true])

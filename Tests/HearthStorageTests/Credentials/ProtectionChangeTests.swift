@@ -10,7 +10,9 @@ struct ProtectionChangeTests {
 
   private var text: String { bench.files.text(at: bench.defaultPath) ?? "" }
 
-  private func putKey(_ letter: Character = "k") { bench.files.put(String(repeating: letter, count: 40), at: key) }
+  private func putKey(_ trackedRequest: Character = "k") {
+    bench.files.put(String(repeating: trackedRequest, count: 40), at: key)
+  }
 
   private func sealed(with passphrase: String = "open sesame") async throws {
     let store = bench.store(protection: .passphrase)
@@ -18,8 +20,8 @@ struct ProtectionChangeTests {
     try await store.write(bench.credential(1))
   }
 
-  private func obstacle(_ reading: CredentialReading) -> Obstacle? {
-    if case .unreadable(let obstacle) = reading { obstacle } else { nil }
+  private func accessFailure(_ reading: CredentialReading) -> AccessFailure? {
+    if case .unreadable(let accessFailure) = reading { accessFailure } else { nil }
   }
 
   @Test("A file that lies open under a key file is found, to be written anew, and is sealed by that")
@@ -41,7 +43,7 @@ struct ProtectionChangeTests {
     try await bench.store().write(bench.credential(1))
     let store = bench.store(protection: .passphrase)
     #expect(await store.read() == .misprotected(bench.credential(1)))
-    await #expect(throws: Obstacle(.passphraseRequired, detail: "a passphrase is needed to seal the credential")) {
+    await #expect(throws: AccessFailure(.passphraseRequired, detail: "a passphrase is needed to seal the credential")) {
       try await store.write(bench.credential(1))
     }
     #expect(text.contains("access-1"), "what cannot be sealed yet stays as it is")
@@ -56,14 +58,14 @@ struct ProtectionChangeTests {
   func passphraseToNone() async throws {
     try await sealed()
     let store = bench.store()
-    #expect(obstacle(await store.read())?.kind == .passphraseRequired)
+    #expect(accessFailure(await store.read())?.kind == .passphraseRequired)
     try await store.unlock(passphrase: Secret("open sesame"))
     #expect(await store.read() == .misprotected(bench.credential(1)))
     try await store.write(bench.credential(1))
     #expect(await bench.store().read() == .found(bench.credential(1)))
     // The key is not kept beyond its use.
     try await sealed()
-    #expect(obstacle(await store.read())?.kind == .passphraseRequired)
+    #expect(accessFailure(await store.read())?.kind == .passphraseRequired)
   }
 
   @Test("From a passphrase to a key file and back nothing is lost, and each seal opens as configured")
@@ -71,8 +73,8 @@ struct ProtectionChangeTests {
     putKey()
     try await sealed()
     let filed = bench.store(protection: .keyFile, keyFile: key)
-    #expect(obstacle(await filed.read())?.kind == .passphraseRequired)
-    await #expect(throws: Obstacle.self) { try await filed.write(bench.credential(1)) }
+    #expect(accessFailure(await filed.read())?.kind == .passphraseRequired)
+    await #expect(throws: AccessFailure.self) { try await filed.write(bench.credential(1)) }
     try await filed.unlock(passphrase: Secret("open sesame"))
     #expect(await filed.read() == .misprotected(bench.credential(1)))
     try await filed.write(bench.credential(1))
@@ -92,10 +94,10 @@ struct ProtectionChangeTests {
     putKey()
     try await bench.store(protection: .keyFile, keyFile: key).write(bench.credential(1))
     let before = text
-    let detail = try #require(obstacle(await bench.store().read()))
+    let detail = try #require(accessFailure(await bench.store().read()))
     #expect(detail.kind == .keyUnavailable)
     #expect(detail.detail.contains("name it as key_file again"))
-    await #expect(throws: Obstacle.self) { try await bench.store().write(bench.credential(2)) }
+    await #expect(throws: AccessFailure.self) { try await bench.store().write(bench.credential(2)) }
     #expect(text == before)
     let store = bench.store(keyFile: key)
     #expect(await store.read() == .misprotected(bench.credential(1)))

@@ -11,8 +11,8 @@ struct ReadingTests {
     try await bench.store(at: path).write(bench.credential(1))
   }
 
-  private func reason(_ reading: CredentialReading) -> Obstacle.Kind? {
-    if case .unreadable(let obstacle) = reading { obstacle.kind } else { nil }
+  private func reason(_ reading: CredentialReading) -> AccessFailure.Kind? {
+    if case .unreadable(let accessFailure) = reading { accessFailure.kind } else { nil }
   }
 
   @Test("Where nothing is and nothing is remembered, nobody ever signed in, and nothing is made")
@@ -44,8 +44,8 @@ struct ReadingTests {
     let before = bench.files.fileNames
     let store = bench.store(at: bench.configuredPath)
     #expect(reason(await store.read()) == .volumeUnavailable)
-    await #expect(throws: Obstacle.self) { try await store.prepare() }
-    await #expect(throws: Obstacle.self) { try await store.write(bench.credential(2)) }
+    await #expect(throws: AccessFailure.self) { try await store.prepare() }
+    await #expect(throws: AccessFailure.self) { try await store.write(bench.credential(2)) }
     #expect(bench.files.fileNames == before)
     bench.files.mountAll()
     #expect(await store.read() == .found(bench.credential(1)))
@@ -97,20 +97,20 @@ struct ReadingTests {
   @Test(
     "What cannot be read is unreadable, never missing",
     arguments: [
-      (FileError.permissionDenied, Obstacle.Kind.permissionDenied),
+      (FileError.permissionDenied, AccessFailure.Kind.permissionDenied),
       (.keyUnavailable("Required key not available"), .keyUnavailable),
       (.volumeUnavailable("Transport endpoint is not connected"), .volumeUnavailable),
       (.unanswered(.seconds(10)), .volumeUnavailable),
       (.failed("Input/output error"), .storageError),
       (.notRegular, .storageError),
     ])
-  func unreadable(error: FileError, kind: Obstacle.Kind) async throws {
+  func unreadable(error: FileError, kind: AccessFailure.Kind) async throws {
     try await signedIn()
     for path in [bench.defaultPath, Bench.state + "/credentials"] {
       bench.files.failAll(under: path, with: error)
       let store = bench.store()
       #expect(reason(await store.read()) == kind)
-      await #expect(throws: Obstacle.self) { try await store.write(bench.credential(2)) }
+      await #expect(throws: AccessFailure.self) { try await store.write(bench.credential(2)) }
       bench.files.failAll(under: path, with: nil)
       #expect(await store.read() == .found(bench.credential(1)))
     }
@@ -122,7 +122,7 @@ struct ReadingTests {
     bench.files.fail(.read, at: bench.defaultPath, with: .unanswered(.seconds(10)))
     #expect(
       await bench.store().read()
-        == .unreadable(Obstacle(.volumeUnavailable, detail: "\(bench.defaultPath) did not answer in 10 s")))
+        == .unreadable(AccessFailure(.volumeUnavailable, detail: "\(bench.defaultPath) did not answer in 10 s")))
   }
 
   @Test("A file that is gone beside a marker that cannot be read is unreadable, not missing")

@@ -17,8 +17,8 @@ struct SealingTests {
     try await store.write(bench.credential(1))
   }
 
-  private func reason(_ reading: CredentialReading) -> Obstacle.Kind? {
-    if case .unreadable(let obstacle) = reading { obstacle.kind } else { nil }
+  private func reason(_ reading: CredentialReading) -> AccessFailure.Kind? {
+    if case .unreadable(let accessFailure) = reading { accessFailure.kind } else { nil }
   }
 
   @Test("A passphrase seals the grant, opens it in another process, and neither token is in the file")
@@ -96,8 +96,8 @@ struct SealingTests {
     let text = bench.files.text(at: bench.defaultPath)
     await store.lock()
     #expect(reason(await store.read()) == .passphraseRequired)
-    await #expect(throws: Obstacle.self) { try await store.prepare() }
-    await #expect(throws: Obstacle.self) { try await store.write(bench.credential(2)) }
+    await #expect(throws: AccessFailure.self) { try await store.prepare() }
+    await #expect(throws: AccessFailure.self) { try await store.write(bench.credential(2)) }
     #expect(bench.files.text(at: bench.defaultPath) == text)
   }
 
@@ -131,7 +131,7 @@ struct SealingTests {
     let store = bench.store(protection: .passphrase)
     #expect(await store.read() == .neverSignedIn)
     #expect(await store.needsPassphrase())
-    await #expect(throws: Obstacle.self) { try await store.prepare() }
+    await #expect(throws: AccessFailure.self) { try await store.prepare() }
     await #expect(throws: UnlockFailure.wrongPassphrase) { try await store.unlock(passphrase: Secret("")) }
     try await store.unlock(passphrase: Secret("open sesame"))
     #expect(await !store.needsPassphrase())
@@ -157,8 +157,8 @@ struct SealingTests {
       try await bench.store(at: bench.configuredPath, protection: .passphrase).unlock(passphrase: Secret("other"))
       Issue.record("it was set")
     } catch {
-      guard case .unavailable(let obstacle) = error else { throw error }
-      #expect(obstacle.kind == .volumeUnavailable)
+      guard case .unavailable(let accessFailure) = error else { throw error }
+      #expect(accessFailure.kind == .volumeUnavailable)
     }
   }
 
@@ -205,8 +205,8 @@ struct SealingTests {
     }
     #expect(reason(await store.read()) == .keyUnavailable)
     #expect(reason(await bench.store(protection: .keyFile).read()) == .keyUnavailable)
-    await #expect(throws: Obstacle.self) { try await store.prepare() }
-    await #expect(throws: Obstacle.self) { try await store.write(bench.credential(2)) }
+    await #expect(throws: AccessFailure.self) { try await store.prepare() }
+    await #expect(throws: AccessFailure.self) { try await store.write(bench.credential(2)) }
     bench.files.put(String(repeating: "k", count: 32), at: key)
     #expect(await store.read() == .found(bench.credential(1)))
   }
@@ -215,7 +215,7 @@ struct SealingTests {
   func secretService() async throws {
     let store = bench.store(protection: .secretService)
     await #expect(
-      throws: Obstacle(
+      throws: AccessFailure(
         .keyUnavailable, detail: "protection \"secret-service\" is not available in this version")
     ) { try await store.prepare() }
     try await bench.store().write(bench.credential(1))

@@ -99,7 +99,7 @@ struct SignOutTests {
     bench.files.delete(bench.configuredPath)
     bench.files.delete(bench.configuredMarker)
     let store = bench.store(at: bench.configuredPath)
-    await #expect(throws: Obstacle.self, "before the sign-out nothing is put there") { try await store.prepare() }
+    await #expect(throws: AccessFailure.self, "before the sign-out nothing is put there") { try await store.prepare() }
     await #expect(throws: EndNotWritten.self) {
       try await store.remove(bench.end(.signedOut), fingerprint: fingerprint)
     }

@@ -47,7 +47,7 @@ struct WritingTests {
     try await store.write(bench.credential(1))
     #expect(bench.files.text(at: aside) == nil)
     #expect(await store.read() == .found(bench.credential(1)))
-    await #expect(throws: Obstacle(.storageError, detail: "\(aside): no space left")) { try await store.prepare() }
+    await #expect(throws: AccessFailure(.storageError, detail: "\(aside): no space left")) { try await store.prepare() }
   }
 
   @Test("The default folder is made by the first write, and not again once it is gone with all that was in it")
@@ -62,8 +62,8 @@ struct WritingTests {
     let before = bench.files.log.count
     for _ in 0..<2 {
       let store = bench.store()
-      await #expect(throws: Obstacle.self) { try await store.prepare() }
-      await #expect(throws: Obstacle.self) { try await store.write(bench.credential(2)) }
+      await #expect(throws: AccessFailure.self) { try await store.prepare() }
+      await #expect(throws: AccessFailure.self) { try await store.write(bench.credential(2)) }
     }
     #expect(!bench.files.log.dropFirst(before).contains { $0.hasPrefix("create") })
   }
@@ -84,7 +84,7 @@ struct WritingTests {
     try await store.prepare()
     bench.files.delete(aside)
     bench.files.fail(.allocate, at: aside, with: .noSpace)
-    await #expect(throws: Obstacle.self) { try await store.prepare() }
+    await #expect(throws: AccessFailure.self) { try await store.prepare() }
     bench.files.fail(.allocate, at: aside, with: nil)
     try await store.prepare()
     #expect(bench.files.text(at: aside)?.utf8.count == 64 << 10)
@@ -113,7 +113,7 @@ struct WritingTests {
     try await store.write(bench.credential(1))
     let aside = Bench.state + "/credentials/.work.json.new"
     bench.files.fail(step, at: aside, with: .failed("Input/output error"))
-    await #expect(throws: Obstacle.self) { try await store.write(bench.credential(2)) }
+    await #expect(throws: AccessFailure.self) { try await store.write(bench.credential(2)) }
     #expect(await store.read() == .found(bench.credential(1)))
     #expect(bench.files.text(at: aside) == nil)
     bench.files.fail(step, at: aside, with: nil)
@@ -126,7 +126,7 @@ struct WritingTests {
     let store = bench.store()
     try await store.write(bench.credential(1))
     bench.files.fail(.syncFolder, at: Bench.state + "/credentials", with: .failed("Input/output error"))
-    await #expect(throws: Obstacle.self) { try await store.write(bench.credential(2)) }
+    await #expect(throws: AccessFailure.self) { try await store.write(bench.credential(2)) }
   }
 
   @Test("The default folder is made, for its owner alone; a configured one is not")
@@ -135,10 +135,10 @@ struct WritingTests {
     #expect(bench.files.mode(at: Bench.state + "/credentials") == 0o700)
     let other = Bench()
     let store = other.store(at: "/home/me/absent/work.json")
-    await #expect(throws: Obstacle(.volumeUnavailable, detail: "/home/me/absent is not there")) {
+    await #expect(throws: AccessFailure(.volumeUnavailable, detail: "/home/me/absent is not there")) {
       try await store.prepare()
     }
-    await #expect(throws: Obstacle.self) { try await store.write(other.credential(1)) }
+    await #expect(throws: AccessFailure.self) { try await store.write(other.credential(1)) }
     #expect(other.files.fileNames == [])
   }
 
@@ -316,7 +316,7 @@ struct WritingTests {
     try await bench.store().remember(lockedByUser: true)
     let store = bench.store()
     bench.files.fail(.read, at: bench.accountsPath, with: .failed("Input/output error"))
-    await #expect(throws: Obstacle.self) { try await store.remembered() }
+    await #expect(throws: AccessFailure.self) { try await store.remembered() }
     bench.files.fail(.read, at: bench.accountsPath, with: nil)
     #expect(try await store.remembered().lockedByUser)
   }

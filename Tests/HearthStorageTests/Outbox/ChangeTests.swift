@@ -62,15 +62,15 @@ import Testing
   }
 
   @Test("Flushing makes retries due, the nearest and the furthest, and no more of them than asked at a time")
-  func hasten() async throws {
+  func retryNow() async throws {
     try await withStore { outbox in
       for index in 0..<5 { try await outbox.add(Sample.draft("/\(index)", lane: nil)) }
       for (index, delivery) in try await outbox.settle().deliveries.enumerated() {
         _ = try await outbox.finish(delivery, outbox.wait(Int64(index) * 1000 + 10))
       }
       #expect(try await outbox.settle().deliveries.isEmpty)
-      #expect(try await outbox.store.hasten(Sample.work, limit: 100, at: outbox.now) == 5)
-      #expect(try await outbox.store.hasten(Sample.work, limit: 100, at: outbox.now) == 0)
+      #expect(try await outbox.store.retryNow(Sample.work, limit: 100, at: outbox.now) == 5)
+      #expect(try await outbox.store.retryNow(Sample.work, limit: 100, at: outbox.now) == 0)
       #expect(try await outbox.settle().deliveries.count == 5)
     }
   }
@@ -106,12 +106,12 @@ import Testing
   }
 
   @Test("Sweeps take what was finished long ago, in small steps, and the file shrinks")
-  func sweep() async throws {
+  func prune() async throws {
     try await withStore { outbox in
       let body = String(repeating: "x", count: 20_000)
       for index in 0..<200 { try await outbox.add(Sample.draft("/\(index)", body: body, lane: nil)) }
       for (index, delivery) in try await outbox.settle(limit: 1000).deliveries.enumerated() {
-        let verdict: DeliveryVerdict =
+        let verdict: DeliveryOutcome =
           index < 150 ? .delivered(status: 200) : .dead(.rejected, status: 400, error: "no")
         _ = try await outbox.finish(delivery, verdict)
       }
@@ -119,13 +119,13 @@ import Testing
       let before = try await outbox.pages()
       #expect(try await outbox.store.stats(of: nil).bytes == 50 * 20_000)
       outbox.now = outbox.now + .seconds(11)
-      #expect(try await outbox.store.sweep(retention, limit: 100, at: outbox.now))
+      #expect(try await outbox.store.prune(retention, limit: 100, at: outbox.now))
       #expect(try await outbox.store.stats(of: nil).delivered == 50)
-      while try await outbox.store.sweep(retention, limit: 100, at: outbox.now) {}
+      while try await outbox.store.prune(retention, limit: 100, at: outbox.now) {}
       var stats = try await outbox.store.stats(of: nil)
       #expect((stats.delivered, stats.dead) == (0, 50))
       outbox.now = outbox.now + .seconds(100)
-      while try await outbox.store.sweep(retention, limit: 100, at: outbox.now) {}
+      while try await outbox.store.prune(retention, limit: 100, at: outbox.now) {}
       stats = try await outbox.store.stats(of: nil)
       #expect((stats.dead, stats.bytes) == (0, 0))
       #expect(try await outbox.pages() < before / 2)
@@ -140,7 +140,7 @@ import Testing
         _ = try await outbox.finish(delivery, .delivered(status: 200))
       }
       let retention = OutboxRetention(delivered: .seconds(1000), dead: .seconds(1000), maxFinished: 4)
-      _ = try await outbox.store.sweep(retention, limit: 100, at: outbox.now)
+      _ = try await outbox.store.prune(retention, limit: 100, at: outbox.now)
       #expect(try await outbox.store.stats(of: nil).delivered == 4)
     }
   }

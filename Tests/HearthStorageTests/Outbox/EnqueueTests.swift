@@ -131,7 +131,7 @@ import Testing
       let first = try await outbox.settle()
       #expect(first.deliveries.isEmpty)
       #expect(first.claimed.nextDueAt == due)
-      #expect(try await outbox.store.hasten(Sample.work, limit: 10, at: outbox.now) == 0)
+      #expect(try await outbox.store.retryNow(Sample.work, limit: 10, at: outbox.now) == 0)
       outbox.now = due
       #expect(try await outbox.settle().deliveries.map(\.path) == ["/later"])
     }

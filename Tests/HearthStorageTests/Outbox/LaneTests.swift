@@ -61,7 +61,7 @@ import Testing
       try await outbox.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3"), Sample.draft("/b", lane: "b"))
       let taken = try await outbox.settle(follows: true).deliveries
       let verdicts = [
-        "/1": DeliveryVerdict.delivered(status: 200), "/2": outbox.wait(60), "/3": .released, "/b": .released,
+        "/1": DeliveryOutcome.delivered(status: 200), "/2": outbox.wait(60), "/3": .released, "/b": .released,
       ]
       let finished = try taken.map { FinishedDelivery(number: $0.number, verdict: try #require(verdicts[$0.path])) }
       let next = try await outbox.settle(finished, follows: true)
@@ -287,10 +287,10 @@ import Testing
       _ = try await outbox.finish(delivery, outbox.wait(60))
       let back = Duration.seconds(-3600)
       outbox.now = outbox.now + back
-      try await outbox.store.replan(shift: back, at: outbox.now)
+      try await outbox.store.shiftSchedule(shift: back, at: outbox.now)
       #expect(try await outbox.settle().claimed.nextDueAt == outbox.now + .seconds(60))
       outbox.now = outbox.now - .seconds(30 * 24 * 3600)
-      try await outbox.store.replan(shift: .zero, at: outbox.now)
+      try await outbox.store.shiftSchedule(shift: .zero, at: outbox.now)
       #expect(try await outbox.settle().claimed.nextDueAt == outbox.now + .seconds(24 * 3600))
       let items = try await outbox.store.list(OutboxQuery(lane: "b")).items
       #expect(items.map(\.nextAttemptAt) == [notBefore])

@@ -24,7 +24,7 @@ import Testing
     let outbox = StoreFixture(folder: folder, store: try SQLiteOutboxStore.open(at: path, now: Sample.start).store)
     try await outbox.add(Sample.draft("/1"))
     try await outbox.store.withConnection { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('99')") }
-    if isSuspect { OutboxFile(path).markSuspect() }
+    if isSuspect { OutboxFile(path).markContested() }
     let before = [folder.bytes(of: "outbox.sqlite"), folder.bytes(of: "outbox.sqlite-wal")]
     #expect(!before[1].isEmpty)
 

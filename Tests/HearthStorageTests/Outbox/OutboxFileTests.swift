@@ -114,7 +114,7 @@ import Testing
     let path = folder.file("outbox.sqlite")
     let outbox = StoreFixture(folder: folder, store: try SQLiteOutboxStore.open(at: path, now: Sample.start).store)
     try await outbox.add(Sample.draft())
-    OutboxFile(path).markSuspect()
+    OutboxFile(path).markContested()
     let opened = try SQLiteOutboxStore.open(at: path, now: Sample.start)
     #expect(opened.setAside == nil)
     #expect(try await opened.store.stats(of: nil).pending == 1)

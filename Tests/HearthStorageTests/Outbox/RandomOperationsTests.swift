@@ -49,7 +49,7 @@ import Testing
           taken.shuffle(using: &random)
           var finished: [FinishedDelivery] = []
           for delivery in taken {
-            let verdicts: [DeliveryVerdict] = [
+            let verdicts: [DeliveryOutcome] = [
               .delivered(status: 200), .delivered(status: 200), outbox.wait(2), .released,
               .dead(.rejected, status: 400, error: "no"),
               .unreachable(probeAt: outbox.now, status: nil, error: "no"),
@@ -75,7 +75,7 @@ import Testing
         default:
           _ = try await outbox.store.expire(limit: 3, at: outbox.now)
           let retention = OutboxRetention(delivered: .seconds(60), dead: .seconds(90), maxFinished: 50)
-          _ = try await outbox.store.sweep(retention, limit: 5, at: outbox.now)
+          _ = try await outbox.store.prune(retention, limit: 5, at: outbox.now)
         }
         if step.isMultiple(of: 25), taken.isEmpty { try outbox.expectSound() }
       }

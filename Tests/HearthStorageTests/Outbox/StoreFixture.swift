@@ -42,13 +42,13 @@ struct StoreFixture: Sendable {
     return (claimed.runs.flatMap(\.deliveries), claimed, settlement)
   }
 
-  func finish(_ delivery: Delivery, _ verdict: DeliveryVerdict) async throws -> [OutboxItem] {
+  func finish(_ delivery: Delivery, _ verdict: DeliveryOutcome) async throws -> [OutboxItem] {
     try await store.settle([FinishedDelivery(number: delivery.number, verdict: verdict)], claims: [], at: now).changed
   }
 
-  func wait(_ seconds: Int64, unknown: Bool = false, status: Int? = 503) -> DeliveryVerdict {
+  func wait(_ seconds: Int64, unknown: Bool = false, status: Int? = 503) -> DeliveryOutcome {
     .waiting(
-      DeliveryVerdict.Wait(
+      DeliveryOutcome.Wait(
         until: now + .seconds(seconds), unknownSince: unknown ? now : nil, isConflict: false, status: status,
         error: "no"))
   }

@@ -35,8 +35,8 @@ struct OutboxFaultTests {
       while true {
         let run = try await FaultRun(fault, nth: nth)
         let failed = try await run.play()
-        #expect(run.witness.flaws == [], "at call \(nth)")
-        if failed == 0 || !run.witness.flaws.isEmpty { break }
+        #expect(run.oracle.flaws == [], "at call \(nth)")
+        if failed == 0 || !run.oracle.flaws.isEmpty { break }
         nth += 1
       }
       // The script is long enough to meet each kind of call.
@@ -49,7 +49,7 @@ struct OutboxFaultTests {
 private final class FaultRun {
   private let fault: OutboxFaultTests.Case
   private let nth: Int
-  let witness = Witness()
+  let oracle = Oracle()
   private let clock = LoadClock()
   private var disk: FaultyDisk
   private var store: SQLiteOutboxStore?
@@ -83,25 +83,25 @@ private final class FaultRun {
   private func open() async {
     do {
       let opened = try SQLiteOutboxStore.open(at: path, now: clock.now())
-      if let place = opened.setAside { witness.note("a sound outbox was set aside at \(place)") }
+      if let place = opened.setAside { oracle.note("a sound outbox was set aside at \(place)") }
       // So that the log is written back now and then.
       try await opened.store.withConnection { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 40") }
       try await opened.store.recover(at: clock.now())
-      witness.reopened()
+      oracle.reopened()
       store = opened.store
     } catch let failure as OutboxStoreFailure {
       note(failure)
     } catch let failure as DatabaseError {
-      if failure.resultCode == .SQLITE_CORRUPT { witness.note("the store said \(failure)") }
+      if failure.resultCode == .SQLITE_CORRUPT { oracle.note("the store said \(failure)") }
     } catch {
-      witness.note("the store threw \(error)")
+      oracle.note("the store threw \(error)")
     }
   }
 
   /// Nothing but that it cannot be done now.
   private func note(_ failure: OutboxStoreFailure) {
     if case .unavailable = failure { return }
-    witness.note("the store said \(failure)")
+    oracle.note("the store said \(failure)")
   }
 
   private func step(_ step: Int) async {
@@ -111,7 +111,7 @@ private final class FaultRun {
     if step == 5 {
       do {
         let retention = OutboxRetention(delivered: .zero, dead: .zero, maxFinished: 1)
-        _ = try await store.sweep(retention, limit: 10, at: clock.now())
+        _ = try await store.prune(retention, limit: 10, at: clock.now())
       } catch {
         note(error)
       }
@@ -120,17 +120,17 @@ private final class FaultRun {
 
   private func enqueue(_ count: Int, in lane: String, _ store: SQLiteOutboxStore) async {
     let call = clock.orders(in: lane, count: count)
-    witness.asks(call.orders)
+    oracle.asks(call.orders)
     do {
       let items = try call.items(of: Sample.work)
       let limits = OutboxLimits(items: 1000, bytes: 1 << 30)
-      witness.kept(call: call.number, try await store.enqueue(items, limits: limits, at: clock.now()).receipts)
+      oracle.kept(call: call.number, try await store.enqueue(items, limits: limits, at: clock.now()).receipts)
       clock.answered(call)
     } catch let failure as OutboxStoreFailure {
-      witness.refused(call: call.number)
+      oracle.refused(call: call.number)
       note(failure)
     } catch {
-      witness.note("\(error)")
+      oracle.note("\(error)")
     }
   }
 
@@ -139,15 +139,15 @@ private final class FaultRun {
     let claim = OutboxClaim(
       account: Sample.work, subject: Sample.alice, lanes: 4, unordered: 4, takesFollowers: true, open: [Sample.origin],
       configured: [Sample.origin], agreedTime: clock.now(), policy: DeliveryPolicy(OutboxSettings()))
-    for delivery in taken { witness.reported(delivery.id) }
+    for delivery in taken { oracle.reported(delivery.id) }
     let finished = taken.map { FinishedDelivery(number: $0.number, verdict: .delivered(status: 200)) }
     do {
       let settlement = try await store.settle(finished, claims: [claim], at: clock.now())
-      for delivery in taken { witness.settled(delivery.id, isDone: true) }
+      for delivery in taken { oracle.settled(delivery.id, isDone: true) }
       taken = settlement.claimed[Sample.work]?.runs.flatMap(\.deliveries) ?? []
       for delivery in taken {
-        witness.taken(delivery.id)
-        witness.serve(delivery)
+        oracle.taken(delivery.id)
+        oracle.serve(delivery)
       }
     } catch {
       note(error)
@@ -156,22 +156,22 @@ private final class FaultRun {
 
   /// The fault is over: the store that is open goes on, and so does what the power would leave of it.
   private func end() async throws {
-    if fault.calls == .allocate, store == nil { witness.note("the outbox does not open without its reserve") }
+    if fault.calls == .allocate, store == nil { oracle.note("the outbox does not open without its reserve") }
     if let store {
       for _ in 0..<3 { await settle(store) }
-      let before = witness.keptCount
+      let before = oracle.keptCount
       await enqueue(3, in: LoadClock.lanes[0], store)
-      if witness.keptCount != before + 3 { witness.note("the outbox does not go on when the fault is over") }
+      if oracle.keptCount != before + 3 { oracle.note("the outbox does not go on when the fault is over") }
     }
     store = nil
     taken = []
     disk = try disk.salvage(FaultyDisk.Luck.allCases[nth % 3], seed: UInt64(nth))
     let opened = try SQLiteOutboxStore.open(at: path, now: clock.now())
-    if let place = opened.setAside { witness.note("a sound outbox was set aside at \(place)") }
-    witness.inspect(try await PowerLossRun.items(in: opened.store))
+    if let place = opened.setAside { oracle.note("a sound outbox was set aside at \(place)") }
+    oracle.inspect(try await PowerLossRun.items(in: opened.store))
     try await opened.store.recover(at: clock.now())
-    for flaw in try OutboxCheck.flaws(at: path) { witness.note(flaw) }
-    for _ in 0..<30 where witness.openCount > 0 || !taken.isEmpty { await settle(opened.store) }
-    witness.inspectEnd(try await PowerLossRun.items(in: opened.store))
+    for flaw in try OutboxCheck.flaws(at: path) { oracle.note(flaw) }
+    for _ in 0..<30 where oracle.openCount > 0 || !taken.isEmpty { await settle(opened.store) }
+    oracle.inspectEnd(try await PowerLossRun.items(in: opened.store))
   }
 }

@@ -9,7 +9,7 @@ struct OutboxLoad: Sendable {
   static let accounts = [Sample.work, Sample.other]
 
   let store: SQLiteOutboxStore
-  let witness: Witness
+  let oracle: Oracle
   let clock: LoadClock
   let disk: FaultyDisk
   let seed: UInt64
@@ -36,7 +36,7 @@ struct OutboxLoad: Sendable {
         }
         group.addTask { await deliver(account, callers) }
       }
-      group.addTask { await sweep(callers) }
+      group.addTask { await prune(callers) }
     }
   }
 
@@ -45,7 +45,7 @@ struct OutboxLoad: Sendable {
   private func produce(_ lane: String, _ account: AccountName, calls: Int) async {
     var random = SeededGenerator(seed: seed &+ UInt64(truncatingIfNeeded: lane.utf8.reduce(7) { $0 &* 31 &+ Int($1) }))
     for _ in 0..<calls {
-      while witness.openCount > 400 {
+      while oracle.openCount > 400 {
         await Task.yield()
         if disk.isDead { return }
       }
@@ -55,18 +55,18 @@ struct OutboxLoad: Sendable {
   }
 
   private func enqueue(_ orders: LoadClock.Call, _ account: AccountName) async -> Bool {
-    witness.asks(orders.orders)
+    oracle.asks(orders.orders)
     do {
       let items = try orders.items(of: account)
       let limits = OutboxLimits(items: 100_000, bytes: 1 << 30)
       let receipts = try await store.enqueue(items, limits: limits, at: clock.now()).receipts
-      witness.kept(call: orders.number, receipts)
+      oracle.kept(call: orders.number, receipts)
       clock.answered(orders)
       return true
     } catch let failure as OutboxStoreFailure {
       return note(failure)
     } catch {
-      witness.note("an order cannot be asked for: \(error)")
+      oracle.note("an order cannot be asked for: \(error)")
       return false
     }
   }
@@ -74,7 +74,7 @@ struct OutboxLoad: Sendable {
   /// A store whose disk is gone may only say so.
   private func note(_ failure: OutboxStoreFailure) -> Bool {
     if case .unavailable = failure { return false }
-    witness.note("the store said \(failure)")
+    oracle.note("the store said \(failure)")
     return false
   }
 
@@ -90,12 +90,12 @@ struct OutboxLoad: Sendable {
     while !disk.isDead {
       let wasLast = callers.areDone
       do {
-        for id in ids { witness.reported(id) }
+        for id in ids { oracle.reported(id) }
         let settlement = try await store.settle(finished, claims: [claim], at: clock.now())
-        for (id, delivery) in zip(ids, finished) { witness.settled(id, isDone: delivery.verdict.leavesLane) }
+        for (id, delivery) in zip(ids, finished) { oracle.settled(id, isDone: delivery.verdict.leavesLane) }
         let claimed = settlement.claimed[account]
         let runs = claimed?.runs ?? []
-        for delivery in runs.flatMap(\.deliveries) { witness.taken(delivery.id) }
+        for delivery in runs.flatMap(\.deliveries) { oracle.taken(delivery.id) }
         if wasLast, ids.isEmpty, runs.isEmpty, claimed?.nextDueAt == nil { return }
         (finished, ids) = ([], [])
         for run in runs {
@@ -115,32 +115,32 @@ struct OutboxLoad: Sendable {
     }
   }
 
-  private func send(_ delivery: Delivery, _ random: inout SeededGenerator) -> DeliveryVerdict {
-    func wait(_ status: Int?) -> DeliveryVerdict {
+  private func send(_ delivery: Delivery, _ random: inout SeededGenerator) -> DeliveryOutcome {
+    func wait(_ status: Int?) -> DeliveryOutcome {
       .waiting(
-        DeliveryVerdict.Wait(
+        DeliveryOutcome.Wait(
           until: clock.now() + .milliseconds(3), unknownSince: status == nil ? clock.now() : nil, isConflict: false,
           status: status,
           error: "Not now."))
     }
     switch random.next() % 20 {
     case 0:
-      witness.serve(delivery)
+      oracle.serve(delivery)
       return wait(nil)
     case 1: return wait(nil)
     case 2: return wait(503)
     case 3: return .released
     default:
-      witness.serve(delivery)
+      oracle.serve(delivery)
       return .delivered(status: 200)
     }
   }
 
-  private func sweep(_ callers: Callers) async {
+  private func prune(_ callers: Callers) async {
     let retention = OutboxRetention(delivered: .seconds(3600), dead: .seconds(3600), maxFinished: 100)
     while !callers.areDone, !disk.isDead {
       do {
-        _ = try await store.sweep(retention, limit: 20, at: clock.now())
+        _ = try await store.prune(retention, limit: 20, at: clock.now())
         await Task.yield()
       } catch {
         _ = note(error)
@@ -155,7 +155,7 @@ final class LoadClock: Sendable {
   /// Requests of one call.
   struct Call: Sendable {
     var number: Int
-    var orders: [(id: String, order: Witness.Order)]
+    var orders: [(id: String, order: Oracle.Order)]
   }
 
   /// In the keyed ones a call without an answer is made again. Loose ones are in no lane.
@@ -189,7 +189,7 @@ final class LoadClock: Sendable {
         orders: (first + 1...first + count).map { number in
           let random = UInt64(state.calls) << 20 | UInt64(number)
           let id = ItemID.make(at: Timestamp(milliseconds: state.milliseconds), random: (random, random &* 0x9E37_79B9))
-          return (id, Witness.Order(lane: lane, number: number, call: state.calls))
+          return (id, Oracle.Order(lane: lane, number: number, call: state.calls))
         })
       state.open[lane] = call
       return call
@@ -203,7 +203,7 @@ final class LoadClock: Sendable {
   }
 }
 
-extension Witness.Order {
+extension Oracle.Order {
   var isKeyed: Bool { lane.contains("keyed") }
 }
 

@@ -45,76 +45,76 @@ enum PowerLossRun {
 
   static func run(cycles: Int, seed: UInt64, pragma: String? = nil) async throws -> Outcome {
     var random = SeededGenerator(seed: seed)
-    let witness = Witness()
+    let oracle = Oracle()
     let clock = LoadClock()
     var outcome = Outcome()
     var disk = try FaultyDisk()
-    while outcome.cycles < cycles, witness.flaws.isEmpty {
+    while outcome.cycles < cycles, oracle.flaws.isEmpty {
       outcome.cycles += 1
       // Some of the cuts come while the store opens and recovers.
       let isEarly = random.next() % 8 == 0
       if isEarly { disk.cutPower(after: Int(random.next() % 40)) }
       let checkpoint = [10, 50, 1000][Int(random.next() % 3)]
       let pragmas = ["PRAGMA wal_autocheckpoint = \(checkpoint)"] + (pragma.map { [$0] } ?? [])
-      if let store = try await open(disk, pragmas, witness, clock) {
+      if let store = try await open(disk, pragmas, oracle, clock) {
         if !isEarly { disk.cutPower(after: Int(random.next() % 500)) }
-        await OutboxLoad(store: store, witness: witness, clock: clock, disk: disk, seed: random.next()).run()
+        await OutboxLoad(store: store, oracle: oracle, clock: clock, disk: disk, seed: random.next()).run()
       }
-      if !disk.isDead { witness.note("the load ended before the power did") }
+      if !disk.isDead { oracle.note("the load ended before the power did") }
       let luck = FaultyDisk.Luck.allCases[Int(random.next() % 3)]
       disk = try disk.salvage(luck, seed: random.next())
     }
-    if witness.flaws.isEmpty, let store = try await open(disk, pragma.map { [$0] } ?? [], witness, clock) {
-      await OutboxLoad(store: store, witness: witness, clock: clock, disk: disk, seed: seed).run(calls: 3)
-      witness.inspectEnd(try await items(in: store))
+    if oracle.flaws.isEmpty, let store = try await open(disk, pragma.map { [$0] } ?? [], oracle, clock) {
+      await OutboxLoad(store: store, oracle: oracle, clock: clock, disk: disk, seed: seed).run(calls: 3)
+      oracle.inspectEnd(try await items(in: store))
     }
-    outcome.flaws = witness.flaws
-    outcome.kept = witness.keptCount
-    outcome.effects = witness.effectCount
+    outcome.flaws = oracle.flaws
+    outcome.kept = oracle.keptCount
+    outcome.effects = oracle.effectCount
     return outcome
   }
 
   /// The store as it is after the power came back; nil where it failed again.
   private static func open(
-    _ disk: FaultyDisk, _ pragmas: [String], _ witness: Witness, _ clock: LoadClock
+    _ disk: FaultyDisk, _ pragmas: [String], _ oracle: Oracle, _ clock: LoadClock
   ) async throws -> SQLiteOutboxStore? {
     let path = disk.folder.file("outbox.sqlite")
     do {
       let opened = try SQLiteOutboxStore.open(at: path, now: clock.now())
-      if let place = opened.setAside { witness.note("a sound outbox was set aside at \(place)") }
+      if let place = opened.setAside { oracle.note("a sound outbox was set aside at \(place)") }
       try await opened.store.withConnection { db in
         for pragma in pragmas { try db.execute(sql: pragma) }
       }
       let found = try await items(in: opened.store)
       if disk.isDead { return nil }
-      witness.inspect(found)
+      oracle.inspect(found)
       try await opened.store.recover(at: clock.now())
       for account in OutboxLoad.accounts {
         _ = try await opened.store.bind(account, to: Sample.alice, formerly: nil, adopts: true, limit: 1000)
       }
-      try await check(opened.store, at: path, disk, witness)
+      try await check(opened.store, at: path, disk, oracle)
       return opened.store
     } catch let failure as OutboxStoreFailure {
-      if !disk.isDead { witness.note("a sound outbox cannot be opened: \(failure)") }
+      if !disk.isDead { oracle.note("a sound outbox cannot be opened: \(failure)") }
       return nil
     } catch {
-      if !disk.isDead { witness.note("a sound outbox cannot be used: \(error)") }
+      if !disk.isDead { oracle.note("a sound outbox cannot be used: \(error)") }
       return nil
     }
   }
 
   private static func check(
-    _ store: SQLiteOutboxStore, at path: String, _ disk: FaultyDisk, _ witness: Witness
+    _ store: SQLiteOutboxStore, at path: String, _ disk: FaultyDisk, _ oracle: Oracle
   ) async throws {
     let flaws = try OutboxCheck.flaws(at: path)
     if disk.isDead { return }
-    for flaw in flaws { witness.note(flaw) }
+    for flaw in flaws { oracle.note(flaw) }
     let stats = try await store.stats(of: nil)
     var counts: [OutboxItem.State: Int] = [:]
     for item in try await items(in: store).values { counts[item.state, default: 0] += 1 }
     let counted = [stats.pending, stats.inFlight, stats.waiting, stats.held, stats.delivered, stats.dead]
     let rows = [.pending, .inFlight, .waiting, .held, .delivered, .dead].map { counts[$0, default: 0] }
-    if counted != rows { witness.note("the counts are \(counted), those of the rows \(rows)") }
+    if counted != rows { oracle.note("the counts are \(counted), those of the rows \(rows)") }
   }
 
   static func items(in store: SQLiteOutboxStore) async throws -> [String: OutboxItem] {

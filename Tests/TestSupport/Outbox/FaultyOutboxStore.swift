@@ -101,14 +101,14 @@ package final class FaultyOutboxStore: OutboxStore {
     return try await store.discard(account, of: subject, limit: limit, at: now)
   }
 
-  package func hasten(_ account: AccountName, limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> Int {
+  package func retryNow(_ account: AccountName, limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> Int {
     try pass()
-    return try await store.hasten(account, limit: limit, at: now)
+    return try await store.retryNow(account, limit: limit, at: now)
   }
 
-  package func replan(shift: Duration, at now: Timestamp) async throws(OutboxStoreFailure) {
+  package func shiftSchedule(shift: Duration, at now: Timestamp) async throws(OutboxStoreFailure) {
     try pass()
-    try await store.replan(shift: shift, at: now)
+    try await store.shiftSchedule(shift: shift, at: now)
   }
 
   package func expire(limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> (
@@ -118,11 +118,11 @@ package final class FaultyOutboxStore: OutboxStore {
     return try await store.expire(limit: limit, at: now)
   }
 
-  package func sweep(
+  package func prune(
     _ retention: OutboxRetention, limit: Int, at now: Timestamp
   ) async throws(OutboxStoreFailure) -> Bool {
     try pass()
-    return try await store.sweep(retention, limit: limit, at: now)
+    return try await store.prune(retention, limit: limit, at: now)
   }
 
   package func setPaused(_ accounts: Set<AccountName>, _ isPaused: Bool) async throws(OutboxStoreFailure) {

@@ -3,7 +3,7 @@ import Synchronization
 
 /// An API whose answers the test gives: by a rule, or, where the rule has none, call by call.
 package final class ScriptedAPIEndpoint: APIEndpoint {
-  package typealias Outcome = Result<APIAnswer, ExchangeFailure>
+  package typealias Outcome = Result<APIResponse, ExchangeFailure>
   package typealias Rule = @Sendable (APIRequest, Fingerprint?) -> Outcome?
 
   /// A request that waits for its answer.
@@ -16,7 +16,7 @@ package final class ScriptedAPIEndpoint: APIEndpoint {
 
     package func answer(_ outcome: Outcome) { endpoint.finish(id, outcome) }
     package func answer(_ status: Int, retryAfter: Duration? = nil, skew: Duration? = nil) {
-      answer(.success(APIAnswer(status: status, retryAfter: retryAfter, skew: skew)))
+      answer(.success(APIResponse(status: status, retryAfter: retryAfter, skew: skew)))
     }
     package func fail(_ failure: ExchangeFailure) { answer(.failure(failure)) }
   }
@@ -52,7 +52,7 @@ package final class ScriptedAPIEndpoint: APIEndpoint {
 
   package func exchange(
     _ request: APIRequest, of account: AccountName, bearer: Token?, timeout: Duration
-  ) async throws(ExchangeFailure) -> APIAnswer {
+  ) async throws(ExchangeFailure) -> APIResponse {
     let rule = state.withLock { state in
       state.log.append((request, bearer?.fingerprint))
       return state.rule

@@ -6,8 +6,8 @@ package final class MemoryCredentialStore: CredentialStore {
   private struct State {
     var reading: CredentialReading
     var remembered = RememberedAccount()
-    var memoryObstacle: Obstacle?
-    var writeObstacle: Obstacle?
+    var memoryFailure: AccessFailure?
+    var writeFailure: AccessFailure?
     var written: [Credential] = []
     var log: [String] = []
     var passphrase: Secret?
@@ -22,9 +22,9 @@ package final class MemoryCredentialStore: CredentialStore {
     state = Mutex(State(reading: reading, remembered: remembered))
   }
 
-  package func remembered() async throws(Obstacle) -> RememberedAccount {
-    let (remembered, obstacle) = state.withLock { ($0.remembered, $0.memoryObstacle) }
-    if let obstacle { throw obstacle }
+  package func remembered() async throws(AccessFailure) -> RememberedAccount {
+    let (remembered, accessFailure) = state.withLock { ($0.remembered, $0.memoryFailure) }
+    if let accessFailure { throw accessFailure }
     return remembered
   }
 
@@ -35,51 +35,51 @@ package final class MemoryCredentialStore: CredentialStore {
     }
   }
 
-  package func prepare() async throws(Obstacle) {
-    let obstacle = state.withLock { state in
+  package func prepare() async throws(AccessFailure) {
+    let accessFailure = state.withLock { state in
       state.log.append("prepare")
-      return state.writeObstacle
+      return state.writeFailure
     }
-    if let obstacle { throw obstacle }
+    if let accessFailure { throw accessFailure }
   }
 
-  package func write(_ credential: Credential) async throws(Obstacle) {
-    let obstacle = state.withLock { state in
+  package func write(_ credential: Credential) async throws(AccessFailure) {
+    let accessFailure = state.withLock { state in
       state.log.append("write")
-      if state.writeObstacle == nil {
+      if state.writeFailure == nil {
         state.reading = .found(credential)
         state.written.append(credential)
       }
-      return state.writeObstacle
+      return state.writeFailure
     }
-    if let obstacle { throw obstacle }
+    if let accessFailure { throw accessFailure }
   }
 
   package func writeEnd(_ record: EndRecord) async throws(EndNotWritten) {
-    let obstacle = state.withLock { state in
+    let accessFailure = state.withLock { state in
       state.log.append("writeEnd \(record.reason.rawValue)")
       state.remembered.end = record
-      if state.writeObstacle == nil { state.reading = .ended(record) }
-      return state.writeObstacle
+      if state.writeFailure == nil { state.reading = .ended(record) }
+      return state.writeFailure
     }
-    if let obstacle { throw .partly(obstacle) }
+    if let accessFailure { throw .partly(accessFailure) }
   }
 
   package func remove(_ record: EndRecord, fingerprint: Fingerprint?) async throws(EndNotWritten) -> RemovedCredentials
   {
-    let (reading, obstacle) = state.withLock { state in
+    let (reading, accessFailure) = state.withLock { state in
       state.log.append("remove")
       state.remembered.end = record
       let reading = state.reading
-      if state.writeObstacle == nil { state.reading = .ended(record) }
-      return (reading, state.writeObstacle)
+      if state.writeFailure == nil { state.reading = .ended(record) }
+      return (reading, state.writeFailure)
     }
-    if let obstacle { throw .partly(obstacle) }
+    if let accessFailure { throw .partly(accessFailure) }
     if case .found(let credential) = reading { return RemovedCredentials(current: credential) }
     return RemovedCredentials()
   }
 
-  package func setAside() async throws(Obstacle) -> String {
+  package func setAside() async throws(AccessFailure) -> String {
     state.withLock { state in
       state.log.append("setAside")
       state.reading = .neverSignedIn
@@ -87,13 +87,13 @@ package final class MemoryCredentialStore: CredentialStore {
     return "set-aside"
   }
 
-  package func remember(lockedByUser: Bool) async throws(Obstacle) {
-    let obstacle = state.withLock { state in
+  package func remember(lockedByUser: Bool) async throws(AccessFailure) {
+    let accessFailure = state.withLock { state in
       state.log.append("remember \(lockedByUser)")
-      if state.writeObstacle == nil { state.remembered.lockedByUser = lockedByUser }
-      return state.writeObstacle
+      if state.writeFailure == nil { state.remembered.lockedByUser = lockedByUser }
+      return state.writeFailure
     }
-    if let obstacle { throw obstacle }
+    if let accessFailure { throw accessFailure }
   }
 
   package func needsPassphrase() async -> Bool { state.withLock { !$0.isOpen } }
@@ -142,10 +142,10 @@ package final class MemoryCredentialStore: CredentialStore {
   }
 
   /// What keeps the memory of the account from being read from now on; nil: nothing.
-  package func cannotRemember(_ obstacle: Obstacle?) { state.withLock { $0.memoryObstacle = obstacle } }
+  package func cannotRemember(_ accessFailure: AccessFailure?) { state.withLock { $0.memoryFailure = accessFailure } }
 
   /// What keeps it from being written from now on; nil: nothing.
-  package func cannotBeWritten(_ obstacle: Obstacle?) { state.withLock { $0.writeObstacle = obstacle } }
+  package func cannotBeWritten(_ accessFailure: AccessFailure?) { state.withLock { $0.writeFailure = accessFailure } }
 
   package var written: [Credential] { state.withLock(\.written) }
   package var log: [String] { state.withLock(\.log) }

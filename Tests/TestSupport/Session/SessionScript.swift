@@ -9,9 +9,9 @@ package struct SessionScript: Sendable {
   /// What the last event asked for, without the answers to calls.
   package private(set) var actions: [SessionAction] = []
   /// All answers so far; each call may have one.
-  package private(set) var answers: [CallID: [SessionAnswer]] = [:]
+  package private(set) var answers: [CallID: [SessionResponse]] = [:]
   /// All that was announced so far.
-  package private(set) var news: [SessionAnnouncement] = []
+  package private(set) var news: [SessionEvent] = []
   /// When each refresh was asked for.
   package private(set) var attempts: [Timestamp] = []
   private var callCount = 0
@@ -42,7 +42,7 @@ package struct SessionScript: Sendable {
 
   // MARK: - What happens
 
-  package mutating func take(_ event: SessionEvent) {
+  package mutating func take(_ event: SessionInput) {
     let all = machine.handle(event, at: now)
     actions = []
     for action in all {
@@ -70,29 +70,30 @@ package struct SessionScript: Sendable {
     reads(reading)
   }
 
-  package mutating func writes(_ obstacle: Obstacle? = nil) {
-    take(.credentialWritten(generation: generationOfWrite, obstacle.map { .failure($0) } ?? .success(())))
+  package mutating func writes(_ accessFailure: AccessFailure? = nil) {
+    take(.credentialWritten(generation: generationOfWrite, accessFailure.map { .failure($0) } ?? .success(())))
   }
 
   /// `nowhere`: neither the file nor the memory of it took it; else one of them did, whatever the obstacle.
-  package mutating func writesEnd(_ obstacle: Obstacle? = nil, nowhere: Bool = false) {
-    take(.endWritten(obstacle.map { .failure(nowhere ? .nowhere($0) : .partly($0)) } ?? .success(())))
+  package mutating func writesEnd(_ accessFailure: AccessFailure? = nil, nowhere: Bool = false) {
+    take(.endWritten(accessFailure.map { .failure(nowhere ? .nowhere($0) : .partly($0)) } ?? .success(())))
   }
 
   package mutating func removes(
-    _ obstacle: Obstacle? = nil, nowhere: Bool = false, held credential: Credential? = nil, former: [Credential] = []
+    _ accessFailure: AccessFailure? = nil, nowhere: Bool = false, held credential: Credential? = nil,
+    former: [Credential] = []
   ) {
     let removed = RemovedCredentials(current: credential, former: former)
-    take(.removed(obstacle.map { .failure(nowhere ? .nowhere($0) : .partly($0)) } ?? .success(removed)))
+    take(.removed(accessFailure.map { .failure(nowhere ? .nowhere($0) : .partly($0)) } ?? .success(removed)))
   }
 
-  package mutating func notesLock(_ obstacle: Obstacle? = nil) {
-    take(.lockRemembered(obstacle.map { .failure($0) } ?? .success(())))
+  package mutating func notesLock(_ accessFailure: AccessFailure? = nil) {
+    take(.lockRemembered(accessFailure.map { .failure($0) } ?? .success(())))
   }
 
-  package mutating func setsAside(_ obstacle: Obstacle? = nil) {
-    let why = deeds.lazy.compactMap { if case .setAside(let why) = $0 { why } else { nil } }.last ?? "cut off"
-    take(.credentialSetAside(obstacle.map { .failure($0) } ?? .success("work.json.corrupt-1"), why: why))
+  package mutating func setsAside(_ accessFailure: AccessFailure? = nil) {
+    let why = effects.lazy.compactMap { if case .setAside(let why) = $0 { why } else { nil } }.last ?? "cut off"
+    take(.credentialSetAside(accessFailure.map { .failure($0) } ?? .success("work.json.corrupt-1"), why: why))
   }
 
   package mutating func isGranted(_ response: TokenResponse) { ends(.granted(response)) }
@@ -146,23 +147,23 @@ package struct SessionScript: Sendable {
   // MARK: - What is seen
 
   package var state: SessionState { machine.state(at: now) }
-  package var snapshot: SessionSnapshot { machine.snapshot(at: now) }
+  package var snapshot: SessionStatus { machine.snapshot(at: now) }
   package var nextWake: Timestamp? { machine.nextWake(after: now) }
 
   /// The one answer to a call; nil while it waits, or where it was answered twice.
-  package func answer(to id: CallID) -> SessionAnswer? {
+  package func answer(to id: CallID) -> SessionResponse? {
     let all = answers[id] ?? []
     return all.count == 1 ? all[0] : nil
   }
 
   /// What a call is answered at once; nil where it has to wait.
-  package mutating func answer(asking call: SessionCall) -> SessionAnswer? {
+  package mutating func answer(asking call: SessionCall) -> SessionResponse? {
     let id = asks(call)
     return answer(to: id)
   }
 
   /// What the last event asked for that is not an announcement.
-  package var deeds: [SessionAction] {
+  package var effects: [SessionAction] {
     actions.filter { if case .announce = $0 { false } else { true } }
   }
 
@@ -185,14 +186,14 @@ extension Timestamp {
   package static let sample = Timestamp(seconds: 1_795_000_000)
 }
 
-extension Obstacle {
-  package static let denied = Obstacle(.permissionDenied, detail: "work.json: permission denied")
-  package static let away = Obstacle(.volumeUnavailable, detail: "the place is away")
-  package static let full = Obstacle(.storageError, detail: "no space left on device")
-  package static let sealed = Obstacle(.passphraseRequired, detail: "it is sealed with a passphrase")
+extension AccessFailure {
+  package static let denied = AccessFailure(.permissionDenied, detail: "work.json: permission denied")
+  package static let away = AccessFailure(.volumeUnavailable, detail: "the place is away")
+  package static let full = AccessFailure(.storageError, detail: "no space left on device")
+  package static let sealed = AccessFailure(.passphraseRequired, detail: "it is sealed with a passphrase")
 }
 
-extension SessionAnswer {
+extension SessionResponse {
   package var isToken: Bool {
     if case .token = self { true } else { false }
   }

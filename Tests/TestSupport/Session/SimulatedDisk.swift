@@ -33,7 +33,7 @@ package struct SimulatedDisk: Sendable {
 
   package enum Progress {
     case goesOn
-    case done(Result<Void, Obstacle>)
+    case done(Result<Void, AccessFailure>)
     case read(CredentialReading)
   }
 
@@ -57,12 +57,12 @@ package struct SimulatedDisk: Sendable {
     if case .grant(let credential) = file { credential } else { nil }
   }
 
-  private var blocked: Obstacle? { isAway ? .away : isDenied ? .denied : nil }
-  private var cannotWrite: Obstacle? { blocked ?? (isSealed && !hasKey ? .sealed : nil) ?? (isFull ? .full : nil) }
+  private var blocked: AccessFailure? { isAway ? .away : isDenied ? .denied : nil }
+  private var cannotWrite: AccessFailure? { blocked ?? (isSealed && !hasKey ? .sealed : nil) ?? (isFull ? .full : nil) }
 
   /// What a job that could not be done to its end has left of an end.
-  package func notWritten(_ record: EndRecord, _ obstacle: Obstacle) -> EndNotWritten {
-    known.end == record || file == .ended(record) ? .partly(obstacle) : .nowhere(obstacle)
+  package func notWritten(_ record: EndRecord, _ accessFailure: AccessFailure) -> EndNotWritten {
+    known.end == record || file == .ended(record) ? .partly(accessFailure) : .nowhere(accessFailure)
   }
 
   /// Takes one step of a job; `index` counts from 0.
@@ -94,7 +94,7 @@ package struct SimulatedDisk: Sendable {
   private mutating func write(_ credential: Credential, _ index: Int) -> Progress {
     switch index {
     case 0:
-      if let obstacle = cannotWrite { return .done(.failure(obstacle)) }
+      if let accessFailure = cannotWrite { return .done(.failure(accessFailure)) }
       file = .grant(credential)
       return .goesOn
     case 1:
@@ -121,7 +121,7 @@ package struct SimulatedDisk: Sendable {
       known.end = record
       return .goesOn
     case 1:
-      if let obstacle = blocked ?? (isFull ? .full : nil) { return .done(.failure(obstacle)) }
+      if let accessFailure = blocked ?? (isFull ? .full : nil) { return .done(.failure(accessFailure)) }
       if file == .tooNew { return .done(.success(())) }
       if case .grant(let credential) = file, !isOver(credential.grant, record) { return .done(.failure(.full)) }
       file = .ended(record)

@@ -10,8 +10,8 @@ import Testing
 @Suite struct ConfigurationFileTests {
   private let folder = TemporaryFolder()
 
-  private func places(_ environment: [String: String] = [:], option: String? = nil) -> Places {
-    Places(configuration: option, environment: environment, workingDirectory: folder.path)
+  private func places(_ environment: [String: String] = [:], option: String? = nil) -> ConfiguredPaths {
+    ConfiguredPaths(configuration: option, environment: environment, workingDirectory: folder.path)
   }
 
   @Test("--config comes before the environment, and $HEARTH_CONFIG before the XDG folder")

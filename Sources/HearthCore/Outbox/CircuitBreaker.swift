@@ -1,0 +1,78 @@
+/// Which of an account's origins can be reached. One that cannot is tried again with one request at a time.
+package struct CircuitBreaker: Hashable, Sendable {
+  /// How many requests an origin may be sent now.
+  package enum Allowance: Hashable, Sendable {
+    case open
+    /// One request, to see whether it can be reached again.
+    case probe
+    case closed(until: Timestamp)
+  }
+
+  private struct Outage: Hashable {
+    var failures: Int
+    var probeAt: Timestamp
+    var isProbed = false
+    /// Nothing stands there to probe it with.
+    var isIdle = false
+  }
+
+  private let retry: RetryPolicy
+  private var outages: [Origin: Outage] = [:]
+
+  package init(_ retry: RetryPolicy) {
+    self.retry = retry
+  }
+
+  package var unreachable: Set<Origin> { Set(outages.keys) }
+
+  package func allowance(for origin: Origin, at now: Timestamp) -> Allowance {
+    guard let outage = outages[origin] else { return .open }
+    if outage.isProbed { return .closed(until: .distantFuture) }
+    return outage.probeAt <= now ? .probe : .closed(until: outage.probeAt)
+  }
+
+  /// The probe of an origin was taken from the outbox.
+  package mutating func probing(_ origin: Origin) {
+    outages[origin]?.isProbed = true
+    outages[origin]?.isIdle = false
+  }
+
+  /// Nothing is there to be sent: the next item is the probe.
+  package mutating func nothingToProbe(_ origin: Origin) {
+    outages[origin]?.isIdle = true
+  }
+
+  /// The probe did not go out after all.
+  package mutating func probeGivenUp(_ origin: Origin) {
+    outages[origin]?.isProbed = false
+  }
+
+  /// No connection. Returns when the origin is tried again. Requests that were on their way when the outage was found
+  /// do not lengthen it.
+  package mutating func failed(_ origin: Origin, at now: Timestamp, random: Double) -> Timestamp {
+    if let outage = outages[origin], !outage.isProbed { return outage.probeAt }
+    let failures = (outages[origin]?.failures ?? 0) + 1
+    let probeAt = now + retry.wait(failures: failures, random: random)
+    outages[origin] = Outage(failures: failures, probeAt: probeAt)
+    return probeAt
+  }
+
+  package mutating func answered(_ origin: Origin) {
+    outages[origin] = nil
+  }
+
+  /// The network may be back: each origin is tried at once.
+  package mutating func retryNow(at now: Timestamp) {
+    for origin in outages.keys { outages[origin]?.probeAt = now }
+  }
+
+  /// The clock was stepped.
+  package mutating func shift(by shift: Duration) {
+    for (origin, outage) in outages { outages[origin]?.probeAt = outage.probeAt + shift }
+  }
+
+  /// When the next probe is due; nil where none is waited for.
+  package var nextProbeAt: Timestamp? {
+    outages.values.filter { !$0.isProbed && !$0.isIdle }.map(\.probeAt).min()
+  }
+}

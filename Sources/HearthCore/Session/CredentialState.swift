@@ -1,0 +1,44 @@
+/// What is known of the credential.
+///
+/// Legal transitions, beside those to `adopting` (a person signs in) and `ending` (a session ends), which every case
+/// allows:
+///
+///     unread → withheld, unreadable, held, starting, ended, absent
+///     withheld → unread                      the lock is taken away
+///     unreadable → held, withheld, starting, ended, absent
+///     held → withheld, unreadable            a lock wipes it
+///     held → ended                           a newer version wrote in its place, and it ran out
+///     held → starting                        the file of the client's own grant is gone
+///     starting → withheld
+///     adopting → held
+///     ending → ended, absent
+///     ended, absent → held, withheld         another program's grant is found
+///     ended, absent → starting               the client's own grant is asked for again
+package enum CredentialState: Hashable, Sendable {
+  /// Not read yet, or to be read again.
+  case unread
+  /// There is one; a lock keeps it out of memory.
+  case withheld
+  case unreadable(AccessFailure)
+  case held(HeldGrant)
+  /// There is none and nobody need sign in: the client's own first grant is asked for (RFC 6749, section 4.4).
+  case starting(isInFlight: Bool)
+  /// A grant that a person brought, or the client's own first one, is on its way to the disk; nobody sees it before it
+  /// is there.
+  case adopting(Adoption)
+  /// The end is being written down; until it is, clients see what they saw.
+  case ending(EndRecord, shownAs: SessionState)
+  case ended(EndRecord)
+  case absent(signedOut: Bool)
+}
+
+/// A grant of a new sign-in that is being written.
+package struct Adoption: Hashable, Sendable {
+  package internal(set) var credential: Credential
+  /// The user's own lock may have been there when the sign-in began: it is taken away with it.
+  let unlocks: Bool
+  /// The provider has granted it just now.
+  let isFresh: Bool
+  /// What clients see until it is on disk.
+  let shownAs: SessionState
+}

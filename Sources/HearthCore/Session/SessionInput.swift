@@ -1,0 +1,64 @@
+/// What can happen to a session. Results of actions come back as events, too.
+package enum SessionInput: Sendable {
+  /// What is remembered has been read; where it cannot be, `credentialRead` says so, and it is asked for again.
+  case started(RememberedAccount)
+  /// The time that `nextWake` named has come, or an earlier one.
+  case woke
+  /// The clock was set by so much, or the machine resumed (zero): every plan is made anew.
+  case clockChanged(by: Duration)
+  case networkReturned
+  case settingsChanged(RefreshSettings)
+  case stopping
+
+  /// The file, its folder or its key may have changed.
+  case credentialHinted
+  case credentialRead(CredentialReading)
+  case credentialWritten(generation: Int, Result<Void, AccessFailure>)
+  /// With the name of the file that it was moved to, and why that was done.
+  case credentialSetAside(Result<String, AccessFailure>, why: String)
+  case endWritten(Result<Void, EndNotWritten>)
+  case removed(Result<RemovedCredentials, EndNotWritten>)
+  case lockRemembered(Result<Void, AccessFailure>)
+
+  case refreshEnded(generation: Int, RefreshOutcome)
+  /// Whose the grant is, as the provider tells, and where the token endpoint is; nil: that cannot be told now.
+  case identified(generation: Int, Subject?, origin: Origin? = nil)
+
+  case locked(Lock)
+  case unlocked(Lock)
+  case called(CallID, SessionCall)
+}
+
+/// How an attempt to refresh ended.
+package enum RefreshOutcome: Hashable, Sendable {
+  case granted(TokenResponse)
+  case failed(RefreshFailure)
+  /// Room for the answer could not be made: nothing was sent.
+  case notAsked(AccessFailure)
+}
+
+/// Names one waiting call.
+package struct CallID: Hashable, Sendable {
+  package let number: Int
+
+  package init(_ number: Int) {
+    self.number = number
+  }
+}
+
+/// What a client can ask of a session. Each call is answered exactly once.
+package enum SessionCall: Sendable {
+  /// A token; nil: a minute's validity is wished for, and what is still valid is taken.
+  case token(minValidity: Duration?)
+  case refresh
+  case reportUnauthorized(APIRejection)
+  case rehydrate
+  /// Answered once the credential has been read, or could not be.
+  case settle
+  case signOut(revoke: Bool)
+  /// The client's own grant, asked for at once also where it was signed out or is over.
+  case requestGrant
+  /// A grant from a sign-in, already tried against the provider where it had to be. `since`: when it was brought; what
+  /// another sign-in, a sign-out or another program's grant has overtaken is dropped, and a later lock stays.
+  case adopt(Credential, isFresh: Bool = false, since: SessionEpoch? = nil)
+}

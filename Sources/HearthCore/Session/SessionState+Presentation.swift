@@ -1,0 +1,87 @@
+/// The words of the contract for each state: names, reasons, what a user interface shows, what a person should do.
+extension SessionState {
+  package enum Action: String, Sendable {
+    case wait, unlock, signIn, fixConfiguration
+  }
+
+  package var name: String {
+    switch self {
+    case .hydrating: "hydrating"
+    case .locked: "locked"
+    case .unauthenticated: "unauthenticated"
+    case .reauthRequired: "reauthRequired"
+    case .authenticated: "authenticated"
+    }
+  }
+
+  package var reason: String? {
+    switch self {
+    case .hydrating, .authenticated: nil
+    case .locked(.explicit(.user)): "lockedByUser"
+    case .locked(.explicit(.screen)): "screenLocked"
+    case .locked(.explicit(.suspend)): "suspended"
+    case .locked(.accessFailure(let accessFailure)): accessFailure.kind.rawValue
+    case .unauthenticated(let signedOut): signedOut ? EndReason.signedOut.rawValue : "neverSignedIn"
+    case .reauthRequired(let reason): reason.rawValue
+    }
+  }
+
+  package var route: String {
+    switch self {
+    case .hydrating: "loading"
+    case .locked: "locked"
+    case .unauthenticated: "onboarding"
+    case .reauthRequired: "signIn"
+    case .authenticated: "main"
+    }
+  }
+
+  package var action: Action? {
+    switch self {
+    case .hydrating: .wait
+    case .locked(.explicit(.user)): .unlock
+    case .locked(.explicit(.screen)), .locked(.explicit(.suspend)): .wait
+    case .locked(.accessFailure(let accessFailure)): accessFailure.kind == .passphraseRequired ? .unlock : .wait
+    case .unauthenticated, .reauthRequired: .signIn
+    case .authenticated: nil
+    }
+  }
+
+  /// One sentence that says what is and what to do. `detail` is what is known beyond the reason, where it helps.
+  package func message(for account: AccountName, detail: String? = nil) -> String {
+    switch self {
+    case .hydrating: "The credential is being read."
+    case .locked(.explicit(.user)): "Locked. Run \"hearthctl unlock \(account)\"."
+    case .locked(.explicit(.screen)): "Locked with the screen."
+    case .locked(.explicit(.suspend)): "Locked until the machine is awake."
+    case .locked(.accessFailure(let accessFailure)):
+      switch accessFailure.kind {
+      case .passphraseRequired: "Locked by its passphrase. Run \"hearthctl unlock \(account)\"."
+      case .keyUnavailable, .permissionDenied, .volumeUnavailable, .storageError:
+        "The credential cannot be read now (\(accessFailure.detail)); nothing is lost, Hearth goes on by itself."
+      }
+    case .unauthenticated(let signedOut):
+      signedOut
+        ? "You signed out. Run \"hearthctl login \(account)\" to sign in."
+        : "Sign in required. Run \"hearthctl login \(account)\"."
+    case .reauthRequired(let reason): "\(detail ?? reason.sentence) Run \"hearthctl login \(account)\"."
+    case .authenticated: detail ?? "Signed in."
+    }
+  }
+}
+
+extension EndReason {
+  fileprivate var sentence: String {
+    switch self {
+    case .signedOut: "You signed out."
+    case .refreshTokenRejected: "Your session was ended by the provider."
+    case .refreshTokenExpired: "Your session has expired."
+    case .noRefreshToken: "Your session has expired and cannot be renewed."
+    case .rejectedByServer: "Your session was refused by the server."
+    case .accountDisabled: "Your account was disabled by the provider."
+    case .credentialMissing: "The credential was removed."
+    case .credentialCorrupt: "The credential cannot be understood and was set aside."
+    case .credentialTooNew: "The credential was written by a newer version of Hearth."
+    }
+  }
+}

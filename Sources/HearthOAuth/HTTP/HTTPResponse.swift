@@ -1,0 +1,44 @@
+import HearthCore
+
+/// An answer of a server, and when it came by this machine's clock.
+struct HTTPResponse: Hashable, Sendable {
+  var status: Int
+  var headers: [APIRequest.Header] = []
+  var body: [UInt8] = []
+  /// The body was longer than the sender was asked to read, or broke off, and `body` is its beginning.
+  var isTruncated = false
+  var receivedAt: Timestamp
+
+  /// The first header of that name, in any case.
+  func header(_ name: String) -> String? {
+    headers.first { $0.name.lowercased() == name.lowercased() }?.value
+  }
+
+  /// The server's clock (RFC 9110, section 6.6.1).
+  var date: Timestamp? {
+    header("Date").flatMap { Timestamp(httpDate: $0, near: receivedAt) }
+  }
+
+  /// The server's clock less this machine's.
+  var skew: Duration? {
+    date.map { $0 - receivedAt }
+  }
+
+  /// How long the server asks to wait: seconds, or until a moment on its own clock (RFC 9110, section 10.2.3). Not
+  /// less than nothing and not more than a year.
+  var retryAfter: Duration? {
+    guard let text = header("Retry-After") else { return nil }
+    let year = Duration.seconds(365 * 86_400)
+    if !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) {
+      return min(Int64(text).map { .seconds($0) } ?? year, year)
+    }
+    guard let moment = Timestamp(httpDate: text, near: receivedAt) else { return nil }
+    return min(max(moment - (date ?? receivedAt), .zero), year)
+  }
+
+  /// An HTML page: a proxy, a portal or an error page, and never a token endpoint's word.
+  var isPage: Bool {
+    if header("Content-Type").map({ $0.lowercased().contains("html") }) == true { return true }
+    return body.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "<")
+  }
+}

@@ -1,0 +1,23 @@
+import HearthCore
+
+extension AccessFailure {
+  /// What a failed step on a file means for the credential: that it cannot be used now, and never that it is gone.
+  init(_ error: FileError, at path: String) {
+    switch error {
+    case .absent: self.init(.volumeUnavailable, detail: "\(path) is not there")
+    case .exists: self.init(.storageError, detail: "\(path) is in the way")
+    case .permissionDenied: self.init(.permissionDenied, detail: "\(path): permission denied")
+    case .volumeUnavailable(let text): self.init(.volumeUnavailable, detail: "\(path): \(text)")
+    case .keyUnavailable(let text): self.init(.keyUnavailable, detail: "\(path): \(text)")
+    case .noSpace: self.init(.storageError, detail: "\(path): no space left")
+    case .symbolicLink:
+      self.init(.storageError, detail: "\(path) is a symbolic link; name it as credential_file to have it followed")
+    case .notRegular: self.init(.storageError, detail: "\(path) is no regular file")
+    case .notOwn: self.init(.permissionDenied, detail: "\(path) belongs to another user")
+    case .tooBig: self.init(.storageError, detail: "\(path) is too big")
+    case .unanswered(let limit):
+      self.init(.volumeUnavailable, detail: "\(path) did not answer in \(limit.components.seconds) s")
+    case .failed(let text): self.init(.storageError, detail: "\(path): \(text)")
+    }
+  }
+}

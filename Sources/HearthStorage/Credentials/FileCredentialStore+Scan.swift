@@ -1,0 +1,161 @@
+import HearthCore
+import Logging
+
+extension FileCredentialStore {
+  /// What is found at the place of the credential, and what was known of it before.
+  struct CredentialScan {
+    enum Found {
+      case file(CredentialFile)
+      case corrupt(String)
+      case tooNew(version: Int)
+      /// The place can be read and nothing is there; the text says what is missing, nil where nothing was expected.
+      case nothing(String?)
+    }
+
+    let place: CredentialPlace
+    let known: KnownAccount
+    let found: Found
+    /// When the file was last written.
+    var modified = Timestamp(milliseconds: 0)
+  }
+
+  /// Looks, and tells a file that is gone from a place that is away. Throws where that cannot be told, or nothing can
+  /// be read. `beginsAnew`: what was signed out is not expected at its place any more, though its removal could not be
+  /// carried out there.
+  func look(beginsAnew: Bool = false) async throws(AccessFailure) -> CredentialScan {
+    var known = try await accounts.known(account)
+    if beginsAnew, known.removal != nil { known.place = nil }
+    let place = try await resolvePlace()
+    do {
+      return try await lookAtFile(place, known)
+    } catch .absent {
+      guard let missing = try await absence(at: place, known) else {
+        return CredentialScan(place: place, known: known, found: .nothing(nil))
+      }
+      // A volume that went or came between two looks, or a program that removes before it writes, is given a moment.
+      await clock.sleep(until: clock.now() + Self.stillness)
+      do {
+        return try await lookAtFile(place, known)
+      } catch .absent {
+        _ = try await absence(at: place, known)
+        return CredentialScan(place: place, known: known, found: .nothing(missing))
+      } catch {
+        throw AccessFailure(error, at: place.file)
+      }
+    } catch {
+      throw AccessFailure(error, at: place.file)
+    }
+  }
+
+  /// The configured path, or where it points if it is a link.
+  func resolvePlace() async throws(AccessFailure) -> CredentialPlace {
+    isConfiguredPath ? try await resolve(path) : CredentialPlace(file: path, account: account)
+  }
+
+  /// One link is followed, and no second one.
+  func resolve(_ path: String) async throws(AccessFailure) -> CredentialPlace {
+    do {
+      guard try await files.status(path).kind == .link else { return CredentialPlace(file: path, account: account) }
+      let target = try await files.target(ofLink: path)
+      let file = target.hasPrefix("/") ? target : path.splitAtLastSlash.folder + "/" + target
+      return CredentialPlace(file: file, account: account)
+    } catch .absent {
+      return CredentialPlace(file: path, account: account)
+    } catch {
+      throw AccessFailure(error, at: path)
+    }
+  }
+
+  /// What it means that the file is not there: nil where nothing was expected, a text where it is gone. Throws where
+  /// the place itself is away.
+  func absence(at place: CredentialPlace, _ known: KnownAccount) async throws(AccessFailure) -> String? {
+    let marker: CredentialPlace.Marker
+    do {
+      marker = try await place.readMarker(files)
+    } catch {
+      throw AccessFailure(error, at: place.marker)
+    }
+    guard let remembered = known.place else {
+      return marker == .absent ? nil : "\(place.file) is gone"
+    }
+    guard remembered.path == path else {
+      return "the credential was in \(remembered.path), and nothing is in \(path), where it is configured now"
+    }
+    switch marker {
+    case .present(nil), .present(remembered.marker): return "\(place.file) is gone"
+    case .present:
+      throw AccessFailure(
+        .volumeUnavailable, detail: "\(place.marker) belongs to another place, and no credential is there")
+    case .absent:
+      throw AccessFailure(
+        .volumeUnavailable,
+        detail: "neither \(place.file) nor \(place.marker) is there; if the place was emptied on purpose, make an "
+          + "empty file \(place.marker)")
+    }
+  }
+
+  private func lookAtFile(_ place: CredentialPlace, _ known: KnownAccount) async throws(FileError) -> CredentialScan {
+    do throws(FileError) {
+      var contents = try await files.read(place.file, limit: Self.sizeLimit, followsLink: false)
+      guard contents.status.isOwn else { throw FileError.notOwn }
+      await narrow(place, contents.status)
+      let isChangedInPlace = lastSeen?.inode == contents.status.inode && lastSeen?.isUnchanged(contents.status) == false
+      var found = found(in: contents)
+      if isChangedInPlace || found.isCorrupt {
+        contents = try await settled(place, contents)
+        found = self.found(in: contents)
+      }
+      lastSeen = contents.status
+      return CredentialScan(place: place, known: known, found: found, modified: contents.status.modified)
+    } catch .tooBig {
+      return CredentialScan(place: place, known: known, found: .corrupt("it is larger than 1 MiB"))
+    }
+  }
+
+  /// The file once it has been left alone for half a second: another program may be writing it in place.
+  private func settled(_ place: CredentialPlace, _ first: FileContents) async throws(FileError) -> FileContents {
+    var contents = first
+    for _ in 0..<20 {
+      if clock.now() - contents.status.modified >= Self.stillness { return contents }
+      await clock.sleep(until: clock.now() + Self.stillness)
+      let later = try await files.read(place.file, limit: Self.sizeLimit, followsLink: false)
+      if later.status.inode == contents.status.inode, later.status.isUnchanged(contents.status) { return later }
+      contents = later
+    }
+    throw .failed("it is being written all the time")
+  }
+
+  func found(in contents: FileContents) -> CredentialScan.Found {
+    do {
+      return .file(try CredentialFile(contents.bytes, account: account, modified: contents.status.modified))
+    } catch {
+      switch error {
+      case .corrupt(let text): return .corrupt(text)
+      case .tooNew(let version): return .tooNew(version: version)
+      }
+    }
+  }
+
+  private func narrow(_ place: CredentialPlace, _ status: FileStatus) async {
+    guard status.isOpenToOthers else { return }
+    do {
+      try await files.setMode(place.file, to: 0o600)
+      logger.warning("\(place.file) could be read or written by others; its permissions were narrowed to 0600")
+    } catch {
+      logger.warning("\(place.file) can be read or written by others, and its permissions cannot be narrowed")
+    }
+  }
+}
+
+extension FileCredentialStore.CredentialScan.Found {
+  var isCorrupt: Bool {
+    if case .corrupt = self { true } else { false }
+  }
+}
+
+extension FileStatus {
+  /// Whether the same file has the same contents, as far as size and time of change tell.
+  fileprivate func isUnchanged(_ other: FileStatus) -> Bool {
+    size == other.size && modified == other.modified
+  }
+}

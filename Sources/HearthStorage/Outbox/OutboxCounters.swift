@@ -1,0 +1,180 @@
+internal import GRDB
+internal import HearthCore
+
+/// The owners of items and their counts, kept with the items in the same transaction, so that nothing is ever counted.
+struct OutboxCounters: Sendable {
+  struct Key: Hashable {
+    let account: AccountName
+    let subject: Subject?
+  }
+
+  struct Owner: Sendable {
+    let id: Int64
+    let account: AccountName
+    var subject: Subject?
+    var isCurrent: Bool
+    /// By the number of the state.
+    var counts: [Int]
+    var bytes: Int
+    /// Outer nil: not looked up since items left.
+    var oldestPendingAt: Timestamp??
+  }
+
+  private(set) var owners: [Int64: Owner] = [:]
+  private var ids: [Key: Int64] = [:]
+  private var current: [AccountName: Int64] = [:]
+  private(set) var lastPlace: Int64 = 0
+  /// The number of the totals that were taken last, in this run.
+  var lastTotals = 0
+  private var changed: Set<Int64> = []
+  private var isPlaceChanged = false
+  /// Of items that may still be sent, and of those that are dead.
+  private(set) var keptItems = 0
+  private(set) var keptBytes = 0
+
+  init() {}
+
+  /// Reads the owners and the last place that was given.
+  init(_ db: Database) throws {
+    guard let places = try Row.fetchOne(db, sql: "SELECT last FROM places WHERE id = 1") else {
+      throw OutboxStoreFailure.broken("The outbox is damaged: the table of places is empty.")
+    }
+    lastPlace = try places.number(0)
+    guard 0..<Self.furthestPlace ~= lastPlace else {
+      throw OutboxStoreFailure.broken("The outbox is damaged: its last place is none.")
+    }
+    let columns = Self.columns.joined(separator: ", ")
+    for row in try Row.fetchAll(
+      db, sql: "SELECT id, account, issuer, subject, is_current, bytes, \(columns) FROM owners")
+    {
+      guard let account = AccountName(try row.name(1)) else {
+        throw OutboxStoreFailure.broken("The outbox is damaged: an owner has no account.")
+      }
+      let subject: Subject? =
+        if let issuer = try row.text(2), let subject = try row.text(3) { Subject(issuer: issuer, id: subject) } else {
+          nil
+        }
+      let counts = try Self.columns.indices.map { try row.count(6 + $0, atMost: Self.mostItems) }
+      let owner = Owner(
+        id: try row.number(0), account: account, subject: subject, isCurrent: try row.number(4) != 0, counts: counts,
+        bytes: try row.count(5, atMost: Self.mostBytes))
+      owners[owner.id] = owner
+      ids[Key(account: account, subject: owner.subject)] = owner.id
+      if owner.isCurrent { current[account] = owner.id }
+      keptBytes += owner.bytes
+      keptItems += OutboxItem.State.byNumber.filter(\.keepsContent).reduce(0) { $0 + counts[$1.number] }
+    }
+  }
+
+  static let columns = ["pending", "in_flight", "waiting", "held", "delivered", "dead", "cancelled", "superseded"]
+
+  /// More than there can be: what is read beyond is damage, and is taken for this.
+  static let mostItems = 1 << 40
+  static let mostBytes = 1 << 48
+  private static let furthestPlace: Int64 = 1 << 62
+
+  func isOtherUser(_ owner: Owner) -> Bool {
+    owner.subject != nil && !owner.isCurrent && current[owner.account] != nil
+  }
+
+  func owner(_ account: AccountName, _ subject: Subject?) -> Int64? {
+    ids[Key(account: account, subject: subject)]
+  }
+
+  mutating func madeOwner(_ account: AccountName, _ subject: Subject?, in db: Database) throws -> Int64 {
+    if let id = owner(account, subject) { return id }
+    try db.execute(
+      sql: "INSERT INTO owners VALUES (NULL, ?, ?, ?, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)",
+      arguments: [account.description, subject?.issuer, subject?.id])
+    let id = db.lastInsertedRowID
+    owners[id] = Owner(
+      id: id, account: account, subject: subject, isCurrent: false, counts: Array(repeating: 0, count: 8), bytes: 0,
+      oldestPendingAt: .some(nil))
+    ids[Key(account: account, subject: subject)] = id
+    return id
+  }
+
+  mutating func nextPlace() -> Int64 {
+    lastPlace += 1
+    isPlaceChanged = true
+    return lastPlace
+  }
+
+  mutating func added(_ state: OutboxItem.State, bytes: Int, createdAt: Timestamp, to owner: Int64) {
+    count(state, 1, bytes: bytes, of: owner)
+    if case .some(.none) = owners[owner]?.oldestPendingAt { owners[owner]?.oldestPendingAt = .some(createdAt) }
+  }
+
+  mutating func moved(_ from: OutboxItem.State, _ to: OutboxItem.State, bytes: Int, of owner: Int64) {
+    count(from, -1, bytes: bytes, of: owner)
+    count(to, 1, bytes: bytes, of: owner)
+    owners[owner]?.oldestPendingAt = nil
+  }
+
+  mutating func removed(_ state: OutboxItem.State, bytes: Int, of owner: Int64) {
+    count(state, -1, bytes: bytes, of: owner)
+    owners[owner]?.oldestPendingAt = nil
+  }
+
+  mutating func remember(oldest: Timestamp?, of owner: Int64) {
+    owners[owner]?.oldestPendingAt = .some(oldest)
+  }
+
+  private mutating func count(_ state: OutboxItem.State, _ difference: Int, bytes: Int, of owner: Int64) {
+    owners[owner]?.counts[state.number] += difference
+    changed.insert(owner)
+    guard state.keepsContent else { return }
+    owners[owner]?.bytes += difference * bytes
+    keptItems += difference
+    keptBytes += difference * bytes
+  }
+
+  /// Makes an owner the one whose items are sent; the account's others are other users then. Returns whether items of
+  /// theirs wait.
+  mutating func makeCurrent(_ owner: Int64) -> Bool {
+    guard let account = owners[owner]?.account, current[account] != owner else { return false }
+    if let previous = current[account] {
+      owners[previous]?.isCurrent = false
+      changed.insert(previous)
+    }
+    owners[owner]?.isCurrent = true
+    current[account] = owner
+    changed.insert(owner)
+    return owners.values.contains { other in
+      other.account == account && isOtherUser(other)
+        && other.counts[OutboxItem.State.pending.number] + other.counts[OutboxItem.State.waiting.number] > 0
+    }
+  }
+
+  /// Gives all items of an owner another name, or a first one, at once.
+  mutating func name(_ owner: Int64, _ subject: Subject, in db: Database) throws {
+    guard let account = owners[owner]?.account else { return }
+    try db.execute(
+      sql: "UPDATE owners SET issuer = ?, subject = ? WHERE id = ?", arguments: [subject.issuer, subject.id, owner])
+    ids[Key(account: account, subject: owners[owner]?.subject)] = nil
+    owners[owner]?.subject = subject
+    ids[Key(account: account, subject: subject)] = owner
+  }
+
+  /// Writes what changed in this transaction.
+  mutating func write(to db: Database) throws {
+    for id in changed {
+      guard let owner = owners[id] else { continue }
+      let statement = try db.cachedStatement(sql: Self.update)
+      var arguments: [(any DatabaseValueConvertible)?] = [owner.isCurrent]
+      arguments.append(contentsOf: owner.counts)
+      arguments.append(owner.bytes)
+      arguments.append(id)
+      try statement.execute(arguments: StatementArguments(arguments))
+    }
+    if isPlaceChanged {
+      try db.cachedStatement(sql: "UPDATE places SET last = ? WHERE id = 1").execute(arguments: [lastPlace])
+    }
+    changed = []
+    isPlaceChanged = false
+  }
+
+  private static let update =
+    "UPDATE owners SET is_current = ?, " + columns.map { "\($0) = ?" }.joined(separator: ", ")
+    + ", bytes = ? WHERE id = ?"
+}

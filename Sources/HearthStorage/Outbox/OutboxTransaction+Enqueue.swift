@@ -1,0 +1,104 @@
+internal import Crypto
+internal import FoundationEssentials
+internal import GRDB
+internal import HearthCore
+
+extension OutboxTransaction {
+  func enqueue(_ items: [NewOutboxItem], limits: OutboxLimits, at now: Timestamp) throws -> OutboxReceipts {
+    let receipts = try items.enumerated().map { try enqueue($1, place: $0, limits: limits, at: now) }
+    return OutboxReceipts(receipts: receipts, totals: try totals())
+  }
+
+  private func enqueue(
+    _ new: NewOutboxItem, place: Int, limits: OutboxLimits, at now: Timestamp
+  ) throws -> OutboxReceipts.Receipt {
+    let draft = new.draft
+    let known = ledger.owner(draft.account, new.subject)
+    let digest = draft.idempotencyKey.map { _ in Self.digest(draft, new.url) }
+    if let known, let key = draft.idempotencyKey, let digest, let (item, kept) = try keyed(known, key) {
+      guard kept == digest else { throw OutboxStoreFailure.keyConflict(at: place) }
+      return OutboxReceipts.Receipt(item: try item.item(in: ledger), isDuplicate: true)
+    }
+    let bytes = draft.body.count + draft.headers.reduce(0) { $0 + $1.byteCount }
+    let lane = draft.isUnordered ? nil : draft.lane
+    let older = try known.flatMap { owner in try draft.replaceKey.flatMap { try replaced(owner, $0, lane) } }
+    guard ledger.keptItems - (older == nil ? 0 : 1) < limits.items,
+      ledger.keptBytes - (older?.bytes ?? 0) + bytes <= limits.bytes
+    else { throw OutboxStoreFailure.full }
+
+    let owner = try ledger.madeOwner(draft.account, new.subject, in: db)
+    let isHead = try older?.isHead ?? lane.map { try !isLaneBusy(owner, $0) } ?? true
+    let position = older?.position ?? ledger.nextPlace()
+    if let older { try supersede(older, at: now) }
+    let waitsUntil = draft.notBefore.flatMap { $0 > now ? $0 : nil }
+    let state: OutboxItem.State = waitsUntil == nil ? .pending : .waiting
+    try execute(
+      OutboxQueries.insert,
+      [
+        new.id, owner, lane, position, state.number, isHead, waitsUntil?.milliseconds ?? 0, draft.method,
+        new.url.description, new.url.origin.description, now.milliseconds, draft.notBefore?.milliseconds,
+        draft.expiresAt?.milliseconds, waitsUntil?.milliseconds, draft.idempotencyKey ?? new.id, digest,
+        draft.replaceKey, bytes,
+      ])
+    try execute(
+      OutboxQueries.insertContent,
+      [
+        db.lastInsertedRowID, StoredHeaders.encode(draft.headers),
+        // Empty is NULL: SQLite takes a null pointer for that anyway.
+        draft.body.isEmpty ? nil : Data(draft.body),
+      ])
+    ledger.added(state, bytes: bytes, createdAt: now, to: owner)
+    let item = OutboxItem(
+      id: new.id, account: draft.account, subject: new.subject, lane: lane, method: draft.method,
+      url: new.url.description, state: state, createdAt: now, nextAttemptAt: waitsUntil,
+      idempotencyKey: draft.idempotencyKey ?? new.id, bytes: bytes)
+    return OutboxReceipts.Receipt(item: item, isDuplicate: false)
+  }
+
+  /// The item that a key stands for, and its digest.
+  private func keyed(_ owner: Int64, _ key: String) throws -> (StoredItem, digest: Data)? {
+    let statement = try db.cachedStatement(sql: OutboxQueries.byKey)
+    return try Row.fetchOne(statement, arguments: [owner, key]).map {
+      (try StoredItem($0), try $0.decode(Data.self, atIndex: 24))
+    }
+  }
+
+  /// The item that a newer one with its key replaces: one of the same lane that was not sent yet, or waits.
+  private func replaced(_ owner: Int64, _ key: String, _ lane: String?) throws -> StoredItem? {
+    for state in [OutboxItem.State.pending, .waiting] {
+      if let item = try row(OutboxQueries.byReplaceKey, [owner, key, state.number, lane]) { return item }
+    }
+    return nil
+  }
+
+  private func supersede(_ item: StoredItem, at now: Timestamp) throws {
+    var item = item
+    let old = item.state
+    item.state = .superseded
+    item.isHead = false
+    item.position = ledger.nextPlace()
+    item.nextAttemptAt = nil
+    item.finishedAt = now
+    try write(item, was: old)
+  }
+
+  /// What the content of an item is known by: each part with its length before it, so that none runs into the next.
+  /// The names of headers count in no case and no order, values of one name in theirs (RFC 9110, section 5.3).
+  private static func digest(_ draft: OutboxDraft, _ url: HTTPURL) -> Data {
+    var hash = SHA256()
+    func add(_ bytes: [UInt8]) {
+      withUnsafeBytes(of: UInt64(bytes.count).littleEndian) { hash.update(bufferPointer: $0) }
+      hash.update(data: bytes)
+    }
+    add(Array(draft.method.utf8))
+    add(Array(url.description.utf8))
+    let headers = draft.headers.enumerated().map { (name: $1.name.lowercased(), place: $0, value: $1.value) }
+    for header in headers.sorted(by: { ($0.name, $0.place) < ($1.name, $1.place) }) {
+      add(Array(header.name.utf8))
+      add(Array(header.value.utf8))
+    }
+    add([])
+    add(draft.body)
+    return Data(hash.finalize())
+  }
+}

@@ -1,0 +1,77 @@
+import HearthOAuth
+
+/// Where things are: what the options say, else the environment, else the places of the XDG base directories.
+struct ConfiguredPaths: Hashable, Sendable {
+  private let environment: [String: String]
+  private let workingDirectory: String
+  /// Absolute, and so are the two below.
+  let configurationOption: String?
+  private let socketOption: String?
+  private let stateOption: String?
+
+  /// `workingDirectory` is what relative paths of options and of Hearth's own variables begin at.
+  init(
+    configuration: String? = nil, socket: String? = nil, state: String? = nil, environment: [String: String],
+    workingDirectory: String
+  ) {
+    self.environment = environment.filter { !$0.value.isEmpty }
+    self.workingDirectory = workingDirectory
+    let absolute = { (path: String) in Self.absolute(path, from: workingDirectory) }
+    configurationOption = configuration.map(absolute)
+    socketOption = socket.map(absolute)
+    stateOption = state.map(absolute)
+  }
+
+  var home: String? { folder("HOME") }
+
+  /// The proxies that the environment names.
+  var proxies: ProxyEnvironment { ProxyEnvironment(environment) }
+
+  var roots: PathRoots { PathRoots(home: home, credentials: folder("CREDENTIALS_DIRECTORY")) }
+
+  /// Where the configuration is looked for when no option names it, in this order.
+  var configurationFiles: [String] {
+    let base = folder("XDG_CONFIG_HOME") ?? home.map { $0 + "/.config" }
+    return [own("HEARTH_CONFIG"), base.map { $0 + "/hearth/config.toml" }, "/etc/hearth/config.toml"]
+      .compactMap(\.self)
+  }
+
+  /// Never systemd's `$STATE_DIRECTORY`, whose place differs between versions.
+  func state() throws(ConfigurationError) -> StatePaths {
+    let base = folder("XDG_STATE_HOME") ?? home.map { $0 + "/.local/state" }
+    guard let folder = stateOption ?? own("HEARTH_STATE_DIR") ?? base.map({ $0 + "/hearth" }) else {
+      throw ConfigurationError("there is no place for the state: $HOME is not set; name a folder with --state-dir")
+    }
+    return StatePaths(folder: folder)
+  }
+
+  /// Where the socket is made when systemd passes none.
+  func socket() throws(ConfigurationError) -> String {
+    let runtime = folder("XDG_RUNTIME_DIR").map { $0 + "/hearth/rpc.sock" }
+    guard let path = socketOption ?? own("HEARTH_SOCKET") ?? runtime else {
+      throw ConfigurationError(
+        "there is no place for the socket: $XDG_RUNTIME_DIR is not set; name a path with --socket or $HEARTH_SOCKET")
+    }
+    // sun_path has 108 bytes, and the last one is NUL (unix(7)).
+    guard path.utf8.count <= 107 else {
+      throw ConfigurationError(
+        "the socket path \(path) is \(path.utf8.count) bytes long and the system takes 107; name a shorter one with --socket or $HEARTH_SOCKET"
+      )
+    }
+    return path
+  }
+
+  private func own(_ variable: String) -> String? {
+    environment[variable].map { Self.absolute($0, from: workingDirectory) }
+  }
+
+  /// A relative path in such a variable is to be ignored (XDG Base Directory Specification).
+  private func folder(_ variable: String) -> String? {
+    guard let path = environment[variable], path.hasPrefix("/") else { return nil }
+    return path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+  }
+
+  private static func absolute(_ path: String, from workingDirectory: String) -> String {
+    path.hasPrefix("/") ? path : workingDirectory + "/" + path
+  }
+}

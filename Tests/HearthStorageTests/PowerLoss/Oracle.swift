@@ -1,0 +1,207 @@
+import HearthCore
+import Synchronization
+
+/// Knows what callers were told and what an idempotent server did, and notes each contradiction.
+final class Oracle: Sendable {
+  /// A request that somebody wants delivered: the `number`th of its lane.
+  struct Order: Hashable, Sendable, CustomStringConvertible {
+    var lane: String
+    var number: Int
+    /// Orders of one call have the same.
+    var call: Int
+
+    var description: String { "\(lane)/\(number)" }
+  }
+
+  enum Fate: Sendable {
+    /// The store said that it is kept.
+    case kept
+    /// It was taken from the store, and may be on its way.
+    case taken
+    /// What became of it was handed to the store, which did not answer yet.
+    case reported
+  }
+
+  private struct State {
+    var orders: [String: Order] = [:]
+    /// Of those that are not done.
+    var fates: [String: Fate] = [:]
+    /// The store said that their delivery is written down.
+    var done: Set<String> = []
+    var unanswered: [Int: [String]] = [:]
+    /// The store said that it has not taken them.
+    var refused: Set<String> = []
+    var effects: [String: String] = [:]
+    var lastEffect: [String: Int] = [:]
+    var flaws: [String] = []
+    var count = 0
+  }
+
+  private let state = Mutex(State())
+
+  var flaws: [String] { state.withLock { $0.flaws } }
+  /// Orders that were ever kept.
+  var keptCount: Int { state.withLock { $0.count } }
+  var effectCount: Int { state.withLock { $0.effects.count } }
+  /// Kept and not yet done.
+  var openCount: Int { state.withLock { $0.fates.count } }
+
+  func note(_ flaw: String) {
+    state.withLock { $0.flaws.append(flaw) }
+  }
+
+  // MARK: - Callers
+
+  func asks(_ orders: [(id: String, order: Order)]) {
+    state.withLock { state in
+      for (id, order) in orders {
+        state.orders[id] = order
+        state.refused.remove(id)
+        state.unanswered[order.call, default: []].append(id)
+      }
+    }
+  }
+
+  func kept(call: Int, _ receipts: [OutboxReceipts.Receipt]) {
+    state.withLock { state in
+      state.unanswered[call] = nil
+      // Deliveries may have been quicker than this; and one that is there already is known.
+      for receipt in receipts where !receipt.isDuplicate && state.fates[receipt.item.id] == nil {
+        if !state.done.contains(receipt.item.id) { state.fates[receipt.item.id] = .kept }
+      }
+      state.count += receipts.count
+    }
+  }
+
+  func refused(call: Int) {
+    state.withLock { state in
+      for id in state.unanswered.removeValue(forKey: call) ?? [] { state.refused.insert(id) }
+    }
+  }
+
+  // MARK: - Deliveries
+
+  func taken(_ id: String) {
+    state.withLock { state in
+      if state.done.contains(id) { state.flaws.append("\(id) was taken after it was done") }
+      state.fates[id] = .taken
+    }
+  }
+
+  func reported(_ id: String) {
+    state.withLock { $0.fates[id] = .reported }
+  }
+
+  /// The store answered; `isDone` where the item is delivered.
+  func settled(_ id: String, isDone: Bool) {
+    state.withLock { state in
+      state.fates[id] = isDone ? nil : .kept
+      if isDone { state.done.insert(id) }
+    }
+  }
+
+  /// The server: an effect the first time that it sees a key, and the same answer each time after.
+  func serve(_ delivery: Delivery) {
+    state.withLock { state in
+      guard let key = delivery.request.idempotencyKey, let order = state.orders[delivery.id] else {
+        state.flaws.append("\(delivery.id) was never asked for")
+        return
+      }
+      guard delivery.request.url.target == "/\(order)", delivery.request.body == order.body else {
+        state.flaws.append("\(order) reached the server with another content")
+        return
+      }
+      if let known = state.effects[order.description] {
+        if known != key { state.flaws.append("\(order) had an effect under \(known) and again under \(key)") }
+        return
+      }
+      state.effects[order.description] = key
+      guard order.isInLane else { return }
+      if let last = state.lastEffect[order.lane], last >= order.number {
+        state.flaws.append("\(order) came after \(order.lane)/\(last)")
+      }
+      state.lastEffect[order.lane] = order.number
+    }
+  }
+
+  // MARK: - After the power came back
+
+  /// The store was opened again while its disk is at fault: what was taken is in its place again. A commit whose fsync
+  /// failed is in the log all the same and counts now, if none came after it.
+  func reopened() {
+    state.withLock { state in
+      for id in state.fates.keys { state.fates[id] = .kept }
+      state.refused = []
+    }
+  }
+
+  /// Compares what the store has with what it said.
+  func inspect(_ items: [String: OutboxItem]) {
+    state.withLock { state in
+      for (id, fate) in state.fates {
+        let name = state.orders[id]?.description ?? id
+        let found = items[id]?.state
+        switch fate {
+        case .kept:
+          // A claim may be on disk though nobody was told.
+          if found != .pending, found != .waiting, found != .inFlight {
+            state.flaws.append("\(name) was kept and is \(found.word)")
+          }
+        case .taken:
+          if found != .inFlight { state.flaws.append("\(name) was taken and is \(found.word)") }
+        case .reported:
+          // Delivered ones may have been swept.
+          if found != nil, found != .inFlight, found != .pending, found != .waiting, found != .delivered {
+            state.flaws.append("\(name) was reported and is \(found.word)")
+          }
+          if found == nil, state.effects[name] == nil { state.flaws.append("\(name) was reported and is lost") }
+        }
+      }
+      for (id, item) in items where item.state != .delivered && state.done.contains(id) {
+        state.flaws.append("\(id) was done and is \(item.state)")
+      }
+      for id in items.keys where state.refused.contains(id) {
+        state.flaws.append("\(state.orders[id]?.description ?? id) was refused and is there")
+      }
+      for ids in state.unanswered.values {
+        let present = ids.filter { items[$0] != nil || state.effects[state.orders[$0]?.description ?? ""] != nil }
+        if !present.isEmpty, present.count < ids.count { state.flaws.append("half of a call was kept: \(present)") }
+      }
+      state.unanswered = [:]
+      // What was taken goes back to its place now.
+      for (id, item) in items where item.state.isActive { state.fates[id] = .kept }
+      let gone = state.fates.filter { items[$0.key] == nil || items[$0.key]?.state == .delivered }
+      for id in gone.keys { state.fates[id] = nil }
+    }
+  }
+
+  /// Everything that was kept has had its effect.
+  func inspectEnd(_ items: [String: OutboxItem]) {
+    state.withLock { state in
+      for (id, fate) in state.fates {
+        state.flaws.append("\(state.orders[id]?.description ?? id) is \(fate) in the end")
+      }
+      for id in state.done {
+        guard let order = state.orders[id], state.effects[order.description] == nil else { continue }
+        state.flaws.append("\(order) had no effect")
+      }
+      for item in items.values where item.state != .delivered {
+        state.flaws.append("\(item.id) is \(item.state) in the end")
+      }
+    }
+  }
+}
+
+extension Oracle.Order {
+  var isInLane: Bool { !lane.hasPrefix("loose") }
+
+  /// A content of its own for each order, from nothing to some pages.
+  var body: [UInt8] {
+    let count = number % 17 == 0 ? 20_000 : number % 7 * 300
+    return Array(repeating: UInt8(truncatingIfNeeded: number &* 31), count: count)
+  }
+}
+
+extension OutboxItem.State? {
+  fileprivate var word: String { self?.rawValue ?? "lost" }
+}

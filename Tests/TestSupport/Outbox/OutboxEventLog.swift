@@ -1,0 +1,43 @@
+import Synchronization
+
+/// Keeps what was told, and lets a test wait for it.
+package final class OutboxEventLog<Announcement: Sendable>: Sendable {
+  private struct Watcher {
+    let matches: @Sendable (Announcement) -> Bool
+    let continuation: CheckedContinuation<Announcement, Never>
+  }
+
+  private struct State {
+    var log: [Announcement] = []
+    var watchers: [Watcher] = []
+  }
+
+  private let state = Mutex(State())
+
+  package init() {}
+
+  package var all: [Announcement] { state.withLock(\.log) }
+
+  package func add(_ event: Announcement) {
+    let found = state.withLock { state in
+      state.log.append(event)
+      let found = state.watchers.filter { $0.matches(event) }
+      state.watchers.removeAll { $0.matches(event) }
+      return found
+    }
+    found.forEach { $0.continuation.resume(returning: event) }
+  }
+
+  /// The first one, past or to come, that matches.
+  @discardableResult
+  package func first(where matches: @escaping @Sendable (Announcement) -> Bool) async -> Announcement {
+    await withCheckedContinuation { continuation in
+      let known = state.withLock { state -> Announcement? in
+        if let known = state.log.first(where: matches) { return known }
+        state.watchers.append(Watcher(matches: matches, continuation: continuation))
+        return nil
+      }
+      if let known { continuation.resume(returning: known) }
+    }
+  }
+}

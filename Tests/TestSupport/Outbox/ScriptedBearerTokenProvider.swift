@@ -1,0 +1,60 @@
+package import HearthCore
+import Synchronization
+
+/// Sessions whose tokens the test sets. Refusing the current token brings the next one, or what the test says.
+package final class ScriptedBearerTokenProvider: BearerTokenProvider {
+  private struct State {
+    var subject: Subject?
+    var generation = 1
+    var failure: BearerFailure?
+    /// What a refusal of the current token comes to; nil where it brings the next one.
+    var refusal: BearerFailure?
+    /// After so many refusals of the current token there is no session any more.
+    var refusalsLeft: Int
+    var refused: [APIRejection] = []
+  }
+
+  private let state: Mutex<State>
+
+  package init(subject: Subject?, refusals: Int = .max) {
+    state = Mutex(State(subject: subject, refusalsLeft: refusals))
+  }
+
+  package static func token(_ generation: Int) -> Token {
+    let digits = String(generation, radix: 16)
+    let text = String(repeating: "0", count: 8 - digits.count) + digits
+    return Token(secret: Secret("the-secret-token-\(generation)"), fingerprint: Fingerprint(text)!)
+  }
+
+  /// The fingerprints that were refused, in order.
+  package var refused: [Fingerprint] { refusals.map(\.fingerprint) }
+  package var refusals: [APIRejection] { state.withLock(\.refused) }
+  package var current: Token { state.withLock { Self.token($0.generation) } }
+
+  package func set(subject: Subject?) { state.withLock { $0.subject = subject } }
+  package func set(failure: BearerFailure?) { state.withLock { $0.failure = failure } }
+  package func set(refusal: BearerFailure?) { state.withLock { $0.refusal = refusal } }
+  package func renew() { state.withLock { $0.generation += 1 } }
+
+  package func bearer(for account: AccountName) async throws(BearerFailure) -> Bearer {
+    try state.withLock { state throws(BearerFailure) in try Self.bearer(state) }
+  }
+
+  package func refused(_ refusal: APIRejection, of account: AccountName) async throws(BearerFailure) -> Bearer {
+    try state.withLock { state throws(BearerFailure) in
+      state.refused.append(refusal)
+      if let failure = state.refusal { throw failure }
+      if refusal.fingerprint == Self.token(state.generation).fingerprint, state.failure == nil {
+        if state.refusalsLeft == 0 { state.failure = .noSession } else { state.generation += 1 }
+        state.refusalsLeft -= 1
+      }
+      return try Self.bearer(state)
+    }
+  }
+
+  private static func bearer(_ state: State) throws(BearerFailure) -> Bearer {
+    if let failure = state.failure { throw failure }
+    let token = token(state.generation)
+    return Bearer(token: token, subject: state.subject, secrets: [token.secret, Secret("the-refresh-token")])
+  }
+}
