@@ -17,10 +17,10 @@ package final class OwnThreads: TaskExecutor {
     let result = pthread_create(
       &thread, nil,
       { argument in
+        pthread_detach(pthread_self())
         argument.map { Unmanaged<Piece>.fromOpaque($0).takeRetainedValue().run() }
         return nil
       }, piece.toOpaque())
     precondition(result == 0, "there are no more threads")
-    pthread_detach(thread)
   }
 }

@@ -280,12 +280,10 @@ extension SessionMachine {
       looking.wasFruitful()
       switch credentialState {
       case .unread, .withheld, .unreadable:
-        if settings.renewsWithoutRefreshToken {
-          start()
-          break
-        }
-        let detail = "The credential cannot be understood (\(why)) and was set aside as \(name)."
-        actions += end(.credentialCorrupt, detail: detail, at: now)
+        actions += endCorrupt(why, setAsideAs: name, at: now)
+      // Only the file said so, and it is gone now.
+      case .ended(let record) where record.reason == .credentialTooNew:
+        actions += endCorrupt(why, setAsideAs: name, at: now)
       case .held:
         actions += confirmedRejection(at: now)
         // At once, before any look: until it is written, memory holds the only copy.
@@ -294,6 +292,16 @@ extension SessionMachine {
       }
     }
     return actions
+  }
+
+  /// A client that needs nobody to sign in asks for a new grant.
+  private mutating func endCorrupt(_ why: String, setAsideAs name: String, at now: Timestamp) -> [SessionAction] {
+    if settings.renewsWithoutRefreshToken {
+      start()
+      return []
+    }
+    let detail = "The credential cannot be understood (\(why)) and was set aside as \(name)."
+    return end(.credentialCorrupt, detail: detail, at: now)
   }
 
   private mutating func tooNew(_ version: Int, at now: Timestamp) -> [SessionAction] {

@@ -31,7 +31,8 @@ extension SessionMachine {
     var actions = wipeWhereLocked()
     actions += endWhereRunOut(at: now)
     actions += lookWhereDue(at: now)
-    actions += writeWhereDue(at: now)
+    // What is being read may be another program's grant, which is not written over.
+    if !looking.isReading { actions += writeWhereDue(at: now) }
     actions += noteLockWhereDue(at: now)
     actions += answerCalls(at: now)
     actions += beginRefreshIfDue(at: now)
@@ -61,11 +62,10 @@ extension SessionMachine {
     return [.lockStore]
   }
 
-  /// A read under way may bring another grant: it is waited for.
+  /// A read may bring another grant: it is waited for.
   private mutating func endWhereRunOut(at now: Timestamp) -> [SessionAction] {
     guard case .held(let held) = credentialState, held.phase == .idle, locks.isEmpty, !looking.isReading,
-      !writing.isWriting,
-      held.grant.isExpired(at: now)
+      !looking.isWanted, !writing.isWriting, held.grant.isExpired(at: now)
     else { return [] }
     if let format = held.newerFormat, held.isStored {
       request?.isAbandoned = true
