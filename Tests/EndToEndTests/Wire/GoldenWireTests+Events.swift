@@ -115,8 +115,7 @@ extension GoldenWireTests {
       _ = try scene.link.ask("session.import", #"{"account":"work","accessToken":"\#(access)","expiresIn":5}"#)
       try session.hears("nothing can renew it", "session.changed", "session.expiring", "session.changed")
       try outbox.hears("nothing can renew it", "outbox.resumed", "outbox.held", "outbox.paused")
-      try scene.daemon.stop()
-      try GoldenFile(name: "log.txt").check(scene.log)
+      try scene.checkLog("log.txt")
     }
   }
 
@@ -125,7 +124,7 @@ extension GoldenWireTests {
     try await WireScene.play("events-expiring", Self.oidc) { scene in
       try scene.wait(for: "neverSignedIn")
       let session = try Subscriber(scene, #"{"topics":["session"]}"#, "the sessions")
-      let token = try scene.sandbox.refreshToken(#","lifetime":5"#)
+      let token = try scene.sandbox.refreshToken(#","lifetime":10"#)
       _ = try scene.link.ask("session.import", #"{"account":"work","refreshToken":"\#(token)"}"#)
       try session.hears("signed in", "session.changed")
       try scene.fault(#"{"path":"/token","status":503,"headers":{"Retry-After":"900"}}"#)
@@ -134,8 +133,7 @@ extension GoldenWireTests {
       try scene.wait(for: #""health":"expired""#)
       try scene.call("it has run out", "session.get", #"{"account":"work"}"#)
       try scene.call("it has run out", "session.getToken", #"{"account":"work"}"#)
-      try scene.daemon.stop()
-      try GoldenFile(name: "log-expiring.txt").check(scene.log)
+      try scene.checkLog("log-expiring.txt")
     }
   }
 
@@ -154,14 +152,5 @@ extension GoldenWireTests {
       while let line = try slow.receive(), !line.contains(#""id":"end""#) { last = line }
       scene.note("4,000 events that are not read", event: last)
     }
-  }
-}
-
-extension WireScene {
-  /// What the daemon has written at `info` and above, one line a record. Several services write: the order of their lines
-  /// is not determined, and lines are sorted.
-  fileprivate var log: String {
-    let lines = (daemon.process?.errors ?? "").split(separator: "\n")
-    return lines.map { mask.log(String($0)) }.sorted().map { $0 + "\n" }.joined()
   }
 }

@@ -296,7 +296,8 @@ extension GoldenWireTests {
         session.getToken {"account":"end"}
         session.refresh {"account":"end"}
         """)
-      try scene.call("there", "session.rehydrate", #"{"account":"away"}"#)
+      try scene.call("still away", "session.rehydrate", #"{"account":"away"}"#)
+      try scene.checkLog("log-ends.txt")
     }
   }
 }

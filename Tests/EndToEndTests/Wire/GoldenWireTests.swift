@@ -86,6 +86,7 @@ import Testing
         session.get {"account":"work"}
         outbox.getStats {"account":"work"}
         """)
+      try scene.checkLog("log-daemon.txt")
     }
   }
 

@@ -76,6 +76,14 @@ final class WireScene {
   func note(_ what: String, event line: String) { note(("case", quoted(what)), ("event", mask(line))) }
   func note(_ what: String, answer line: String) { note(("case", quoted(what)), ("answer", mask(line))) }
 
+  /// Stops the daemon and checks what it wrote at `info` and above, one line a record. Several services write: the order
+  /// of their lines is not determined, and lines are sorted.
+  func checkLog(_ file: String) throws {
+    try daemon.stop()
+    let lines = (daemon.process?.errors ?? "").split(separator: "\n")
+    try GoldenFile(name: file).check(lines.map { mask.log(String($0)) }.sorted().map { $0 + "\n" }.joined())
+  }
+
   // MARK: - What is not written down
 
   /// Waits until the answer to a call has this in it.
