@@ -232,7 +232,7 @@ extension GoldenWireTests {
     }
     try await WireScene.play("session-client-credentials", configuration) { scene in
       let work = #"{"account":"work"}"#
-      try scene.wait(for: #""state":"authenticated""#)
+      try scene.wait(for: #""lastResult":"success""#)
       try scene.calls(
         "nobody is needed",
         """
