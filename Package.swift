@@ -39,8 +39,8 @@ func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .executableTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .testTarget(name: name, dependencies: dependencies + ["TestSupport"], swiftSettings: strict)
+func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
+  .testTarget(name: name, dependencies: dependencies + ["TestSupport"], exclude: exclude, swiftSettings: strict)
 }
 
 let package = Package(
@@ -98,7 +98,7 @@ let package = Package(
       swiftSettings: strict),
     .target(name: "CDiskFaults", path: "Tests/CDiskFaults", linkerSettings: [.linkedLibrary("sqlite3")]),
     tests("HearthCoreTests", ["HearthCore", "HearthOAuth"]),
-    tests("HearthControlTests", ["HearthControl", "HearthCore"]),
+    tests("HearthControlTests", ["HearthControl", "HearthCore"], exclude: ["Golden"]),
     tests("HearthRuntimeTests", ["HearthRuntime", "HearthStorage", .logging]),
     tests("HearthLinuxTests", ["HearthCore", "HearthLinux", .logging]),
     tests(
@@ -112,6 +112,8 @@ let package = Package(
     tests("SandboxTests", ["hearth-sandbox", .argumentParser, .hummingbird, .hummingbirdTesting, .logging, .nio]),
     tests("hearthctlTests", ["hearthctl"]),
     tests("ArchitectureTests", []),
-    tests("EndToEndTests", ["HearthControl", "HearthCore", "hearthd", "hearthctl", "hearth-sandbox", .grdb]),
+    tests(
+      "EndToEndTests", ["HearthControl", "HearthCore", "hearthd", "hearthctl", "hearth-sandbox", .grdb],
+      exclude: ["Golden"]),
   ]
 )

@@ -1,0 +1,75 @@
+/// Replaces what differs from run to run by fixed words, each by its shape and place, and nothing else.
+///
+/// The same text gets the same word throughout one file, so that it shows which of two fingerprints or items is meant.
+final class Mask {
+  private let folder: String
+  private var words: [String: [String: Int]] = [:]
+  /// The first `seq` that was seen: what follows is told relative to it.
+  private var firstSeq: Int?
+  /// For what comes after an unknown number of events.
+  var hidesSeq = false
+
+  init(folder: String) {
+    self.folder = folder
+  }
+
+  private func word(_ kind: String, _ text: Substring) -> String {
+    let number = words[kind]?[String(text)] ?? (words[kind]?.count ?? 0) + 1
+    words[kind, default: [:]][String(text)] = number
+    return "\(kind)-\(number)"
+  }
+
+  /// A line of the wire.
+  func callAsFunction(_ text: String) -> String {
+    var text = common(text)
+    text = text.replacing(/"((?:previousF|f)ingerprint)":"([0-9a-f]{8})"/) { match in
+      "\"\(match.output.1)\":\"\(self.word("FINGERPRINT", match.output.2))\""
+    }
+    text = text.replacing(/"pid":\d+/, with: #""pid":"PID""#)
+    text = text.replacing(/"version":"[0-9.]+"/, with: #""version":"VERSION""#)
+    text = text.replacing(/"remainingSeconds":\d+/, with: #""remainingSeconds":"SECONDS""#)
+    // Long waits are drawn by chance, or count down; the short ones are always the same.
+    text = text.replacing(/"retryAfterSeconds":\d{3,4}/, with: #""retryAfterSeconds":"SECONDS""#)
+    return text.replacing(/"seq":(\d+)/) { match in
+      guard !self.hidesSeq, let number = Int(match.output.1) else { return #""seq":"SEQ""# }
+      let first = self.firstSeq ?? number
+      self.firstSeq = first
+      return "\"seq\":\"SEQ+\(number - first)\""
+    }
+  }
+
+  /// A line of the daemon's log.
+  func log(_ text: String) -> String {
+    var text = common(text)
+    text = text.replacing(/(fingerprint=)([0-9a-f]{8})/) { "\($0.output.1)\(self.word("FINGERPRINT", $0.output.2))" }
+    text = text.replacing(/Hearth [0-9.]+ is ready/, with: "Hearth VERSION is ready")
+    return text.replacing(/version=[0-9.]+/, with: "version=VERSION")
+  }
+
+  /// What hearthctl writes: JSON, or text for people with spans of time in it.
+  func people(_ text: String) -> String {
+    var text = self(text)
+    text = text.replacing(/(hearthctl|hearthd) \d+\.\d+\.\d+/) { "\($0.output.1) VERSION" }
+    text = text.replacing(/process \d+/, with: "process PID")
+    text = text.replacing(/(last|oldest from|oldest {4}|started|next try) (?:now|(?:in )?\d+ s(?: ago)?)/) {
+      "\($0.output.1) WHEN"
+    }
+    text = text.replacing(/(refreshes in|lasts) \d+ (?:h|min)/) { "\($0.output.1) SPAN" }
+    text = text.replacing(/\d+ (?:h|min) left/, with: "SPAN left")
+    // The column of ages, between two others.
+    return text.replacing(/(  \d+  +)\d s(  +)/) { "\($0.output.1)AGE\($0.output.2)" }
+  }
+
+  private func common(_ text: String) -> String {
+    var text = text.replacing(folder, with: "FOLDER")
+    text = text.replacing(/(127\.0\.0\.1|localhost):[0-9]{4,5}/) { "\($0.output.1):PORT" }
+    text = text.replacing(/(?:at|rt)_[0-9a-f]{64}/) { self.word("TOKEN", $0.output) }
+    text = text.replacing(/eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+/) { self.word("TOKEN", $0.output) }
+    text = text.replacing(/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/) {
+      self.word("ITEM", $0.output)
+    }
+    text = text.replacing(/corrupt-20\d{6}T\d{9}Z/, with: "corrupt-TIME")
+    // Times that the tests themselves give lie beyond this century.
+    return text.replacing(/20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/, with: "TIME")
+  }
+}

@@ -1,0 +1,73 @@
+import FoundationEssentials
+import HearthControl
+import Testing
+
+/// Each error that the daemon can answer, as text, against what was recorded: those too that no call brings about.
+@Suite("Errors are as they were recorded") struct GoldenErrorTests {
+  private static let errors: [(name: String, error: RPCError)] = [
+    ("parseError", .parseError("a message")),
+    ("invalidRequest", .invalidRequest("a message")),
+    ("methodNotFound", .methodNotFound("a.method")),
+    ("invalidParams", .invalidParams("a message")),
+    ("internalError", .internalError("a message")),
+    ("shuttingDown", .shuttingDown),
+    ("overloaded", .overloaded("a message")),
+    ("unauthenticated", .unauthenticated(account: "work", message: "a message")),
+    ("unauthenticated", .unauthenticated(account: "work", message: "a message", action: nil)),
+    ("reauthRequired", .reauthRequired(account: "work", message: "a message")),
+    ("reauthRequired", .reauthRequired(account: "work", message: "a message", action: nil)),
+    ("locked", .locked(account: "work", message: "a message", action: "unlock")),
+    ("locked", .locked(account: "work", message: "a message", action: nil)),
+    ("refreshUnavailable", .refreshUnavailable(account: "work", message: "a message", retryAfterSeconds: nil)),
+    (
+      "refreshUnavailable",
+      .refreshUnavailable(account: "work", message: "a message", action: "fixConfiguration", retryAfterSeconds: 5)
+    ),
+    ("unknownAccount", .unknownAccount("work")),
+    ("originNotAllowed", .originNotAllowed(account: "work", message: "a message")),
+    ("requestFailed", .requestFailed(account: "work", message: "a message")),
+    ("outboxFull", .outboxFull(account: "work", message: "a message")),
+    ("outboxFull", .outboxFull(message: "a message")),
+    ("unknownItem", .unknownItem("an id")),
+    ("invalidItemState", .invalidItemState(account: "work", message: "a message")),
+    ("invalidItemState", .invalidItemState(message: "a message")),
+    ("idempotencyConflict", .idempotencyConflict(account: "work", message: "a message")),
+    ("storageUnavailable", .storageUnavailable(account: "work", message: "a message")),
+    ("storageUnavailable", .storageUnavailable(message: "a message")),
+    ("signInFailed", .signInFailed(account: "work", message: "a message")),
+    ("signInExpired", .signInExpired(account: "work", message: "a message")),
+    ("signInDenied", .signInDenied(account: "work", message: "a message")),
+    ("unknownSignIn", .unknownSignIn("an id")),
+    ("flowNotSupported", .flowNotSupported(account: "work", message: "a message")),
+    ("wrongPassphrase", .wrongPassphrase(account: "work", message: "a message")),
+    ("wrongPassphrase", .wrongPassphrase(account: "work", message: "a message", retryAfterSeconds: 7)),
+    ("passphraseNeeded", .passphraseNeeded(account: "work", message: "a message")),
+  ]
+
+  private static let path =
+    "/" + #filePath.split(separator: "/").dropLast(2).joined(separator: "/") + "/Golden/errors.json"
+
+  @Test("each error is answered as text that was recorded")
+  func errors() throws {
+    let entries = Self.errors.map { name, error in
+      let answer = String(decoding: Response(id: 1, outcome: .failure(error)).line.dropLast(), as: UTF8.self)
+      return "  {\n    \"case\": \"\(name)\",\n    \"answer\": \(answer)\n  }"
+    }
+    let text = "[\n" + entries.joined(separator: ",\n") + "\n]\n"
+    if ProcessInfo.processInfo.environment["HEARTH_RECORD_GOLDEN"] == "1" {
+      try Data(text.utf8).write(to: URL(filePath: Self.path))
+      return
+    }
+    let expected = try String(contentsOf: URL(filePath: Self.path), encoding: .utf8)
+    for (old, new) in zip(expected.split(separator: "\n"), text.split(separator: "\n")) where old != new {
+      Issue.record("Golden/errors.json: expected: \(old)\nactual: \(new)")
+    }
+    #expect(expected == text)
+  }
+
+  @Test("every kind of error is among them")
+  func kinds() {
+    let missing = RPCError.Kind.allCases.filter { kind in !Self.errors.contains { $0.error.code == kind.code } }
+    #expect(missing == [])
+  }
+}
