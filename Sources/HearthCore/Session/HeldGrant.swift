@@ -12,6 +12,8 @@ package struct HeldGrant: Hashable, Sendable {
   package var phase: RefreshPhase = .idle
   /// It was granted because the API had refused the one before it: refused again, the session ends.
   package var followsRefusal = false
+  /// An API answered 401 to it, and nothing can renew it: its user is asked to sign in.
+  package var isRefused = false
   /// Its times were taken from the clock in this run, and not read.
   package var isTimedHere = false
   package var expiryAnnounced = false

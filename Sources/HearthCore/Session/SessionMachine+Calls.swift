@@ -93,7 +93,10 @@ extension SessionMachine {
       return news + end(.rejectedByServer, at: now)
     }
     // An older token that nothing can renew is what there is: one API's 401 does not end the session of all.
-    guard isRenewable else { return news + [.answer(call.id, .done)] }
+    guard isRenewable else {
+      updateHeld { held, _ in held.isRefused = !refusal.isAcceptedElsewhere }
+      return news + [.answer(call.id, .done)]
+    }
     // While a failure is being waited out no refresh is sent for it; the token is given to nobody until one succeeds.
     let isWaitedOut = whyNoRefresh(held, at: now) != nil
     if !(isWaitedOut && refusal.isAcceptedElsewhere) { self.refusal = refusal }

@@ -183,7 +183,8 @@ extension SessionMachine {
   }
 
   mutating func hold(_ credential: Credential, isStored: Bool) {
-    refusal = nil
+    // The same token is as refused as it was, whatever lock wiped it meanwhile.
+    if refusal?.fingerprint != credential.grant.bearer(settings.bearer).fingerprint { refusal = nil }
     let refreshAt = settings.refresh.refreshTime(of: credential.grant, share: random.share())
     credentialState = .held(
       HeldGrant(credential: credential, isStored: isStored, accessFailure: nil, refreshAt: refreshAt))

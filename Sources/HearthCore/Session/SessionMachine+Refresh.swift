@@ -165,8 +165,13 @@ extension SessionMachine {
     var flaw = response.flaw
     if let known = held.credential.subject {
       credential.subject = response.subject.map { known.refined(by: $0) } ?? known
-      if let brought = response.subject, !brought.isSameUser(as: known) {
-        flaw = "The provider answered for another user (\(brought.id)) than \(known.id); nothing of that is used."
+      if let told = response.subject, !told.isSameUser(as: known) {
+        // The configured subject stands in only for as long as the provider tells none.
+        if settings.configuredSubject?.isSameUser(as: known) == true {
+          credential.subject = told
+        } else {
+          flaw = Self.otherUser(told, than: known)
+        }
       }
     }
     if flaw != nil {
@@ -183,6 +188,12 @@ extension SessionMachine {
     updateHeld { held, _ in held.phase = .storing(credential, flaw: flaw) }
     // The file is being read because it may have changed: another program's newer grant is not written over.
     return looking.isReading && !isStopping ? [] : write(credential)
+  }
+
+  private static func otherUser(_ told: Subject, than known: Subject) -> String {
+    let isSameID = told.id == known.id
+    let (new, old) = isSameID ? (" of \(told.issuer)", " of \(known.issuer)") : ("", "")
+    return "The provider answered for another user (\(told.id)\(new)) than \(known.id)\(old); nothing of that is used."
   }
 
   /// The new grant is on disk, or kept in memory because it could not be written: now it may be seen.

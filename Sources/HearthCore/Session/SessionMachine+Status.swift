@@ -5,13 +5,14 @@ extension SessionMachine {
     let held: HeldGrant? = if case .held(let held) = credentialState, state == .authenticated { held } else { nil }
     let foreign = held.flatMap { settings.binding?.refusal(of: $0.credential) }
     let trouble = state == .authenticated ? history.trouble : nil
+    let isRefused = held?.isRefused == true && state == .authenticated
     let isUnsealed = held?.isStored == false && writing.lastFailure?.kind == .passphraseRequired
     let advice: SessionState.Action? =
       if foreign != nil || trouble?.isMisconfigured == true {
         .fixConfiguration
       } else if isUnsealed || trouble?.kind == .passphraseNeeded {
         .unlock
-      } else if state == .authenticated, let advisedAt = signInAdvisedAt, advisedAt <= now {
+      } else if isRefused || state == .authenticated && signInAdvisedAt.map({ $0 <= now }) ?? false {
         .signIn
       } else {
         state.action
@@ -23,10 +24,15 @@ extension SessionMachine {
     case .unread, .withheld, .starting, .adopting, .absent, .ending, .ended: accessFailure = nil
     }
     let isWritePending: Bool =
-      if case .held(let held) = credentialState { !held.isStored && writing.failures > 0 } else { false }
+      if case .held(let held) = credentialState {
+        !held.isStored && (writing.failures > 0 || !writing.isWriting)
+      } else {
+        false
+      }
     return SessionStatus(
       account: account, subject: subject, formerSubject: formerSubject, state: state,
-      message: state.message(for: account, detail: detail(trouble, foreign: foreign, isUnsealed: isUnsealed, advice)),
+      message: state.message(
+        for: account, detail: detail(trouble, of: held, foreign: foreign, isUnsealed: isUnsealed, advice)),
       action: advice,
       since: since,
       isForeign: foreign != nil,
@@ -41,6 +47,9 @@ extension SessionMachine {
   }
 
   private var formerSubject: Subject? {
+    if let subject, let configured = settings.configuredSubject, !subject.isSameUser(as: configured) {
+      return configured
+    }
     guard let subject, !subject.isIssuerAssumed, let origin = settings.binding?.origin else { return nil }
     let former = Subject(issuer: origin.description, id: subject.id, isIssuerAssumed: true)
     return former == subject ? nil : former
@@ -56,7 +65,7 @@ extension SessionMachine {
 
   /// What is to be said beyond the state: why a session ended, or why it cannot be refreshed and what helps.
   private func detail(
-    _ trouble: RefreshTrouble?, foreign: String?, isUnsealed: Bool, _ advice: SessionState.Action?
+    _ trouble: RefreshTrouble?, of held: HeldGrant?, foreign: String?, isUnsealed: Bool, _ advice: SessionState.Action?
   ) -> String? {
     switch credentialState {
     case .ended(let record): return record.detail
@@ -67,6 +76,9 @@ extension SessionMachine {
     if isUnsealed, advice == .unlock {
       return "Signed in; the credential is neither sealed nor refreshed before its passphrase is entered. "
         + "Run \"hearthctl unlock \(account)\"."
+    }
+    if held?.isRefused == true, foreign == nil {
+      return "An API refuses the token, and it cannot be renewed. Run \"hearthctl login \(account)\"."
     }
     guard trouble != nil || foreign != nil else { return nil }
     let why = foreign ?? history.lastError ?? "no answer"

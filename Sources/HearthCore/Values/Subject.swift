@@ -16,9 +16,16 @@ package struct Subject: Hashable, Sendable {
     isIssuerAssumed && !told.isIssuerAssumed && id == told.id ? told : self
   }
 
-  /// Whether both name one user: an issuer that was assumed contradicts none that is told.
+  /// Whether both name one user: an issuer that was assumed contradicts none that is told, and one issuer may be spelt
+  /// with a scheme and a slash at its end or without (Google documents `https://accounts.google.com` and
+  /// `accounts.google.com` as one).
   package func isSameUser(as other: Subject) -> Bool {
-    id == other.id && (issuer == other.issuer || isIssuerAssumed || other.isIssuerAssumed)
+    id == other.id && (spelledIssuer == other.spelledIssuer || isIssuerAssumed || other.isIssuerAssumed)
+  }
+
+  private var spelledIssuer: Substring {
+    let name = issuer.hasPrefix("https://") ? issuer.dropFirst("https://".count) : Substring(issuer)
+    return name.hasSuffix("/") ? name.dropLast() : name
   }
 
   /// One name of one issuer. How the issuer became known is no part of it.

@@ -80,6 +80,12 @@ struct ClientCredentialsTests {
     garbage.setsAside()
     #expect(isAsking(garbage))
 
+    var spoilt = SessionScript(settings)
+    spoilt.reads(.tooNew(version: 9))
+    spoilt.isHinted(.corrupt("no JSON"))
+    spoilt.setsAside()
+    #expect(isAsking(spoilt))
+
     for reason in [EndReason.credentialMissing, .credentialCorrupt, .refreshTokenRejected] {
       let end = EndRecord(reason: reason, at: .sample, fingerprint: nil)
       var remembered = SessionScript(settings, remembered: RememberedAccount(end: end))

@@ -138,6 +138,16 @@ struct HydrationTests {
     #expect(session.state == .authenticated)
   }
 
+  @Test("says that the file is corrupt where garbage took the place of what a newer version wrote")
+  func tooNewThenCorrupt() {
+    var session = SessionScript()
+    session.reads(.tooNew(version: 9))
+    session.isHinted(.corrupt("no JSON"))
+    session.setsAside()
+    session.writesEnd()
+    #expect(session.state == .reauthRequired(.credentialCorrupt))
+  }
+
   @Test("says of a newer version's file the same when the token it holds has run out as after a restart")
   func tooNewAtExpiry() {
     var session = SessionScript.holding()

@@ -44,6 +44,26 @@ struct PendingWriteTests {
     #expect(session.news.filter { $0 == .credentialPendingWrite(.full) }.count == 1)
   }
 
+  @Test("neither writes nor ends before what is being read is known: it may be another program's newer grant")
+  func waitsForTheLook() {
+    var session = pending
+    session.take(.credentialHinted)
+    session.passes(.seconds(10_000))
+    #expect(session.effects.isEmpty)
+    session.reads(.found(.sample(3, issuedAt: session.now)))
+    #expect(session.token == .sample(3))
+    #expect(session.state == .authenticated)
+
+    var writing = pending
+    writing.wakes()
+    writing.take(.credentialHinted)
+    writing.passes(.seconds(10_000))
+    writing.writes(.full)
+    #expect(writing.effects == [.read])
+    writing.reads(.found(.sample(3, issuedAt: writing.now)))
+    #expect(writing.token == .sample(3))
+  }
+
   @Test("sends nothing that could not be stored, and refuses what would need it")
   func sendsNothing() {
     var session = pending

@@ -13,6 +13,32 @@ struct RealProviderTests {
     return credential
   }
 
+  // MARK: - Refused
+
+  @Test("asks to sign in where an API refuses an older token that nothing can renew, and ends nothing")
+  func refusedAndUnrenewable() {
+    var session = SessionScript.holding(lasting(3600, isRenewable: false))
+    session.passes(.seconds(600))
+    session.asks(.reportUnauthorized(APIRejection(Token.sample(1).fingerprint)))
+    #expect(session.state == .authenticated)
+    #expect(session.snapshot.action == .signIn)
+    #expect(session.snapshot.message.contains("An API refuses the token"))
+  }
+
+  @Test("gives a refused token to nobody after a lock, either, until a refresh succeeds")
+  func refusedThroughALock() {
+    var session = SessionScript.holding()
+    session.asks(.reportUnauthorized(APIRejection(Token.sample(1).fingerprint)))
+    session.fails(.unavailable(message: "503", retryAfter: .seconds(60)))
+    session.take(.locked(.screen))
+    session.take(.unlocked(.screen))
+    session.reads(.found(.sample(1, issuedAt: .sample)))
+    guard case .refused(.refreshUnavailable)? = session.answer(asking: .token(minValidity: nil)) else {
+      Issue.record("it is given")
+      return
+    }
+  }
+
   // MARK: - When
 
   @Test("refreshes before the refresh token runs out, where that is before the access token does")

@@ -323,6 +323,44 @@ struct RefreshTests {
     #expect(session.snapshot.action == nil)
   }
 
+  @Test(
+    "takes an issuer that is spelt with a scheme or a slash, or without, for the same",
+    arguments: ["https://id.example.com/", "id.example.com"])
+  func issuerSpelling(issuer: String) {
+    var session = SessionScript.holding()
+    session.asks(.refresh)
+    session.isGranted(.sample(2, subject: Subject(issuer: issuer, id: "2482")))
+    session.writes()
+    #expect(session.token == .sample(2))
+    #expect(session.snapshot.subject == .sample)
+    #expect(session.snapshot.action == nil)
+  }
+
+  @Test("names both issuers where only they tell two users apart")
+  func otherIssuer() {
+    var session = SessionScript.holding()
+    session.asks(.refresh)
+    session.isGranted(.sample(2, subject: Subject(issuer: "https://other.example.com", id: "2482")))
+    session.writes()
+    #expect(session.token == .sample(1))
+    let message = session.snapshot.message
+    #expect(message.contains("https://other.example.com") && message.contains("than 2482 of https://id.example.com"))
+  }
+
+  @Test("lets the subject that the provider tells take the place of the configured one, which stands in for it")
+  func configuredStandsIn() {
+    let standIn = Subject(issuer: "https://id.example.com", id: "me@example.com")
+    var session = SessionScript(SessionSettings(configuredSubject: standIn))
+    session.reads(.found(.sample(1, subject: standIn, issuedAt: .sample)))
+    session.asks(.refresh)
+    session.isGranted(.sample(2))
+    session.writes()
+    #expect(session.token == .sample(2))
+    #expect(session.snapshot.subject == .sample)
+    #expect(session.snapshot.formerSubject == standIn, "what was queued under the stand-in is this user's")
+    #expect(session.snapshot.action == nil)
+  }
+
   @Test("takes note of whose it is when a refresh tells, and tells it")
   func learnsWhoseItIs() {
     var session = SessionScript.holding(.sample(1, subject: nil, issuedAt: .sample))
