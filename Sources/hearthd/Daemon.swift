@@ -74,7 +74,7 @@ struct Daemon {
     self.sessionNews = sessionNews
     let builder = SessionBuilder(
       state: setup.state, clock: clock, watch: InotifyWatch(logger: logger), logger: logger,
-      sender: senders.token, api: api, proxies: setup.places.proxies,
+      sender: senders.token, api: api,
       timeTold: { sessionFeed.yield(.timeTold(skew: $0)) },
       announce: { [status] news, snapshot, issuer in
         hub.sessionIs(snapshot, issuer: issuer, news: news)

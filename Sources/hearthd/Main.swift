@@ -2,6 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import Glibc
 import HearthControl
+import HearthCore
 import HearthLinux
 import HearthRuntime
 import HearthStorage

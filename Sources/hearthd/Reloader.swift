@@ -1,6 +1,7 @@
 import HearthControl
 import HearthCore
 import HearthLinux
+import HearthOAuth
 import HearthRuntime
 import HearthStorage
 
@@ -67,8 +68,8 @@ actor Reloader {
     let old = current
     current = fresh
     setup.threshold.level = setup.fixedLevel ?? fresh.logLevel
-    let origins = Dictionary(uniqueKeysWithValues: fresh.accounts.map { ($0.name, Set($0.apiOrigins)) })
-    let oldOrigins = Dictionary(uniqueKeysWithValues: old.accounts.map { ($0.name, Set($0.apiOrigins)) })
+    let origins = Dictionary(uniqueKeysWithValues: fresh.accounts.map { ($0.name, Set($0.provider.apiOrigins)) })
+    let oldOrigins = Dictionary(uniqueKeysWithValues: old.accounts.map { ($0.name, Set($0.provider.apiOrigins)) })
     // New origins come last: the token of a session that is being replaced goes to none of them.
     await outbox.accountsChanged(
       origins.merging(oldOrigins) { $0.intersection($1) }.filter { origins[$0.key] != nil }, settings: fresh.outbox)
@@ -86,7 +87,7 @@ actor Reloader {
         if isSame, let entry = await sessions[account.name] {
           await entry.service.settingsChanged(fresh.refresh)
         } else {
-          let store = before.map(account.isKept(as:)) == true ? stores[account.name] : nil
+          let store = before?.credential == account.credential ? stores[account.name] : nil
           changes.addTask { await self.serve(account, in: store, refresh: fresh.refresh) }
         }
       }
@@ -98,10 +99,6 @@ actor Reloader {
   private func serve(_ account: AccountConfiguration, in kept: FileCredentialStore?, refresh: RefreshSettings) async {
     let store = kept ?? builder.store(for: account)
     stores[account.name] = store
-    do {
-      await sessions.set(try builder.session(for: account, in: store, refresh: refresh), for: account.name)
-    } catch {
-      log.configurationRefused("The account \(account.name) cannot be served: \(error)")
-    }
+    await sessions.set(builder.session(for: account, in: store, refresh: refresh), for: account.name)
   }
 }

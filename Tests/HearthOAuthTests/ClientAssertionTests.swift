@@ -157,9 +157,9 @@ struct ClientAssertionTests {
     let clock = ManualClock()
     let files = MemoryFileSystem(folders: ["/etc"], now: { .sample })
     files.put(Self.keys[0].pem, at: "/etc/key")
-    let key = ClientKey(file: ClientFile("client key", at: "/etc/key", files: files))
+    let key = ClientKey(file: ClientFile(name: "client key", path: "/etc/key"))
     let assertion = ClientAssertion(issuer: "hearth", subject: "hearth", audience: "a")
-    let token = try await assertion.signed(with: key, offered: nil, at: clock.now()).reveal()
+    let token = try await assertion.signed(with: key, from: files, offered: nil, at: clock.now()).reveal()
     func flaw(of key: Key = Self.keys[0], audience: String = "a", at now: Timestamp = clock.now()) -> String? {
       let verifier = Verifier(key) { now }
       verifier.audience.withLock { $0 = audience }

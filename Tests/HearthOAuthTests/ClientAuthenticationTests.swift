@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Client authentication")
 struct ClientAuthenticationTests {
-  private static let secret = ClientSecret(Secret("s3cret word"))
+  private static let secret = ClientFile(name: "client secret", path: "/etc/secret")
   private static let basic = "Basic " + Data("hearth:s3cret+word".utf8).base64EncodedString()
 
   /// What a provider sees of a client: the `Authorization` header, and the fields of the form that name it.
@@ -23,6 +23,7 @@ struct ClientAuthenticationTests {
   ) async throws -> Proof {
     var seen = Proof()
     try await TransportBench.run { bench in
+      bench.files.put("s3cret word", at: Self.secret.path)
       let endpoint = bench.endpoint(authentication) { $0.authenticationMethods = offered }
       #expect(await bench.failure(of: endpoint) == nil)
       let request = try #require(bench.server.requests.first)
@@ -69,12 +70,14 @@ struct ClientAuthenticationTests {
           "mtls_endpoint_aliases":{"token_endpoint":"https://mtls.example.com/token"}
           """)
       let issuer = try Issuer(bench.base)
-      let plain = try await Discovery(issuer: issuer, sender: bench.sender, timeout: .seconds(30)).endpoints()
+      let plain = try await Discovery(
+        issuer: issuer, sender: bench.sender, files: bench.files, timeout: .seconds(30)
+      ).endpoints()
       #expect(plain.authenticationMethods == ["client_secret_post", "private_key_jwt"])
       #expect(plain.signingAlgorithms == ["ES256", "PS256"])
       #expect(plain.token == bench.server.url("/token"))
       let aliased = try await Discovery(
-        issuer: issuer, sender: bench.sender, timeout: .seconds(30), prefersMutualTLS: true
+        issuer: issuer, sender: bench.sender, files: bench.files, timeout: .seconds(30), prefersMutualTLS: true
       ).endpoints()
       #expect(aliased.token.description == "https://mtls.example.com/token")
       #expect(aliased.revocation == bench.server.url("/revoke"))

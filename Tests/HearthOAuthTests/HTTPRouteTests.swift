@@ -35,7 +35,7 @@ struct HTTPRouteTests {
       #expect(Self.isUnreachable(untrusted, "CERTIFICATE_VERIFY_FAILED"))
       bench.files.put(try authority.pem + other.pem, at: "/etc/ca.pem")
       // No server of a test has a certificate that the system knows.
-      let plan = try await bench.route(authority, besides: other).plan(for: bench.url())
+      let plan = try await bench.route(authority, besides: other).plan(for: bench.url(), files: bench.files)
       #expect(
         plan.tls.trustRoots
           == .certificates(try NIOSSLCertificate.fromPEMBytes(Array((authority.pem + other.pem).utf8))))
@@ -156,12 +156,12 @@ struct HTTPRouteTests {
       }
       var route = try bench.route(chain.root)
       route.pins = [chain.pins[1]]
-      api.route(account, over: route)
+      api.route(account, over: route, files: bench.files)
       for _ in 0..<2 { #expect(await send() == nil) }
       #expect(
         bench.server.requests.map(\.connection).count == 2 && Set(bench.server.requests.map(\.connection)).count == 1)
       route.pins = [try TestAuthority.root("other").pin]
-      api.route(account, over: route)
+      api.route(account, over: route, files: bench.files)
       guard case .notSent(let message)? = await send() else {
         Issue.record("it was sent")
         return
@@ -247,7 +247,7 @@ struct HTTPRouteTests {
       var route = try bench.route(authority)
       route.identity = try identity(bench, try authority.identity("hearth"))
       let client = OAuthClient(id: "hearth", authentication: .tls)
-      #expect(await bench.failure(of: bench.endpoint(.oidc(try Issuer(base), client), route)) == nil)
+      #expect(await bench.failure(of: bench.endpoint(.oauth(.discovered(try Issuer(base)), client), route)) == nil)
     }
   }
 }

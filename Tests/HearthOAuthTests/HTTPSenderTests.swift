@@ -224,7 +224,7 @@ struct HTTPSenderTests {
     let body = String(repeating: "x", count: 200_000)
     try await LoopbackServer.with({ _ in .answer(200, body: body) }) { server in
       let answer = try await withSender(clock: clock) { sender in
-        try await sender.send(HTTPSender.Request(url: server.url(), answerLimit: 100_000), timeout: .seconds(30))
+        try await sender.send(HTTPSender.Request(url: server.url(), limit: 100_000), timeout: .seconds(30))
       }
       #expect(answer.isTruncated)
       #expect(answer.body.count == 100_000)

@@ -52,9 +52,10 @@ import Testing
       bench.provider.grant("/token")
       var endpoints = ProviderEndpoints(token: bench.server.url("/token"))
       endpoints.userInfo = bench.server.url("/userinfo")
-      var provider = ProviderConfiguration(kind: .oauth2(endpoints, OAuthClient(id: "h")), subject: "me@example.com")
+      var provider = ProviderConfiguration(
+        kind: .oauth(.named(endpoints), OAuthClient(id: "h")), subject: "me@example.com")
       provider.userInfoSubjectField = "id"
-      let named = provider.tokenEndpoint(sender: bench.sender, timeout: .seconds(30))
+      let named = provider.tokenEndpoint(sender: bench.sender, files: bench.files, timeout: .seconds(30))
       let assumed = { Subject(issuer: bench.base, id: $0, isIssuerAssumed: true) }
       #expect(await named.identify(bench.credential()) == assumed("2482"))
       let configured = try await named.refresh(bench.credential())

@@ -129,12 +129,12 @@ struct ProxyTests {
   @Test(
     "what is no proxy says why, and nothing of its password",
     arguments: [
-      ("https://me:s3cret@proxy:1", Proxy.Flaw.scheme), ("ftp://proxy", .scheme), ("http://proxy/path", .path),
+      ("https://me:s3cret@proxy:1", Proxy.ParseError.scheme), ("ftp://proxy", .scheme), ("http://proxy/path", .path),
       ("http://proxy:0", .place), ("http://proxy:99999", .place), ("http://", .place), ("http://a b", .place),
       ("http://me:%zz@proxy", .credentials), ("http://:pw@proxy", .credentials),
       ("socks5://me:s3cret@proxy", .socksCredentials),
     ])
-  func noProxy(text: String, flaw: Proxy.Flaw) {
+  func noProxy(text: String, flaw: Proxy.ParseError) {
     #expect(throws: flaw) { try Proxy(text) }
     #expect(!"\(flaw)".contains("s3cret"))
   }

@@ -40,13 +40,16 @@ struct ProviderBench {
   let server: LoopbackServer
   let sender: HTTPSender
   let clock: ManualClock
+  let files: MemoryFileSystem
 
   static func run(_ body: (ProviderBench) async throws -> Void) async throws {
     let provider = ScriptedProvider()
     let clock = ManualClock()
+    let files = MemoryFileSystem(folders: ["/etc"], now: { .sample })
     try await LoopbackServer.with({ provider.reply(to: $0) }) { server in
       try await withSender(.fresh, clock: clock) { sender in
-        try await body(ProviderBench(provider: provider, server: server, sender: sender, clock: clock))
+        try await body(
+          ProviderBench(provider: provider, server: server, sender: sender, clock: clock, files: files))
       }
     }
   }
@@ -59,16 +62,17 @@ struct ProviderBench {
     _ kind: ProviderConfiguration.Kind, subject: String? = nil, defaultLifetime: Duration? = nil
   ) -> any TokenEndpoint {
     ProviderConfiguration(kind: kind, subject: subject, defaultLifetime: defaultLifetime)
-      .tokenEndpoint(sender: sender, timeout: .seconds(30))
+      .tokenEndpoint(sender: sender, files: files, timeout: .seconds(30))
   }
 
   func oidc(
     secret: String? = nil, scopes: [String] = [], issuer: String? = nil, subject: String? = nil
   ) -> any TokenEndpoint {
-    let secret = secret.map { text in ClientSecret(Secret(text)) }
-    let client = OAuthClient(id: "hearth app", secret: secret, scopes: scopes)
+    if let secret { files.put(secret, at: "/etc/secret") }
+    let file = secret.map { _ in ClientFile(name: "client secret", path: "/etc/secret") }
+    let client = OAuthClient(id: "hearth app", authentication: .automatic(file), scopes: scopes)
     guard let issuer = try? Issuer(issuer ?? base) else { preconditionFailure("the test's own issuer is none") }
-    return endpoint(.oidc(issuer, client), subject: subject)
+    return endpoint(.oauth(.discovered(issuer), client), subject: subject)
   }
 
   func credential(

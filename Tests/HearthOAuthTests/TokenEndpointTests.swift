@@ -57,12 +57,12 @@ struct TokenEndpointTests {
   @Test("a client secret is read from its file each time, and one that cannot be read is the configuration's")
   func secretFile() async throws {
     let path = "/etc/secret"
-    let files = MemoryFileSystem(folders: ["/etc"], now: { .sample })
     try await ProviderBench.run { bench in
+      let files = bench.files
       bench.provider.discover(at: bench.server)
       bench.provider.grant("/token")
-      let client = OAuthClient(id: "h", secret: ClientSecret(file: path, files: files))
-      let endpoint = bench.endpoint(.oidc(try Issuer(bench.base), client))
+      let client = OAuthClient(id: "h", authentication: .automatic(ClientFile(name: "client secret", path: path)))
+      let endpoint = bench.endpoint(.oauth(.discovered(try Issuer(bench.base)), client))
       let missing = await bench.outcome(of: endpoint)
       #expect(missing.outcome == .misconfigured)
       #expect(missing.message.contains(path))
@@ -93,7 +93,7 @@ struct TokenEndpointTests {
       let firebase = FirebaseProject(apiKey: Secret("key-0123"), tokenEndpoint: bench.server.url("/token"))
       let endpoints = [
         bench.oidc(),
-        bench.endpoint(.oauth2(ProviderEndpoints(token: bench.server.url("/token")), OAuthClient(id: "h"))),
+        bench.endpoint(.oauth(.named(ProviderEndpoints(token: bench.server.url("/token"))), OAuthClient(id: "h"))),
         bench.endpoint(.json(JSONBackend(refreshURL: bench.server.url("/refresh")))),
         bench.endpoint(.firebase(firebase)),
         bench.endpoint(
@@ -124,7 +124,7 @@ struct TokenEndpointTests {
       bench.provider.grant("/userinfo", #"{"sub":"2482"}"#)
       let endpoints = [
         bench.oidc(),
-        bench.endpoint(.oauth2(ProviderEndpoints(token: bench.server.url("/token")), OAuthClient(id: "h"))),
+        bench.endpoint(.oauth(.named(ProviderEndpoints(token: bench.server.url("/token"))), OAuthClient(id: "h"))),
         bench.endpoint(.json(JSONBackend(refreshURL: bench.server.url("/refresh")))),
       ]
       let foreign = bench.credential(subject: Subject(issuer: "https://other.example.com", id: "1"))
@@ -153,7 +153,7 @@ struct TokenEndpointTests {
       let firebase = FirebaseProject(apiKey: Secret("key"), tokenEndpoint: bench.server.url("/token"))
       let google = bench.endpoint(.firebase(FirebaseProject(apiKey: Secret("key"))))
       for endpoint in [
-        bench.endpoint(.oauth2(ProviderEndpoints(token: bench.server.url("/token")), OAuthClient(id: "h"))),
+        bench.endpoint(.oauth(.named(ProviderEndpoints(token: bench.server.url("/token"))), OAuthClient(id: "h"))),
         bench.endpoint(.json(JSONBackend(refreshURL: bench.server.url("/refresh")))),
         bench.endpoint(.firebase(firebase)),
       ] {
@@ -175,7 +175,7 @@ struct TokenEndpointTests {
       let opaque = Token(hashing: Secret("opaque"))
       let named = ProviderEndpoints(token: url)
       let kinds: [ProviderConfiguration.Kind] = [
-        .oauth2(named, OAuthClient(id: "h")), .json(JSONBackend(refreshURL: url)),
+        .oauth(.named(named), OAuthClient(id: "h")), .json(JSONBackend(refreshURL: url)),
         .firebase(FirebaseProject(apiKey: Secret("key"))), .clientCredentials(.named(named), OAuthClient(id: "h")),
       ]
       for kind in kinds {
@@ -214,7 +214,7 @@ struct TokenEndpointTests {
         #expect(await bench.outcome(of: bench.oidc()).outcome == .unanswered)
       }
       let nowhere = try HTTPURL("http://127.0.0.1:\(LoopbackServer.refusingPort)/token")
-      let endpoint = bench.endpoint(.oauth2(ProviderEndpoints(token: nowhere), OAuthClient(id: "h")))
+      let endpoint = bench.endpoint(.oauth(.named(ProviderEndpoints(token: nowhere)), OAuthClient(id: "h")))
       #expect(await bench.outcome(of: endpoint).outcome == .unavailable)
     }
   }
@@ -250,10 +250,11 @@ struct TokenEndpointTests {
       bench.provider.grant("/token")
       let client = OAuthClient(id: "h", scopes: ["a"])
       var provider = ProviderConfiguration(
-        kind: .oauth2(ProviderEndpoints(token: bench.server.url("/token")), client))
+        kind: .oauth(.named(ProviderEndpoints(token: bench.server.url("/token"))), client))
       for isSent in [true, false] {
         provider.sendsScopeOnRefresh = isSent
-        _ = try await provider.tokenEndpoint(sender: bench.sender, timeout: .seconds(30)).refresh(bench.credential())
+        _ = try await provider.tokenEndpoint(sender: bench.sender, files: bench.files, timeout: .seconds(30))
+          .refresh(bench.credential())
         #expect(bench.requests.last?.body.contains("scope=a") == isSent)
       }
     }
@@ -283,7 +284,8 @@ struct TokenEndpointTests {
       #expect(await bench.oidc().revoke(bench.credential()) == false)
       bench.provider.answer("/revoke", with: .close)
       #expect(await bench.oidc().revoke(bench.credential()) == false)
-      let without = bench.endpoint(.oauth2(ProviderEndpoints(token: bench.server.url("/token")), OAuthClient(id: "h")))
+      let without = bench.endpoint(
+        .oauth(.named(ProviderEndpoints(token: bench.server.url("/token"))), OAuthClient(id: "h")))
       #expect(await without.revoke(bench.credential()) == false)
     }
   }
@@ -331,7 +333,9 @@ struct TokenEndpointTests {
     try await ProviderBench.run { bench in
       bench.provider.discover(at: bench.server)
       bench.provider.grant("/token")
-      let client = OAuthClient(id: "h", secret: ClientSecret(Secret("s3cret-word")), scopes: ["api"])
+      bench.files.put("s3cret-word", at: "/etc/secret")
+      let secret = ClientFile(name: "client secret", path: "/etc/secret")
+      let client = OAuthClient(id: "h", authentication: .automatic(secret), scopes: ["api"])
       let endpoint = bench.endpoint(.clientCredentials(.discovered(try Issuer(bench.base)), client))
       let response = try await endpoint.refresh(bench.credential(refreshToken: nil))
       #expect(response.accessToken.secret == Secret("new-access"))

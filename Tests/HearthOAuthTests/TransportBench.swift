@@ -32,9 +32,9 @@ struct TransportBench {
     server.url(target, scheme: scheme, host: host)
   }
 
-  func file(_ what: String, _ text: String, at path: String = "/etc/file") -> ClientFile {
+  func file(_ name: String, _ text: String, at path: String = "/etc/file") -> ClientFile {
     files.put(text, at: path)
-    return ClientFile(what, at: path, files: files)
+    return ClientFile(name: name, path: path)
   }
 
   /// Trusts this authority, and perhaps another.
@@ -50,7 +50,8 @@ struct TransportBench {
   ) -> any TokenEndpoint {
     var endpoints = ProviderEndpoints(token: url(host: host), revocation: url("/revoke", host: host))
     change(&endpoints)
-    return endpoint(.oauth2(endpoints, OAuthClient(id: "hearth", authentication: authentication)), route, parameters)
+    return endpoint(
+      .oauth(.named(endpoints), OAuthClient(id: "hearth", authentication: authentication)), route, parameters)
   }
 
   func endpoint(
@@ -59,7 +60,7 @@ struct TransportBench {
     var configuration = ProviderConfiguration(kind: kind)
     configuration.route = route
     configuration.tokenParameters = parameters
-    return configuration.tokenEndpoint(sender: sender, timeout: .seconds(30))
+    return configuration.tokenEndpoint(sender: sender, files: files, timeout: .seconds(30))
   }
 
   var credential: Credential {

@@ -5,7 +5,7 @@ package struct OutboxSettings: Hashable, Sendable {
   package var maxBytes: Int = 1 << 30
   /// Of one body, in bytes.
   package var maxBody: Int = 1 << 20
-  /// Unordered requests of an account in flight at once. Lanes have one each, and wait for none of these.
+  /// How many unordered requests of an account are in flight at once. Lanes have one each, besides these.
   package var concurrency: Int = 8
   package var retryInitial: Duration = .seconds(1)
   package var retryMax: Duration = .seconds(6 * 3600)
@@ -15,4 +15,39 @@ package struct OutboxSettings: Hashable, Sendable {
   package var keepDead: Duration = .seconds(30 * 24 * 3600)
 
   package init() {}
+}
+
+extension OutboxSettings {
+  package enum Key: String, ConfigurationKey {
+    case concurrency
+    case maxItems = "max_items"
+    case maxBytes = "max_bytes"
+    case maxBody = "max_body"
+    case retryInitial = "retry_initial"
+    case retryMax = "retry_max"
+    case maxAttempts = "max_attempts"
+    case idempotencyHorizon = "idempotency_horizon"
+    case keepDelivered = "keep_delivered"
+    case keepDead = "keep_dead"
+  }
+
+  package init(reading table: TableReader<Key>) throws(ConfigurationError) {
+    maxItems = try table.integer(.maxItems, in: 1...100_000_000) ?? maxItems
+    maxBytes = try table.byteCount(.maxBytes) ?? maxBytes
+    maxBody = try table.byteCount(.maxBody) ?? maxBody
+    concurrency = try table.integer(.concurrency, in: 1...1024) ?? concurrency
+    retryInitial = try table.duration(.retryInitial) ?? retryInitial
+    retryMax = try table.duration(.retryMax) ?? retryMax
+    maxAttempts = try table.integer(.maxAttempts, in: 1...1_000_000) ?? maxAttempts
+    idempotencyHorizon = try table.duration(.idempotencyHorizon) ?? idempotencyHorizon
+    keepDelivered = try table.duration(.keepDelivered, orZero: true) ?? keepDelivered
+    keepDead = try table.duration(.keepDead, orZero: true) ?? keepDead
+    guard retryInitial <= retryMax else {
+      throw table.error(
+        table.has(.retryInitial) ? .retryInitial : .retryMax, "makes retry_initial longer than retry_max")
+    }
+    guard maxBody <= maxBytes else {
+      throw table.error(table.has(.maxBody) ? .maxBody : .maxBytes, "makes max_body larger than max_bytes")
+    }
+  }
 }

@@ -1,4 +1,4 @@
-/// What the configuration says of one account's session.
+/// What the configuration says about one account's session.
 package struct SessionSettings: Hashable, Sendable {
   package var refresh: RefreshSettings
   /// `lock_on = ["unreadable"]`: a file that cannot be read locks at once, not when the token has run out.
@@ -6,7 +6,7 @@ package struct SessionSettings: Hashable, Sendable {
   /// The provider gives a new token without a refresh token (RFC 6749, section 4.4).
   package var renewsWithoutRefreshToken: Bool
   package var bearer: BearerKind
-  /// Whose the session is where the provider does not tell.
+  /// Whose the session is where the provider does not say.
   package var configuredSubject: Subject?
   /// Where grants belong; nil: to wherever they are sent.
   package var binding: TokenBinding?
@@ -22,5 +22,24 @@ package struct SessionSettings: Hashable, Sendable {
     self.bearer = bearer
     self.configuredSubject = configuredSubject
     self.binding = binding
+  }
+}
+
+extension SessionSettings {
+  package enum Key: String, ConfigurationKey {
+    case lockOn = "lock_on"
+  }
+
+  /// Reads what an account's table says about locks. A value that Hearth does not know yet is refused: it would lock
+  /// nothing, and somebody would rely on it.
+  package init(reading table: TableReader<Key>) throws(ConfigurationError) {
+    let triggers = try table.strings(.lockOn)
+    for text in triggers where text != "unreadable" {
+      let planned =
+        ["screen-lock", "suspend"].contains(text)
+        ? "it is not supported yet, and would lock nothing; " : ""
+      throw table.error(.lockOn, "cannot have \"\(text)\": \(planned)what works is \"unreadable\"")
+    }
+    self.init(locksWhenUnreadable: !triggers.isEmpty)
   }
 }

@@ -3,19 +3,19 @@ import Synchronization
 
 /// Sends requests to APIs over kept connections, each account's by its own route.
 package final class HTTPAPIEndpoint: APIEndpoint {
-  /// What is read of an answer's body, in bytes.
-  package static let answerLimit = 8 << 20
+  /// How much of a response's body is read, in bytes.
+  package static let responseLimit = 8 << 20
 
   private let sender: HTTPSender
-  private let routes = Mutex<[AccountName: HTTPRoute]>([:])
+  private let routes = Mutex<[AccountName: (route: HTTPRoute, files: any FileSystem)]>([:])
 
   package init(sender: HTTPSender) {
     self.sender = sender
   }
 
-  /// How the requests of an account travel from now on; nil: as those of an account without settings of its own.
-  package func route(_ account: AccountName, over route: HTTPRoute?) {
-    routes.withLock { $0[account] = route }
+  /// Sends the requests of an account over this route from now on. Its certificates and keys are read from `files`.
+  package func route(_ account: AccountName, over route: HTTPRoute, files: any FileSystem) {
+    routes.withLock { $0[account] = (route, files) }
   }
 
   package func exchange(
@@ -29,20 +29,20 @@ package final class HTTPAPIEndpoint: APIEndpoint {
     if let key = request.idempotencyKey {
       headers.append(APIRequest.Header(name: "Idempotency-Key", value: key))
     }
-    let answer = try await sender.send(
+    let response = try await sender.send(
       HTTPSender.Request(
-        method: request.method, url: request.url, headers: headers, body: request.body, answerLimit: Self.answerLimit,
-        acceptsCutAnswer: true, plan: plan),
+        method: request.method, url: request.url, headers: headers, body: request.body, limit: Self.responseLimit,
+        acceptsPartialResponse: true, plan: plan),
       timeout: timeout)
     return APIResponse(
-      status: answer.status, headers: answer.headers, body: answer.body, isTruncated: answer.isTruncated,
-      retryAfter: answer.retryAfter, skew: answer.skew)
+      status: response.status, headers: response.headers, body: response.body, isTruncated: response.isTruncated,
+      retryAfter: response.retryAfter, skew: response.skew)
   }
 
   private func plan(for url: HTTPURL, of account: AccountName) async throws(ExchangeFailure) -> ConnectionPlan {
-    let route = routes.withLock { $0[account] } ?? HTTPRoute()
+    guard let (route, files) = routes.withLock({ $0[account] }) else { return ConnectionPlan() }
     do {
-      return try await route.plan(for: url)
+      return try await route.plan(for: url, files: files)
     } catch {
       switch error {
       case .unreachable(let message), .unanswered(let message), .misconfigured(let message),

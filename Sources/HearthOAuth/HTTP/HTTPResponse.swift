@@ -1,11 +1,11 @@
 import HearthCore
 
-/// An answer of a server, and when it came by this machine's clock.
+/// The response of a server, and when it came by this machine's clock.
 struct HTTPResponse: Hashable, Sendable {
   var status: Int
   var headers: [APIRequest.Header] = []
   var body: [UInt8] = []
-  /// The body was longer than the sender was asked to read, or broke off, and `body` is its beginning.
+  /// The body was longer than the request's limit, or ended too early, and `body` is its beginning.
   var isTruncated = false
   var receivedAt: Timestamp
 
@@ -24,19 +24,19 @@ struct HTTPResponse: Hashable, Sendable {
     date.map { $0 - receivedAt }
   }
 
-  /// How long the server asks to wait: seconds, or until a moment on its own clock (RFC 9110, section 10.2.3). Not
-  /// less than nothing and not more than a year.
+  /// How long the server asks to wait: seconds, or until a time on its own clock (RFC 9110, section 10.2.3). At
+  /// least nothing and at most a year.
   var retryAfter: Duration? {
     guard let text = header("Retry-After") else { return nil }
     let year = Duration.seconds(365 * 86_400)
     if !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) {
       return min(Int64(text).map { .seconds($0) } ?? year, year)
     }
-    guard let moment = Timestamp(httpDate: text, near: receivedAt) else { return nil }
-    return min(max(moment - (date ?? receivedAt), .zero), year)
+    guard let time = Timestamp(httpDate: text, near: receivedAt) else { return nil }
+    return min(max(time - (date ?? receivedAt), .zero), year)
   }
 
-  /// An HTML page: a proxy, a portal or an error page, and never a token endpoint's word.
+  /// An HTML page: it comes from a proxy or a portal, and never from a token endpoint itself.
   var isPage: Bool {
     if header("Content-Type").map({ $0.lowercased().contains("html") }) == true { return true }
     return body.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "<")

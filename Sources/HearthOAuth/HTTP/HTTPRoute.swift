@@ -1,43 +1,37 @@
 import HearthCore
 import NIOSSL
 
-/// How one account's requests travel: whom it trusts, what it shows of itself, and through which proxy.
-package struct HTTPRoute: Sendable {
+/// How one account's requests travel, to its provider and to APIs: the authorities it trusts, the certificate it shows,
+/// and the proxy.
+package struct HTTPRoute: Hashable, Sendable {
   /// A certificate and its key, for servers that ask for one (RFC 8705, section 2).
-  package struct Identity: Sendable {
+  package struct Identity: Hashable, Sendable {
     let certificate: ClientFile
     let key: ClientFile
-
-    package init(certificate: ClientFile, key: ClientFile) {
-      self.certificate = certificate
-      self.key = key
-    }
   }
 
   /// Certificates in PEM, trusted in place of the system's.
   package var authorities: ClientFile?
   package var identity: Identity?
-  /// One of them must be in the chain; none: any chain will do that is trusted.
+  /// One of these keys must be in the chain; none: every chain that is trusted is accepted.
   package var pins: Set<CertificatePin> = []
   package var proxy = ProxyChoice.direct
 
-  package init() {}
-
-  /// The files as they are now.
-  func plan(for url: HTTPURL) async throws(RefreshFailure) -> ConnectionPlan {
+  /// Reads the certificates and keys as they are in `files` now.
+  func plan(for url: HTTPURL, files: any FileSystem) async throws(RefreshFailure) -> ConnectionPlan {
     var plan = ConnectionPlan()
     plan.proxy = try proxy.proxy(for: url.origin)
     guard url.origin.scheme == "https" else { return plan }
     var tls = ConnectionPlan.anyTLS
-    if let authorities { tls.trustRoots = .certificates(try await authorities.certificates()) }
-    if let identity { try await identity.stand(in: &tls) }
+    if let authorities { tls.trustRoots = .certificates(try await authorities.certificates(from: files)) }
+    if let identity { try await identity.configure(&tls, from: files) }
     plan.tls = tls
     if !pins.isEmpty { plan.pinned = PinnedTLS(configuration: tls, serverName: url.origin.serverName, pins: pins) }
     return plan
   }
 }
 
-/// What a request's connection has to be like.
+/// What the connection of a request has to be like.
 struct ConnectionPlan: Sendable {
   /// TLS 1.2 or later, and the system's authorities.
   static let anyTLS: TLSConfiguration = {
@@ -52,9 +46,11 @@ struct ConnectionPlan: Sendable {
 }
 
 extension HTTPRoute.Identity {
-  fileprivate func stand(in tls: inout TLSConfiguration) async throws(RefreshFailure) {
-    tls.certificateChain = try await certificate.certificates().map { .certificate($0) }
-    let text = String(decoding: try await key.read(), as: UTF8.self)
+  fileprivate func configure(
+    _ tls: inout TLSConfiguration, from files: any FileSystem
+  ) async throws(RefreshFailure) {
+    tls.certificateChain = try await certificate.certificates(from: files).map { .certificate($0) }
+    let text = String(decoding: try await key.read(from: files), as: UTF8.self)
     guard let block = PEM.blocks(in: text).first(where: { $0.label.hasSuffix("PRIVATE KEY") }),
       let privateKey = try? NIOSSLPrivateKey(bytes: Array(block.text.utf8), format: .pem)
     else {
@@ -75,18 +71,18 @@ extension HTTPRoute.Identity {
 }
 
 extension ClientFile {
-  fileprivate func certificates() async throws(RefreshFailure) -> [NIOSSLCertificate] {
-    let bytes = try await read()
+  fileprivate func certificates(from files: any FileSystem) async throws(RefreshFailure) -> [NIOSSLCertificate] {
+    let bytes = try await read(from: files)
     guard let certificates = try? NIOSSLCertificate.fromPEMBytes(bytes), !certificates.isEmpty else {
       throw .misconfigured(
-        message: "The \(what) \(path) cannot be used: there is no certificate in it (PEM is needed).")
+        message: "The \(name) \(path) cannot be used: there is no certificate in it (PEM is needed).")
     }
     return certificates
   }
 }
 
 extension Origin {
-  /// What a certificate is checked for; nil where the host is an address, which is checked by itself.
+  /// The name that a certificate is checked for; nil where the host is an address, which the TLS library checks.
   fileprivate var serverName: String? {
     let isAddress =
       host.hasPrefix("[") || (host.last?.isNumber ?? false) && host.allSatisfy { $0.isNumber || $0 == "." }

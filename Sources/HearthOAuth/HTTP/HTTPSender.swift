@@ -7,15 +7,14 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// Sends one request and brings one answer, whole unless a cut one is accepted, or says whether the server can have
-/// seen it.
+/// Sends one request and returns its response, or says whether the server can have seen the request.
 ///
-/// It follows no redirect, repeats nothing, unpacks nothing and speaks HTTP/1.1. `shutdown()` must be called before it
-/// is let go.
+/// The sender follows no redirect, repeats nothing, decompresses nothing and speaks HTTP/1.1. `shutdown()` must be called
+/// before the sender is released.
 package final class HTTPSender: Sendable {
   /// How requests share connections.
   package enum Connections: Sendable {
-    /// Each request makes its own, so that no stale one can swallow it: for token endpoints.
+    /// Each request makes its own, so that it is not lost on a stale one: for token endpoints.
     case fresh
     /// Kept open for the next request: for APIs.
     case kept
@@ -26,15 +25,15 @@ package final class HTTPSender: Sendable {
     var url: HTTPURL
     var headers: [APIRequest.Header] = []
     var body: [UInt8] = []
-    /// How much of an answer's body is read, in bytes.
-    var answerLimit = 1 << 20
-    /// Whether an answer whose body ends too early or too late is one all the same, cut: for those that go by the status.
-    var acceptsCutAnswer = false
+    /// How much of the response's body is read, in bytes.
+    var limit = 1 << 20
+    /// A response whose body ends too early or too late is returned as far as it was read: for those who need the status.
+    var acceptsPartialResponse = false
     var plan = ConnectionPlan()
   }
 
   let clock: any Clock
-  /// One for each proxy; under nil the one that connects directly.
+  /// One client for each proxy; nil is the key of the one that connects directly.
   private let clients: Mutex<[Proxy?: HTTPClient]>
   private let configuration: HTTPClient.Configuration
   private let connections: Connections
@@ -51,8 +50,8 @@ package final class HTTPSender: Sendable {
     var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow, decompression: .disabled)
     configuration.httpVersion = .http1Only
     configuration.timeout.connect = .milliseconds(connectTimeout.wholeMilliseconds)
-    // Whoever sends knows when to try again; the callers bound how much runs at once, and a hung answer of one account
-    // must not keep another from its connection.
+    // The callers decide when to try again and how much runs at once, and a hanging response of one account must not
+    // keep another account from its connection.
     configuration.connectionPool.retryConnectionEstablishment = false
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 1024
     configuration.connectionPool.idleTimeout = .seconds(connections == .kept ? 30 : 1)
@@ -85,14 +84,14 @@ package final class HTTPSender: Sendable {
     }
   }
 
-  /// `timeout` is for all of it, from the look-up of the name to the last byte of the answer.
+  /// `timeout` is for the whole exchange, from the look-up of the name to the last byte of the response.
   func send(_ request: Request, timeout: Duration) async throws(ExchangeFailure) -> HTTPResponse {
     let ticket = watch.issueTicket(pinned: request.plan.pinned)
     let deadline = clock.now() + timeout
     let outcome = await withTaskGroup(of: Outcome.self) { group in
       group.addTask {
         do {
-          return .answered(try await self.exchange(request, ticket: ticket))
+          return .responded(try await self.exchange(request, ticket: ticket))
         } catch {
           return .failed(Self.describe(error))
         }
@@ -103,14 +102,14 @@ package final class HTTPSender: Sendable {
       }
       let first = await group.next()
       group.cancelAll()
-      // What came until the deadline may be an answer, if a cut one.
-      if case .late = first, let last = await group.next(), case .answered = last { return last }
+      // What came until the deadline may be a response, though a partial one.
+      if case .late = first, let last = await group.next(), case .responded = last { return last }
       return first ?? .late
     }
     let wasSent = watch.redeem(ticket)
     let reason: String
     switch outcome {
-    case .answered(let answer): return answer
+    case .responded(let response): return response
     case .failed(let description): reason = description.withoutStop
     case .late: reason = Task.isCancelled ? "cancelled" : "no answer within \(timeout)"
     }
@@ -120,7 +119,7 @@ package final class HTTPSender: Sendable {
   }
 
   private enum Outcome: Sendable {
-    case answered(HTTPResponse)
+    case responded(HTTPResponse)
     case failed(String)
     case late
   }
@@ -128,7 +127,7 @@ package final class HTTPSender: Sendable {
   private func exchange(_ request: Request, ticket: UInt64) async throws -> HTTPResponse {
     var message = HTTPClientRequest(url: request.url.description)
     if request.plan.pinned != nil {
-      // The gate speaks TLS on it.
+      // The gate begins TLS on this connection.
       message.url = "http://\(request.url.origin.host):\(request.url.origin.port)\(request.url.target)"
     }
     if request.url.origin.scheme == "https" { message.tlsConfiguration = request.plan.tls }
@@ -142,27 +141,27 @@ package final class HTTPSender: Sendable {
     message.headers.replaceOrAdd(name: RequestWatch.ticketHeader, value: String(ticket))
     if !request.body.isEmpty { message.body = .bytes(ByteBuffer(bytes: request.body)) }
 
-    let response = try await client(through: request.plan.proxy).execute(message, deadline: .distantFuture)
-    var answer = HTTPResponse(
-      status: Int(response.status.code),
-      headers: response.headers.map { APIRequest.Header(name: $0.name, value: $0.value) }, receivedAt: clock.now())
+    let incoming = try await client(through: request.plan.proxy).execute(message, deadline: .distantFuture)
+    var response = HTTPResponse(
+      status: Int(incoming.status.code),
+      headers: incoming.headers.map { APIRequest.Header(name: $0.name, value: $0.value) }, receivedAt: clock.now())
     do {
-      for try await part in response.body {
-        let room = request.answerLimit - answer.body.count
-        answer.body.append(contentsOf: part.readableBytesView.prefix(room))
+      for try await part in incoming.body {
+        let room = request.limit - response.body.count
+        response.body.append(contentsOf: part.readableBytesView.prefix(room))
         if part.readableBytes > room {
-          answer.isTruncated = true
+          response.isTruncated = true
           break
         }
       }
     } catch {
-      guard request.acceptsCutAnswer else { throw error }
-      answer.isTruncated = true
+      guard request.acceptsPartialResponse else { throw error }
+      response.isTruncated = true
     }
-    return answer
+    return response
   }
 
-  /// What went wrong, in words that hold nothing of the request.
+  /// What went wrong, in words that contain nothing of the request.
   private static func describe(_ error: any Error) -> String {
     switch error {
     case let error as HTTPClientError where error == .proxyAuthenticationRequired:
@@ -173,7 +172,7 @@ package final class HTTPSender: Sendable {
       "TLS failed: its certificate is for another server"
     case let error as PinnedTLS.Mismatch: error.description
     case let error as HTTPClientError:
-      // Not its description, which quotes header values.
+      // Its description is not used, since it quotes header values.
       error.shortDescription.lowercased()
     case let error as NIOConnectionError:
       if let failure = error.connectionErrors.first {
@@ -188,7 +187,7 @@ package final class HTTPSender: Sendable {
     }
   }
 
-  /// BoringSSL's errors are long, and one word of them says it: `CERTIFICATE_VERIFY_FAILED`.
+  /// The errors of BoringSSL are long, and one word of them tells the reason: `CERTIFICATE_VERIFY_FAILED`.
   private static func describe(other text: String) -> String {
     guard let reason = text.firstRange(of: "OPENSSL_internal:") else {
       return text.hasPrefix("handshakeFailed") ? "TLS failed: it ends the handshake" : String(text.prefix(200))

@@ -16,19 +16,19 @@ package struct Proxy: Hashable, Sendable, CustomStringConvertible {
   let port: Int
 
   /// Why a text names no proxy, as the end of a sentence; it holds nothing of the text.
-  package struct Flaw: Error, Hashable, Sendable, CustomStringConvertible {
+  package struct ParseError: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 
-    static let scheme = Flaw(description: "a proxy begins with http:// or socks5://")
-    static let path = Flaw(description: "a proxy is scheme://host:port, without a path")
-    static let place = Flaw(description: "its host or port cannot be read")
-    static let credentials = Flaw(description: "user name and password are user:password@, other signs as %XX")
-    static let socksCredentials = Flaw(description: "SOCKS with a password is not supported")
+    static let scheme = ParseError(description: "a proxy begins with http:// or socks5://")
+    static let path = ParseError(description: "a proxy is scheme://host:port, without a path")
+    static let place = ParseError(description: "its host or port cannot be read")
+    static let credentials = ParseError(description: "user name and password are user:password@, other signs as %XX")
+    static let socksCredentials = ParseError(description: "SOCKS with a password is not supported")
   }
 
   /// Reads `http://user:password@host:port` and `socks5://host:port`; without a scheme it is `http`, without a port it is
   /// 80, or 1080 for SOCKS.
-  package init(_ text: String) throws(Flaw) {
+  package init(_ text: String) throws(ParseError) {
     let parts = text.firstRange(of: "://").map { (text[..<$0.lowerBound].lowercased(), text[$0.upperBound...]) }
     let (scheme, rest) = parts ?? ("http", text[...])
     let isSOCKS = ["socks5", "socks5h"].contains(scheme)
@@ -49,7 +49,7 @@ package struct Proxy: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  private static func credentials(_ text: Substring) throws(Flaw) -> Secret {
+  private static func credentials(_ text: Substring) throws(ParseError) -> Secret {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     let decoded = parts.compactMap { PercentEncoding.decode($0) }
     guard decoded.count == parts.count, let user = decoded.first, !user.isEmpty else { throw .credentials }

@@ -24,7 +24,7 @@ package enum ProxyChoice: Hashable, Sendable {
 package struct ProxyEnvironment: Hashable, Sendable {
   private struct Setting: Hashable, Sendable {
     let variable: String
-    let proxy: Result<Proxy, Proxy.Flaw>
+    let proxy: Result<Proxy, Proxy.ParseError>
   }
 
   private let https: Setting?
@@ -36,7 +36,7 @@ package struct ProxyEnvironment: Hashable, Sendable {
       variables.first { environment[$0]?.isEmpty == false }.map { variable in
         Setting(
           variable: variable,
-          proxy: Result { () throws(Proxy.Flaw) in try Proxy(environment[variable] ?? "") })
+          proxy: Result { () throws(Proxy.ParseError) in try Proxy(environment[variable] ?? "") })
       }
     }
     let all = ["all_proxy", "ALL_PROXY"]

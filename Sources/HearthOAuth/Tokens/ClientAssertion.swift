@@ -4,26 +4,28 @@ import HearthCore
 
 /// A JWT by which a client authenticates (RFC 7523, section 3; OpenID Connect Core, section 9).
 struct ClientAssertion {
-  /// Made anew for each request, so it need not last longer than a clock may be off.
+  /// In seconds. An assertion is made for one request, and lives as long as a clock may be off.
   static let lifetime: Int64 = 300
 
   let issuer: String
   let subject: String
   let audience: String
 
-  /// `offered`: the algorithms that the provider takes, where it tells.
-  func signed(with key: ClientKey, offered: [String]?, at now: Timestamp) async throws(RefreshFailure) -> Secret {
-    let signer = try await key.signer()
-    let place = key.file.path
+  /// `offered`: the algorithms that the provider accepts, where it tells them.
+  func signed(
+    with key: ClientKey, from files: any FileSystem, offered: [String]?, at now: Timestamp
+  ) async throws(RefreshFailure) -> Secret {
+    let signer = try await key.signer(from: files)
+    let path = key.file.path
     guard let algorithm = signer.algorithms.first(where: { offered?.contains($0) ?? true }) else {
       let own = signer.algorithms.joined(separator: " or ")
       let wanted = Redactor(EmptyCollection<Secret>()).line((offered ?? []).joined(separator: ", "))
       throw .misconfigured(
-        message: "The client key \(place) signs with \(own), and the provider takes \(wanted) only: use another key.")
+        message: "The client key \(path) signs with \(own), and the provider takes \(wanted) only: use another key.")
     }
     var header: [String: JSONValue] = ["alg": .string(algorithm), "typ": .string("JWT")]
     if let id = key.id { header["kid"] = .string(id) }
-    if let thumbprint = try await key.thumbprint() { header["x5t#S256"] = .string(thumbprint) }
+    if let thumbprint = try await key.thumbprint(from: files) { header["x5t#S256"] = .string(thumbprint) }
     let issuedAt = now.milliseconds / 1000
     let claims: [String: JSONValue] = [
       "iss": .string(issuer), "sub": .string(subject), "aud": .string(audience), "iat": .integer(issuedAt),
@@ -33,11 +35,11 @@ struct ClientAssertion {
     do {
       return Secret(input + "." + Self.base64URL(try signer.sign(Array(input.utf8), algorithm: algorithm)))
     } catch {
-      throw .misconfigured(message: "The client key \(place) cannot sign: \(error).")
+      throw .misconfigured(message: "The client key \(path) cannot sign: \(error).")
     }
   }
 
-  /// 128 bits that nobody can guess.
+  /// 128 random bits.
   private static func uniqueID() -> String {
     var generator = SystemRandomNumberGenerator()
     return base64URL((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
@@ -50,8 +52,8 @@ struct ClientAssertion {
 }
 
 extension ClientKey {
-  fileprivate func signer() async throws(RefreshFailure) -> SigningKey {
-    let text = String(decoding: try await file.read(), as: UTF8.self)
+  fileprivate func signer(from files: any FileSystem) async throws(RefreshFailure) -> SigningKey {
+    let text = String(decoding: try await file.read(from: files), as: UTF8.self)
     do {
       return try SigningKey(pem: text)
     } catch {
@@ -60,9 +62,9 @@ extension ClientKey {
   }
 
   /// SHA-256 of the first certificate in DER (`x5t#S256`; RFC 7515, section 4.1.8).
-  fileprivate func thumbprint() async throws(RefreshFailure) -> String? {
+  fileprivate func thumbprint(from files: any FileSystem) async throws(RefreshFailure) -> String? {
     guard let certificate else { return nil }
-    let text = String(decoding: try await certificate.read(), as: UTF8.self)
+    let text = String(decoding: try await certificate.read(from: files), as: UTF8.self)
     let lines = PEM.blocks(in: text).first { $0.label == "CERTIFICATE" }?.text.split(separator: "\n") ?? []
     guard let der = Data(base64Encoded: lines.dropFirst().dropLast().joined()), !der.isEmpty else {
       throw .misconfigured(

@@ -1,6 +1,6 @@
 import HearthCore
 
-/// The client's own grant (RFC 6749, section 4.4). There is no refresh token: a refresh asks anew.
+/// The client's own grant (RFC 6749, section 4.4). There is no refresh token: a refresh requests a new grant.
 struct ClientCredentialsTokenEndpoint: TokenEndpoint {
   private let endpoint: OAuthTokenEndpoint
 
@@ -9,21 +9,21 @@ struct ClientCredentialsTokenEndpoint: TokenEndpoint {
   }
 
   func refresh(_ credential: Credential) async throws(RefreshFailure) -> TokenResponse {
-    try await ask(for: credential)
+    try await requestGrant(for: credential)
   }
 
-  func requestGrant() async throws(RefreshFailure) -> TokenResponse { try await ask(for: nil) }
+  func requestGrant() async throws(RefreshFailure) -> TokenResponse { try await requestGrant(for: nil) }
 
-  private func ask(for credential: Credential?) async throws(RefreshFailure) -> TokenResponse {
+  private func requestGrant(for credential: Credential?) async throws(RefreshFailure) -> TokenResponse {
     do {
-      var response = try await endpoint.ask(
+      var response = try await endpoint.requestGrant(
         [("grant_type", "client_credentials")] + endpoint.client.scopeField, for: credential)
       response.lifetime = response.lifetime ?? Grant.assumedLifetime
       return response
     } catch {
       switch error {
       case .rejected(_, let message):
-        // Nobody can sign in again here: what is refused is the client.
+        // Nobody can sign in again here: the provider rejects the client.
         throw .misconfigured(message: message)
       case .unreachable, .unavailable, .unanswered, .unclear, .misconfigured:
         throw error

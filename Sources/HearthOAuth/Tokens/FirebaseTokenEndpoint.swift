@@ -9,15 +9,15 @@ struct FirebaseTokenEndpoint: TokenEndpoint {
     let url = try url()
     try exchange.requireBinding(of: credential, to: url.origin)
     let token = try exchange.refreshToken(of: credential)
-    let answer = try await exchange.send(
+    let response = try await exchange.send(
       .form([("grant_type", "refresh_token"), ("refresh_token", token.reveal())] + exchange.parameters, to: url))
     let reader = exchange.reader(
-      .firebase, origin: url.origin, issuer: UnspokenIssuer(assumed: url.origin), for: credential,
+      .firebase, origin: url.origin, issuer: DefaultIssuer(assumed: url.origin), for: credential,
       secrets: [project.apiKey])
-    return try reader.read(answer)
+    return try reader.read(response)
   }
 
-  /// Firebase has no call for it.
+  /// Firebase has no call that revokes a token.
   func revoke(_ credential: Credential) async -> Bool { false }
 
   func expiry(of token: Token, at now: Timestamp) -> Timestamp? { exchange.expiry(of: token, at: now) }
@@ -26,10 +26,10 @@ struct FirebaseTokenEndpoint: TokenEndpoint {
 
   func identify(_ credential: Credential) async -> Subject? {
     guard let url = try? url() else { return nil }
-    let unspoken = UnspokenIssuer(assumed: url.origin)
+    let issuer = DefaultIssuer(assumed: url.origin)
     let told = [credential.grant.idToken, credential.grant.accessToken].lazy
-      .compactMap { $0.flatMap { JWTClaims($0.secret.reveal()) } }.first?.subject(besides: unspoken)
-    return told ?? exchange.configuredSubject.map(unspoken.subject)
+      .compactMap { $0.flatMap { JWTClaims($0.secret.reveal()) } }.first?.subject(default: issuer)
+    return told ?? exchange.configuredSubject.map(issuer.subject)
   }
 
   private func url() throws(RefreshFailure) -> HTTPURL {

@@ -1,43 +1,43 @@
-/// A grant's fields, by the names that the dialect gives them.
+/// The fields of a grant in a response, under the names that the dialect gives them.
 struct GrantFields {
   let accessToken: String?
   let refreshToken: String?
   let expiresIn: JSONValue?
-  /// The object in which the access token stands; the fields without a name of their own stand beside it.
-  private let beside: JSONValue
+  /// The object that contains the access token, and with it the fields whose names are not configured.
+  private let object: JSONValue
 
-  /// Where a grant lies that does not lie at the top: Douyin, Feishu and TikTok's first API put it into `data`, Slack
-  /// a user's into `authed_user`.
+  /// Objects that may contain a grant: Douyin, Feishu and the first API of TikTok put it into `data`, Slack puts a
+  /// user's into `authed_user`.
   private static let envelopes = ["data", "authed_user"]
 
-  init(of answer: JSONValue, in dialect: TokenResponseReader.Dialect) {
+  init(of response: JSONValue, in dialect: TokenResponseReader.Dialect) {
     switch dialect {
     case .oauth, .firebase:
-      beside = Self.envelope(of: answer, around: "access_token")
-      let idToken = if case .firebase = dialect { answer["id_token"]?.text } else { String?.none }
-      accessToken = beside["access_token"]?.text ?? idToken
-      refreshToken = beside["refresh_token"]?.text
-      expiresIn = beside["expires_in"]
+      object = Self.envelope(of: response, around: "access_token")
+      let idToken = if case .firebase = dialect { response["id_token"]?.text } else { String?.none }
+      accessToken = object["access_token"]?.text ?? idToken
+      refreshToken = object["refresh_token"]?.text
+      expiresIn = object["expires_in"]
     case .json(let backend):
       let path = backend.accessTokenField.path
-      // A name with dots says exactly where it is.
-      let answer = path.count == 1 ? Self.envelope(of: answer, around: path[0]) : answer
-      let beside = answer[path.dropLast()] ?? answer
+      // A name with dots is the exact path.
+      let response = path.count == 1 ? Self.envelope(of: response, around: path[0]) : response
+      let sibling = response[path.dropLast()] ?? response
       func find(_ field: String) -> JSONValue? {
-        answer[field.path] ?? field.path.last.flatMap { beside[$0] }
+        response[field.path] ?? field.path.last.flatMap { sibling[$0] }
       }
-      self.beside = beside
-      accessToken = answer[path]?.text
+      object = sibling
+      accessToken = response[path]?.text
       refreshToken = find(backend.refreshTokenField)?.text
       expiresIn = find(backend.expiresInField)
     }
   }
 
-  subscript(name: String) -> JSONValue? { beside[name] }
+  subscript(name: String) -> JSONValue? { object[name] }
 
-  private static func envelope(of answer: JSONValue, around name: String) -> JSONValue {
-    guard answer[name]?.text == nil else { return answer }
-    return envelopes.lazy.compactMap { answer[$0] }.first { $0[name]?.text != nil } ?? answer
+  private static func envelope(of response: JSONValue, around name: String) -> JSONValue {
+    guard response[name]?.text == nil else { return response }
+    return envelopes.lazy.compactMap { response[$0] }.first { $0[name]?.text != nil } ?? response
   }
 }
 

@@ -1,6 +1,6 @@
 import HearthCore
 
-/// A backend's own refresh call: the refresh token in a JSON object, a grant in the answer's.
+/// A backend's own refresh call, with a JSON object in the request and in the response.
 struct JSONTokenEndpoint: TokenEndpoint {
   let backend: JSONBackend
   let exchange: TokenExchange
@@ -15,18 +15,18 @@ struct JSONTokenEndpoint: TokenEndpoint {
     let further = exchange.parameters.map { ($0, JSONValue.string($1)) }
     let fields = JSONValue.object((tokenField.object ?? [:]).merging(further) { token, _ in token })
     let json = "application/json"
-    let answer = try await exchange.send(
+    let response = try await exchange.send(
       HTTPSender.Request(
         method: "POST", url: url,
         headers: [
           APIRequest.Header(name: "Accept", value: json), APIRequest.Header(name: "Content-Type", value: json),
         ], body: fields.serialized ?? []))
     let reader = exchange.reader(
-      .json(backend), origin: url.origin, issuer: UnspokenIssuer(assumed: url.origin), for: credential, secrets: [])
-    return try reader.read(answer)
+      .json(backend), origin: url.origin, issuer: DefaultIssuer(assumed: url.origin), for: credential, secrets: [])
+    return try reader.read(response)
   }
 
-  /// A backend has no call for it.
+  /// A backend has no call that revokes a token.
   func revoke(_ credential: Credential) async -> Bool { false }
 
   func expiry(of token: Token, at now: Timestamp) -> Timestamp? { exchange.expiry(of: token, at: now) }
@@ -34,6 +34,6 @@ struct JSONTokenEndpoint: TokenEndpoint {
   func origin() async -> Origin? { backend.refreshURL.origin }
 
   func identify(_ credential: Credential) async -> Subject? {
-    exchange.configuredSubject.map(UnspokenIssuer(assumed: backend.refreshURL.origin).subject)
+    exchange.configuredSubject.map(DefaultIssuer(assumed: backend.refreshURL.origin).subject)
   }
 }

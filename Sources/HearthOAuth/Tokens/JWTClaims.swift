@@ -20,14 +20,14 @@ struct JWTClaims: Hashable, Sendable {
     expiresAt = claims["exp"]?.asNumber
   }
 
-  /// Whose token it is, by its own `iss` and `sub`; nil where it lacks one of them.
+  /// The subject by the token's own `iss` and `sub`; nil where the token lacks one of them.
   var toldSubject: Subject? {
     issuer.flatMap { issuer in subject.map { Subject(issuer: issuer, id: $0) } }
   }
 
-  /// The same, with another issuer where it names none.
-  func subject(besides unspoken: UnspokenIssuer) -> Subject? {
-    toldSubject ?? subject.map(unspoken.subject)
+  /// The subject, with the default issuer where the token names none.
+  func subject(default issuer: DefaultIssuer) -> Subject? {
+    toldSubject ?? subject.map(issuer.subject)
   }
 
   /// base64url without padding (RFC 7515, section 2).

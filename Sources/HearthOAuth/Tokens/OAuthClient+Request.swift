@@ -2,26 +2,27 @@ import FoundationEssentials
 import HearthCore
 
 extension OAuthClient {
-  /// A request in which the client authenticates, and the secrets in it, for whoever reads the answer.
+  /// A request in which the client authenticates, and the secrets in it, for the reader of the response.
   func request(
-    _ fields: [(String, String)], to url: HTTPURL, of endpoints: ProviderEndpoints, at now: Timestamp
+    _ fields: [(String, String)], to url: HTTPURL, of endpoints: ProviderEndpoints, files: any FileSystem,
+    at now: Timestamp
   ) async throws(RefreshFailure) -> (request: HTTPSender.Request, secrets: [Secret]) {
     switch authentication {
     case .automatic(nil), .none, .tls:
       return (.form(fields + [("client_id", id)], to: url), [])
     case .automatic(let secret?):
-      let secret = try await secret.read()
-      return endpoints.takesSecretInBody ? post(fields, secret, to: url) : basic(fields, secret, to: url)
+      let secret = try await secret.secret(from: files)
+      return endpoints.wantsSecretInBody ? post(fields, secret, to: url) : basic(fields, secret, to: url)
     case .basic(let secret):
-      return basic(fields, try await secret.read(), to: url)
+      return basic(fields, try await secret.secret(from: files), to: url)
     case .post(let secret):
-      return post(fields, try await secret.read(), to: url)
+      return post(fields, try await secret.secret(from: files), to: url)
     case .assertion(let key):
-      // The token endpoint for revocation too: it names the provider there as well (RFC 7523, section 3). It is the
-      // value that OpenID Connect Core, Okta and Entra ask for; FAPI 2.0 and Auth0 want the issuer, by configuration.
+      // The URL of the token endpoint names the provider, for revocation too (RFC 7523, section 3). OpenID Connect Core,
+      // Okta and Entra ask for it; for FAPI 2.0 and Auth0 the issuer is configured.
       let audience = key.audience ?? endpoints.token.description
       let assertion = try await ClientAssertion(issuer: id, subject: id, audience: audience)
-        .signed(with: key, offered: endpoints.signingAlgorithms, at: now)
+        .signed(with: key, from: files, offered: endpoints.signingAlgorithms, at: now)
       let proof = [
         ("client_id", id), ("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"),
         ("client_assertion", assertion.reveal()),
@@ -30,7 +31,7 @@ extension OAuthClient {
     case .appleSecret(let key, let teamID):
       let audience = key.audience ?? "https://appleid.apple.com"
       let secret = try await ClientAssertion(issuer: teamID, subject: id, audience: audience)
-        .signed(with: key, offered: ["ES256"], at: now)
+        .signed(with: key, from: files, offered: ["ES256"], at: now)
       return post(fields, secret, to: url)
     }
   }
@@ -55,8 +56,8 @@ extension OAuthClient {
 }
 
 extension ProviderEndpoints {
-  /// The client's secret is taken in the body only.
-  fileprivate var takesSecretInBody: Bool {
+  /// The provider accepts the client's secret in the body only.
+  fileprivate var wantsSecretInBody: Bool {
     guard let authenticationMethods else { return false }
     return authenticationMethods.contains("client_secret_post")
       && !authenticationMethods.contains("client_secret_basic")

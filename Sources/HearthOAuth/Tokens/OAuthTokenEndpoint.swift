@@ -10,25 +10,27 @@ struct OAuthTokenEndpoint: TokenEndpoint {
 
   func refresh(_ credential: Credential) async throws(RefreshFailure) -> TokenResponse {
     let refreshToken = try exchange.refreshToken(of: credential)
-    // The scopes are said again because some providers grant fewer, or none, unasked.
+    // The scopes are named again because some providers otherwise grant fewer, or none.
     let scope = sendsScopeOnRefresh ? client.scopeField : []
     let fields = [("grant_type", "refresh_token"), ("refresh_token", refreshToken.reveal())] + scope
-    return try await ask(fields, for: credential)
+    return try await requestGrant(fields, for: credential)
   }
 
-  /// Asks the token endpoint for a grant; where discovery has moved it, a second time at its new place.
-  func ask(_ fields: [(String, String)], for credential: Credential?) async throws(RefreshFailure) -> TokenResponse {
+  /// Asks the token endpoint for a grant, and a second time where discovery has moved the endpoint.
+  func requestGrant(
+    _ fields: [(String, String)], for credential: Credential?
+  ) async throws(RefreshFailure) -> TokenResponse {
     if let credential { try exchange.requireBinding(of: credential) }
     let fields = fields + exchange.parameters
     var endpoints = try await source.endpoints()
-    var (answer, secrets) = try await send(fields, to: endpoints, for: credential)
-    if answer.status == 404, let moved = try await source.moved(from: endpoints) {
+    var (response, secrets) = try await send(fields, to: endpoints, for: credential)
+    if response.status == 404, let moved = try await source.moved(from: endpoints) {
       endpoints = moved
-      (answer, secrets) = try await send(fields, to: moved, for: credential)
+      (response, secrets) = try await send(fields, to: moved, for: credential)
     }
     let reader = exchange.reader(
       .oauth, origin: endpoints.token.origin, issuer: source.issuer(of: endpoints), for: credential, secrets: secrets)
-    return try reader.read(answer)
+    return try reader.read(response)
   }
 
   private func send(
@@ -36,16 +38,16 @@ struct OAuthTokenEndpoint: TokenEndpoint {
   ) async throws(RefreshFailure) -> (HTTPResponse, [Secret]) {
     if let credential { try exchange.requireBinding(of: credential, to: endpoints.token.origin) }
     let (request, secrets) = try await client.request(
-      fields, to: endpoints.token, of: endpoints, at: exchange.sender.clock.now())
+      fields, to: endpoints.token, of: endpoints, files: exchange.files, at: exchange.sender.clock.now())
     return (try await exchange.send(request), secrets)
   }
 
-  /// The refresh token first, since it makes new ones (RFC 7009, section 2.1).
+  /// Revokes the refresh token first, since new tokens come from it (RFC 7009, section 2.1).
   func revoke(_ credential: Credential) async -> Bool {
     let tokens: [(Token?, String)] = [
       (credential.grant.refreshToken, "refresh_token"), (credential.grant.accessToken, "access_token"),
     ]
-    var taken: [Bool] = []
+    var accepted: [Bool] = []
     do {
       let endpoints = try await source.endpoints()
       guard let url = endpoints.revocation else { return false }
@@ -53,14 +55,14 @@ struct OAuthTokenEndpoint: TokenEndpoint {
       for case (let token?, let hint) in tokens where !token.secret.isEmpty {
         let fields = [("token", token.secret.reveal()), ("token_type_hint", hint)]
         let request = try await client.request(
-          fields, to: url, of: endpoints, at: exchange.sender.clock.now()
+          fields, to: url, of: endpoints, files: exchange.files, at: exchange.sender.clock.now()
         ).request
-        taken.append(try await exchange.send(request).status == 200)
+        accepted.append(try await exchange.send(request).status == 200)
       }
     } catch {
-      // What was taken before still counts.
+      // A token that was revoked before the failure stays revoked.
     }
-    return taken.first ?? false
+    return accepted.first ?? false
   }
 
   func expiry(of token: Token, at now: Timestamp) -> Timestamp? { exchange.expiry(of: token, at: now) }
@@ -72,12 +74,12 @@ struct OAuthTokenEndpoint: TokenEndpoint {
     if let told = claims?.toldSubject { return told }
     guard let endpoints = try? await source.endpoints() else { return nil }
     let issuer = source.issuer(of: endpoints)
-    // What the UserInfo endpoint says could only repeat the ID token's subject (OIDC Core, section 5.3.2).
-    if let named = claims?.subject(besides: issuer) { return named }
+    // The UserInfo endpoint could only repeat the subject of the ID token (OIDC Core, section 5.3.2).
+    if let named = claims?.subject(default: issuer) { return named }
     return (await userInfo(credential, endpoints) ?? exchange.configuredSubject).map(issuer.subject)
   }
 
-  /// The user's name at the UserInfo endpoint (OIDC Core, section 5.3), or at what stands for it.
+  /// The user's name from the UserInfo endpoint (OIDC Core, section 5.3), or from an API in its place.
   private func userInfo(_ credential: Credential, _ endpoints: ProviderEndpoints) async -> String? {
     guard let url = endpoints.userInfo, !credential.grant.accessToken.secret.isEmpty else { return nil }
     let request = HTTPSender.Request(
@@ -88,9 +90,9 @@ struct OAuthTokenEndpoint: TokenEndpoint {
       ])
     do {
       try exchange.requireBinding(of: credential, to: endpoints.token.origin)
-      let answer = try await exchange.send(request)
-      guard answer.status == 200 else { return nil }
-      return JSONValue(parsing: answer.body)?[userInfoSubjectField.path]?.name
+      let response = try await exchange.send(request)
+      guard response.status == 200 else { return nil }
+      return JSONValue(parsing: response.body)?[userInfoSubjectField.path]?.name
     } catch {
       return nil
     }

@@ -1,35 +1,33 @@
-/// What a refusal of one provider means where it does not mean what others' do.
+/// What an error of one provider means where it does not mean what it means of others.
 ///
-/// It is final only in an answer with a status that may be (400, 401, 403, or 2xx without a token).
+/// `final` and `accountDisabled` count only in a response whose status allows it (400, 401, 403, or 2xx without a token).
 package struct ResponseRule: Hashable, Sendable {
   package enum Meaning: Hashable, Sendable {
-    /// Ends the session: the refresh token is refused for good.
+    /// The refresh token is rejected for good, which ends the session.
     case final
-    /// Ends it too, for the user's account is disabled or gone.
+    /// The user's account is disabled or gone, which ends the session too.
     case accountDisabled
-    /// The configuration is refused.
+    /// The configuration is rejected.
     case misconfigured
     /// The provider asks to come back later.
     case unavailable
-    /// It ends nothing, whatever its code says elsewhere.
+    /// The session goes on, whatever the error code means elsewhere.
     case unclear
   }
 
-  /// The error code; nil: any, or none.
-  package var code: String?
-  /// What one of the descriptions must hold, in any case of letters; nil: anything.
-  package var phrase: String?
-  package var meaning: Meaning
+  /// The error codes that the rule is for; none: for every response.
+  let codes: Set<String>
+  /// A part of one of the descriptions, whatever the case of its letters; nil: for every description.
+  let phrase: String?
+  let meaning: Meaning
 
-  package init(code: String? = nil, phrase: String? = nil, means meaning: Meaning) {
-    self.code = code
-    self.phrase = phrase
-    self.meaning = meaning
+  init(codes: Set<String> = [], phrase: String? = nil, means meaning: Meaning) {
+    (self.codes, self.phrase, self.meaning) = (codes, phrase?.lowercased(), meaning)
   }
 
-  func fits(_ words: ErrorWords) -> Bool {
-    if let code, !words.codes.contains(code) { return false }
-    guard let phrase = phrase?.lowercased() else { return true }
-    return words.descriptions.contains { $0.lowercased().contains(phrase) }
+  func fits(_ error: ResponseError) -> Bool {
+    guard codes.isEmpty || !codes.isDisjoint(with: error.codes) else { return false }
+    guard let phrase else { return true }
+    return error.descriptions.contains { $0.lowercased().contains(phrase) }
   }
 }

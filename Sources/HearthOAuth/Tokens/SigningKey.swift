@@ -9,16 +9,17 @@ enum SigningKey {
   case ed25519(Curve25519.Signing.PrivateKey)
 
   /// What speaks against a key, as the end of a sentence that begins with its place.
-  struct Flaw: Error, CustomStringConvertible {
+  struct ParseError: Error, CustomStringConvertible {
     let description: String
 
-    static let none = Flaw(description: "there is no private key in it (a PEM file with PRIVATE KEY is needed)")
-    static let sealed = Flaw(description: "it is sealed with a passphrase, which cannot be asked for; store it without")
-    static let unknown = Flaw(description: "its key is none of EC P-256, RSA of 2048 bits or more, and Ed25519")
+    static let none = ParseError(description: "there is no private key in it (a PEM file with PRIVATE KEY is needed)")
+    static let sealed = ParseError(
+      description: "it is sealed with a passphrase, which cannot be asked for; store it without")
+    static let unknown = ParseError(description: "its key is none of EC P-256, RSA of 2048 bits or more, and Ed25519")
   }
 
   /// Reads the first private key in PEM: PKCS#8 (RFC 5208), PKCS#1 (RFC 8017) or SEC1 (RFC 5915).
-  init(pem text: String) throws(Flaw) {
+  init(pem text: String) throws(ParseError) {
     guard let block = PEM.blocks(in: text).first(where: { $0.label.hasSuffix("PRIVATE KEY") }) else { throw .none }
     if block.label.hasPrefix("ENCRYPTED") || block.text.contains("Proc-Type: 4,ENCRYPTED") { throw .sealed }
     if let seed = Self.ed25519Seed(in: block), let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: seed) {

@@ -1,26 +1,28 @@
 import HearthCore
 
-/// What every kind of token endpoint does alike: check where a grant belongs, ask, and word what went wrong.
+/// What every kind of token endpoint does alike: check where a grant belongs, send requests, and describe failures.
 struct TokenExchange: Sendable {
   let sender: HTTPSender
+  /// Secrets, keys and certificates are read from here.
+  let files: any FileSystem
   let timeout: Duration
   let configuredSubject: String?
   let defaultLifetime: Duration?
   let finalErrors: Set<String>
-  let answerRules: [ResponseRule]
+  let responseRules: [ResponseRule]
   let binding: TokenBinding
   let route: HTTPRoute
   /// Further fields of every request to the token endpoint.
   let parameters: [(String, String)]
 
-  /// A grant goes to no other origin than its own. `origin`: of the token endpoint, where it is known.
+  /// Refuses to send a grant to another origin than its own. `origin`: of the token endpoint, where it is known.
   func requireBinding(of credential: Credential, to origin: Origin? = nil) throws(RefreshFailure) {
     var binding = binding
     if let origin { binding.settle(at: origin) }
-    if let refusal = binding.refusal(of: credential) { throw .misconfigured(message: refusal) }
+    if let reason = binding.refusal(of: credential) { throw .misconfigured(message: reason) }
   }
 
-  /// As in an answer without a `Date`: what a JWT says counts by this machine's clock.
+  /// The `exp` of a JWT, by this machine's clock.
   func expiry(of token: Token, at now: Timestamp) -> Timestamp? {
     if let told = JWTClaims(token.secret.reveal())?.expiresAt, let past = TokenResponseReader.lifetime(.number(told)) {
       return Timestamp(milliseconds: 0) + past
@@ -37,7 +39,7 @@ struct TokenExchange: Sendable {
 
   func send(_ request: HTTPSender.Request) async throws(RefreshFailure) -> HTTPResponse {
     var request = request
-    request.plan = try await route.plan(for: request.url)
+    request.plan = try await route.plan(for: request.url, files: files)
     do {
       return try await sender.send(request, timeout: timeout)
     } catch {
@@ -48,26 +50,26 @@ struct TokenExchange: Sendable {
     }
   }
 
-  /// `secrets`: all that was sent.
+  /// `secrets`: all that were sent, besides the tokens of the credential.
   func reader(
-    _ dialect: TokenResponseReader.Dialect, origin: Origin, issuer: UnspokenIssuer, for credential: Credential?,
+    _ dialect: TokenResponseReader.Dialect, origin: Origin, issuer: DefaultIssuer, for credential: Credential?,
     secrets: [Secret]
   ) -> TokenResponseReader {
     var secrets = secrets
     if let grant = credential?.grant {
       secrets += [grant.accessToken, grant.refreshToken, grant.idToken].compactMap { $0?.secret }
     }
-    // A subject that is known comes from the provider, and an answer that is silent does not change it.
+    // A subject that is known comes from the provider, and a response without one does not change it.
     let isKnown = credential?.subject != nil
     return TokenResponseReader(
       dialect: dialect, origin: origin, issuer: issuer,
       fallbackSubject: isKnown ? nil : configuredSubject.map(issuer.subject),
-      defaultLifetime: defaultLifetime, finalErrors: finalErrors, rules: answerRules, redactor: Redactor(secrets))
+      defaultLifetime: defaultLifetime, finalErrors: finalErrors, rules: responseRules, redactor: Redactor(secrets))
   }
 }
 
 extension HTTPSender.Request {
-  /// A form, as RFC 6749 has it (section 4).
+  /// A form in the body (RFC 6749, section 4).
   static func form(_ fields: [(String, String)], to url: HTTPURL, authorization: String? = nil) -> Self {
     var headers = [
       APIRequest.Header(name: "Accept", value: "application/json"),

@@ -1,68 +1,69 @@
 import HearthCore
 
-/// A token endpoint's answer that holds no grant, and what can be done about it.
+/// A token endpoint's response without a grant, and what can be done about it.
 struct TokenRejection: Sendable {
-  let answer: HTTPResponse
-  let words: ErrorWords
+  let response: HTTPResponse
+  let error: ResponseError
   let document: ResponseDocument
-  /// Knows every secret that was sent and every token that came.
+  /// Replaces every secret that was sent and every token that came.
   let redactor: Redactor
   let finalErrors: Set<String>
   let rules: [ResponseRule]
-  /// A `json` account's, whose 401 and 403 are final where a JSON object says so.
+  /// The response is for a `json` account, whose 401 and 403 with a JSON object are final.
   let isBackend: Bool
 
-  /// The answer is one to a request for a grant, though its status is 2xx: it names an error.
-  var isRefusalInDisguise: Bool { words.namesError || !finalErrors.isDisjoint(with: words.codes) }
+  /// The response has an error, though its status may be 2xx.
+  var hasError: Bool { error.isNamed || !finalErrors.isDisjoint(with: error.codes) }
 
   func failure(of origin: Origin) -> RefreshFailure {
-    switch answer.status {
+    switch response.status {
     case 300..<400:
-      return nonsense("a redirect, which is not followed (is a sign-in page of the network in between?)", from: origin)
+      return unexpected(
+        "a redirect, which is not followed (is a sign-in page of the network in between?)", from: origin)
     case 404, 405:
-      return .misconfigured(message: "\(origin) has no token endpoint there (\(said)). Check the configuration.")
+      return .misconfigured(message: "\(origin) has no token endpoint there (\(summary)). Check the configuration.")
     case 407, 408, 425, 429, 500...:
       return unavailable(origin)
     default:
-      if isPage { return nonsense("a web page", from: origin) }
+      if isPage { return unexpected("a web page", from: origin) }
       switch meaning {
       case .final where mayBeFinal:
-        return .rejected(.refreshToken, message: "\(origin) refused the refresh token: \(said).")
+        return .rejected(.refreshToken, message: "\(origin) refused the refresh token: \(summary).")
       case .accountDisabled where mayBeFinal:
-        return .rejected(.accountDisabled, message: "\(origin) says that the account is disabled: \(said).")
+        return .rejected(.accountDisabled, message: "\(origin) says that the account is disabled: \(summary).")
       case .misconfigured:
         return .misconfigured(
-          message: "\(origin) refuses the configuration: \(said). Check client, secret and scopes.")
+          message: "\(origin) refuses the configuration: \(summary). Check client, secret and scopes.")
       case .unavailable: return unavailable(origin)
       case .final, .accountDisabled, .unclear, nil: return unclear(origin)
       }
     }
   }
 
-  /// The answer is none that a token endpoint gives.
-  func nonsense(_ found: String, from origin: Origin) -> RefreshFailure {
+  /// A token endpoint does not respond like this.
+  func unexpected(_ found: String, from origin: Origin) -> RefreshFailure {
     .unavailable(
-      message: "\(origin) answered HTTP \(answer.status) with \(found).", retryAfter: answer.retryAfter)
+      message: "\(origin) answered HTTP \(response.status) with \(found).", retryAfter: response.retryAfter)
   }
 
-  /// A gateway's or a portal's, and never a token endpoint's word.
-  var isPage: Bool { document.object == nil && answer.isPage }
+  /// A web page, which comes from a gateway or a portal and never from a token endpoint itself.
+  var isPage: Bool { document.object == nil && response.isPage }
 
   // MARK: - Meaning
 
   /// 400, 401 and 403; and 2xx, which comes here only without a token.
   private var mayBeFinal: Bool {
-    switch answer.status {
+    switch response.status {
     case 200..<300, 400, 401, 403: true
     default: false
     }
   }
 
   private var meaning: ResponseRule.Meaning? {
-    if !finalErrors.isDisjoint(with: words.codes) { return .final }
-    if let rule = rules.first(where: { $0.fits(words) }) { return rule.meaning }
-    let known = words.codes.lazy.compactMap(Self.meaning).first
-    guard isBackend, answer.status == 401 || answer.status == 403, document.object != nil, !document.isForm else {
+    if !finalErrors.isDisjoint(with: error.codes) { return .final }
+    if let rule = rules.first(where: { $0.fits(error) }) { return rule.meaning }
+    let known = error.codes.lazy.compactMap(Self.meaning).first
+    guard isBackend, response.status == 401 || response.status == 403, document.object != nil, !document.isForm else {
       return known
     }
     switch known {
@@ -88,48 +89,49 @@ struct TokenRejection: Sendable {
     }
   }
 
-  // MARK: - Words
+  // MARK: - Messages
 
   private func unclear(_ origin: Origin) -> RefreshFailure {
     .unclear(
-      message: "\(origin) refuses to refresh, for a reason that is not final: \(said).", retryAfter: answer.retryAfter)
+      message: "\(origin) refuses to refresh, for a reason that is not final: \(summary).",
+      retryAfter: response.retryAfter)
   }
 
   private func unavailable(_ origin: Origin) -> RefreshFailure {
-    .unavailable(message: "\(origin) cannot refresh now: \(said).", retryAfter: answer.retryAfter)
+    .unavailable(message: "\(origin) cannot refresh now: \(summary).", retryAfter: response.retryAfter)
   }
 
-  /// The answer in a few words: its error's code and descriptions, without secrets and never a piece of its body.
-  private var said: String {
-    let codes = words.codes.filter { $0 != String(answer.status) }
+  /// The response in a few words: the error's code and descriptions, without secrets and never a piece of the body.
+  private var summary: String {
+    let codes = error.codes.filter { $0 != String(response.status) }
     let code = codes.first { Self.meaning(of: $0) != nil || finalErrors.contains($0) } ?? codes.first
-    var spoken = code.map { [quote($0, limit: 64)] } ?? []
-    for description in words.descriptions where spoken.count < 3 {
+    var parts = code.map { [quote($0, limit: 64)] } ?? []
+    for description in error.descriptions where parts.count < 3 {
       let quoted = quote(description, limit: 200)
-      if !spoken.contains(where: { $0.contains(quoted) }) { spoken.append(quoted) }
+      if !parts.contains(where: { $0.contains(quoted) }) { parts.append(quoted) }
     }
-    if spoken.isEmpty { spoken = [kind] + by }
-    return (["HTTP \(answer.status)"] + spoken.filter { !$0.isEmpty }).joined(separator: ", ")
+    if parts.isEmpty { parts = [kind] + server }
+    return (["HTTP \(response.status)"] + parts.filter { !$0.isEmpty }).joined(separator: ", ")
   }
 
-  /// What a provider says is the end of a sentence that goes on, so it loses its stop.
+  /// A quotation in the middle of a sentence, without its own full stop.
   private func quote(_ text: String, limit: Int) -> String {
-    // Longer than what is shown, so that a token at the cut is seen whole or, as its beginning, by the redactor.
+    // The text is redacted before it is cut to `limit`, so that the redactor sees a token at the cut as a whole.
     let redacted = redactor.redacted(Array(text.utf8.prefix(2048)), isCut: text.utf8.count > 2048)
-    return redactor.line(TokenLikeness.masked(String(decoding: redacted, as: UTF8.self)), limit: limit).withoutStop
+    return redactor.line(TokenDetector.masked(String(decoding: redacted, as: UTF8.self)), limit: limit).withoutStop
   }
 
-  /// What an answer is that names no error.
+  /// What a response is that names no error.
   private var kind: String {
     if isPage { return "a web page" }
-    if answer.body.isEmpty { return "an empty answer" }
+    if response.body.isEmpty { return "an empty answer" }
     if document.object != nil { return "an answer that names no error" }
     return "a text that is no JSON"
   }
 
-  /// Who says that it answered, for telling a gateway from the provider.
-  private var by: [String] {
-    answer.header("Server").map { ["from a server that calls itself " + quote($0, limit: 40)] } ?? []
+  /// The server's name for itself, which tells a gateway from the provider.
+  private var server: [String] {
+    response.header("Server").map { ["from a server that calls itself " + quote($0, limit: 40)] } ?? []
   }
 }
 

@@ -1,6 +1,6 @@
 import HearthCore
 
-/// Reads a token endpoint's answer: a grant, or why there is none. A pure function of the answer.
+/// Reads a token endpoint's response: a grant, or why there is none. A pure function of the response.
 struct TokenResponseReader: Sendable {
   enum Dialect: Sendable {
     /// RFC 6749, sections 5.1 and 5.2, and Google's error objects.
@@ -12,52 +12,51 @@ struct TokenResponseReader: Sendable {
   }
 
   var dialect: Dialect
-  /// Of the token endpoint that answered.
+  /// The origin of the token endpoint.
   var origin: Origin
-  var issuer: UnspokenIssuer
-  /// Who the user is where the answer does not tell.
+  var issuer: DefaultIssuer
+  /// Who the user is where the response does not tell it.
   var fallbackSubject: Subject?
   var defaultLifetime: Duration?
   /// Error codes that end a session, besides the known ones.
   var finalErrors: Set<String> = []
   var rules: [ResponseRule] = []
-  /// Knows every secret that was sent.
+  /// Replaces every secret that was sent.
   var redactor: Redactor
 
-  func read(_ answer: HTTPResponse) throws(RefreshFailure) -> TokenResponse {
-    let document = ResponseDocument(answer)
+  func read(_ response: HTTPResponse) throws(RefreshFailure) -> TokenResponse {
+    let document = ResponseDocument(response)
     var redactor = redactor
-    if let object = document.object { redactor.add(TokenLikeness.tokens(in: object, named: tokenFields)) }
+    if let object = document.object { redactor.add(TokenDetector.tokens(in: object, named: tokenFields)) }
     let isBackend = if case .json = dialect { true } else { false }
-    let refusal = TokenRejection(
-      answer: answer, words: ErrorWords(document.object), document: document, redactor: redactor,
+    let rejection = TokenRejection(
+      response: response, error: ResponseError(document.object), document: document, redactor: redactor,
       finalErrors: finalErrors, rules: rules, isBackend: isBackend)
 
-    guard (200..<300).contains(answer.status) else { throw refusal.failure(of: origin) }
-    guard !answer.isTruncated else { throw refusal.nonsense("an answer that is too long", from: origin) }
+    guard (200..<300).contains(response.status) else { throw rejection.failure(of: origin) }
+    guard !response.isTruncated else { throw rejection.unexpected("an answer that is too long", from: origin) }
     guard let object = document.object else {
       let page = "a web page (is a sign-in page of the network in between?)"
-      throw refusal.nonsense(refusal.isPage ? page : "no JSON", from: origin)
+      throw rejection.unexpected(rejection.isPage ? page : "no JSON", from: origin)
     }
-    // A token in an answer is never thrown away for what else is in it.
+    // A token is never thrown away because of something else in the response.
     let grant = GrantFields(of: object, in: dialect)
     guard let accessToken = grant.accessToken else {
-      throw refusal.isRefusalInDisguise
-        ? refusal.failure(of: origin) : refusal.nonsense("no access token", from: origin)
+      throw rejection.hasError ? rejection.failure(of: origin) : rejection.unexpected("no access token", from: origin)
     }
     guard TokenSyntax.isBearer(accessToken) else {
-      throw refusal.nonsense("a token with characters that no token has", from: origin)
+      throw rejection.unexpected("a token with characters that no token has", from: origin)
     }
-    var response = response(from: grant, accessToken: accessToken, answer: answer)
-    // Not thrown: the refresh token that came with it may have cost the one before.
-    response.flaw = Self.unsupportedType(grant["token_type"]?.text).map {
+    var result = tokens(from: grant, accessToken: accessToken, response: response)
+    // Not thrown: the refresh token that came with it may have replaced the one before.
+    result.flaw = Self.unsupportedType(grant["token_type"]?.text).map {
       "\(origin) gives tokens of type \($0), which Hearth cannot use: let this client have Bearer tokens."
     }
-    return response
+    return result
   }
 
-  private func response(from grant: GrantFields, accessToken: String, answer: HTTPResponse) -> TokenResponse {
-    // What cannot be one beside a good access token is left out, as if it had not come.
+  private func tokens(from grant: GrantFields, accessToken: String, response: HTTPResponse) -> TokenResponse {
+    // An ID token or a refresh token with impossible characters is ignored: the access token beside it is good.
     let idToken = grant["id_token"]?.text.flatMap { TokenSyntax.isBearer($0) ? $0 : nil }
     let refreshToken = grant.refreshToken.flatMap { TokenSyntax.isRefreshToken($0) ? $0 : nil }
     return TokenResponse(
@@ -65,26 +64,26 @@ struct TokenResponseReader: Sendable {
       refreshToken: refreshToken.map { Token(hashing: Secret($0)) },
       idToken: idToken.map { Token(hashing: Secret($0)) },
       scope: scope(grant["scope"]),
-      lifetime: Self.lifetime(grant.expiresIn) ?? Self.lifetime(of: accessToken, answer: answer) ?? defaultLifetime,
-      idTokenLifetime: idToken.flatMap { Self.lifetime(of: $0, answer: answer) },
+      lifetime: Self.lifetime(grant.expiresIn) ?? Self.lifetime(of: accessToken, response: response) ?? defaultLifetime,
+      idTokenLifetime: idToken.flatMap { Self.lifetime(of: $0, response: response) },
       refreshLifetime: refreshLifetime(grant),
       subject: subject(idToken: idToken, userID: grant["user_id"]?.text) ?? fallbackSubject,
       origin: origin,
-      skew: answer.skew)
+      skew: response.skew)
   }
 
   private func subject(idToken: String?, userID: String?) -> Subject? {
-    if let claims = idToken.flatMap({ JWTClaims($0) }), let told = claims.subject(besides: issuer) { return told }
+    if let claims = idToken.flatMap({ JWTClaims($0) }), let told = claims.subject(default: issuer) { return told }
     return userID.map(issuer.subject)
   }
 
-  /// A list of names too, as some write it.
+  /// A text, or a list of names as some providers write it.
   private func scope(_ value: JSONValue?) -> String? {
     if case .array(let names) = value { return names.compactMap(\.text).joined(separator: " ") }
     return value?.text
   }
 
-  /// Keycloak and TikTok; GitHub, LinkedIn and Google; Intuit.
+  /// The field has a name of Keycloak and TikTok, of GitHub, LinkedIn and Google, or of Intuit.
   private func refreshLifetime(_ grant: GrantFields) -> Duration? {
     ["refresh_expires_in", "refresh_token_expires_in", "x_refresh_token_expires_in"].lazy
       .compactMap { Self.lifetime(grant[$0]) }.first
@@ -104,16 +103,16 @@ struct TokenResponseReader: Sendable {
     return ["DPoP", "PoP", "MAC", "N_A"].first { $0.lowercased() == name }
   }
 
-  /// Seconds, as a number or a string; nil where that is no lifetime. A century is enough.
+  /// Seconds, as a number or a string, up to a century; nil where the value is no lifetime.
   static func lifetime(_ value: JSONValue?) -> Duration? {
     guard let seconds = value?.asNumber, seconds.isFinite, seconds > 0 else { return nil }
     return .milliseconds(Int64(min(seconds, 3_155_760_000) * 1000))
   }
 
-  /// What a JWT says of itself: `exp` less the server's clock, else less this machine's. Not less `iat`, for the token
-  /// may come from a cache; nil where that has passed.
-  static func lifetime(of token: String, answer: HTTPResponse) -> Duration? {
+  /// The `exp` of a JWT less the time on the server's clock, or else on this machine's; nil where it has passed. `iat` is
+  /// not used, since the token may come from a cache.
+  static func lifetime(of token: String, response: HTTPResponse) -> Duration? {
     guard let expiresAt = JWTClaims(token)?.expiresAt else { return nil }
-    return lifetime(.number(expiresAt - Double((answer.date ?? answer.receivedAt).milliseconds) / 1000))
+    return lifetime(.number(expiresAt - Double((response.date ?? response.receivedAt).milliseconds) / 1000))
   }
 }

@@ -1,7 +1,7 @@
 import Glibc
 import HearthCore
 
-/// The configuration file: the first that exists of the places where it may be.
+/// The configuration file: the first one that exists.
 struct ConfigurationFile: Hashable, Sendable {
   let path: String
   let text: String
@@ -32,8 +32,8 @@ struct ConfigurationFile: Hashable, Sendable {
     guard fstat(descriptor, &status) == 0 else {
       throw ConfigurationError("\(path): cannot be read: \(systemError())")
     }
-    if let refusal = refusal(mode: status.st_mode, owner: status.st_uid, user: geteuid()) {
-      throw ConfigurationError("\(path): \(refusal)")
+    if let reason = distrust(mode: status.st_mode, owner: status.st_uid, user: geteuid()) {
+      throw ConfigurationError("\(path): \(reason)")
     }
     var bytes: [UInt8] = []
     while bytes.count <= maximumSize {
@@ -48,8 +48,8 @@ struct ConfigurationFile: Hashable, Sendable {
     return ConfigurationFile(path: path, text: text)
   }
 
-  /// Why a file is not to be trusted; nil where nothing speaks against it.
-  static func refusal(mode: mode_t, owner: uid_t, user: uid_t) -> String? {
+  /// Why a file is not trusted; nil where it is.
+  static func distrust(mode: mode_t, owner: uid_t, user: uid_t) -> String? {
     guard mode & S_IFMT == S_IFREG else { return "is no regular file" }
     guard owner == user || owner == 0 else {
       return "is refused, because it belongs to user \(owner); it must be yours or root's"
@@ -61,7 +61,7 @@ struct ConfigurationFile: Hashable, Sendable {
   }
 }
 
-/// What the last system call that failed has to say.
+/// The error of the last system call that failed, in words.
 func systemError() -> String { String(cString: strerror(errno)) }
 
 extension Configuration {
@@ -70,6 +70,8 @@ extension Configuration {
     configuration: Configuration, path: String?
   ) {
     guard let file = try ConfigurationFile.find(in: places) else { return (Configuration(), nil) }
-    return (try Configuration(text: file.text, file: file.path, roots: places.roots), file.path)
+    return (
+      try Configuration(text: file.text, file: file.path, roots: places.roots, proxies: places.proxies), file.path
+    )
   }
 }

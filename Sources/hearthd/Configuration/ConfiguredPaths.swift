@@ -1,3 +1,4 @@
+import HearthCore
 import HearthOAuth
 
 /// Where things are: what the options say, else the environment, else the places of the XDG base directories.

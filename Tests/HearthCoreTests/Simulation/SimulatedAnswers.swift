@@ -35,8 +35,8 @@ struct SimulatedAnswers {
     backend.accessTokenField = "data.access_token"
     return TokenResponseReader(
       dialect: style == .envelope ? .json(backend) : .oauth, origin: .sample,
-      issuer: UnspokenIssuer(assumed: .sample), defaultLifetime: preset?.defaultLifetime,
-      finalErrors: preset?.finalErrors ?? [], rules: preset?.answerRules ?? [],
+      issuer: DefaultIssuer(assumed: .sample), defaultLifetime: preset?.defaultLifetime,
+      finalErrors: preset?.finalErrors ?? [], rules: preset?.responseRules ?? [],
       redactor: Redactor(EmptyCollection<Secret>()))
   }
 

@@ -72,7 +72,7 @@ func backend(_ change: (inout JSONBackend) -> Void = { _ in }) throws -> JSONBac
 
 func reader(_ dialect: TokenResponseReader.Dialect = .oauth, secrets: [String] = []) -> TokenResponseReader {
   TokenResponseReader(
-    dialect: dialect, origin: origin(), issuer: UnspokenIssuer(assumed: origin()),
+    dialect: dialect, origin: origin(), issuer: DefaultIssuer(assumed: origin()),
     redactor: Redactor(secrets.map { Secret($0) }))
 }
 

@@ -159,7 +159,7 @@ import Testing
     for (name, isAssumed) in [
       ("https://id.example.com", false), ("https://login.microsoftonline.com/common/v2.0", true),
     ] {
-      reader.issuer = UnspokenIssuer(try Issuer(name))
+      reader.issuer = DefaultIssuer(try Issuer(name))
       let told = try reader.read(answer(#"{"access_token":"at","user_id":"7"}"#))
       #expect(told.subject == Subject(issuer: name, id: "7", isIssuerAssumed: isAssumed))
     }

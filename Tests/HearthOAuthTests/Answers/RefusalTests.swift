@@ -187,8 +187,8 @@ import Testing
   func rules() {
     var reader = reader()
     reader.rules = [
-      ResponseRule(code: "invalid_request", phrase: "invalid token", means: .final),
-      ResponseRule(code: "invalid_grant", phrase: "IP restricted", means: .unclear),
+      ResponseRule(codes: ["invalid_request"], phrase: "invalid token", means: .final),
+      ResponseRule(codes: ["invalid_grant"], phrase: "IP restricted", means: .unclear),
       ResponseRule(phrase: "try later", means: .unavailable),
     ]
     func outcome(_ status: Int, _ body: String) -> Outcome? {

@@ -20,9 +20,9 @@ extension TokenResponseReader {
     let preset = ProviderPreset.named(answer.provider)
     let isFirebase = answer.provider == ProviderPreset.firebase.name
     self.init(
-      dialect: isFirebase ? .firebase : .oauth, origin: origin, issuer: UnspokenIssuer(assumed: origin),
+      dialect: isFirebase ? .firebase : .oauth, origin: origin, issuer: DefaultIssuer(assumed: origin),
       defaultLifetime: preset?.defaultLifetime, finalErrors: preset?.finalErrors ?? [],
-      rules: preset?.answerRules ?? [], redactor: Redactor(EmptyCollection<Secret>()))
+      rules: preset?.responseRules ?? [], redactor: Redactor(EmptyCollection<Secret>()))
   }
 
   func outcome(of answer: HTTPResponse) -> RefreshOutcome {

@@ -65,12 +65,12 @@ import Testing
   @Test("a file must be the user's own or root's, and a regular one")
   func owner() {
     let regular = S_IFREG | 0o600
-    #expect(ConfigurationFile.refusal(mode: regular, owner: 1000, user: 1000) == nil)
-    #expect(ConfigurationFile.refusal(mode: regular, owner: 0, user: 1000) == nil)
+    #expect(ConfigurationFile.distrust(mode: regular, owner: 1000, user: 1000) == nil)
+    #expect(ConfigurationFile.distrust(mode: regular, owner: 0, user: 1000) == nil)
     #expect(
-      ConfigurationFile.refusal(mode: regular, owner: 1001, user: 1000)
+      ConfigurationFile.distrust(mode: regular, owner: 1001, user: 1000)
         == "is refused, because it belongs to user 1001; it must be yours or root's")
-    #expect(ConfigurationFile.refusal(mode: S_IFDIR | 0o700, owner: 1000, user: 1000) == "is no regular file")
+    #expect(ConfigurationFile.distrust(mode: S_IFDIR | 0o700, owner: 1000, user: 1000) == "is no regular file")
   }
 
   @Test("a folder in its place, bytes that are no text and too much text are refused")
@@ -92,13 +92,17 @@ import Testing
     let path = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent().appending(path: "etc/hearth/config.toml")
     let text = String(decoding: try Data(contentsOf: path), as: UTF8.self)
-    #expect(try Configuration(text: text, file: "config.toml", roots: PathRoots(home: "/home/me")) == Configuration())
+    #expect(
+      try Configuration(
+        text: text, file: "config.toml", roots: PathRoots(home: "/home/me"), proxies: ConfigurationTests.environment)
+        == Configuration())
 
     let shown = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
       line.hasPrefix("#") && line.dropFirst().first.map { $0.isLetter || $0 == "[" } == true ? line.dropFirst() : line
     }
     let all = try Configuration(
-      text: shown.joined(separator: "\n"), file: "config.toml", roots: PathRoots(home: "/home/me"))
+      text: shown.joined(separator: "\n"), file: "config.toml", roots: PathRoots(home: "/home/me"),
+      proxies: ConfigurationTests.environment)
     #expect(all.accounts.map(\.name.description) == ["app", "mail", "mobile", "other", "robot", "signed", "work"])
     var defaults = Configuration()
     defaults.accounts = all.accounts

@@ -1,15 +1,20 @@
 import HearthCore
+import HearthStorage
 import Logging
 import Testing
 
+@testable import HearthOAuth
 @testable import hearthd
 
 @Suite struct ConfigurationTests {
   static func read(
     _ text: String, roots: PathRoots = PathRoots(home: "/home/me", credentials: "/run/credentials/hearthd.service")
   ) throws -> Configuration {
-    try Configuration(text: text, file: "/c.toml", roots: roots)
+    try Configuration(text: text, file: "/c.toml", roots: roots, proxies: environment)
   }
+
+  /// The proxies that the environment names.
+  static let environment = ProxyEnvironment(["HTTPS_PROXY": "proxy:1"])
 
   static func account(_ text: String) throws -> AccountConfiguration {
     try #require(try read("[accounts.a]\n" + text).accounts.first)
@@ -40,27 +45,35 @@ import Testing
       default_lifetime = "1h"
       """)
     #expect(account.name == AccountName("a"))
+    let secret = ClientFile(name: "client secret", path: "/path")
     #expect(
-      account.provider
-        == .oidc(
-          issuer: "https://id.example.com/",
-          .init(id: "hearth", authentication: .automatic(secretFile: "/path"), scopes: ["openid", "offline_access"])))
-    #expect(account.apiOrigins.map(\.description) == ["https://api.example.com", "https://api.example.com:8443"])
-    #expect(account.credentialFile == "/home/me/secure/work.json")
-    #expect(account.protection == .passphrase)
-    #expect(account.lockOn == [.unreadable])
-    #expect(account.bearer == .idToken)
-    #expect(account.subject == "me@example.com")
-    #expect(account.defaultLifetime == .seconds(3600))
+      account.provider.kind
+        == .oauth(
+          .discovered(try Issuer("https://id.example.com/")),
+          OAuthClient(id: "hearth", authentication: .automatic(secret), scopes: ["openid", "offline_access"])))
+    #expect(
+      account.provider.apiOrigins.map(\.description) == ["https://api.example.com", "https://api.example.com:8443"])
+    #expect(account.credential.file == "/home/me/secure/work.json")
+    #expect(account.credential.protection == .passphrase)
+    #expect(account.session.locksWhenUnreadable)
+    #expect(account.session.bearer == .idToken && account.provider.bearer == .idToken)
+    #expect(account.session.configuredSubject == Subject(issuer: "https://id.example.com/", id: "me@example.com"))
+    #expect(account.session.configuredSubject?.isIssuerAssumed == false)
+    #expect(account.session.binding == account.provider.binding && !account.session.renewsWithoutRefreshToken)
+    #expect(account.provider.subject == "me@example.com")
+    #expect(account.provider.defaultLifetime == .seconds(3600))
   }
 
   @Test("what an account leaves out has its default")
   func accountDefaults() throws {
     let account = try Self.account("type = 'oidc'\nissuer = 'https://id.example.com'\nclient_id = 'c'")
-    #expect(account.provider == .oidc(issuer: "https://id.example.com", .init(id: "c")))
-    #expect(account.apiOrigins.isEmpty && account.lockOn.isEmpty)
-    #expect(account.protection == .none && account.bearer == .accessToken)
-    #expect(account.credentialFile == nil && account.subject == nil && account.defaultLifetime == nil)
+    #expect(
+      account.provider.kind == .oauth(.discovered(try Issuer("https://id.example.com")), OAuthClient(id: "c")))
+    #expect(account.provider.apiOrigins.isEmpty && !account.session.locksWhenUnreadable)
+    #expect(account.credential.protection == .none && account.provider.bearer == .accessToken)
+    #expect(account.credential.file == nil && account.credential.keyFile == nil)
+    #expect(account.provider.subject == nil && account.provider.defaultLifetime == nil)
+    #expect(account.session.configuredSubject == nil && account.session.bearer == .accessToken)
   }
 
   @Test("an oauth2 account names its endpoints")
@@ -75,18 +88,18 @@ import Testing
       revocation_endpoint = "https://x.example/revoke"
       userinfo_endpoint = "https://x.example/userinfo"
       """)
-    let endpoints = AccountConfiguration.Endpoints(
+    let endpoints = ProviderEndpoints(
       token: try HTTPURL("https://x.example/token"), authorization: try HTTPURL("https://x.example/authorize"),
       deviceAuthorization: try HTTPURL("https://x.example/device"),
       revocation: try HTTPURL("https://x.example/revoke"), userInfo: try HTTPURL("https://x.example/userinfo"))
-    #expect(account.provider == .oauth2(endpoints, .init(id: "c")))
+    #expect(account.provider.kind == .oauth(.named(endpoints), OAuthClient(id: "c")))
   }
 
   @Test("a json account has a backend and its own names of fields, or the usual ones")
   func json() throws {
-    let plain = AccountConfiguration.JSONBackend(refreshURL: try HTTPURL("http://127.0.0.1:8080/refresh"))
+    let plain = JSONBackend(refreshURL: try HTTPURL("http://127.0.0.1:8080/refresh"))
     #expect(
-      try Self.account("type = 'json'\nrefresh_url = 'http://127.0.0.1:8080/refresh'").provider == .json(plain))
+      try Self.account("type = 'json'\nrefresh_url = 'http://127.0.0.1:8080/refresh'").provider.kind == .json(plain))
     #expect(plain.refreshTokenField == "refresh_token" && plain.accessTokenField == "access_token")
     #expect(plain.expiresInField == "expires_in")
     let account = try Self.account(
@@ -98,46 +111,50 @@ import Testing
       access_token_field = "data.access_token"
       expires_in_field = "data.ttl"
       """)
-    let backend = AccountConfiguration.JSONBackend(
+    let backend = JSONBackend(
       refreshURL: try HTTPURL("https://b.example/refresh"), loginURL: try HTTPURL("https://b.example/login"),
       refreshTokenField: "rt", accessTokenField: "data.access_token", expiresInField: "data.ttl")
-    #expect(account.provider == .json(backend))
+    #expect(account.provider.kind == .json(backend))
   }
 
   @Test("a firebase account has a key that does not print, and shows APIs its ID token")
   func firebase() throws {
     let account = try Self.account("type = 'firebase'\napi_key = 'AIza'\ntoken_endpoint = 'http://localhost:9/t'")
-    #expect(account.provider == .firebase(apiKey: Secret("AIza"), tokenEndpoint: try HTTPURL("http://localhost:9/t")))
-    #expect(account.bearer == .idToken)
+    let project = FirebaseProject(apiKey: Secret("AIza"), tokenEndpoint: try HTTPURL("http://localhost:9/t"))
+    #expect(account.provider.kind == .firebase(project))
+    #expect(account.provider.bearer == .idToken && account.session.bearer == .idToken)
     #expect(!"\(account)".contains("AIza"))
-    #expect(try Self.account("type = 'firebase'\napi_key = 'k'\nbearer = 'access_token'").bearer == .accessToken)
+    #expect(
+      try Self.account("type = 'firebase'\napi_key = 'k'\nbearer = 'access_token'").provider.bearer == .accessToken)
   }
 
   @Test("a client-credentials account has an issuer or names its endpoints")
   func clientCredentials() throws {
     let named = try Self.account("type = 'client-credentials'\nclient_id = 'c'\ntoken_endpoint = 'https://x.example/t'")
-    #expect(
-      named.provider == .clientCredentials(.endpoints(.init(token: try HTTPURL("https://x.example/t"))), .init(id: "c"))
-    )
+    let endpoints = ProviderEndpoints(token: try HTTPURL("https://x.example/t"))
+    #expect(named.provider.kind == .clientCredentials(.named(endpoints), OAuthClient(id: "c")))
+    #expect(named.session.renewsWithoutRefreshToken)
     let discovered = try Self.account("type = 'client-credentials'\nclient_id = 'c'\nissuer = 'https://x.example'")
-    #expect(discovered.provider == .clientCredentials(.issuer("https://x.example"), .init(id: "c")))
+    #expect(
+      discovered.provider.kind
+        == .clientCredentials(.discovered(try Issuer("https://x.example")), OAuthClient(id: "c")))
   }
 
   @Test("protection key-file has its file, and every other protection is read")
   func protection() throws {
     let base = "type = 'firebase'\napi_key = 'k'\n"
-    #expect(try Self.account(base + "protection = 'key-file'\nkey_file = '~/k'").protection == .keyFile("/home/me/k"))
+    let sealed = try Self.account(base + "protection = 'key-file'\nkey_file = '~/k'").credential
+    #expect(sealed.protection == .keyFile && sealed.keyFile == "/home/me/k")
     #expect(
-      try Self.account(base + "protection = 'key-file'\nkey_file = '%d/work.key'").protection
-        == .keyFile("/run/credentials/hearthd.service/work.key"))
+      try Self.account(base + "protection = 'key-file'\nkey_file = '%d/work.key'").credential.keyFile
+        == "/run/credentials/hearthd.service/work.key")
     // It stays named until what it sealed has been written anew.
-    for (kind, protection) in [("none", AccountConfiguration.Protection.none), ("passphrase", .passphrase)] {
+    for (kind, protection) in [("none", Protection.none), ("passphrase", .passphrase)] {
       let account = try Self.account(base + "protection = '\(kind)'\nkey_file = '~/k'")
-      #expect(account.protection == protection && account.formerKeyFile == "/home/me/k")
-      #expect(account.storedProtection.keyFile == "/home/me/k")
+      #expect(account.credential.protection == protection && account.credential.keyFile == "/home/me/k")
     }
-    #expect(try Self.account(base + "protection = 'secret-service'").protection == .secretService)
-    #expect(try Self.account(base + "protection = 'none'").protection == .none)
+    #expect(try Self.account(base + "protection = 'secret-service'").credential.protection == .secretService)
+    #expect(try Self.account(base + "protection = 'none'").credential.protection == .none)
   }
 
   @Test("accounts are sorted by name, however they are written")
@@ -219,19 +236,19 @@ import Testing
     "durations and sizes are numbers with a unit",
     arguments: [("500ms", 500), ("30s", 30_000), ("5m", 300_000), ("6h", 21_600_000), ("7d", 604_800_000)])
   func durations(text: String, milliseconds: Int64) {
-    #expect(duration(from: text) == .milliseconds(milliseconds))
+    #expect(Quantity.duration(from: text) == .milliseconds(milliseconds))
   }
 
   @Test("nothing else is a duration or a size")
   func noQuantities() {
     for text in ["", "5", "m", "5 m", "-5m", "1.5h", "5M", "5w", "٣s", "36526d", "99999999999999999999s"] {
-      #expect(duration(from: text) == nil, "\(text)")
+      #expect(Quantity.duration(from: text) == nil, "\(text)")
     }
-    #expect(byteCount(from: "64KiB") == 65_536)
-    #expect(byteCount(from: "1MiB") == 1_048_576)
-    #expect(byteCount(from: "1GiB") == 1_073_741_824)
+    #expect(Quantity.byteCount(from: "64KiB") == 65_536)
+    #expect(Quantity.byteCount(from: "1MiB") == 1_048_576)
+    #expect(Quantity.byteCount(from: "1GiB") == 1_073_741_824)
     for text in ["", "1", "1MB", "1mib", "KiB", "1.5MiB", "99999999999GiB"] {
-      #expect(byteCount(from: text) == nil, "\(text)")
+      #expect(Quantity.byteCount(from: text) == nil, "\(text)")
     }
   }
 }

@@ -1,46 +1,47 @@
 import HearthCore
-import HearthOAuth
-import TestSupport
 import Testing
 
+@testable import HearthOAuth
 @testable import hearthd
 
 /// `provider`: what is known beforehand, and what an account says instead.
 @Suite struct PresetConfigurationTests {
-  private typealias Client = AccountConfiguration.Client
+  private static let secret = ClientFile(name: "client secret", path: "/s")
 
-  private func account(_ text: String) throws -> AccountConfiguration { try ConfigurationTests.account(text) }
+  private func provider(_ text: String) throws -> ProviderConfiguration {
+    try ConfigurationTests.account(text).provider
+  }
 
   @Test("a preset brings type, issuer and peculiarities")
   func issuer() throws {
-    let google = try account("provider = 'google'\nclient_id = 'c'\nclient_secret_file = '/s'")
+    let google = try provider("provider = 'google'\nclient_id = 'c'\nclient_secret_file = '/s'")
     #expect(
-      google.provider
-        == .oidc(
-          issuer: "https://accounts.google.com", Client(id: "c", authentication: .post(secretFile: "/s"))))
+      google.kind
+        == .oauth(
+          .discovered(try Issuer("https://accounts.google.com")),
+          OAuthClient(id: "c", authentication: .post(Self.secret))))
     #expect(google.authorizationParameters["access_type"] == "offline")
-    let salesforce = try account("provider = 'salesforce'\nclient_id = 'c'\nfinal_errors = ['gone']")
-      .providerConfiguration(MemoryFileSystem(folders: [], now: { .sample }), environment: ProxyEnvironment([:]))
+    let salesforce = try provider("provider = 'salesforce'\nclient_id = 'c'\nfinal_errors = ['gone']")
     #expect(salesforce.defaultLifetime == .seconds(3600) && salesforce.finalErrors == ["gone"])
-    #expect(!salesforce.answerRules.isEmpty && !salesforce.sendsScopeOnRefresh)
+    #expect(!salesforce.responseRules.isEmpty && !salesforce.sendsScopeOnRefresh)
   }
 
   @Test("a preset brings endpoints, and each that the account names wins")
   func endpoints() throws {
-    let github = try account("provider = 'github'\nclient_id = 'c'\ntoken_endpoint = 'https://x.example/t'")
-    guard case .oauth2(let endpoints, let client) = github.provider else {
+    let github = try provider("provider = 'github'\nclient_id = 'c'\ntoken_endpoint = 'https://x.example/t'")
+    guard case .oauth(.named(let endpoints), let client) = github.kind else {
       Issue.record("it is no oauth2 account")
       return
     }
     #expect(endpoints.token.description == "https://x.example/t")
     #expect(endpoints.userInfo?.description == "https://api.github.com/user")
     // Without a secret it names itself, whatever the preset says of one.
-    #expect(client.authentication == .automatic(secretFile: nil))
+    #expect(client.authentication == .automatic(nil))
   }
 
   @Test("the keys of an account win over its preset")
   func keysWin() throws {
-    let account = try account(
+    let account = try provider(
       """
       provider = "google"
       type = "oauth2"
@@ -51,26 +52,28 @@ import Testing
       default_lifetime = "5m"
       authorization_parameters = { access_type = "online" }
       """)
-    guard case .oauth2(let endpoints, let client) = account.provider else {
+    guard case .oauth(.named(let endpoints), let client) = account.kind else {
       Issue.record("it is no oauth2 account")
       return
     }
     #expect(endpoints.token.description == "https://x.example/t")
-    #expect(client.authentication == .basic(secretFile: "/s"))
+    #expect(client.authentication == .basic(Self.secret))
     #expect(account.authorizationParameters == ["access_type": "online", "prompt": "consent"])
     #expect(account.defaultLifetime == .seconds(300))
-    let microsoft = try self.account(
+    let microsoft = try provider(
       "provider = 'microsoft'\nclient_id = 'c'\nissuer = 'https://login.microsoftonline.com/t/v2.0'")
-    #expect(microsoft.provider == .oidc(issuer: "https://login.microsoftonline.com/t/v2.0", Client(id: "c")))
+    #expect(
+      microsoft.kind
+        == .oauth(.discovered(try Issuer("https://login.microsoftonline.com/t/v2.0")), OAuthClient(id: "c")))
   }
 
   @Test("a client-credentials account has its provider from a preset too")
   func clientCredentials() throws {
     let robot = "type = 'client-credentials'\nclient_id = 'c'\n"
     #expect(
-      try account(robot + "provider = 'google'").provider
-        == .clientCredentials(.issuer("https://accounts.google.com"), Client(id: "c")))
-    guard case .clientCredentials(.endpoints(let endpoints), _) = try account(robot + "provider = 'twitch'").provider
+      try provider(robot + "provider = 'google'").kind
+        == .clientCredentials(.discovered(try Issuer("https://accounts.google.com")), OAuthClient(id: "c")))
+    guard case .clientCredentials(.named(let endpoints), _) = try provider(robot + "provider = 'twitch'").kind
     else {
       Issue.record("it has no endpoints")
       return
@@ -81,21 +84,22 @@ import Testing
   @Test("Apple's secret is made from the key, or is one that was made elsewhere")
   func apple() throws {
     let base = "provider = 'apple'\nclient_id = 'c'\n"
-    let key = try account(base + "client_key_file = '/k.p8'\nclient_key_id = 'K'\nteam_id = 'T'")
-    let client = Client(id: "c", authentication: .appleSecret(.init(file: "/k.p8", id: "K"), teamID: "T"))
-    guard case .oauth2(let endpoints, client) = key.provider else {
-      Issue.record("it is \(key.provider)")
+    let apple = try provider(base + "client_key_file = '/k.p8'\nclient_key_id = 'K'\nteam_id = 'T'")
+    let key = ClientKey(file: ClientFile(name: "client key", path: "/k.p8"), id: "K")
+    let client = OAuthClient(id: "c", authentication: .appleSecret(key, teamID: "T"))
+    guard case .oauth(.named(let endpoints), client) = apple.kind else {
+      Issue.record("it is \(apple.kind)")
       return
     }
     #expect(endpoints.token.description == "https://appleid.apple.com/auth/token")
-    let secret = Client(id: "c", authentication: .post(secretFile: "/s"))
-    #expect(try account(base + "client_secret_file = '/s'").provider == .oauth2(endpoints, secret))
+    let secret = OAuthClient(id: "c", authentication: .post(Self.secret))
+    #expect(try provider(base + "client_secret_file = '/s'").kind == .oauth(.named(endpoints), secret))
   }
 
   @Test("firebase has a preset of its own")
   func firebase() throws {
-    let account = try account("provider = 'firebase'\napi_key = 'k'")
-    #expect(account.provider == .firebase(apiKey: Secret("k"), tokenEndpoint: nil) && account.bearer == .idToken)
+    let account = try provider("provider = 'firebase'\napi_key = 'k'")
+    #expect(account.kind == .firebase(FirebaseProject(apiKey: Secret("k"))) && account.bearer == .idToken)
   }
 
   static let bad = [

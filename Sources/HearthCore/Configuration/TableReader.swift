@@ -1,0 +1,191 @@
+/// The keys that one part of Hearth reads from a table of the configuration.
+package protocol ConfigurationKey: RawRepresentable<String>, CaseIterable, Hashable, Sendable {}
+
+extension ConfigurationKey {
+  /// All keys as they are written.
+  package static var names: [String] { allCases.map(\.rawValue) }
+}
+
+/// Reads the values that one part of Hearth takes from a table of the configuration.
+///
+/// Every function answers nil, or an empty collection, where the key is missing, and throws one sentence with file,
+/// line and key where the value cannot be used.
+package struct TableReader<Key: ConfigurationKey>: Sendable {
+  let table: ConfigurationTable
+
+  /// For a part that shares the table with others; its keys are checked with `requireKeys(among:)`.
+  package init(sharing table: ConfigurationTable) {
+    self.table = table
+  }
+
+  /// For a part that has the table to itself: a key that is not one of `Key` is refused.
+  package init(_ table: ConfigurationTable) throws(ConfigurationError) {
+    try table.requireKeys(among: Key.names)
+    self.table = table
+  }
+
+  package func has(_ key: Key) -> Bool { value(key) != nil }
+
+  /// An error about the value of a key.
+  package func error(_ key: Key, _ text: String) -> ConfigurationError {
+    table.error(at: key.rawValue, "\"\(key.rawValue)\" in \(table.name) \(text)")
+  }
+
+  /// An error about the table as a whole.
+  package func error(_ text: String) -> ConfigurationError { table.error(text) }
+
+  private func value(_ key: Key) -> ConfigurationValue? { table.values[key.rawValue] }
+
+  /// A text that is not empty.
+  package func string(_ key: Key) throws(ConfigurationError) -> String? {
+    guard let value = value(key) else { return nil }
+    guard case .string(let text) = value.content else { throw error(key, "must be a string, not \(value.type)") }
+    guard !text.isEmpty else { throw error(key, "must not be empty") }
+    return text
+  }
+
+  package func strings(_ key: Key) throws(ConfigurationError) -> [String] {
+    guard let value = value(key) else { return [] }
+    guard case .array(let elements) = value.content else {
+      throw error(key, "must be an array of strings, not \(value.type)")
+    }
+    var strings: [String] = []
+    for element in elements {
+      guard case .string(let text) = element.content else {
+        throw error(key, "must be an array of strings, and one element is \(element.type)")
+      }
+      guard !text.isEmpty else { throw error(key, "has an empty element") }
+      strings.append(text)
+    }
+    return strings
+  }
+
+  /// A table of strings under any names but those in `own`, which Hearth sets itself.
+  package func fields(_ key: Key, except own: Set<String>) throws(ConfigurationError) -> [String: String] {
+    guard let value = value(key) else { return [:] }
+    guard case .table(let values) = value.content else {
+      throw error(key, "must be a table of strings, not \(value.type)")
+    }
+    var fields: [String: String] = [:]
+    for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+      let field = "\"\(name)\" in \"\(key.rawValue)\" of \(table.name)"
+      guard !name.isEmpty else { throw error(key, "has a field without a name") }
+      guard !own.contains(name) else {
+        throw table.error(value.line, "\(field) cannot be set: Hearth sets it itself")
+      }
+      guard case .string(let text) = value.content else {
+        throw table.error(value.line, "\(field) must be a string, not \(value.type)")
+      }
+      fields[name] = text
+    }
+    return fields
+  }
+
+  /// One of the raw values of an enumeration.
+  package func choice<Choice: RawRepresentable & CaseIterable>(
+    _ key: Key, as type: Choice.Type
+  ) throws(ConfigurationError) -> Choice? where Choice.RawValue == String {
+    guard let text = try string(key) else { return nil }
+    guard let choice = Choice(rawValue: text) else {
+      throw unknown(text, for: key, allowed: Choice.allCases.map(\.rawValue))
+    }
+    return choice
+  }
+
+  /// The error for a text that is not one of those that a key may have.
+  package func unknown(_ text: String, for key: Key, allowed: [String]) -> ConfigurationError {
+    let quoted = allowed.map { "\"\($0)\"" }
+    return error(
+      key, "cannot be \"\(text)\": it is \(quoted.dropLast().joined(separator: ", ")) or \(quoted.last ?? "")")
+  }
+
+  package func url(_ key: Key) throws(ConfigurationError) -> HTTPURL? {
+    guard let text = try string(key) else { return nil }
+    do {
+      return try HTTPURL(text)
+    } catch {
+      throw self.error(key, "cannot be \"\(text.withoutUserInformation)\": \(error)")
+    }
+  }
+
+  package func origins(_ key: Key) throws(ConfigurationError) -> [Origin] {
+    var origins: [Origin] = []
+    for text in try strings(key) {
+      func unusable(_ reason: String) -> ConfigurationError {
+        error(key, "cannot have \"\(text.withoutUserInformation)\": \(reason)")
+      }
+      let url: HTTPURL
+      do {
+        url = try HTTPURL(text)
+      } catch {
+        throw unusable("\(error)")
+      }
+      guard !text.dropFirst("https://".count).contains(where: { $0 == "/" || $0 == "?" }) else {
+        throw unusable("an origin is scheme://host or scheme://host:port, without a path")
+      }
+      origins.append(url.origin)
+    }
+    return origins
+  }
+
+  /// An absolute path. `~` at its beginning stands for the home folder, `%d` for that of the service's credentials.
+  package func path(_ key: Key) throws(ConfigurationError) -> String? {
+    guard let text = try string(key) else { return nil }
+    do {
+      if let path = try table.roots.absolute(text) { return path }
+    } catch {
+      throw self.error(key, "begins with \(error.sign), and $\(error.variable) is not set")
+    }
+    throw error(key, "must be a path that begins with /, ~/ or %d/, not \"\(text)\"")
+  }
+
+  package func duration(_ key: Key, orZero: Bool = false) throws(ConfigurationError) -> Duration? {
+    guard let text = try string(key) else { return nil }
+    guard let duration = Quantity.duration(from: text) else {
+      throw error(key, "must be a duration like \"500ms\", \"30s\", \"5m\", \"6h\" or \"7d\", not \"\(text)\"")
+    }
+    guard orZero || duration > .zero else { throw error(key, "must be longer than zero") }
+    return duration
+  }
+
+  /// A size in bytes.
+  package func byteCount(_ key: Key) throws(ConfigurationError) -> Int? {
+    guard let text = try string(key) else { return nil }
+    guard let count = Quantity.byteCount(from: text) else {
+      throw error(key, "must be a size like \"64KiB\", \"1MiB\" or \"1GiB\", not \"\(text)\"")
+    }
+    guard count > 0 else { throw error(key, "must be more than zero") }
+    return count
+  }
+
+  package func integer(_ key: Key, in range: ClosedRange<Int>) throws(ConfigurationError) -> Int? {
+    guard let value = value(key) else { return nil }
+    guard case .integer(let number) = value.content else { throw error(key, "must be an integer, not \(value.type)") }
+    guard range.contains(number) else {
+      throw error(key, "must be between \(range.lowerBound) and \(range.upperBound), not \(number)")
+    }
+    return number
+  }
+
+  /// A number from 0 up to, but not including, 1.
+  package func fraction(_ key: Key) throws(ConfigurationError) -> Double? {
+    guard let value = value(key) else { return nil }
+    let number: Double
+    switch value.content {
+    case .number(let value): number = value
+    case .integer(let value): number = Double(value)
+    case .string, .array, .table, .other: throw error(key, "must be a number, not \(value.type)")
+    }
+    guard (0..<1).contains(number) else { throw error(key, "must be at least 0 and less than 1, not \(number)") }
+    return number
+  }
+}
+
+extension String {
+  /// A URL, or what was meant for one, without what comes before an @: it may contain a password.
+  package var withoutUserInformation: String {
+    guard let end = lastIndex(of: "@") else { return self }
+    let start = firstRange(of: "://").map(\.upperBound).flatMap { $0 <= end ? $0 : nil } ?? startIndex
+    return self[..<start] + "…" + self[end...]
+  }
+}

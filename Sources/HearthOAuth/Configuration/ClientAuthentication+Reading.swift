@@ -1,0 +1,95 @@
+import HearthCore
+
+extension ClientAuthentication {
+  /// The value of the key `client_auth`.
+  package enum Method: String, CaseIterable, Sendable {
+    case auto, none, basic, post
+    case privateKeyJWT = "private_key_jwt"
+    case tls, apple
+
+    fileprivate var keys: [ProviderKey] {
+      switch self {
+      case .auto: [.clientSecretFile, .clientKeyFile, .clientKeyID, .clientAssertionAudience]
+      case .none: []
+      case .basic, .post: [.clientSecretFile]
+      case .privateKeyJWT: [.clientKeyFile, .clientKeyID, .clientCertificateFile, .clientAssertionAudience]
+      case .tls: [.clientCertificateFile, .clientKeyFile]
+      case .apple: [.clientKeyFile, .clientKeyID, .teamID]
+      }
+    }
+
+    /// The keys that not every method has.
+    fileprivate static let allKeys: [ProviderKey] = [
+      .clientSecretFile, .clientKeyFile, .clientKeyID, .clientCertificateFile, .clientAssertionAudience, .teamID,
+    ]
+  }
+
+  init(reading table: TableReader<ProviderKey>, _ preset: ProviderPreset?) throws(ConfigurationError) {
+    var method = try table.choice(.clientAuth, as: Method.self) ?? Method(of: preset, for: table)
+    if method == .auto, table.has(.clientKeyFile) {
+      if table.has(.clientCertificateFile) {
+        throw table.error(
+          .clientCertificateFile, "leaves open whether client_auth is to be \"tls\" or \"private_key_jwt\": say which")
+      }
+      method = .privateKeyJWT
+    }
+    for key in Method.allKeys where table.has(key) && !method.keys.contains(key) {
+      throw table.error(key, "means nothing with client_auth = \"\(method.rawValue)\"")
+    }
+    for key in [ProviderKey.clientKeyID, .clientAssertionAudience] where method == .auto && table.has(key) {
+      throw table.error(key, "means nothing without \"client_key_file\"")
+    }
+    let secret = try table.file(.clientSecretFile, "client secret")
+    let key = try table.file(.clientKeyFile, "client key")
+    let certificate = try table.file(.clientCertificateFile, "client certificate")
+    let id = try table.string(.clientKeyID)
+    let audience = try table.string(.clientAssertionAudience)
+    let team = try table.string(.teamID)
+    func required<Value>(_ value: Value?, _ key: ProviderKey) throws(ConfigurationError) -> Value {
+      guard let value else {
+        throw table.error("lacks \"\(key.rawValue)\", which client_auth \"\(method.rawValue)\" needs")
+      }
+      return value
+    }
+    switch method {
+    case .auto: self = .automatic(secret)
+    case .none: self = .none
+    case .basic: self = .basic(try required(secret, .clientSecretFile))
+    case .post: self = .post(try required(secret, .clientSecretFile))
+    case .privateKeyJWT:
+      let key = try required(key, .clientKeyFile)
+      self = .assertion(ClientKey(file: key, certificate: certificate, id: id, audience: audience))
+    case .tls:
+      _ = (try required(certificate, .clientCertificateFile), try required(key, .clientKeyFile))
+      self = .tls
+    case .apple:
+      let key = ClientKey(file: try required(key, .clientKeyFile), id: try required(id, .clientKeyID))
+      self = .appleSecret(key, teamID: try required(team, .teamID))
+    }
+  }
+}
+
+extension ClientAuthentication.Method {
+  /// How the client authenticates with a preset's provider, where the account does not say it: a client without a secret
+  /// only names itself, and one with a key signs.
+  fileprivate init(of preset: ProviderPreset?, for table: TableReader<ProviderKey>) {
+    let usual = preset?.clientAuthentication ?? .auto
+    self =
+      switch usual {
+      case .none: table.has(.clientKeyFile) ? .auto : .none
+      case .basic, .post: table.has(.clientSecretFile) ? usual : .auto
+      // A secret that was signed elsewhere.
+      case .apple: table.has(.clientSecretFile) && !table.has(.clientKeyFile) ? .post : .apple
+      case .auto, .privateKeyJWT, .tls: usual
+      }
+  }
+}
+
+extension TableReader<ProviderKey> {
+  /// `name`: what the file holds, as a message says it.
+  func file(
+    _ key: ProviderKey, _ name: String, limit: Int = 1 << 16
+  ) throws(ConfigurationError) -> ClientFile? {
+    try path(key).map { ClientFile(name: name, path: $0, limit: limit) }
+  }
+}

@@ -1,0 +1,44 @@
+import HearthCore
+
+/// A file that the configuration names: a secret, a key or certificates. It is read each time it is used, so that a new
+/// one counts at once.
+package struct ClientFile: Hashable, Sendable {
+  /// What the file holds, as a message says it: `client secret`.
+  let name: String
+  let path: String
+  /// In bytes.
+  var limit = 1 << 16
+
+  func read(from files: any FileSystem) async throws(RefreshFailure) -> [UInt8] {
+    do {
+      return try await files.read(path, limit: limit, followsLink: true).bytes
+    } catch {
+      let message = "The \(name) cannot be read: \(path): \(reason(of: error))."
+      switch error {
+      case .unanswered, .volumeUnavailable, .keyUnavailable: throw .unavailable(message: message, retryAfter: nil)
+      case .absent, .exists, .permissionDenied, .noSpace, .symbolicLink, .notRegular, .notOwn, .tooBig, .failed:
+        throw .misconfigured(message: message)
+      }
+    }
+  }
+
+  /// The secret in the file, without the newline that may follow it.
+  func secret(from files: any FileSystem) async throws(RefreshFailure) -> Secret {
+    let text = String(decoding: try await read(from: files), as: UTF8.self)
+    let secret = Secret(String(text.reversed().drop(while: \.isNewline).reversed()))
+    guard !secret.isEmpty else { throw .misconfigured(message: "The client secret is empty.") }
+    return secret
+  }
+
+  private func reason(of error: FileError) -> String {
+    switch error {
+    case .absent: "there is no such file"
+    case .permissionDenied: "permission denied"
+    case .unanswered(let limit): "no answer in \(limit.components.seconds) s"
+    case .notRegular: "it is no regular file"
+    case .tooBig: "it is larger than \(limit >> 10) KiB"
+    case .volumeUnavailable(let text), .keyUnavailable(let text), .failed(let text): text
+    case .exists, .noSpace, .symbolicLink, .notOwn: "\(error)"
+    }
+  }
+}

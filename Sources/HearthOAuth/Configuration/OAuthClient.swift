@@ -1,0 +1,36 @@
+/// The client that is registered with the provider (RFC 6749, section 2).
+package struct OAuthClient: Hashable, Sendable {
+  package var id: String
+  package var authentication = ClientAuthentication.automatic(nil)
+  package var scopes: [String] = []
+}
+
+/// How the client authenticates (RFC 6749, section 2.3; OpenID Connect Core, section 9).
+package enum ClientAuthentication: Hashable, Sendable {
+  /// A secret in the body where discovery offers nothing else, and otherwise in the `Authorization` header, the default
+  /// (OpenID Connect Discovery, section 3). Without a secret the client only names itself.
+  case automatic(ClientFile?)
+  /// The client only names itself.
+  case none
+  /// A secret by HTTP Basic (RFC 6749, section 2.3.1).
+  case basic(ClientFile)
+  /// Identifier and secret in the body (RFC 6749, section 2.3.1).
+  case post(ClientFile)
+  /// A signed assertion, `private_key_jwt` (RFC 7523, section 2.2).
+  case assertion(ClientKey)
+  /// A signed assertion in place of the secret, as Apple has it ("Creating a client secret" of Sign in with Apple).
+  case appleSecret(ClientKey, teamID: String)
+  /// The certificate of the connection, which is in `HTTPRoute` (RFC 8705, section 2).
+  case tls
+}
+
+/// A key that the client signs with.
+package struct ClientKey: Hashable, Sendable {
+  let file: ClientFile
+  /// The certificate of the key, where the provider knows the key by its thumbprint (Microsoft Entra).
+  var certificate: ClientFile?
+  /// The provider's name for the key (`kid`; RFC 7515, section 4.1.4).
+  var id: String?
+  /// `aud` of assertions; nil: the URL of the token endpoint.
+  var audience: String?
+}

@@ -1,0 +1,41 @@
+package import HearthCore
+
+/// Where a provider answers.
+package struct ProviderEndpoints: Hashable, Sendable {
+  package var token: HTTPURL
+  package var authorization: HTTPURL?
+  package var deviceAuthorization: HTTPURL?
+  package var revocation: HTTPURL?
+  package var userInfo: HTTPURL?
+  /// How clients may authenticate, where discovery tells (`token_endpoint_auth_methods_supported`).
+  package var authenticationMethods: [String]?
+  /// What client assertions may be signed with, where discovery tells
+  /// (`token_endpoint_auth_signing_alg_values_supported`).
+  package var signingAlgorithms: [String]?
+}
+
+/// A backend's own calls, and the names of its fields; dots in a name are for nesting.
+package struct JSONBackend: Hashable, Sendable {
+  package var refreshURL: HTTPURL
+  package var loginURL: HTTPURL?
+  package var refreshTokenField = "refresh_token"
+  package var accessTokenField = "access_token"
+  package var expiresInField = "expires_in"
+}
+
+package struct FirebaseProject: Hashable, Sendable {
+  package var apiKey: Secret
+  /// Nil: Google's own.
+  package var tokenEndpoint: HTTPURL?
+
+  /// Without the key.
+  var tokenURL: HTTPURL { tokenEndpoint ?? HTTPURL(known: "https://securetoken.googleapis.com/v1/token") }
+}
+
+extension HTTPURL {
+  /// A URL in the source code. A test reads all of them.
+  init(known text: String) {
+    guard let url = try? HTTPURL(text) else { preconditionFailure("\(text) is not a URL") }
+    self = url
+  }
+}

@@ -1,0 +1,58 @@
+import HearthCore
+
+/// The value of the key `type`.
+package enum AccountType: String, CaseIterable, Sendable {
+  case oidc, oauth2, firebase, json
+  case clientCredentials = "client-credentials"
+}
+
+/// The keys of an account's table that are about its provider and its APIs.
+package enum ProviderKey: String, ConfigurationKey {
+  case type, provider, issuer, scopes, bearer, subject, proxy
+  case clientID = "client_id"
+  case clientSecretFile = "client_secret_file"
+  case apiOrigins = "api_origins"
+  case defaultLifetime = "default_lifetime"
+  case tokenEndpoint = "token_endpoint"
+  case authorizationEndpoint = "authorization_endpoint"
+  case deviceAuthorizationEndpoint = "device_authorization_endpoint"
+  case revocationEndpoint = "revocation_endpoint"
+  case userInfoEndpoint = "userinfo_endpoint"
+  case refreshURL = "refresh_url"
+  case loginURL = "login_url"
+  case refreshTokenField = "refresh_token_field"
+  case accessTokenField = "access_token_field"
+  case expiresInField = "expires_in_field"
+  case apiKey = "api_key"
+  case clientAuth = "client_auth"
+  case clientKeyFile = "client_key_file"
+  case clientKeyID = "client_key_id"
+  case clientCertificateFile = "client_certificate_file"
+  case clientAssertionAudience = "client_assertion_audience"
+  case teamID = "team_id"
+  case tokenParameters = "token_parameters"
+  case authorizationParameters = "authorization_parameters"
+  case finalErrors = "final_errors"
+  case caFile = "ca_file"
+  case certificatePins = "certificate_pins"
+
+  /// The types of account that the key means something for.
+  var types: [AccountType] {
+    switch self {
+    case .type, .provider, .clientID, .clientSecretFile, .scopes, .bearer, .subject, .apiOrigins, .defaultLifetime,
+      .tokenParameters, .proxy, .caFile, .certificatePins:
+      AccountType.allCases
+    case .issuer: [.oidc, .clientCredentials]
+    case .tokenEndpoint: [.oauth2, .firebase, .clientCredentials]
+    case .authorizationEndpoint, .deviceAuthorizationEndpoint: [.oauth2]
+    case .revocationEndpoint, .userInfoEndpoint: [.oauth2, .clientCredentials]
+    case .refreshURL, .loginURL, .refreshTokenField, .accessTokenField, .expiresInField: [.json]
+    case .apiKey: [.firebase]
+    case .clientAuth, .clientKeyFile, .clientKeyID, .clientCertificateFile, .clientAssertionAudience, .teamID:
+      [.oidc, .oauth2, .clientCredentials]
+    case .authorizationParameters: [.oidc, .oauth2]
+    // What a provider rejects of client credentials is the client, and ends no session.
+    case .finalErrors: [.oidc, .oauth2, .firebase, .json]
+    }
+  }
+}

@@ -1,0 +1,130 @@
+import HearthCore
+import Synchronization
+
+/// The endpoints of a provider, from the configuration or from discovery.
+enum EndpointSource: Sendable {
+  case named(ProviderEndpoints)
+  case discovered(Discovery)
+
+  func endpoints() async throws(RefreshFailure) -> ProviderEndpoints {
+    switch self {
+    case .named(let endpoints): endpoints
+    case .discovered(let discovery): try await discovery.endpoints()
+    }
+  }
+
+  /// Asks again after an endpoint has responded with 404; nil where the provider names the same token endpoint.
+  func moved(from old: ProviderEndpoints) async throws(RefreshFailure) -> ProviderEndpoints? {
+    switch self {
+    case .named: return nil
+    case .discovered(let discovery):
+      let endpoints = try await discovery.fetch()
+      return endpoints.token == old.token ? nil : endpoints
+    }
+  }
+
+  func issuer(of endpoints: ProviderEndpoints) -> DefaultIssuer {
+    switch self {
+    case .named: DefaultIssuer(assumed: endpoints.token.origin)
+    case .discovered(let discovery): DefaultIssuer(discovery.issuer)
+    }
+  }
+}
+
+/// The endpoints of an OpenID Connect issuer (OIDC Discovery 1.0, section 4), requested once an hour.
+///
+/// While the issuer cannot be reached, the endpoints that are known are used.
+final class Discovery: Sendable {
+  let issuer: Issuer
+  private let sender: HTTPSender
+  private let files: any FileSystem
+  private let timeout: Duration
+  private let route: HTTPRoute
+  /// The endpoints for clients with a certificate are used (RFC 8705, section 5).
+  private let prefersMutualTLS: Bool
+  private let known = Mutex<(endpoints: ProviderEndpoints, at: Timestamp)?>(nil)
+
+  init(
+    issuer: Issuer, sender: HTTPSender, files: any FileSystem, timeout: Duration, route: HTTPRoute = HTTPRoute(),
+    prefersMutualTLS: Bool = false
+  ) {
+    self.issuer = issuer
+    self.sender = sender
+    self.files = files
+    self.timeout = timeout
+    self.route = route
+    self.prefersMutualTLS = prefersMutualTLS
+  }
+
+  func endpoints() async throws(RefreshFailure) -> ProviderEndpoints {
+    let known = known.withLock { $0 }
+    // A clock that was set back makes the age negative; then the endpoints are requested again too.
+    if let known, .zero ..< .seconds(3600) ~= sender.clock.now() - known.at { return known.endpoints }
+    do {
+      return try await fetch()
+    } catch {
+      switch error {
+      case .unreachable, .unavailable: break
+      case .unanswered, .unclear, .rejected, .misconfigured: throw error
+      }
+      guard let known else { throw error }
+      return known.endpoints
+    }
+  }
+
+  func fetch() async throws(RefreshFailure) -> ProviderEndpoints {
+    let response: HTTPResponse
+    var request = HTTPSender.Request(
+      url: issuer.discoveryURL, headers: [APIRequest.Header(name: "Accept", value: "application/json")])
+    request.plan = try await route.plan(for: request.url, files: files)
+    do {
+      response = try await sender.send(request, timeout: timeout)
+    } catch {
+      // Discovery changes nothing at the provider, whether it was sent or not.
+      switch error {
+      case .notSent(let message): throw .unreachable(message: "Discovery failed: \(message).")
+      case .unanswered(let message): throw .unavailable(message: "Discovery failed: \(message).", retryAfter: nil)
+      }
+    }
+    let endpoints = try read(response)
+    let now = sender.clock.now()
+    known.withLock { $0 = (endpoints, now) }
+    return endpoints
+  }
+
+  func read(_ response: HTTPResponse) throws(RefreshFailure) -> ProviderEndpoints {
+    let place = issuer.discoveryURL.description
+    guard response.status == 200 else {
+      if response.status == 404 {
+        throw .misconfigured(message: "\(place) is not there (HTTP 404). Check the issuer.")
+      }
+      throw .unavailable(
+        message: "Discovery failed: HTTP \(response.status) from \(place).", retryAfter: response.retryAfter)
+    }
+    guard let document = JSONValue(parsing: response.body), document.object != nil else {
+      throw .unavailable(message: "Discovery failed: no JSON from \(place).", retryAfter: response.retryAfter)
+    }
+    guard let named = document["issuer"]?.text, issuer.name.mayCallItself(named) else {
+      let named = Redactor(EmptyCollection<Secret>()).line(document["issuer"]?.text ?? "none")
+      throw .misconfigured(
+        message: "The issuer is configured as \(issuer.text) and calls itself \(named). Make them the same.")
+    }
+    func url(_ name: String) -> HTTPURL? {
+      let alias = prefersMutualTLS ? document["mtls_endpoint_aliases"]?[name]?.text : nil
+      return (alias ?? document[name]?.text).flatMap { try? HTTPURL($0) }
+    }
+    guard let token = url("token_endpoint") else {
+      throw .misconfigured(message: "The issuer \(issuer.text) names no token endpoint that can be used.")
+    }
+    var endpoints = ProviderEndpoints(
+      token: token, authorization: url("authorization_endpoint"),
+      deviceAuthorization: url("device_authorization_endpoint"), revocation: url("revocation_endpoint"),
+      userInfo: url("userinfo_endpoint"))
+    func names(_ name: String) -> [String]? {
+      if case .array(let values) = document[name] { values.compactMap(\.text) } else { nil }
+    }
+    endpoints.authenticationMethods = names("token_endpoint_auth_methods_supported")
+    endpoints.signingAlgorithms = names("token_endpoint_auth_signing_alg_values_supported")
+    return endpoints
+  }
+}

@@ -1,0 +1,35 @@
+package import HearthCore
+
+/// An OpenID Connect issuer: compared as the text it is (OIDC Discovery 1.0, section 4.3).
+package struct Issuer: Hashable, Sendable {
+  package let name: IssuerName
+  package let discoveryURL: HTTPURL
+
+  package var text: String { name.text }
+
+  /// An `https` URL without query and fragment (OIDC Discovery 1.0, section 3).
+  package init(_ text: String) throws(HTTPURL.Flaw) {
+    guard !text.contains("?") else { throw .badCharacter }
+    let base = text.last == "/" ? text.dropLast() : text[...]
+    name = IssuerName(text)
+    discoveryURL = try HTTPURL(base + "/.well-known/openid-configuration")
+  }
+}
+
+/// The issuer of a subject that a provider tells without one.
+package struct DefaultIssuer: Hashable, Sendable {
+  package let text: String
+  private let isAssumed: Bool
+
+  /// The provider has not told an issuer: the origin of its token endpoint stands in.
+  init(assumed origin: Origin) {
+    (text, isAssumed) = (origin.description, true)
+  }
+
+  /// Told by discovery, unless the name stands for many issuers.
+  init(_ issuer: Issuer) {
+    (text, isAssumed) = (issuer.text, issuer.name.standsForMany)
+  }
+
+  func subject(_ id: String) -> Subject { Subject(issuer: text, id: id, isIssuerAssumed: isAssumed) }
+}

@@ -1,0 +1,142 @@
+extension ProviderPreset {
+  /// Providers whose endpoints are named here, by name.
+  static let oauthProviders = [
+    // https://developer.amazon.com/docs/login-with-amazon/authorization-code-grant.html#using-refresh-tokens
+    Self(
+      name: "amazon",
+      place: .endpoints(
+        token: "https://api.amazon.com/auth/o2/token", authorization: "https://www.amazon.com/ap/oa",
+        device: "https://api.amazon.com/auth/o2/create/codepair", userInfo: "https://api.amazon.com/user/profile"),
+      rotation: .never, clientAuthentication: .post, userInfoSubjectField: "user_id"),
+    // https://developer.apple.com/documentation/signinwithapplerestapi/generate-and-validate-tokens
+    // The client's secret is a JWT of its own, signed with ES256, for https://appleid.apple.com and at most six months.
+    // The endpoints are named because Apple publishes them at the addresses of more than one issuer.
+    Self(
+      name: "apple",
+      place: .endpoints(
+        token: "https://appleid.apple.com/auth/token", authorization: "https://appleid.apple.com/auth/authorize",
+        revocation: "https://appleid.apple.com/auth/revoke"),
+      rotation: .never, clientAuthentication: .apple, authorizationParameters: ["response_mode": "form_post"]),
+    // https://developer.atlassian.com/cloud/oauth/getting-started/refresh-tokens/
+    // The code unauthorized_client, which elsewhere is about a client, is about a refresh token too.
+    Self(
+      name: "atlassian",
+      place: .endpoints(
+        token: "https://auth.atlassian.com/oauth/token", authorization: "https://auth.atlassian.com/authorize",
+        userInfo: "https://api.atlassian.com/me"),
+      rotation: .always, clientAuthentication: .post, offlineScopes: ["offline_access"],
+      authorizationParameters: ["audience": "api.atlassian.com", "prompt": "consent"],
+      responseRules: [
+        ResponseRule(codes: ["unauthorized_client"], phrase: "refresh_token is invalid", means: .final),
+        ResponseRule(codes: ["access_denied"], phrase: "Unauthorized", means: .misconfigured),
+      ], userInfoSubjectField: "account_id"),
+    // https://discord.com/developers/docs/topics/oauth2
+    Self(
+      name: "discord",
+      place: .endpoints(
+        token: "https://discord.com/api/oauth2/token", authorization: "https://discord.com/oauth2/authorize",
+        revocation: "https://discord.com/api/oauth2/token/revoke", userInfo: "https://discord.com/api/v10/users/@me"),
+      rotation: .always, userInfoSubjectField: "id"),
+    // https://www.dropbox.com/developers/documentation/http/documentation#oauth2-token
+    Self(
+      name: "dropbox",
+      place: .endpoints(
+        token: "https://api.dropboxapi.com/oauth2/token", authorization: "https://www.dropbox.com/oauth2/authorize"),
+      rotation: .never, clientAuthentication: .post, authorizationParameters: ["token_access_type": "offline"]),
+    // https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/refreshing-user-access-tokens
+    // The tokens of GitHub Apps live for eight hours; those of OAuth apps do not run out and have no refresh token.
+    // Errors have the status 200.
+    Self(
+      name: "github",
+      place: .endpoints(
+        token: "https://github.com/login/oauth/access_token",
+        authorization: "https://github.com/login/oauth/authorize", device: "https://github.com/login/device/code",
+        userInfo: "https://api.github.com/user"),
+      rotation: .always, clientAuthentication: .post, userInfoSubjectField: "id"),
+    // https://developers.hubspot.com/docs/api-reference/auth-oauth-v3/guide
+    Self(
+      name: "hubspot",
+      place: .endpoints(
+        token: "https://api.hubapi.com/oauth/v3/token", authorization: "https://app.hubspot.com/oauth/authorize"),
+      rotation: .never, clientAuthentication: .post,
+      // The code is in "status", beside an "error" of invalid_request or invalid_grant.
+      responseRules: [
+        ResponseRule(codes: ["BAD_REFRESH_TOKEN"], means: .final),
+        ResponseRule(codes: ["BAD_CLIENT_ID", "BAD_CLIENT_SECRET"], means: .misconfigured),
+      ]),
+    // https://learn.microsoft.com/linkedin/shared/authentication/programmatic-refresh-tokens
+    Self(
+      name: "linkedin",
+      place: .endpoints(
+        token: "https://www.linkedin.com/oauth/v2/accessToken",
+        authorization: "https://www.linkedin.com/oauth/v2/authorization",
+        revocation: "https://www.linkedin.com/oauth/v2/revoke", userInfo: "https://api.linkedin.com/v2/userinfo"),
+      rotation: .never, clientAuthentication: .post),
+    // https://docs.slack.dev/authentication/using-token-rotation and …/reference/methods/oauth.v2.access
+    // Errors have the status 200 and "ok": false. A token of the type "bot" or "user" is sent as Bearer.
+    Self(
+      name: "slack",
+      place: .endpoints(
+        token: "https://slack.com/api/oauth.v2.access", authorization: "https://slack.com/oauth/v2/authorize"),
+      rotation: .always, clientAuthentication: .post, finalErrors: ["token_revoked"],
+      responseRules: [
+        ResponseRule(codes: ["account_inactive"], means: .accountDisabled),
+        ResponseRule(
+          codes: ["invalid_client_id", "bad_client_secret", "invalid_grant_type", "oauth_authorization_url_mismatch"],
+          means: .misconfigured),
+        ResponseRule(
+          codes: [
+            "ratelimited", "rate_limited", "internal_error", "fatal_error", "service_unavailable", "request_timeout",
+          ], means: .unavailable),
+      ]),
+    // https://developer.spotify.com/documentation/web-api/tutorials/refreshing-tokens
+    // Clients with a secret keep their refresh token; those with PKCE get a new one each time.
+    Self(
+      name: "spotify",
+      place: .endpoints(
+        token: "https://accounts.spotify.com/api/token", authorization: "https://accounts.spotify.com/authorize",
+        userInfo: "https://api.spotify.com/v1/me"),
+      rotation: .asConfigured, userInfoSubjectField: "id"),
+    // https://developers.strava.com/docs/authentication/
+    // Errors are a list of resource, field and code. While an access token has more than an hour left, a refresh brings
+    // the same one again.
+    Self(
+      name: "strava",
+      place: .endpoints(
+        token: "https://www.strava.com/api/v3/oauth/token", authorization: "https://www.strava.com/oauth/authorize",
+        userInfo: "https://www.strava.com/api/v3/athlete"),
+      rotation: .lenient, clientAuthentication: .post, authorizationParameters: ["approval_prompt": "auto"],
+      responseRules: [
+        ResponseRule(phrase: "RefreshToken refresh_token invalid", means: .final),
+        ResponseRule(phrase: "RefreshToken code invalid", means: .final),
+        ResponseRule(phrase: "Application client_id invalid", means: .misconfigured),
+        ResponseRule(phrase: "Application client_secret invalid", means: .misconfigured),
+      ], userInfoSubjectField: "id"),
+    // https://dev.twitch.tv/docs/authentication/refresh-tokens/
+    // Errors have a status and a message, and no code. The refresh token of a public client ends with its use, those of
+    // others do not.
+    Self(
+      name: "twitch",
+      place: .endpoints(
+        token: "https://id.twitch.tv/oauth2/token", authorization: "https://id.twitch.tv/oauth2/authorize",
+        device: "https://id.twitch.tv/oauth2/device", revocation: "https://id.twitch.tv/oauth2/revoke",
+        userInfo: "https://id.twitch.tv/oauth2/userinfo"),
+      rotation: .lenient, clientAuthentication: .post,
+      responseRules: [
+        ResponseRule(phrase: "Invalid refresh token", means: .final),
+        ResponseRule(phrase: "Invalid grant", means: .final),
+        ResponseRule(phrase: "invalid client", means: .misconfigured),
+        ResponseRule(phrase: "missing client", means: .misconfigured),
+      ]),
+    // https://developers.zoom.us/docs/integrations/oauth/
+    Self(
+      name: "zoom",
+      place: .endpoints(
+        token: "https://zoom.us/oauth/token", authorization: "https://zoom.us/oauth/authorize",
+        device: "https://zoom.us/oauth/devicecode", revocation: "https://zoom.us/oauth/revoke",
+        userInfo: "https://api.zoom.us/v2/users/me"),
+      rotation: .always, clientAuthentication: .basic,
+      responseRules: [ResponseRule(codes: ["invalid_request"], phrase: "Invalid Token", means: .final)],
+      userInfoSubjectField: "id"),
+  ]
+}

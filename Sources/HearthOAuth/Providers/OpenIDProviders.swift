@@ -1,0 +1,68 @@
+extension ProviderPreset {
+  /// Providers whose endpoints are discovered, by name.
+  static let openIDProviders = [
+    // https://auth0.com/docs/secure/tokens/refresh-tokens
+    // Errors have the status 403. The issuer ends with a slash.
+    Self(
+      name: "auth0", place: .ownIssuer(example: "https://example.eu.auth0.com/"), rotation: .asConfigured,
+      offlineScopes: ["offline_access"],
+      responseRules: [
+        ResponseRule(codes: ["invalid_grant"], phrase: "user is blocked", means: .accountDisabled),
+        // This is the response to a wrong secret; what an Action denies has a description of its own.
+        ResponseRule(codes: ["access_denied"], phrase: "Unauthorized", means: .misconfigured),
+      ]),
+    // https://docs.aws.amazon.com/cognito/latest/developerguide/token-endpoint.html
+    Self(
+      name: "cognito",
+      place: .ownIssuer(example: "https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_EXAMPLE"),
+      rotation: .asConfigured),
+    // https://docs.gitlab.com/api/oauth2/
+    // The account names the issuer of an instance of its own.
+    Self(name: "gitlab", place: .issuer("https://gitlab.com"), rotation: .always),
+    // https://developers.google.com/identity/protocols/oauth2/web-server#offline
+    // A refresh that names scopes which Google does not know, such as offline_access, is rejected as invalid_scope.
+    Self(
+      name: "google", place: .issuer("https://accounts.google.com"), rotation: .never, clientAuthentication: .post,
+      authorizationParameters: ["access_type": "offline", "prompt": "consent"],
+      responseRules: [
+        ResponseRule(
+          codes: ["admin_policy_enforced", "org_internal", "deleted_client", "disabled_client"], means: .misconfigured)
+      ]),
+    // https://www.keycloak.org/docs/latest/server_admin/#_timeouts
+    // Without offline_access the refresh token ends with the session in the browser, and the response says when.
+    Self(
+      name: "keycloak", place: .ownIssuer(example: "https://id.example.com/realms/example"), rotation: .asConfigured,
+      responseRules: [ResponseRule(codes: ["invalid_grant"], phrase: "user disabled", means: .accountDisabled)]),
+    // https://learn.microsoft.com/entra/identity-platform/v2-oauth2-auth-code-flow and …/reference-error-codes
+    // "common" stands for all tenants; an account of one tenant names the issuer of that tenant. A refresh token is not
+    // revoked by its use, and the scopes have to be named again.
+    Self(
+      name: "microsoft", place: .issuer("https://login.microsoftonline.com/common/v2.0"), rotation: .lenient,
+      sendsScopeOnRefresh: true, offlineScopes: ["offline_access"],
+      responseRules: [
+        // A client that asks too often gets invalid_grant, and the same token works again after some minutes.
+        ResponseRule(codes: ["invalid_grant"], phrase: "AADSTS50196", means: .unavailable),
+        ResponseRule(codes: ["invalid_grant"], phrase: "AADSTS50057", means: .accountDisabled),
+        // Conditional access rejects the device or the network, and not the token, which works again in the office.
+        ResponseRule(phrase: "AADSTS53000", means: .unclear), ResponseRule(phrase: "AADSTS53001", means: .unclear),
+        ResponseRule(phrase: "AADSTS53003", means: .unclear),
+      ]),
+    // https://developer.okta.com/docs/guides/refresh-tokens/main/
+    Self(
+      name: "okta", place: .ownIssuer(example: "https://example.okta.com/oauth2/default"), rotation: .asConfigured,
+      offlineScopes: ["offline_access"]),
+    // https://help.salesforce.com/s/articleView?id=sf.remoteaccess_oauth_refresh_token_flow.htm
+    // An access token lives as long as the session timeout of the organization (two hours by default), which no
+    // response tells. The account names a domain of its own as the issuer.
+    Self(
+      name: "salesforce", place: .issuer("https://login.salesforce.com"), rotation: .asConfigured,
+      clientAuthentication: .post, offlineScopes: ["refresh_token"], defaultLifetime: .seconds(3600),
+      responseRules: [
+        // This is about the address and the time of the request, and not about the token.
+        ResponseRule(codes: ["invalid_grant"], phrase: "ip restricted", means: .unclear),
+        ResponseRule(codes: ["inactive_user"], means: .accountDisabled),
+        ResponseRule(codes: ["rate_limit_exceeded"], means: .unavailable),
+        ResponseRule(codes: ["invalid_client_id", "invalid_app_access"], means: .misconfigured),
+      ]),
+  ]
+}

@@ -1,0 +1,136 @@
+import HearthCore
+
+/// What is known of a provider beforehand: where it answers, and in what it differs from others.
+///
+/// The keys of an account win over its preset. A new provider gets an entry in `OpenIDProviders.swift` or
+/// `OAuthProviders.swift`.
+package struct ProviderPreset: Sendable {
+  package enum Place: Sendable {
+    /// `oidc`: the endpoints are discovered at this issuer.
+    case issuer(String)
+    /// `oidc`: each customer has an issuer, which the account names; this one is an example.
+    case ownIssuer(example: String)
+    /// `oauth2`: these endpoints.
+    case endpoints(ProviderEndpoints)
+    /// `firebase`: Google's own token endpoint, or the emulator that the account names.
+    case firebase
+  }
+
+  package enum Rotation: Hashable, Sendable {
+    /// Each refresh brings a new refresh token, and the old one ends.
+    case always
+    /// Each refresh may bring a new one, and the old one goes on for a while or for good.
+    case lenient
+    /// The refresh token stays as it is.
+    case never
+    /// As the provider's administrator has set it.
+    case asConfigured
+  }
+
+  /// The value of the key `provider`.
+  package let name: String
+  package let place: Place
+  package let rotation: Rotation
+  /// How clients authenticate; `auto`: as discovery offers it, otherwise `basic`.
+  package var clientAuthentication = ClientAuthentication.Method.auto
+  /// A refresh that names no scope asks for those of the grant (RFC 6749, section 6). Few providers need them named
+  /// again, and some reject names that are for signing in only.
+  package var sendsScopeOnRefresh = false
+  /// Scopes without which there is no refresh token.
+  package var offlineScopes: [String] = []
+  /// Further fields of the authorization request, without which there is no refresh token.
+  package var authorizationParameters: [String: String] = [:]
+  /// How long an access token lives where the response does not tell it.
+  package var defaultLifetime: Duration?
+  /// Error codes of its own that end a session.
+  package var finalErrors: Set<String> = []
+  /// What its errors mean where they differ from those of others.
+  package var responseRules: [ResponseRule] = []
+  /// The field of the UserInfo response that names the user.
+  package var userInfoSubjectField = "sub"
+
+  /// Nil where no preset has this name.
+  package static func named(_ name: String) -> ProviderPreset? { all.first { $0.name == name } }
+
+  package static let all = (openIDProviders + oauthProviders + [firebase]).sorted { $0.name < $1.name }
+
+  /// Sorted.
+  package static var names: [String] { all.map(\.name) }
+
+  /// https://firebase.google.com/docs/reference/rest/auth#section-refresh-token
+  ///
+  /// Its rules are for every account of the type `firebase`, with or without the key `provider`.
+  static let firebase = Self(
+    name: "firebase", place: .firebase, rotation: .never, clientAuthentication: .none,
+    responseRules: [
+      ResponseRule(
+        codes: [
+          "API_KEY_HTTP_REFERRER_BLOCKED", "API_KEY_IP_ADDRESS_BLOCKED", "API_KEY_SERVICE_BLOCKED",
+          "API_KEY_ANDROID_APP_BLOCKED", "API_KEY_IOS_APP_BLOCKED", "SERVICE_DISABLED", "PROJECT_NUMBER_MISMATCH",
+          "MISSING_REFRESH_TOKEN",
+        ], means: .misconfigured),
+      ResponseRule(
+        codes: ["TOO_MANY_ATTEMPTS_TRY_LATER", "QUOTA_EXCEEDED", "RESOURCE_EXHAUSTED"], means: .unavailable),
+    ])
+}
+
+extension ProviderPreset {
+  /// Reads the key `provider`; nil where it is missing.
+  init?(reading table: TableReader<ProviderKey>) throws(ConfigurationError) {
+    guard let name = try table.string(.provider) else { return nil }
+    guard let preset = Self.named(name) else { throw table.unknown(name, for: .provider, allowed: Self.names) }
+    self = preset
+  }
+
+  /// The type of account that the preset is for.
+  package var accountType: AccountType {
+    switch place {
+    case .issuer, .ownIssuer: .oidc
+    case .endpoints: .oauth2
+    case .firebase: .firebase
+    }
+  }
+
+  /// Whether an account of another type may have the preset, since its provider is asked in the same way.
+  func suits(_ type: AccountType) -> Bool {
+    switch type {
+    case .json: false
+    case .firebase: accountType == .firebase
+    case .oidc, .oauth2, .clientCredentials: accountType != .firebase
+    }
+  }
+
+  /// The issuer, where all customers have the same one.
+  package var issuer: String? {
+    if case .issuer(let text) = place { text } else { nil }
+  }
+
+  package var endpoints: ProviderEndpoints? {
+    if case .endpoints(let endpoints) = place { endpoints } else { nil }
+  }
+}
+
+extension ProviderConfiguration {
+  /// Adds what the preset knows. The account's own lifetime and authorization parameters win.
+  mutating func apply(_ preset: ProviderPreset) {
+    authorizationParameters.merge(preset.authorizationParameters) { own, _ in own }
+    defaultLifetime = defaultLifetime ?? preset.defaultLifetime
+    finalErrors.formUnion(preset.finalErrors)
+    responseRules += preset.responseRules
+    sendsScopeOnRefresh = preset.sendsScopeOnRefresh
+    userInfoSubjectField = preset.userInfoSubjectField
+  }
+}
+
+extension ProviderPreset.Place {
+  /// Endpoints as texts, which a test reads.
+  static func endpoints(
+    token: String, authorization: String, device: String? = nil, revocation: String? = nil, userInfo: String? = nil
+  ) -> Self {
+    .endpoints(
+      ProviderEndpoints(
+        token: HTTPURL(known: token), authorization: HTTPURL(known: authorization),
+        deviceAuthorization: device.map(HTTPURL.init(known:)), revocation: revocation.map(HTTPURL.init(known:)),
+        userInfo: userInfo.map(HTTPURL.init(known:))))
+  }
+}

@@ -1,0 +1,73 @@
+import HearthCore
+
+/// Finds words that look like tokens in the text of a provider, so that a token which Hearth does not know is not quoted.
+enum TokenDetector {
+  /// The text with each such word replaced.
+  static func masked(_ text: String) -> String {
+    var result = ""
+    var word = ""
+    func close() {
+      // The parts of a URL are checked one by one.
+      let parts = word.hasPrefix("//") ? word.split(separator: "/").map(String.init) : [word]
+      result += parts.contains(where: isLikely) ? Redactor.replacement : word
+      word = ""
+    }
+    for character in text {
+      if isPart(character) {
+        word.append(character)
+      } else {
+        close()
+        result.append(character)
+      }
+    }
+    close()
+    return result
+  }
+
+  /// Whether a long text is neither a word nor a name: it has letters and digits, or capitals and small letters that
+  /// alternate often.
+  static func isLikely(_ word: String) -> Bool {
+    let bytes = Array(word.utf8)
+    guard bytes.count >= 16 else { return false }
+    let digits = bytes.count { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    let letters = bytes.count(where: isLetter)
+    if digits >= 2 && letters >= 2 || digits >= 32 { return true }
+    let turns = zip(bytes, bytes.dropFirst()).count { isLetter($0) && isLetter($1) && ($0 ^ $1) & 0x20 != 0 }
+    let longest = bytes.split { !isLetter($0) }.map(\.count).max() ?? 0
+    return turns * 10 >= bytes.count * 3 || longest >= 32
+  }
+
+  /// All texts in a response that are tokens by the name of their field, or look like one. `own`: further names of such
+  /// fields.
+  static func tokens(in document: JSONValue, named own: Set<String> = []) -> [Secret] {
+    var found: [Secret] = []
+    func search(_ value: JSONValue, isNamed: Bool) {
+      switch value {
+      case .null, .bool, .integer, .number: break
+      case .string(let text):
+        let isToken = isNamed || !text.contains(" ") && isLikely(text)
+        // The limit bounds the work on a response that is full of tokens; what is quoted is masked besides.
+        if isToken, found.count < 64 { found.append(Secret(text)) }
+      case .array(let values): for value in values { search(value, isNamed: isNamed) }
+      case .object(let members):
+        for (name, value) in members { search(value, isNamed: isNamed || own.contains(name) || isTokenName(name)) }
+      }
+    }
+    search(document, isNamed: false)
+    return found
+  }
+
+  private static func isTokenName(_ name: String) -> Bool {
+    let plain = name.lowercased().filter { $0 != "_" && $0 != "-" }
+    return ["token", "secret", "password", "assertion", "jwt", "apikey"].contains { plain.hasSuffix($0) }
+  }
+
+  private static func isPart(_ character: Character) -> Bool {
+    guard let byte = character.asciiValue else { return false }
+    return isLetter(byte) || "0123456789-_.~+/=%".utf8.contains(byte)
+  }
+
+  private static func isLetter(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+  }
+}

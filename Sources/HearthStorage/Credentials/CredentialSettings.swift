@@ -1,0 +1,29 @@
+package import HearthCore
+
+/// What the configuration says about one account's credential file.
+package struct CredentialSettings: Hashable, Sendable {
+  /// Nil: the default place in the state folder.
+  package let file: String?
+  /// What the file is sealed with.
+  package let protection: Protection
+  /// The file of the key. With another protection than `key-file` it opens what was sealed with the key before.
+  package let keyFile: String?
+
+  package enum Key: String, ConfigurationKey {
+    case protection
+    case credentialFile = "credential_file"
+    case keyFile = "key_file"
+  }
+
+  package init(reading table: TableReader<Key>) throws(ConfigurationError) {
+    file = try table.path(.credentialFile)
+    let named = try table.choice(.protection, as: Protection.self)
+    protection = named ?? .none
+    keyFile = try table.path(.keyFile)
+    if named == .keyFile, keyFile == nil {
+      throw table.error("lacks \"key_file\", which protection \"key-file\" needs")
+    }
+    // A key file alone would look as if it sealed the credential.
+    if named == nil, keyFile != nil { throw table.error(.keyFile, "means nothing without protection = \"key-file\"") }
+  }
+}
