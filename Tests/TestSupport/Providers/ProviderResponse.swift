@@ -79,7 +79,6 @@ package struct ProviderResponse: Hashable, Sendable, CustomStringConvertible {
 
   package var description: String { "\(provider) \(status) \(situation): \(template.prefix(80))" }
 
-  package static let all: [ProviderResponse] =
-    amazon + apple + atlassian + auth0 + cognito + discord + dropbox + firebase + gateways + github + gitlab + google
-    + hubspot + keycloak + linkedin + microsoft + okta + salesforce + slack + spotify + strava + twitch + zoom
+  /// Sorted by provider, so that a simulation's seed draws the same responses wherever they are listed.
+  package static let all = (openIDProviders + oauthProviders + firebase + gateways).sorted { $0.provider < $1.provider }
 }
