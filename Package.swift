@@ -107,7 +107,8 @@ let package = Package(
         "HearthOAuth", .crypto, .cryptoExtras, .nio, .nioEmbedded, .nioHTTP1, .nioPosix, .nioSSL,
         .swiftASN1, .x509,
       ]),
-    tests("HearthStorageTests", ["HearthCore", "HearthStorage", "CDiskFaults", .crypto, .grdb, .logging]),
+    tests(
+      "HearthStorageTests", ["HearthCore", "HearthLinux", "HearthStorage", "CDiskFaults", .crypto, .grdb, .logging]),
     tests("hearthdTests", ["hearthd", .argumentParser, .logging]),
     tests("SandboxTests", ["hearth-sandbox", .argumentParser, .hummingbird, .hummingbirdTesting, .logging, .nio]),
     tests("hearthctlTests", ["hearthctl"]),
