@@ -116,3 +116,8 @@ let package = Package(
     tests("EndToEndTests", ["HearthControl", "HearthCore", "hearthd", "hearthctl", "hearth-sandbox", .grdb]),
   ]
 )
+
+// For "make docs" alone: whoever only builds does not fetch it.
+if Context.environment["HEARTH_DOCC"] != nil {
+  package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"))
+}
