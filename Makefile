@@ -20,7 +20,7 @@ CHECK_PACKAGES := systemd iproute2 $(DEMO_PACKAGES)
 INTEROP_VENV := .build/interop-venv
 
 .PHONY: help deps deps-demo deps-check deps-interop swift build debug demo test simulate torture run lint check-systemd
-.PHONY: interop
+.PHONY: interop docs
 .PHONY: outbox-scale benchmarks clean
 .PHONY: install install-units uninstall
 
@@ -83,6 +83,13 @@ run: debug deps-demo ## run daemon and sandbox in the foreground, until Ctrl-C
 
 lint: debug ## check the format; every warning of the build is an error
 	$(SWIFT) format lint --strict --recursive Sources Tests Benchmarks Package.swift
+
+# A folder of its own, for the plugin is a dependency of nothing else.
+docs: swift ## build the documentation, in .build/docs/html; a broken link is an error
+	@mkdir -p .build/docs
+	HEARTH_DOCC=1 $(SWIFT) package --scratch-path .build/docs/build --allow-writing-to-directory .build/docs/html \
+	  generate-documentation --target HearthCore --symbol-graph-minimum-access-level package --warnings-as-errors \
+	  --transform-for-static-hosting --output-path .build/docs/html
 
 check-systemd: debug deps-check ## try units, notifications and journal in a real user manager
 	@./Tests/Systemd/check.sh $(DEBUG)

@@ -107,7 +107,8 @@ let package = Package(
         "HearthOAuth", .crypto, .cryptoExtras, .nio, .nioEmbedded, .nioHTTP1, .nioPosix, .nioSSL,
         .swiftASN1, .x509,
       ]),
-    tests("HearthStorageTests", ["HearthCore", "HearthStorage", "CDiskFaults", .crypto, .grdb, .logging]),
+    tests(
+      "HearthStorageTests", ["HearthCore", "HearthLinux", "HearthStorage", "CDiskFaults", .crypto, .grdb, .logging]),
     tests("hearthdTests", ["hearthd", .argumentParser, .logging]),
     tests("SandboxTests", ["hearth-sandbox", .argumentParser, .hummingbird, .hummingbirdTesting, .logging, .nio]),
     tests("hearthctlTests", ["hearthctl"]),
@@ -117,3 +118,8 @@ let package = Package(
       exclude: ["Golden"]),
   ]
 )
+
+// For "make docs" alone: whoever only builds does not fetch it.
+if Context.environment["HEARTH_DOCC"] != nil {
+  package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"))
+}

@@ -12,97 +12,22 @@ struct LinuxFileSystemTests {
   let folder = TemporaryFolder()
   private var path: String { folder.path + "/file" }
 
-  @Test("What is written is read back, with its status")
-  func roundTrip() async throws {
+  @Test("A file is modified when it is written")
+  func modified() async throws {
     let before = Timestamp(seconds: Int64(time(nil)) - 1)
     try await files.createFile(path)
-    try await files.write(Array("hello, world".utf8), to: path)
-    try await files.write(Array("hello".utf8), to: path)
-    try await files.syncFile(path)
-    try await files.syncFolder(folder.path)
-    let contents = try await files.read(path, limit: 5, followsLink: false)
-    #expect(contents.bytes == Array("hello".utf8))
-    #expect(contents.status == (try await files.status(path)))
-    #expect(contents.status.kind == .file && contents.status.isOwn && contents.status.mode == 0o600)
-    #expect(contents.status.modified >= before)
+    try await files.write([7], to: path)
+    #expect(try await files.status(path).modified >= before)
   }
 
-  @Test("Files and folders are made for their owner alone")
-  func modes() async throws {
-    try await files.createFile(path)
-    try await files.createFolder(folder.path + "/sub")
-    #expect(try await files.status(path).mode == 0o600)
-    #expect(try await files.status(folder.path + "/sub").mode == 0o700)
-    try await files.setMode(path, to: 0o640)
-    #expect(try await files.status(path).mode == 0o640)
-  }
-
-  @Test("What is there is not made anew")
-  func exists() async throws {
-    try await files.createFile(path)
-    await #expect(throws: FileError.exists) { try await files.createFile(path) }
-    await #expect(throws: FileError.exists) { try await files.createFolder(path) }
-  }
-
-  @Test("Room that is allocated is there, and cut to what is written")
-  func allocated() async throws {
-    try await files.createFile(path)
-    try await files.allocate(path, bytes: 64 << 10)
-    #expect(try await files.status(path).size == 64 << 10)
-    try await files.write([1, 2, 3], to: path)
-    #expect(try await files.read(path, limit: 9, followsLink: false).bytes == [1, 2, 3])
-  }
-
-  @Test("A rename puts the new file in place of the old one; what is removed is gone")
-  func renamed() async throws {
-    try await files.createFile(path)
-    try await files.createFile(folder.path + "/new")
-    try await files.write([7], to: folder.path + "/new")
-    let old = try await files.status(path).inode
-    try await files.rename(folder.path + "/new", to: path)
-    #expect(try await files.status(path).inode != old)
-    #expect(try await files.names(in: folder.path) == ["file"])
-    try await files.removeFile(path)
-    await #expect(throws: FileError.absent) { _ = try await files.status(path) }
-    #expect(try await files.names(in: folder.path) == [])
-  }
-
-  @Test("Each step on what is not there says so")
-  func absent() async throws {
-    let path = folder.path + "/absent/file"
-    await #expect(throws: FileError.absent) { _ = try await files.read(path, limit: 9, followsLink: false) }
-    await #expect(throws: FileError.absent) { _ = try await files.status(path) }
-    await #expect(throws: FileError.absent) { _ = try await files.target(ofLink: path) }
-    await #expect(throws: FileError.absent) { _ = try await files.names(in: path) }
-    await #expect(throws: FileError.absent) { try await files.createFile(path) }
-    await #expect(throws: FileError.absent) { try await files.allocate(path, bytes: 9) }
-    await #expect(throws: FileError.absent) { try await files.write([], to: path) }
-    await #expect(throws: FileError.absent) { try await files.syncFile(path) }
-    await #expect(throws: FileError.absent) { try await files.rename(path, to: self.path) }
-    await #expect(throws: FileError.absent) { try await files.syncFolder(path) }
-    await #expect(throws: FileError.absent) { try await files.removeFile(path) }
-    await #expect(throws: FileError.absent) { try await files.createFolder(path) }
-    await #expect(throws: FileError.absent) { try await files.setMode(path, to: 0o600) }
-  }
-
-  @Test("A file where a folder should be is a failure, and no absence")
-  func notAFolder() async throws {
-    try await files.createFile(path)
-    await #expect(throws: FileError.failed("Not a directory")) { _ = try await files.status(path + "/below") }
-  }
-
-  @Test("A link is followed only where that is asked for")
-  func link() async throws {
+  @Test("A link may be relative to its own folder")
+  func relativeLink() async throws {
     try await files.createFile(path)
     try await files.write([7], to: path)
     let link = folder.path + "/link"
     #expect(symlink("file", link) == 0)
-    #expect(try await files.status(link).kind == .link)
     #expect(try await files.target(ofLink: link) == "file")
     #expect(try await files.read(link, limit: 9, followsLink: true).bytes == [7])
-    await #expect(throws: FileError.symbolicLink) { _ = try await files.read(link, limit: 9, followsLink: false) }
-    await #expect(throws: FileError.symbolicLink) { try await files.write([8], to: link) }
-    await #expect(throws: FileError.symbolicLink) { try await files.setMode(link, to: 0o600) }
   }
 
   @Test("Folders, pipes and devices are no files, and nobody waits for a pipe's other end")
@@ -118,14 +43,6 @@ struct LinuxFileSystemTests {
     try await files.createFile(path)
     #expect(Glibc.link(path, folder.path + "/second") == 0)
     await #expect(throws: FileError.notRegular) { try await files.write([7], to: path) }
-  }
-
-  @Test("A file that is longer than the limit is not read")
-  func tooBig() async throws {
-    try await files.createFile(path)
-    try await files.write([1, 2, 3], to: path)
-    await #expect(throws: FileError.tooBig) { _ = try await files.read(path, limit: 2, followsLink: false) }
-    #expect(try await files.read(path, limit: 3, followsLink: false).bytes == [1, 2, 3])
   }
 
   @Test("No descriptor is left open by any step")

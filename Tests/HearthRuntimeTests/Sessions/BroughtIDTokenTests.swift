@@ -10,7 +10,7 @@ struct BroughtIDTokenTests {
   func expiry(isTried: Bool) async throws {
     let (clock, endpoint) = (ManualClock(), ScriptedTokenEndpoint())
     let service = SessionService(
-      account: .sample, settings: SessionSettings(bearer: .idToken), store: MemoryCredentialStore(.neverSignedIn),
+      account: .sample, settings: SessionSettings(bearer: .idToken), store: MemoryCredentialStore(),
       endpoint: endpoint, clock: clock, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }),
       announce: { _, _ in })
     let told = clock.now() + .seconds(100)

@@ -8,7 +8,7 @@ import Testing
 struct LostReplyTests {
   private let clock = ManualClock()
   private let endpoint = ScriptedTokenEndpoint()
-  private let store = MemoryCredentialStore(.neverSignedIn)
+  private let store = MemoryCredentialStore()
 
   private func importing(_ body: (SessionService, Credential) async throws -> Void) async throws {
     let service = SessionService(

@@ -14,7 +14,7 @@ struct SessionDirectoryTests {
   ) -> SessionDirectory.Entry {
     let service = SessionService(
       account: .sample, settings: SessionSettings(),
-      store: store ?? MemoryCredentialStore(.found(.sample(number, issuedAt: clock.now()))), endpoint: endpoint,
+      store: store ?? MemoryCredentialStore(.grant(.sample(number, issuedAt: clock.now()))), endpoint: endpoint,
       clock: clock,
       logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), seed: 1, announce: { _, _ in })
     return SessionDirectory.Entry(service: service, place: place, issuer: nil, bearer: .accessToken)
@@ -49,7 +49,7 @@ struct SessionDirectoryTests {
   @Test("A grant that could not be written is handed to the session that follows at its place, and to no other")
   func handsOn() async throws {
     let start = clock.now()
-    let store = MemoryCredentialStore(.found(.sample(1, issuedAt: start)))
+    let store = MemoryCredentialStore(.grant(.sample(1, issuedAt: start)))
     let (before, after) = (ScriptedTokenEndpoint(), ScriptedTokenEndpoint())
     await withTaskGroup { group in
       group.addTask { [sessions] in await sessions.run() }
@@ -91,7 +91,7 @@ struct SessionDirectoryTests {
 
   @Test("A grant that was handed over is let go once it is taken over, and goes on with one that never ran")
   func letsGo() async throws {
-    let store = MemoryCredentialStore(.found(.sample(1, issuedAt: clock.now())))
+    let store = MemoryCredentialStore(.grant(.sample(1, issuedAt: clock.now())))
     await withTaskGroup { group in
       group.addTask { [sessions] in await sessions.run() }
       await leaveUnwritten(store)
@@ -112,7 +112,7 @@ struct SessionDirectoryTests {
 
   @Test("A grant of a place that is not configured any more is handed back by a sign-out, to be revoked")
   func revokesAbandoned() async throws {
-    let store = MemoryCredentialStore(.found(.sample(1, issuedAt: clock.now())))
+    let store = MemoryCredentialStore(.grant(.sample(1, issuedAt: clock.now())))
     await withTaskGroup { group in
       group.addTask { [sessions] in await sessions.run() }
       await leaveUnwritten(store)
@@ -146,7 +146,7 @@ struct SessionDirectoryTests {
   func refusedAlone() async throws {
     var credential = Credential.sample(1, issuedAt: clock.now())
     credential.grant.refreshToken = nil
-    let store = MemoryCredentialStore(.found(credential))
+    let store = MemoryCredentialStore(.grant(credential))
     try await withThrowingTaskGroup { group in
       group.addTask { [sessions] in await sessions.run() }
       await sessions.set(entry(1, ScriptedTokenEndpoint(), store), for: .sample)

@@ -14,7 +14,7 @@ struct SessionServiceTests {
   let service: SessionService
 
   init() throws {
-    store = MemoryCredentialStore(.found(.sample(1, issuedAt: clock.now())))
+    store = MemoryCredentialStore(.grant(.sample(1, issuedAt: clock.now())))
     let account = try #require(AccountName("work"))
     service = SessionService(
       account: account, settings: SessionSettings(), store: store, endpoint: endpoint, clock: clock,
@@ -153,7 +153,7 @@ struct SessionServiceTests {
 
   @Test("ends no session by a clock that was set forward before the notice of it comes")
   func noEndBetweenStepAndNotice() async throws {
-    store.becomes(.neverSignedIn)
+    store.becomes(.nothing)
     try await running {
       let brought = Credential.sample(7, issuedAt: clock.now(), isRenewable: false)
       try await service.adopt(brought, isTried: true)
@@ -177,7 +177,7 @@ struct SessionServiceTests {
 
   @Test("binds a grant that is brought, and not sent at once, to the origin of the token endpoint of that moment")
   func bindsWhatIsBrought() async throws {
-    store.becomes(.neverSignedIn)
+    store.becomes(.nothing)
     endpoint.isAt(.sample)
     try await running {
       var brought = Credential.sample(7, issuedAt: clock.now())
@@ -191,7 +191,7 @@ struct SessionServiceTests {
   @Test(
     "lets a grant that is brought without an expiry run out as its token says, or after an hour if it can be renewed")
   func expiryOfWhatIsBrought() async throws {
-    store.becomes(.neverSignedIn)
+    store.becomes(.nothing)
     try await running {
       let told = clock.now() + .seconds(60)
       for (expiry, isRenewable, expected) in [

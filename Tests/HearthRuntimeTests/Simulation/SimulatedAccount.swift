@@ -25,6 +25,8 @@ final class SimulatedAccount: @unchecked Sendable {
   let name: AccountName
   var provider: SimulatedProvider
   var mood = Mood.fine
+  /// What becomes of the next requests in this mood, from 0 to 11; nil: that is left to chance.
+  var fate: Int?
   var disk = SimulatedDisk()
   var locks: Set<Lock> = []
   var tokens: [Fingerprint: TokenFact] = [:]
@@ -155,12 +157,21 @@ final class SimulatedCredentialStore: CredentialStore, @unchecked Sendable {
   func write(_ credential: Credential) async throws(AccessFailure) { try await done(.write(credential, generation: 0)) }
 
   func writeEnd(_ record: EndRecord) async throws(EndNotWritten) {
-    do throws(AccessFailure) { try await done(.writeEnd(record)) } catch { throw .partly(error) }
+    do throws(AccessFailure) {
+      try await done(.writeEnd(record))
+    } catch {
+      throw account.disk.notWritten(record, error)
+    }
   }
 
   func remove(_ record: EndRecord, fingerprint: Fingerprint?) async throws(EndNotWritten) -> RemovedCredentials {
-    do throws(AccessFailure) { try await done(.remove(record, fingerprint)) } catch { throw .partly(error) }
-    return RemovedCredentials()
+    let current = account.disk.openGrant
+    do throws(AccessFailure) {
+      try await done(.remove(record, fingerprint))
+    } catch {
+      throw account.disk.notWritten(record, error)
+    }
+    return RemovedCredentials(current: current)
   }
 
   func setAside() async throws(AccessFailure) -> String {
@@ -191,12 +202,13 @@ final class SimulatedTokenEndpoint: TokenEndpoint, @unchecked Sendable {
 
   func refresh(_ credential: Credential) async throws(RefreshFailure) -> TokenResponse {
     guard world.lives(daemon) else { throw .unavailable(message: "the daemon is gone", retryAfter: nil) }
+    guard credential.origin == .sample else { throw .misconfigured(message: "bound to another origin") }
     guard let token = credential.grant.refreshToken else {
       throw .misconfigured(message: "there is no refresh token")
     }
     if !account.refreshes.insert(token.fingerprint).inserted { world.violated("two refreshes overlap") }
     defer { if world.lives(daemon) { account.refreshes.remove(token.fingerprint) } }
-    let fate = world.number(0...11)
+    let fate = account.fate ?? world.number(0...11)
     world.note("\(account.name): refreshes, \(account.mood) \(fate)")
     let isLost: Bool
     defer { if account.mood != .strange { account.unclearSince = nil } }
@@ -217,7 +229,7 @@ final class SimulatedTokenEndpoint: TokenEndpoint, @unchecked Sendable {
     case .lossy: isLost = fate < 6
     case .fine, .strange, .misconfigured: isLost = false
     }
-    if !world.isOnline { throw .unavailable(message: "no route", retryAfter: nil) }
+    if !world.isOnline { throw .unreachable(message: "no route") }
     await world.travel(world.latency / 2, daemon)
     guard world.lives(daemon) else { throw .unanswered(message: "the daemon is gone") }
     let response: TokenResponse
@@ -236,7 +248,7 @@ final class SimulatedTokenEndpoint: TokenEndpoint, @unchecked Sendable {
   }
 
   func revoke(_ credential: Credential) async -> Bool {
-    guard world.lives(daemon), world.isOnline else { return false }
+    guard world.lives(daemon), world.isOnline, account.mood != .down, credential.origin == .sample else { return false }
     account.provider.revoke(credential.grant.refreshToken ?? credential.grant.accessToken)
     return true
   }

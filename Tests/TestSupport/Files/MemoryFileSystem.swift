@@ -193,12 +193,15 @@ package final class MemoryFileSystem: FileSystem {
   }
 
   package func target(ofLink path: String) async throws(FileError) -> String {
-    try perform(.target, path) { state throws(FileError) in state.nodes[try state.inode(path)]?.target ?? "" }
+    try perform(.target, path) { state throws(FileError) in
+      guard let node = state.nodes[try state.inode(path)], node.kind == .link else { throw .failed("Invalid argument") }
+      return node.target
+    }
   }
 
   package func names(in folder: String) async throws(FileError) -> [String] {
     try perform(.names, folder) { state throws(FileError) in
-      _ = try state.inode(folder)
+      _ = try state.folder(folder)
       return state.names.keys.filter { $0.hasPrefix(folder + "/") }.map { String($0.dropFirst(folder.count + 1)) }
         .filter { !$0.contains("/") }.sorted()
     }
@@ -206,15 +209,14 @@ package final class MemoryFileSystem: FileSystem {
 
   package func createFile(_ path: String) async throws(FileError) {
     try perform(.createFile, path) { state throws(FileError) in
-      guard state.names[path] == nil else { throw .exists }
-      guard state.hasFolder(of: path) else { throw .absent }
+      try state.checkRoom(for: path)
       state.names[path] = state.add(Node(kind: .file, mode: 0o600, modified: now()))
     }
   }
 
   package func allocate(_ path: String, bytes: Int) async throws(FileError) {
     try perform(.allocate, path) { state throws(FileError) in
-      let inode = try state.inode(path)
+      let inode = try state.file(path)
       let count = state.nodes[inode]?.bytes.count ?? 0
       state.nodes[inode]?.bytes += Array(repeating: 0, count: max(0, bytes - count))
     }
@@ -222,7 +224,7 @@ package final class MemoryFileSystem: FileSystem {
 
   package func write(_ bytes: [UInt8], to path: String) async throws(FileError) {
     try perform(.write, path) { state throws(FileError) in
-      let inode = try state.inode(path)
+      let inode = try state.file(path)
       state.nodes[inode]?.bytes = bytes
       state.nodes[inode]?.modified = now()
     }
@@ -232,7 +234,7 @@ package final class MemoryFileSystem: FileSystem {
     // A disk takes its time, and others come meanwhile.
     await Task.yield()
     try perform(.syncFile, path) { state throws(FileError) in
-      let inode = try state.inode(path)
+      let inode = try state.file(path)
       let bytes = state.nodes[inode]?.bytes ?? []
       state.nodes[inode]?.durable = bytes
     }
@@ -240,14 +242,17 @@ package final class MemoryFileSystem: FileSystem {
 
   package func rename(_ path: String, to newPath: String) async throws(FileError) {
     try perform(.rename, path) { state throws(FileError) in
-      state.names[newPath] = try state.inode(path)
+      let inode = try state.inode(path)
+      guard state.hasFolder(of: newPath) else { throw state.absence(of: newPath) }
+      if state.isFolder(newPath), !state.isFolder(path) { throw .failed("Is a directory") }
+      state.names[newPath] = inode
       state.names[path] = nil
     }
   }
 
   package func syncFolder(_ path: String) async throws(FileError) {
     try perform(.syncFolder, path) { state throws(FileError) in
-      if !path.isEmpty { _ = try state.inode(path) }
+      if !path.isEmpty { _ = try state.folder(path) }
       func isIn(_ name: String) -> Bool { State.folder(of: name) == path }
       state.durableNames = state.durableNames.filter { !isIn($0.key) }
       state.durableNames.merge(state.names.filter { isIn($0.key) }) { $1 }
@@ -257,14 +262,14 @@ package final class MemoryFileSystem: FileSystem {
   package func removeFile(_ path: String) async throws(FileError) {
     try perform(.removeFile, path) { state throws(FileError) in
       _ = try state.inode(path)
+      if state.isFolder(path) { throw .failed("Is a directory") }
       state.names[path] = nil
     }
   }
 
   package func createFolder(_ path: String) async throws(FileError) {
     try perform(.createFolder, path) { state throws(FileError) in
-      guard state.names[path] == nil else { throw .exists }
-      guard state.hasFolder(of: path) else { throw .absent }
+      try state.checkRoom(for: path)
       state.names[path] = state.add(Node(kind: .folder, mode: 0o700, modified: now()))
     }
   }
@@ -272,6 +277,7 @@ package final class MemoryFileSystem: FileSystem {
   package func setMode(_ path: String, to mode: UInt32) async throws(FileError) {
     try perform(.setMode, path) { state throws(FileError) in
       let inode = try state.inode(path)
+      guard state.nodes[inode]?.kind != .link else { throw .symbolicLink }
       state.nodes[inode]?.mode = mode
     }
   }
@@ -321,8 +327,41 @@ extension MemoryFileSystem.State {
   }
 
   fileprivate func inode(_ path: String) throws(FileError) -> UInt64 {
-    guard let inode = names[path] else { throw .absent }
+    guard let inode = names[path] else { throw absence(of: path) }
     return inode
+  }
+
+  /// What opening for writing finds: a regular file, and not through a link.
+  fileprivate func file(_ path: String) throws(FileError) -> UInt64 {
+    let inode = try inode(path)
+    switch nodes[inode]?.kind {
+    case .file: return inode
+    case .folder: throw .failed("Is a directory")
+    case .link: throw .symbolicLink
+    case .other, nil: throw .notRegular
+    }
+  }
+
+  fileprivate func folder(_ path: String) throws(FileError) -> UInt64 {
+    let inode = try inode(path)
+    guard nodes[inode]?.kind == .folder else { throw .failed("Not a directory") }
+    return inode
+  }
+
+  fileprivate func isFolder(_ path: String) -> Bool { names[path].flatMap { nodes[$0] }?.kind == .folder }
+
+  /// Throws where nothing new can be made at a path.
+  fileprivate func checkRoom(for path: String) throws(FileError) {
+    guard names[path] == nil else { throw .exists }
+    guard hasFolder(of: path) else { throw absence(of: path) }
+  }
+
+  /// Why there is nothing at a path: a file among the folders above it is a failure, and no absence.
+  fileprivate func absence(of path: String) -> FileError {
+    let folder = Self.folder(of: path)
+    if folder.isEmpty { return .absent }
+    guard let inode = names[folder] else { return absence(of: folder) }
+    return nodes[inode]?.kind == .file ? .failed("Not a directory") : .absent
   }
 
   fileprivate func status(of inode: UInt64) throws(FileError) -> FileStatus {
@@ -339,6 +378,6 @@ extension MemoryFileSystem.State {
   /// Whether all folders above are there.
   fileprivate func hasFolder(of path: String) -> Bool {
     let folder = Self.folder(of: path)
-    return folder.isEmpty || names[folder] != nil && hasFolder(of: folder)
+    return folder.isEmpty || isFolder(folder) && hasFolder(of: folder)
   }
 }

@@ -3,46 +3,32 @@ import Synchronization
 
 /// A clock on which everybody's sleep is over at once, and the time it took has passed.
 package final class RushingClock: Clock {
-  private struct State {
-    var now: Timestamp
-    var stepped: Duration = .zero
-    var slept: Duration = .zero
-    var duringSleep: [@Sendable () -> Void] = []
-  }
+  private let clock: ManualClock
+  private let state = Mutex<(slept: Duration, duringSleep: [@Sendable () -> Void])>((.zero, []))
 
-  private let state: Mutex<State>
+  package init() { clock = ManualClock() }
 
-  package init(_ start: Timestamp = Timestamp(rfc3339: "2026-11-21T10:00:00Z")!) {
-    state = Mutex(State(now: start))
-  }
+  package func now() -> Timestamp { clock.now() }
 
-  package func now() -> Timestamp { state.withLock(\.now) }
-
-  package func moment() -> (now: Timestamp, stepped: Duration) { state.withLock { ($0.now, $0.stepped) } }
+  package func moment() -> (now: Timestamp, stepped: Duration) { clock.moment() }
 
   package func sleep(until deadline: Timestamp) async {
+    if Task.isCancelled { return }
     let action = state.withLock { state in
-      let action = state.duringSleep.isEmpty ? nil : state.duringSleep.removeFirst()
-      state.slept += deadline - state.now
-      state.now = max(state.now, deadline)
-      return action
+      let left = max(.zero, deadline - clock.now())
+      state.slept += left
+      clock.advance(by: left)
+      return state.duringSleep.isEmpty ? nil : state.duringSleep.removeFirst()
     }
     action?()
   }
 
-  package func steps() -> AsyncStream<Duration> { AsyncStream { $0.finish() } }
+  package func steps() -> AsyncStream<Duration> { clock.steps() }
 
-  package func advance(by duration: Duration) {
-    state.withLock { $0.now = $0.now + duration }
-  }
+  package func advance(by duration: Duration) { clock.advance(by: duration) }
 
   /// Sets the clock like an administrator would.
-  package func step(by duration: Duration) {
-    state.withLock { state in
-      state.now = state.now + duration
-      state.stepped += duration
-    }
-  }
+  package func step(by duration: Duration) { clock.step(by: duration) }
 
   /// How long all sleeps together were.
   package var slept: Duration { state.withLock(\.slept) }

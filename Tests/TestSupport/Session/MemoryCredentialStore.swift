@@ -1,29 +1,47 @@
 package import HearthCore
 import Synchronization
 
-/// A credential store in memory that can be unreadable, full, or written by others.
+/// A credential store on a disk in memory, which answers at once and can be full, sealed, or written by others.
 package final class MemoryCredentialStore: CredentialStore {
   private struct State {
-    var reading: CredentialReading
-    var remembered = RememberedAccount()
+    var disk = SimulatedDisk()
     var memoryFailure: AccessFailure?
-    var writeFailure: AccessFailure?
+    /// Why nothing can be written while the disk is full.
+    var writeFailure = AccessFailure.full
     var written: [Credential] = []
     var log: [String] = []
     var passphrase: Secret?
-    var isOpen = true
     var refusals: [UnlockFailure] = []
     var watchers: [AsyncStream<Void>.Continuation] = []
+
+    mutating func progress(_ job: SimulatedDisk.Job) -> SimulatedDisk.Progress {
+      var index = 0
+      while true {
+        let progress = disk.step(job, index)
+        guard case .goesOn = progress else { return progress }
+        index += 1
+      }
+    }
   }
 
-  private let state: Mutex<State>
+  private let state = Mutex(State())
 
-  package init(_ reading: CredentialReading = .neverSignedIn, remembered: RememberedAccount = RememberedAccount()) {
-    state = Mutex(State(reading: reading, remembered: remembered))
+  package init(_ file: SimulatedDisk.File = .nothing) {
+    state.withLock { $0.disk.file = file }
+  }
+
+  private func done(_ job: SimulatedDisk.Job, _ name: String) throws(AccessFailure) {
+    let result: Result<Void, AccessFailure> = state.withLock { state in
+      state.log.append(name)
+      guard case .done(let result) = state.progress(job) else { return .success(()) }
+      if case .write(let credential, _) = job, case .success = result { state.written.append(credential) }
+      return result.mapError { $0 == .full ? state.writeFailure : $0 }
+    }
+    try result.get()
   }
 
   package func remembered() async throws(AccessFailure) -> RememberedAccount {
-    let (remembered, accessFailure) = state.withLock { ($0.remembered, $0.memoryFailure) }
+    let (remembered, accessFailure) = state.withLock { ($0.disk.remembered, $0.memoryFailure) }
     if let accessFailure { throw accessFailure }
     return remembered
   }
@@ -31,80 +49,54 @@ package final class MemoryCredentialStore: CredentialStore {
   package func read() async -> CredentialReading {
     state.withLock { state in
       state.log.append("read")
-      return state.reading
+      guard case .read(let reading) = state.progress(.read) else { return .neverSignedIn }
+      return reading
     }
   }
 
-  package func prepare() async throws(AccessFailure) {
-    let accessFailure = state.withLock { state in
-      state.log.append("prepare")
-      return state.writeFailure
-    }
-    if let accessFailure { throw accessFailure }
-  }
+  package func prepare() async throws(AccessFailure) { try done(.prepare(nil, generation: 0), "prepare") }
 
   package func write(_ credential: Credential) async throws(AccessFailure) {
-    let accessFailure = state.withLock { state in
-      state.log.append("write")
-      if state.writeFailure == nil {
-        state.reading = .found(credential)
-        state.written.append(credential)
-      }
-      return state.writeFailure
-    }
-    if let accessFailure { throw accessFailure }
+    try done(.write(credential, generation: 0), "write")
   }
 
   package func writeEnd(_ record: EndRecord) async throws(EndNotWritten) {
-    let accessFailure = state.withLock { state in
-      state.log.append("writeEnd \(record.reason.rawValue)")
-      state.remembered.end = record
-      if state.writeFailure == nil { state.reading = .ended(record) }
-      return state.writeFailure
+    do throws(AccessFailure) {
+      try done(.writeEnd(record), "writeEnd \(record.reason.rawValue)")
+    } catch {
+      throw disk.notWritten(record, error)
     }
-    if let accessFailure { throw .partly(accessFailure) }
   }
 
-  package func remove(_ record: EndRecord, fingerprint: Fingerprint?) async throws(EndNotWritten) -> RemovedCredentials
-  {
-    let (reading, accessFailure) = state.withLock { state in
-      state.log.append("remove")
-      state.remembered.end = record
-      let reading = state.reading
-      if state.writeFailure == nil { state.reading = .ended(record) }
-      return (reading, state.writeFailure)
+  package func remove(
+    _ record: EndRecord, fingerprint: Fingerprint?
+  ) async throws(EndNotWritten) -> RemovedCredentials {
+    let current = disk.openGrant
+    do throws(AccessFailure) { try done(.remove(record, fingerprint), "remove") } catch {
+      throw disk.notWritten(record, error)
     }
-    if let accessFailure { throw .partly(accessFailure) }
-    if case .found(let credential) = reading { return RemovedCredentials(current: credential) }
-    return RemovedCredentials()
+    return RemovedCredentials(current: current)
   }
 
   package func setAside() async throws(AccessFailure) -> String {
-    state.withLock { state in
-      state.log.append("setAside")
-      state.reading = .neverSignedIn
-    }
+    try done(.setAside, "setAside")
     return "set-aside"
   }
 
   package func remember(lockedByUser: Bool) async throws(AccessFailure) {
-    let accessFailure = state.withLock { state in
-      state.log.append("remember \(lockedByUser)")
-      if state.writeFailure == nil { state.remembered.lockedByUser = lockedByUser }
-      return state.writeFailure
-    }
-    if let accessFailure { throw accessFailure }
+    try done(.remember(lockedByUser: lockedByUser), "remember \(lockedByUser)")
   }
 
-  package func needsPassphrase() async -> Bool { state.withLock { !$0.isOpen } }
+  package func needsPassphrase() async -> Bool { disk.isSealed && !disk.hasKey }
 
   package func unlock(passphrase: Secret) async throws(UnlockFailure) {
     let failure: UnlockFailure? = state.withLock { state in
       state.log.append("unlock")
-      guard let right = state.passphrase else { return .notSealed }
+      guard state.disk.isSealed else { return .notSealed }
       if !state.refusals.isEmpty { return state.refusals.removeFirst() }
-      if passphrase != right { return .wrongPassphrase }
-      state.isOpen = true
+      guard passphrase == state.passphrase ?? passphrase else { return .wrongPassphrase }
+      state.passphrase = passphrase
+      state.disk.hasKey = true
       return nil
     }
     if let failure { throw failure }
@@ -113,16 +105,7 @@ package final class MemoryCredentialStore: CredentialStore {
   package func lock() async {
     state.withLock { state in
       state.log.append("lock")
-      if state.passphrase != nil { state.isOpen = false }
-    }
-  }
-
-  /// Is protected by a passphrase from now on, and its key is not held. `refusing`: what the next attempts meet.
-  package func isSealed(with passphrase: String, refusing refusals: UnlockFailure...) {
-    state.withLock { state in
-      state.passphrase = Secret(passphrase)
-      state.isOpen = false
-      state.refusals = refusals
+      state.disk.hasKey = false
     }
   }
 
@@ -132,22 +115,43 @@ package final class MemoryCredentialStore: CredentialStore {
     return stream
   }
 
-  /// What the next read finds; the watch tells of it.
-  package func becomes(_ reading: CredentialReading) {
+  // MARK: What the test does
+
+  /// Is protected by a passphrase from now on, and its key is not held; nil: by the first one that is entered.
+  /// `refusing`: what the next attempts meet.
+  package func isSealed(with passphrase: String?, refusing refusals: UnlockFailure...) {
+    state.withLock { state in
+      state.passphrase = passphrase.map { Secret($0) }
+      (state.disk.isSealed, state.disk.hasKey) = (true, false)
+      state.refusals = refusals
+    }
+  }
+
+  /// What another program makes of the file; the watch tells of it.
+  package func becomes(_ file: SimulatedDisk.File) {
     let watchers = state.withLock { state in
-      state.reading = reading
+      state.disk.file = file
       return state.watchers
     }
     watchers.forEach { $0.yield() }
   }
 
+  /// Takes the credential's place away, as an unmount does, or brings it back.
+  package func isAway(_ isAway: Bool) { state.withLock { $0.disk.isAway = isAway } }
+
   /// What keeps the memory of the account from being read from now on; nil: nothing.
   package func cannotRemember(_ accessFailure: AccessFailure?) { state.withLock { $0.memoryFailure = accessFailure } }
 
-  /// What keeps it from being written from now on; nil: nothing.
-  package func cannotBeWritten(_ accessFailure: AccessFailure?) { state.withLock { $0.writeFailure = accessFailure } }
+  /// What keeps anything from being written from now on; nil: nothing.
+  package func cannotBeWritten(_ accessFailure: AccessFailure?) {
+    state.withLock { state in
+      state.disk.isFull = accessFailure != nil
+      state.writeFailure = accessFailure ?? .full
+    }
+  }
 
+  package var disk: SimulatedDisk { state.withLock(\.disk) }
   package var written: [Credential] { state.withLock(\.written) }
   package var log: [String] { state.withLock(\.log) }
-  package var memory: RememberedAccount { state.withLock(\.remembered) }
+  package var memory: RememberedAccount { disk.remembered }
 }

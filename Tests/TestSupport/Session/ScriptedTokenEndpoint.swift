@@ -16,8 +16,9 @@ package final class ScriptedTokenEndpoint: TokenEndpoint {
     var inFlight = 0
     var mostInFlight = 0
     var revoked: [Credential] = []
+    var takesRevocations = true
     var subject: Subject?
-    var origin: Origin?
+    var origin: Origin? = .sample
     var expiry: Timestamp?
     var expiries: [Token: Timestamp] = [:]
     var whenAsked: @Sendable () -> Void = {}
@@ -28,6 +29,8 @@ package final class ScriptedTokenEndpoint: TokenEndpoint {
   package init() {}
 
   package func refresh(_ credential: Credential) async throws(RefreshFailure) -> TokenResponse {
+    guard isOwn(credential) else { throw .misconfigured(message: "The credential is bound to another origin.") }
+    guard credential.grant.refreshToken != nil else { throw .misconfigured(message: "There is no refresh token.") }
     let answer = await withCheckedContinuation { continuation in
       let ready: Answer? = state.withLock { state in
         state.arrived.append(credential)
@@ -48,8 +51,11 @@ package final class ScriptedTokenEndpoint: TokenEndpoint {
   }
 
   package func revoke(_ credential: Credential) async -> Bool {
-    state.withLock { $0.revoked.append(credential) }
-    return true
+    guard isOwn(credential) else { return false }
+    return state.withLock { state in
+      state.revoked.append(credential)
+      return state.takesRevocations
+    }
   }
 
   package func identify(_ credential: Credential) async -> Subject? {
@@ -62,6 +68,14 @@ package final class ScriptedTokenEndpoint: TokenEndpoint {
   }
 
   package func origin() async -> Origin? { state.withLock(\.origin) }
+
+  private func isOwn(_ credential: Credential) -> Bool {
+    let origin = state.withLock(\.origin)
+    return credential.origin == nil || origin == nil || credential.origin == origin
+  }
+
+  /// Whether `revoke` succeeds from now on.
+  package func takesRevocations(_ takes: Bool) { state.withLock { $0.takesRevocations = takes } }
 
   /// What `expiry` tells from now on.
   package func tells(expiry: Timestamp?) { state.withLock { $0.expiry = expiry } }

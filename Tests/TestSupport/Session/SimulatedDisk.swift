@@ -57,6 +57,9 @@ package struct SimulatedDisk: Sendable {
     if case .grant(let credential) = file { credential } else { nil }
   }
 
+  /// The grant that can be opened now.
+  package var openGrant: Credential? { blocked == nil && (!isSealed || hasKey) ? grant : nil }
+
   private var blocked: AccessFailure? { isAway ? .away : isDenied ? .denied : nil }
   private var cannotWrite: AccessFailure? { blocked ?? (isSealed && !hasKey ? .sealed : nil) ?? (isFull ? .full : nil) }
 

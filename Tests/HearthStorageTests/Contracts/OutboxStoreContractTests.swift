@@ -1,0 +1,44 @@
+import HearthCore
+import HearthStorage
+import TestSupport
+import Testing
+
+@Suite("The contract of OutboxStore", .timeLimit(.minutes(1)))
+struct OutboxStoreContractTests {
+  static let implementations = [
+    Implementation<OutboxStoreBench>("SQLiteOutboxStore") { check in try await Self.check(check) { $0 } },
+    Implementation<OutboxStoreBench>("FaultyOutboxStore without faults") { check in
+      try await Self.check(check) { FaultyOutboxStore($0) }
+    },
+  ]
+
+  @Test("is kept by the real one and by its double", arguments: OutboxStoreContract.facts, implementations)
+  func isKept(_ fact: Fact<OutboxStoreBench>, by store: Implementation<OutboxStoreBench>) async throws {
+    try await store.keeps(fact)
+  }
+
+  @Test("A store that fails says so and changes nothing", arguments: [OutboxStoreFailure.unavailable("no"), .full])
+  func fails(_ failure: OutboxStoreFailure) async throws {
+    try await withStore { outbox in
+      let store = FaultyOutboxStore(outbox.store)
+      store.setFailing(failure)
+      let (item, limits) = (try outbox.new(Sample.draft()), outbox.limits)
+      await #expect(throws: failure) { try await store.enqueue([item], limits: limits, at: Sample.start) }
+      await #expect(throws: failure) { try await store.setPaused([Sample.work], true) }
+      store.setFailing(nil)
+      #expect(try await store.list(OutboxQuery()).items == [])
+      #expect(try await store.paused() == [])
+    }
+  }
+
+  private static func check(
+    _ check: Implementation<OutboxStoreBench>.Check, _ wrap: @escaping @Sendable (any OutboxStore) -> any OutboxStore
+  ) async throws {
+    let folder = TemporaryFolder(isFast: true)
+    defer { folder.remove() }
+    let open: @Sendable () throws -> any OutboxStore = {
+      wrap(try SQLiteOutboxStore.open(at: folder.file("outbox.sqlite"), now: Sample.start).store)
+    }
+    try await check(OutboxStoreBench(try open(), reopen: open))
+  }
+}

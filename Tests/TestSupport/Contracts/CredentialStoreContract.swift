@@ -1,0 +1,285 @@
+package import HearthCore
+
+/// The store of one account's credential, and what others do to the disk below it.
+package struct CredentialStoreBench: Sendable {
+  /// The store as a process that begins finds it; each call is another process on the same disk, and the one before it
+  /// has ended.
+  package var store: @Sendable () -> any CredentialStore
+  /// A credential of its own for each number, with fingerprints as the store reckons them.
+  package var credential: @Sendable (Int) -> Credential
+  /// Takes the credential's place away, as an unmount does, or brings it back.
+  package var setAway: @Sendable (Bool) -> Void
+  /// Takes all room on the disk, or gives it back.
+  package var setFull: @Sendable (Bool) -> Void
+  /// What another program does to the file.
+  package var delete: @Sendable () -> Void
+  package var spoil: @Sendable () -> Void
+  package var replace: @Sendable (_ credential: Int) -> Void
+  /// Lets the time pass after which another passphrase may be tried.
+  package var rest: @Sendable () -> Void
+
+  package init(
+    store: @escaping @Sendable () -> any CredentialStore, credential: @escaping @Sendable (Int) -> Credential,
+    setAway: @escaping @Sendable (Bool) -> Void, setFull: @escaping @Sendable (Bool) -> Void,
+    delete: @escaping @Sendable () -> Void, spoil: @escaping @Sendable () -> Void,
+    replace: @escaping @Sendable (_ credential: Int) -> Void, rest: @escaping @Sendable () -> Void = {}
+  ) {
+    self.store = store
+    self.credential = credential
+    self.setAway = setAway
+    self.setFull = setFull
+    self.delete = delete
+    self.spoil = spoil
+    self.replace = replace
+    self.rest = rest
+  }
+
+  /// A store with this credential in it.
+  fileprivate func store(holding number: Int) async throws -> any CredentialStore {
+    let store = store()
+    try await store.write(credential(number))
+    return store
+  }
+
+  fileprivate func end(_ reason: EndReason, of number: Int) -> EndRecord {
+    EndRecord(reason: reason, at: .sample, fingerprint: fingerprint(number))
+  }
+
+  fileprivate func fingerprint(_ number: Int) -> Fingerprint { credential(number).grant.accessToken.fingerprint }
+}
+
+/// What `CredentialStore` promises.
+package enum CredentialStoreContract {
+  package typealias CredentialFact = Fact<CredentialStoreBench>
+
+  /// Of an account whose credential lies open.
+  package static let facts =
+    writing + files + ends + signOut + [
+      CredentialFact("an account without a passphrase needs none, and takes none") { bench in
+        let store = try await bench.store(holding: 1)
+        try expect(await store.needsPassphrase(), is: false)
+        try await expect(throws: UnlockFailure.notSealed) {
+          try await store.unlock(passphrase: Secret("sesame"))
+        }
+        await store.lock()
+        try expect(await store.read(), is: .found(bench.credential(1)))
+      }
+    ]
+
+  /// Of an account whose protection is a passphrase, which nobody has set yet.
+  package static let sealedFacts: [CredentialFact] = [
+    CredentialFact("nothing can be sealed before a passphrase is set") { bench in
+      let store = bench.store()
+      try expect(await store.needsPassphrase(), is: true)
+      try await expectFailure(.passphraseRequired) { try await store.prepare() }
+      try await expectFailure(.passphraseRequired) {
+        try await store.write(bench.credential(1))
+      }
+      try await store.unlock(passphrase: Secret("sesame"))
+      try expect(await store.needsPassphrase(), is: false)
+      try await store.write(bench.credential(1))
+      try expect(await store.read(), is: .found(bench.credential(1)))
+    },
+    CredentialFact("a lock forgets the key, and only the passphrase that sealed it opens the credential") { bench in
+      let before = bench.store()
+      try await before.unlock(passphrase: Secret("sesame"))
+      try await before.write(bench.credential(1))
+      await before.lock()
+      for store in [before, bench.store()] {
+        try expect(await store.needsPassphrase(), is: true)
+        try expectUnreadable(await store.read(), .passphraseRequired)
+        try await expectFailure(.passphraseRequired) { try await store.prepare() }
+        try await expect(throws: UnlockFailure.wrongPassphrase) {
+          try await store.unlock(passphrase: Secret("open"))
+        }
+        try expect(await store.needsPassphrase(), is: true)
+        bench.rest()
+        try await store.unlock(passphrase: Secret("sesame"))
+        try expect(await store.read(), is: .found(bench.credential(1)))
+        await store.lock()
+      }
+    },
+  ]
+
+  private static let writing: [CredentialFact] = [
+    CredentialFact("of a new account nothing is remembered, and nobody has signed in") { bench in
+      try expect(try await bench.store().remembered(), is: RememberedAccount())
+      try expect(await bench.store().read(), is: .neverSignedIn)
+    },
+    CredentialFact("what is written is read again, by the next process too, and its subject is remembered") { bench in
+      for store in [try await bench.store(holding: 1), bench.store()] {
+        try expect(await store.read(), is: .found(bench.credential(1)))
+        try expect(try await store.remembered().subject, is: bench.credential(1).subject)
+      }
+    },
+    CredentialFact("what is written later takes the place of what was there") { bench in
+      let store = try await bench.store(holding: 1)
+      try await store.write(bench.credential(2))
+      try expect(await bench.store().read(), is: .found(bench.credential(2)))
+    },
+    CredentialFact("preparing changes nothing that is read, and a write follows it") { bench in
+      let store = try await bench.store(holding: 1)
+      try await store.prepare()
+      try expect(await store.read(), is: .found(bench.credential(1)))
+      try await store.prepare()
+      try await store.write(bench.credential(2))
+      try expect(await store.read(), is: .found(bench.credential(2)))
+    },
+    CredentialFact("what there is no room for is told beforehand, and the old one stays") { bench in
+      let store = try await bench.store(holding: 1)
+      bench.setFull(true)
+      try await expectFailure(.storageError) { try await store.prepare() }
+      try await expectFailure(.storageError) { try await store.write(bench.credential(2)) }
+      try await expectFailure(.storageError) { try await store.remember(lockedByUser: true) }
+      try expect(await store.read(), is: .found(bench.credential(1)))
+      try expect(try await store.remembered().lockedByUser, is: false)
+      bench.setFull(false)
+      try await store.write(bench.credential(2))
+      try expect(await store.read(), is: .found(bench.credential(2)))
+    },
+    CredentialFact("the user's own lock is remembered until it is taken away, whatever is written meanwhile") { bench in
+      let store = try await bench.store(holding: 1)
+      try await store.remember(lockedByUser: true)
+      try await store.write(bench.credential(2))
+      try await store.writeEnd(bench.end(.rejectedByServer, of: 2))
+      for store in [store, bench.store()] { try expect(try await store.remembered().lockedByUser, is: true) }
+      try await store.remember(lockedByUser: false)
+      try expect(try await bench.store().remembered().lockedByUser, is: false)
+    },
+  ]
+
+  private static let files: [CredentialFact] = [
+    CredentialFact("a credential that cannot be read is never replaced") { bench in
+      let store = try await bench.store(holding: 1)
+      bench.setAway(true)
+      try expectUnreadable(await store.read(), .volumeUnavailable)
+      try await expectFailure(.volumeUnavailable) { try await store.prepare() }
+      try await expectFailure(.volumeUnavailable) {
+        try await store.write(bench.credential(2))
+      }
+      bench.setAway(false)
+      try expect(await store.read(), is: .found(bench.credential(1)))
+    },
+    CredentialFact("a credential that is gone from a place that can be read is missing, until one is written") {
+      bench in
+      let store = try await bench.store(holding: 1)
+      bench.delete()
+      for store in [store, bench.store()] {
+        guard case .missing = await store.read() else { try expect(false, "it is missing"); continue }
+      }
+      try await store.write(bench.credential(2))
+      try expect(await store.read(), is: .found(bench.credential(2)))
+    },
+    CredentialFact("what cannot be understood is corrupt until it is set aside, and then goes by another name") {
+      bench in
+      let store = try await bench.store(holding: 1)
+      bench.spoil()
+      guard case .corrupt = await store.read() else { return try expect(false, "it is corrupt") }
+      try expect(try await !store.setAside().isEmpty, "it is said where it lies")
+      if case .corrupt = await store.read() { try expect(false, "it is set aside") }
+      try await store.write(bench.credential(2))
+      try expect(await store.read(), is: .found(bench.credential(2)))
+    },
+    CredentialFact("the grant that another program puts there is found") { bench in
+      let store = try await bench.store(holding: 1)
+      bench.replace(2)
+      try expect(await store.read(), is: .found(bench.credential(2)))
+    },
+  ]
+
+  private static let ends: [CredentialFact] = [
+    CredentialFact("the end of a session takes the place of its grant, until another one is written") { bench in
+      let (store, end) = (try await bench.store(holding: 1), bench.end(.refreshTokenRejected, of: 1))
+      try await store.writeEnd(end)
+      for store in [store, bench.store()] {
+        try expect(await store.read(), is: .ended(end))
+        try expect(try await store.remembered().end, is: end)
+      }
+      try await store.write(bench.credential(2))
+      try expect(await store.read(), is: .found(bench.credential(2)))
+      try expect(try await store.remembered().end, is: nil)
+    },
+    CredentialFact("an end that does not reach the file is on record, and is made good for by a later read") { bench in
+      let (store, end) = (try await bench.store(holding: 1), bench.end(.refreshTokenRejected, of: 1))
+      bench.setAway(true)
+      try await expectEnd(isNowhere: false) { try await store.writeEnd(end) }
+      for store in [store, bench.store()] { try expect(try await store.remembered().end, is: end) }
+      bench.setAway(false)
+      let next = bench.store()
+      for _ in 1...2 { try expect(await next.read(), is: .ended(end)) }
+    },
+    CredentialFact("an end that there is no room for is on record nowhere") { bench in
+      let (store, end) = (try await bench.store(holding: 1), bench.end(.refreshTokenRejected, of: 1))
+      bench.setFull(true)
+      try await expectEnd(isNowhere: true) { try await store.writeEnd(end) }
+      bench.setFull(false)
+      try expect(try await store.remembered().end, is: nil)
+      try expect(await store.read(), is: .found(bench.credential(1)))
+    },
+  ]
+
+  private static let signOut: [CredentialFact] = [
+    CredentialFact("a sign-out removes the credential, gives it back to be revoked, and forgets its subject") { bench in
+      let (store, end) = (try await bench.store(holding: 1), bench.end(.signedOut, of: 1))
+      let removed = try await store.remove(end, fingerprint: bench.fingerprint(1))
+      try expect(removed, is: RemovedCredentials(current: bench.credential(1)))
+      for store in [store, bench.store()] {
+        try expect(await store.read(), is: .ended(end))
+        try expect(try await store.remembered(), is: RememberedAccount(end: end))
+      }
+    },
+    CredentialFact("a sign-out that does not reach the file is carried out by a later read") { bench in
+      let (store, end) = (try await bench.store(holding: 1), bench.end(.signedOut, of: 1))
+      bench.setAway(true)
+      try await expectEnd(isNowhere: false) {
+        try await store.remove(end, fingerprint: bench.fingerprint(1))
+      }
+      bench.setAway(false)
+      let next = bench.store()
+      for _ in 1...2 { try expect(await next.read(), is: .ended(end)) }
+    },
+    CredentialFact("a different grant that is found then is no longer the one that was signed out") { bench in
+      let (store, end) = (try await bench.store(holding: 1), bench.end(.signedOut, of: 1))
+      bench.setAway(true)
+      try await expectEnd(isNowhere: false) {
+        try await store.remove(end, fingerprint: bench.fingerprint(1))
+      }
+      bench.setAway(false)
+      bench.replace(2)
+      let next = bench.store()
+      try expect(await next.read(), is: .found(bench.credential(2)))
+      try expect(try await next.remembered().end, is: nil)
+    },
+  ]
+
+  private static func expectUnreadable(
+    _ reading: CredentialReading, _ kind: AccessFailure.Kind, line: Int = #line
+  ) throws {
+    guard case .unreadable(let failure) = reading, failure.kind == kind else {
+      throw ContractBreach("\(reading) was read, it is unreadable: \(kind).", #fileID, line)
+    }
+  }
+
+  private static func expectFailure(
+    _ kind: AccessFailure.Kind, line: Int = #line, _ body: () async throws -> Void
+  ) async throws {
+    do {
+      try await body()
+    } catch {
+      return try expect((error as? AccessFailure)?.kind, is: kind, line: line)
+    }
+    throw ContractBreach("It was done, though \(kind).", #fileID, line)
+  }
+
+  private static func expectEnd(
+    isNowhere: Bool, line: Int = #line, _ body: () async throws -> Any
+  ) async throws {
+    do {
+      _ = try await body()
+    } catch let error as EndNotWritten {
+      if case .nowhere = error { return try expect(isNowhere, "\(error) is on record in one place", line: line) }
+      return try expect(!isNowhere, "\(error) is on record nowhere", line: line)
+    }
+    throw ContractBreach("The end was written down, though it could not be.", #fileID, line)
+  }
+}

@@ -1,0 +1,298 @@
+package import HearthCore
+
+/// An empty outbox, and the way to find it again as the next process does.
+package struct OutboxStoreBench: Sendable {
+  let store: any OutboxStore
+  /// The same outbox after a crash: what was not written by then is lost.
+  let reopen: @Sendable () throws -> any OutboxStore
+
+  package init(_ store: any OutboxStore, reopen: @escaping @Sendable () throws -> any OutboxStore) {
+    self.store = store
+    self.reopen = reopen
+  }
+
+  @discardableResult
+  fileprivate func add(
+    _ drafts: OutboxDraft..., subject: Subject? = Sample.alice, limits: OutboxLimits = .none
+  ) async throws -> [OutboxReceipts.Receipt] {
+    let items = try drafts.map { draft in
+      let id = ItemID.make(at: Sample.start, random: (.random(in: 0...(.max)), .random(in: 0...(.max))))
+      return NewOutboxItem(id: id, draft: draft, url: try draft.checked(maxBody: 1 << 20), subject: subject)
+    }
+    return try await store.enqueue(items, limits: limits, at: Sample.start).receipts
+  }
+
+  fileprivate func paths(_ query: OutboxQuery = OutboxQuery()) async throws -> [String] {
+    try await store.list(query).items.map { String($0.url.dropFirst("https://api.example.com".count)) }
+  }
+}
+
+extension OutboxLimits {
+  fileprivate static let none = OutboxLimits(items: 1000, bytes: 1 << 20)
+}
+
+extension OutboxStore {
+  /// Writes down what became of deliveries, and takes the next ones of the account.
+  fileprivate func settle(
+    _ finished: [FinishedDelivery] = [], at now: Timestamp = Sample.start, subject: Subject? = Sample.alice,
+    takesFollowers: Bool = false
+  ) async throws -> (changed: [OutboxItem], taken: [Delivery], nextDueAt: Timestamp?) {
+    let claim = OutboxClaim(
+      account: Sample.work, subject: subject, lanes: 100, unordered: 100, takesFollowers: takesFollowers,
+      open: [Sample.origin], configured: [Sample.origin], agreedTime: now, policy: DeliveryPolicy(OutboxSettings()))
+    let settlement = try await settle(finished, claims: [claim], at: now)
+    let claimed = settlement.claimed[Sample.work]
+    return (settlement.changed, claimed?.runs.flatMap(\.deliveries) ?? [], claimed?.nextDueAt)
+  }
+
+  /// Takes all that is due and has it come to this end.
+  fileprivate func finish(_ outcome: (Delivery) -> DeliveryOutcome) async throws -> [OutboxItem] {
+    let taken = try await settle().taken
+    let finished = taken.map { FinishedDelivery(number: $0.number, verdict: outcome($0)) }
+    return try await settle(finished, claims: [], at: Sample.start).changed
+  }
+}
+
+/// What `OutboxStore` promises.
+package enum OutboxStoreContract {
+  package typealias OutboxFact = Fact<OutboxStoreBench>
+
+  package static let facts = keeping + delivering + changing + owning + housekeeping
+
+  private static let start = Sample.start
+
+  private static func wait(until: Timestamp) -> DeliveryOutcome {
+    .waiting(DeliveryOutcome.Wait(until: until, unknownSince: nil, isConflict: false, status: 503, error: "no"))
+  }
+
+  private static let keeping: [OutboxFact] = [
+    OutboxFact("what is enqueued is kept in order, and found by its id, in lists and counts, after a crash too") {
+      bench in
+      let receipts = try await bench.add(Sample.draft("/1"), Sample.draft("/2", body: "12345"), Sample.draft("/3"))
+      try expect(receipts.map(\.isDuplicate), is: [false, false, false])
+      for store in [bench.store, try bench.reopen()] {
+        try expect(try await store.list(OutboxQuery()).items, is: receipts.map(\.item))
+        try expect(try await store.item(receipts[1].item.id), is: receipts[1].item)
+        try expect(try await store.item("none"), is: nil)
+        let stats = try await store.stats(of: Sample.work)
+        try expect([stats.pending, stats.bytes], is: [3, 5])
+        try expect(try await store.stats(of: nil).pending, is: 3)
+        try expect(try await store.stats(of: Sample.other), is: OutboxStats())
+      }
+    },
+    OutboxFact("many items are kept whole or not at all") { bench in
+      try await bench.add(Sample.draft("/1", body: "a", key: "k"))
+      try await expect(throws: OutboxStoreFailure.keyConflict(at: 1)) {
+        try await bench.add(Sample.draft("/2"), Sample.draft("/1", body: "b", key: "k"))
+      }
+      try await expect(throws: OutboxStoreFailure.full) {
+        try await bench.add(Sample.draft("/2"), Sample.draft("/3"), limits: OutboxLimits(items: 2, bytes: 9))
+      }
+      try await expect(throws: OutboxStoreFailure.full) {
+        try await bench.add(Sample.draft("/2", body: "123456789"), limits: OutboxLimits(items: 2, bytes: 9))
+      }
+      try expect(try await bench.paths(), is: ["/1"])
+    },
+    OutboxFact("the same key with the same content is answered with the item that is there") { bench in
+      let first = try await bench.add(Sample.draft("/1", body: "a", key: "k"))
+      let again = try await bench.add(Sample.draft("/1", body: "a", key: "k"), Sample.draft("/2"))
+      try expect(again.map(\.isDuplicate), is: [true, false])
+      try expect(again.first?.item, is: first.first?.item)
+      try expect(try await bench.paths(), is: ["/1", "/2"])
+    },
+    OutboxFact("a list is paged in the order of the items' places, and chooses by account, state and lane") { bench in
+      try await bench.add(Sample.draft("/1"), Sample.draft("/2", lane: nil), Sample.draft("/3"))
+      let page = try await bench.store.list(OutboxQuery(limit: 2))
+      try expect(page.items.count, is: 2)
+      try expect(try await bench.paths(OutboxQuery(limit: 2, cursor: page.cursor)), is: ["/3"])
+      try expect(try await bench.store.list(OutboxQuery(limit: 3)).cursor, is: nil)
+      try expect(try await bench.paths(OutboxQuery(lane: "default")), is: ["/1", "/3"])
+      try expect(try await bench.paths(OutboxQuery(state: .dead)), is: [])
+      try expect(try await bench.paths(OutboxQuery(account: Sample.other)), is: [])
+    },
+    OutboxFact("a call is not given up when its task is cancelled") { bench in
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.cancelAll()
+        group.addTask { _ = try await bench.add(Sample.draft("/1")) }
+        try await group.waitForAll()
+      }
+      try expect(try await bench.paths(), is: ["/1"])
+    },
+    OutboxFact("the counts are numbered in their order") { bench in
+      let before = try await bench.store.totals()
+      try await bench.add(Sample.draft("/1"))
+      let enqueued = try await bench.store.totals()
+      let settled = try await bench.store.settle([], claims: [], at: start).totals
+      let expired = try await bench.store.expire(limit: 9, at: start).1
+      let numbers = [before, enqueued, settled, expired].map(\.number)
+      try expect(numbers == Array(Set(numbers)).sorted(), "\(numbers) rise")
+      try expect(expired.accounts[Sample.work]?.pending, is: 1)
+    },
+  ]
+
+  private static let delivering: [OutboxFact] = [
+    OutboxFact("a claim takes what is due of its subject, the head of each lane, and takes it once") { bench in
+      try await bench.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/u", lane: nil))
+      try await bench.add(Sample.draft("/b"), subject: Sample.bob)
+      try expect(Set(try await bench.store.settle().taken.map(\.request.url.target)), is: ["/1", "/u"])
+      try expect(try await bench.store.settle().taken, is: [])
+      try expect(try await bench.store.settle(subject: Sample.bob).taken.map(\.request.url.target), is: ["/b"])
+    },
+    OutboxFact("what became of a delivery is written down, and the next one taken, in one step") { bench in
+      try await bench.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3"))
+      let first = try await bench.store.settle().taken.map(\.number)
+      let next = try await bench.store.settle(
+        first.map { FinishedDelivery(number: $0, verdict: .delivered(status: 200)) })
+      try expect(next.changed.map(\.state), is: [.delivered])
+      try expect(next.taken.map(\.request.url.target), is: ["/2"])
+      let later = start + .seconds(60)
+      let waiting = try await bench.store.settle(
+        next.taken.map { FinishedDelivery(number: $0.number, verdict: wait(until: later)) })
+      try expect(waiting.changed.map(\.state), is: [.waiting])
+      try expect(waiting.taken, is: [])
+      try expect(waiting.nextDueAt, is: later)
+      try expect(try await bench.store.settle(at: later).taken.map(\.attempts), is: [1])
+    },
+    OutboxFact("what was in flight at a crash is pending again, its fate unknown since it was taken") { bench in
+      let id = try await bench.add(Sample.draft("/1"))[0].item.id
+      try expect(try await bench.store.settle().taken.count, is: 1)
+      let store = try bench.reopen()
+      try await store.recover(at: start + .seconds(60))
+      try expect(try await store.item(id)?.state, is: .pending)
+      let again = try await store.settle(at: start + .seconds(60)).taken
+      try expect(again.map(\.unknownSince), is: [start])
+    },
+  ]
+
+  private static let changing: [OutboxFact] = [
+    OutboxFact("a cancelled item is not sent; a dead one that is retried goes to the end of its lane") { bench in
+      let ids = try await bench.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3")).map(\.item.id)
+      let dead = try await bench.store.finish { _ in .dead(.rejected, status: 400, error: "no") }
+      try expect(dead.map(\.state), is: [.dead])
+      try expect(try await bench.store.change(ids[0], .retry, releasing: [], at: start).state, is: .pending)
+      try expect(try await bench.store.change(ids[1], .cancel, releasing: [], at: start).state, is: .cancelled)
+      let taken = try await bench.store.settle(takesFollowers: true).taken
+      try expect(taken.map(\.request.url.target), is: ["/3", "/1"])
+    },
+    OutboxFact("what cannot be changed is not, and what was not sent after all is released in the same step") { bench in
+      let ids = try await bench.add(Sample.draft("/1"), Sample.draft("/2")).map(\.item.id)
+      let taken = try await bench.store.settle(takesFollowers: true).taken
+      for change in [OutboxChange.cancel, .retry] {
+        try await expect(throws: OutboxStoreFailure.invalidState(.inFlight)) {
+          try await bench.store.change(ids[1], change, releasing: [], at: start)
+        }
+      }
+      try await expect(throws: OutboxStoreFailure.unknownItem) {
+        try await bench.store.change("none", .cancel, releasing: [], at: start)
+      }
+      let released = taken.filter { $0.id == ids[1] }.map { FinishedDelivery(number: $0.number, verdict: .released) }
+      try expect(released.count, is: 1)
+      let item = try await bench.store.change(ids[1], .cancel, releasing: released, at: start)
+      try expect(item.state, is: .cancelled)
+      try expect(try await bench.store.item(ids[0])?.state, is: .inFlight)
+    },
+    OutboxFact("all dead items of an account are changed together, so many at a time") { bench in
+      for path in ["/1", "/2", "/3"] { try await bench.add(Sample.draft(path, lane: nil)) }
+      _ = try await bench.store.finish { _ in .dead(.rejected, status: 400, error: "no") }
+      func changeAll(_ change: OutboxChange, _ limit: Int) async throws -> Int {
+        try await bench.store.changeAll(of: Sample.work, in: .dead, change, limit: limit, at: start)
+      }
+      try expect(try await changeAll(.retry, 2), is: 2)
+      try expect(try await changeAll(.cancel, 2), is: 1)
+      try expect(try await changeAll(.cancel, 2), is: 0)
+      try expect(try await bench.store.settle().taken.count, is: 2)
+    },
+    OutboxFact("what waits for another try can be made due now, but not what may not be sent before a time") { bench in
+      try await bench.add(Sample.draft("/1"), Sample.draft("/2", lane: nil, notBefore: start + .seconds(9)))
+      _ = try await bench.store.finish { _ in wait(until: start + .seconds(60)) }
+      try expect(try await bench.store.settle().taken, is: [])
+      try expect(try await bench.store.retryNow(Sample.work, limit: 9, at: start), is: 1)
+      try expect(try await bench.store.retryNow(Sample.work, limit: 9, at: start), is: 0)
+      try expect(try await bench.store.settle().taken.map(\.request.url.target), is: ["/1"])
+    },
+    OutboxFact("a step of the clock changes no wait for another try, but ends one longer than a day") { bench in
+      let ids = try await bench.add(Sample.draft("/1", lane: nil), Sample.draft("/2", lane: nil)).map(\.item.id)
+      _ = try await bench.store.finish { wait(until: start + .seconds($0.id == ids[0] ? 60 : 2 * 86_400)) }
+      let now = start + .seconds(3600)
+      try await bench.store.shiftSchedule(shift: .seconds(3600), at: now)
+      try expect(try await bench.store.item(ids[0])?.nextAttemptAt, is: now + .seconds(60))
+      try expect(try await bench.store.settle(at: now + .seconds(59)).taken, is: [])
+      try expect(try await bench.store.settle(at: now + .seconds(60)).taken.map(\.id), is: [ids[0]])
+      try expect(try await bench.store.settle(at: now + .seconds(86_400)).taken.map(\.id), is: [ids[1]])
+    },
+  ]
+
+  private static let owning: [OutboxFact] = [
+    OutboxFact("what was made while nobody was known becomes whose it is said to be, so many at a time") { bench in
+      let store = bench.store
+      try await bench.add(Sample.draft("/mine"))
+      try await bench.add(Sample.draft("/1"), Sample.draft("/2"), subject: nil)
+      func bind(adopts: Bool) async throws -> OutboxBinding {
+        try await store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: adopts, limit: 1)
+      }
+      try expect(try await bind(adopts: false), is: OutboxBinding(isDone: true, holdsOthers: false))
+      try expect(try await store.settle(takesFollowers: true).taken.map(\.request.url.target), is: ["/mine"])
+      var steps = 1
+      while try await !bind(adopts: true).isDone { steps += 1 }
+      try expect(steps >= 2, "one item is moved at a time")
+      try expect(try await store.list(OutboxQuery()).items.allSatisfy { $0.subject == Sample.alice }, "all are alice's")
+    },
+    OutboxFact("another user's items are held until that user is back, and a sign-out may cancel them") { bench in
+      let store = bench.store
+      func signIn(_ subject: Subject) async throws -> Bool {
+        let binding = try await store.bind(Sample.work, to: subject, formerly: nil, adopts: true, limit: 9)
+        return binding.holdsOthers
+      }
+      _ = try await signIn(Sample.alice)
+      let ids = try await bench.add(Sample.draft("/1"), Sample.draft("/2")).map(\.item.id)
+      try expect(try await signIn(Sample.bob), is: true)
+      try expect(try await store.item(ids[0])?.state, is: .held)
+      try expect(try await store.changeAll(of: Sample.work, in: .held, .retry, limit: 9, at: start), is: 0)
+      _ = try await signIn(Sample.alice)
+      try expect(try await store.item(ids[0])?.state, is: .pending)
+      try expect(try await store.discard(Sample.work, of: Sample.bob, limit: 9, at: start), is: 0)
+      try expect(try await store.discard(Sample.work, of: Sample.alice, limit: 1, at: start), is: 1)
+      try expect(try await store.discard(Sample.work, of: Sample.alice, limit: 9, at: start), is: 1)
+      try expect(try await store.item(ids[1])?.state, is: .cancelled)
+    },
+    OutboxFact("items that were made under a former name become those of the new one") { bench in
+      let id = try await bench.add(Sample.draft("/1"))[0].item.id
+      let binding = try await bench.store.bind(
+        Sample.work, to: Sample.bob, formerly: Sample.alice, adopts: false, limit: 9)
+      try expect(binding, is: OutboxBinding(isDone: true, holdsOthers: false))
+      try expect(try await bench.store.item(id)?.subject, is: Sample.bob)
+    },
+  ]
+
+  private static let housekeeping: [OutboxFact] = [
+    OutboxFact("what is past its time is dead, so many at a time") { bench in
+      for path in ["/1", "/2"] {
+        try await bench.add(Sample.draft(path, lane: nil, expiresAt: start + .seconds(9)))
+      }
+      try expect(try await bench.store.expire(limit: 9, at: start + .seconds(8)).items, is: [])
+      let (items, totals) = try await bench.store.expire(limit: 1, at: start + .seconds(10))
+      try expect(items.map(\.state), is: [.dead])
+      try expect(items.map(\.reason), is: [.expired])
+      try expect(totals.accounts[Sample.work]?.dead, is: 1)
+      try expect(try await bench.store.expire(limit: 9, at: start + .seconds(10)).items.count, is: 1)
+    },
+    OutboxFact("what was finished long ago is removed, so many at a time, and nothing else") { bench in
+      for path in ["/1", "/2", "/3"] { try await bench.add(Sample.draft(path, lane: nil)) }
+      _ = try await bench.store.finish { _ in .delivered(status: 200) }
+      try await bench.add(Sample.draft("/4"))
+      let retention = OutboxRetention(delivered: .seconds(10), dead: .seconds(10), maxFinished: 2)
+      try expect(try await bench.store.prune(retention, limit: 9, at: start), is: false)
+      try expect(try await bench.paths().count, is: 3)
+      try expect(try await bench.store.prune(retention, limit: 1, at: start + .seconds(11)), is: true)
+      try expect(try await bench.store.prune(retention, limit: 9, at: start + .seconds(11)), is: false)
+      try expect(try await bench.paths(), is: ["/4"])
+    },
+    OutboxFact("the accounts that the user has paused are remembered after a crash, until they go on") { bench in
+      try await bench.store.setPaused([Sample.work, Sample.other], true)
+      try await bench.store.setPaused([Sample.other], false)
+      for store in [bench.store, try bench.reopen()] {
+        try expect(try await store.paused(), is: [Sample.work])
+      }
+    },
+  ]
+}
