@@ -9,8 +9,8 @@ final class FilledOutbox {
   enum Operation: String, CaseIterable {
     case enqueue = "enqueue, one a commit"
     case enqueueMany = "enqueue, 63 a commit"
-    case settle = "complete 64 and claim 64"
-    case prune = "sweep 64 that were delivered"
+    case complete = "complete 64 and claim 64"
+    case prune = "prune 64 that were delivered"
     case firstPage = "list, first page of 100"
     case middlePage = "list, one in the middle"
     case middlePageOfAll = "list, one in the middle of all accounts"
@@ -24,7 +24,12 @@ final class FilledOutbox {
   private static let accounts = (AccountName("work"), AccountName("other"))
   /// Nobody listens on the discard port.
   private static let base = "http://127.0.0.1:9"
-  private static let limits = OutboxLimits(items: .max, bytes: .max)
+  /// Without limits.
+  private static let settings = {
+    var settings = OutboxSettings()
+    (settings.maxItems, settings.maxBytes) = (.max, .max)
+    return settings
+  }()
 
   static let configuration = """
     [accounts.work]
@@ -96,17 +101,18 @@ final class FilledOutbox {
         notBefore: isLater && !isOthers ? now + .seconds(86_400 + Int64(made % 1000)) : nil)
       return NewOutboxItem(id: id, draft: draft, url: url, subject: subject)
     }
-    _ = try await store.enqueue(items, limits: Self.limits, at: now)
+    _ = try await store.enqueue(items, within: Self.settings, at: now)
   }
 
   func perform(_ operation: Operation) async throws {
     switch operation {
     case .enqueue: try await add(1)
     case .enqueueMany: try await add(63)
-    case .settle: try await settle()
+    case .complete: try await complete()
     case .prune:
-      let retention = OutboxRetention(delivered: .zero, dead: .seconds(86_400), maxFinished: 0)
-      _ = try await store.prune(retention, limit: 64, at: Self.now)
+      var settings = Self.settings
+      (settings.maxItems, settings.keepDelivered, settings.keepDead) = (0, .zero, .seconds(86_400))
+      _ = try await store.prune(keeping: settings, limit: 64, at: Self.now)
     case .firstPage: try await list(OutboxQuery(account: account))
     case .middlePage: try await list(OutboxQuery(account: account, cursor: middle))
     case .middlePageOfAll: try await list(OutboxQuery(cursor: middle))
@@ -120,13 +126,13 @@ final class FilledOutbox {
 
   private var middle: String { "\(made - count / 2)" }
 
-  private func settle() async throws {
+  private func complete() async throws {
     let claim = OutboxClaim(
       account: account, subject: subject, lanes: 32, unordered: 32, takesFollowers: true, open: [url.origin],
       configured: [url.origin], agreedTime: Self.now, policy: DeliveryPolicy(OutboxSettings()))
-    let finished = inFlight.map { FinishedDelivery(number: $0.number, verdict: .delivered(status: 200)) }
-    let settlement = try await store.settle(finished, claims: [claim], at: Self.now)
-    inFlight = settlement.claimed[account]?.runs.flatMap(\.deliveries) ?? []
+    let finished = inFlight.map { FinishedDelivery(number: $0.number, outcome: .delivered(status: 200)) }
+    let completion = try await store.complete(finished, claiming: [claim], at: Self.now)
+    inFlight = completion.claimed[account]?.batches.flatMap(\.deliveries) ?? []
     guard inFlight.count == 64 else { throw BenchFailure(description: "Only \(inFlight.count) could be claimed.") }
   }
 

@@ -16,7 +16,7 @@ actor Reloader {
   private let status: StatusLine
   private var current = Configuration()
   /// A reload waits for the one before it.
-  private let turns = AsyncMutex()
+  private let mutex = AsyncMutex()
   private var server: ControlServer?
   /// They outlive a session whose configuration changes: a passphrase is not asked for twice.
   private var stores: [AccountName: FileCredentialStore] = [:]
@@ -41,10 +41,7 @@ actor Reloader {
   func limit(_ server: ControlServer) { self.server = server }
 
   func reload() async throws(ReloadFailure) {
-    await turns.take()
-    let result = await Result { () async throws(ReloadFailure) in try await readAgain() }
-    await turns.pass()
-    try result.get()
+    try await mutex.withLock { () async throws(ReloadFailure) in try await readAgain() }
   }
 
   private func readAgain() async throws(ReloadFailure) {

@@ -1,9 +1,9 @@
-/// Which of an account's origins can be reached. One that cannot is tried again with one request at a time.
+/// Tracks which of an account's origins can be reached. One that cannot is probed with one request at a time.
 package struct CircuitBreaker: Hashable, Sendable {
   /// How many requests an origin may be sent now.
   package enum Allowance: Hashable, Sendable {
     case open
-    /// One request, to see whether it can be reached again.
+    /// One request may be sent, to find out whether the origin can be reached again.
     case probe
     case closed(until: Timestamp)
   }
@@ -12,7 +12,7 @@ package struct CircuitBreaker: Hashable, Sendable {
     var failures: Int
     var probeAt: Timestamp
     var isProbed = false
-    /// Nothing stands there to probe it with.
+    /// No item is there to probe it with.
     var isIdle = false
   }
 
@@ -31,24 +31,24 @@ package struct CircuitBreaker: Hashable, Sendable {
     return outage.probeAt <= now ? .probe : .closed(until: outage.probeAt)
   }
 
-  /// The probe of an origin was taken from the outbox.
+  /// The item that probes an origin was claimed.
   package mutating func probing(_ origin: Origin) {
     outages[origin]?.isProbed = true
     outages[origin]?.isIdle = false
   }
 
-  /// Nothing is there to be sent: the next item is the probe.
+  /// No item is there to be sent: the next one is the probe.
   package mutating func nothingToProbe(_ origin: Origin) {
     outages[origin]?.isIdle = true
   }
 
-  /// The probe did not go out after all.
+  /// The probe was not sent after all.
   package mutating func probeGivenUp(_ origin: Origin) {
     outages[origin]?.isProbed = false
   }
 
-  /// No connection. Returns when the origin is tried again. Requests that were on their way when the outage was found
-  /// do not lengthen it.
+  /// No connection was made. Returns when the origin is probed. Requests that were under way when the outage was noticed do
+  /// not lengthen it.
   package mutating func failed(_ origin: Origin, at now: Timestamp, random: Double) -> Timestamp {
     if let outage = outages[origin], !outage.isProbed { return outage.probeAt }
     let failures = (outages[origin]?.failures ?? 0) + 1
@@ -57,21 +57,22 @@ package struct CircuitBreaker: Hashable, Sendable {
     return probeAt
   }
 
+  /// The origin has answered.
   package mutating func answered(_ origin: Origin) {
     outages[origin] = nil
   }
 
-  /// The network may be back: each origin is tried at once.
+  /// The network may be back: each origin may be probed at once.
   package mutating func retryNow(at now: Timestamp) {
     for origin in outages.keys { outages[origin]?.probeAt = now }
   }
 
-  /// The clock was stepped.
+  /// The clock was stepped by `shift`.
   package mutating func shift(by shift: Duration) {
     for (origin, outage) in outages { outages[origin]?.probeAt = outage.probeAt + shift }
   }
 
-  /// When the next probe is due; nil where none is waited for.
+  /// When the next probe is due; nil where none is due.
   package var nextProbeAt: Timestamp? {
     outages.values.filter { !$0.isProbed && !$0.isIdle }.map(\.probeAt).min()
   }

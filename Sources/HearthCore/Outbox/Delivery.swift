@@ -1,35 +1,25 @@
-/// An item that was taken from the outbox to be sent now.
+/// An item that was claimed from the outbox, with the request that delivers it.
 package struct Delivery: Hashable, Sendable {
-  /// The store's own number of it.
+  /// The store's number of the item.
   package let number: Int64
-  package let id: String
-  package let account: AccountName
-  package let subject: Subject?
-  package let isUnordered: Bool
-  package let attempts: Int
+  /// The item as it was when it was claimed.
+  package let item: OutboxItem
+  /// How often the API has answered 409.
   package let conflicts: Int
-  /// Since when nobody knows whether it has been done.
+  /// When the request was sent whose fate is unknown; nil where the API has surely not acted on the item.
   package let unknownSince: Timestamp?
   package let request: APIRequest
 
-  package init(
-    number: Int64, id: String, account: AccountName, subject: Subject?, isUnordered: Bool = false, attempts: Int,
-    conflicts: Int, unknownSince: Timestamp? = nil,
-    request: APIRequest
-  ) {
+  package init(number: Int64, item: OutboxItem, conflicts: Int, unknownSince: Timestamp? = nil, request: APIRequest) {
     self.number = number
-    self.id = id
-    self.account = account
-    self.subject = subject
-    self.isUnordered = isUnordered
-    self.attempts = attempts
+    self.item = item
     self.conflicts = conflicts
     self.unknownSince = unknownSince
     self.request = request
   }
 }
 
-/// Deliveries that must go out one after the other: the front of a lane, or one unordered item.
+/// Deliveries that must be sent one after the other: the front of a lane, or one unordered item.
 package struct LaneBatch: Hashable, Sendable {
   package var deliveries: [Delivery]
 

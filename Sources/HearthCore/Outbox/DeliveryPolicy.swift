@@ -1,8 +1,8 @@
-/// What an answer, or the lack of one, makes of an item.
+/// Decides what becomes of an item after a response of the API, or without one (contract, section 6).
 ///
-/// A 401 is not decided here: it depends on the token and on what others are answered (see `TokenAcceptance`).
+/// A 401 is not decided here: it depends on the token, and on the responses to other items (see `TokenAcceptance`).
 package struct DeliveryPolicy: Hashable, Sendable {
-  /// The first request with this key is still running, says 409: believed this often.
+  /// How many 409 responses (the first request with this key is still running) are followed by another attempt.
   static let maxConflicts = 5
   static let maxErrorBytes = 4096
 
@@ -14,37 +14,38 @@ package struct DeliveryPolicy: Hashable, Sendable {
     retry = RetryPolicy(initial: settings.retryInitial, max: settings.retryMax)
   }
 
-  /// Not the API but something before it spoke: a proxy (407), a captive portal (511; RFC 6585, section 6).
-  package static func meansOffline(_ answer: APIResponse) -> Bool {
-    answer.status == 407 || answer.status == 511
+  /// Whether the response came not from the API but from a proxy (407) or a captive portal (511; RFC 6585, section 6).
+  package static func meansOffline(_ response: APIResponse) -> Bool {
+    response.status == 407 || response.status == 511
   }
 
-  package func verdict(
-    on answer: APIResponse, to delivery: Delivery, sentAt: Timestamp, at now: Timestamp, random: Double
+  /// `random` is in 0..<1.
+  package func outcome(
+    on response: APIResponse, to delivery: Delivery, sentAt: Timestamp, at now: Timestamp, random: Double
   ) -> DeliveryOutcome {
-    let status = answer.status
+    let status = response.status
     switch status {
     case 200...299: return .delivered(status: status)
     case 300...399:
       return .dead(.redirected, status: status, error: "The server redirects to another place (\(status)).")
-    case 409 where delivery.conflicts >= Self.maxConflicts: return rejected(answer)
+    case 409 where delivery.conflicts >= Self.maxConflicts: return rejected(response)
     case 408, 409, 425, 429:
-      return retried(delivery, answer.retryAfter, status: status, sentAt: sentAt, at: now, random: random)
-    case 400...499, 501, 505: return rejected(answer)
+      return retried(delivery, response.retryAfter, status: status, sentAt: sentAt, at: now, random: random)
+    case 400...499, 501, 505: return rejected(response)
     default:
-      return retried(delivery, answer.retryAfter, status: status, sentAt: sentAt, at: now, random: random)
+      return retried(delivery, response.retryAfter, status: status, sentAt: sentAt, at: now, random: random)
     }
   }
 
-  /// The request was sent and no answer came.
-  package func verdict(
+  /// The request was sent and no response came.
+  package func outcome(
     unanswered message: String, _ delivery: Delivery, sentAt: Timestamp, at now: Timestamp, random: Double
   ) -> DeliveryOutcome {
     retried(delivery, nil, status: nil, message: message, sentAt: sentAt, at: now, random: random)
   }
 
-  package func rejected(_ answer: APIResponse) -> DeliveryOutcome {
-    .dead(.rejected, status: answer.status, error: Self.describe(answer))
+  package func rejected(_ response: APIResponse) -> DeliveryOutcome {
+    .dead(.rejected, status: response.status, error: Self.describe(response))
   }
 
   /// Whether an item whose fate is unknown since `unknownSince` may be sent again unasked.
@@ -59,7 +60,7 @@ package struct DeliveryPolicy: Hashable, Sendable {
     _ delivery: Delivery, _ retryAfter: Duration?, status: Int?, message: String? = nil, sentAt: Timestamp,
     at now: Timestamp, random: Double
   ) -> DeliveryOutcome {
-    let attempts = delivery.attempts + 1
+    let attempts = delivery.item.attempts + 1
     let error = message ?? "The server answered \(status ?? 0)."
     guard attempts < settings.maxAttempts else { return .dead(.attemptsExhausted, status: status, error: error) }
     let isFateUnknown = status == nil || status == 502 || status == 504
@@ -67,7 +68,7 @@ package struct DeliveryPolicy: Hashable, Sendable {
     if let unknownSince = delivery.unknownSince ?? (isFateUnknown ? sentAt : nil),
       !Self.mayBeRepeated(delivery.request.method)
     {
-      // Beyond the horizon it would not be sent: it is held at once, and holds its lane no longer.
+      // Beyond the horizon it would not be sent: it becomes due then, so that it is held for review and leaves its lane.
       until = min(until, unknownSince + settings.idempotencyHorizon + .milliseconds(1))
     }
     return .waiting(
@@ -76,29 +77,29 @@ package struct DeliveryPolicy: Hashable, Sendable {
         error: error))
   }
 
-  /// The status and the first 4 KiB of the answer.
-  private static func describe(_ answer: APIResponse) -> String {
-    // NUL ends a text in many a place where it will be shown.
-    let bytes = answer.body.prefix(maxErrorBytes).map { $0 == 0 ? UInt8(ascii: " ") : $0 }
+  /// The status and the first 4 KiB of the body.
+  private static func describe(_ response: APIResponse) -> String {
+    // Many programs that show a text end it at a NUL.
+    let bytes = response.body.prefix(maxErrorBytes).map { $0 == 0 ? UInt8(ascii: " ") : $0 }
     let text = String(decoding: bytes, as: UTF8.self)
-    return text.isEmpty ? "The server answered \(answer.status)." : "\(answer.status): \(text)"
+    return text.isEmpty ? "The server answered \(response.status)." : "\(response.status): \(text)"
   }
 }
 
-/// What becomes of an item that was taken to be sent.
+/// What becomes of an item after it was claimed.
 package enum DeliveryOutcome: Hashable, Sendable {
   case delivered(status: Int)
-  /// Charged; due again at `until`.
+  /// The attempt is charged, and the item is due again at `wait.until`.
   case waiting(Wait)
-  /// Uncharged: no connection to its origin, which is tried again at `probeAt` with one request.
+  /// No attempt is charged: the origin cannot be reached. It is tried again with one request at `probeAt`.
   case unreachable(probeAt: Timestamp, status: Int?, error: String)
   case dead(OutboxItem.Reason, status: Int?, error: String)
-  /// Back to its place, uncharged.
+  /// The item is pending again in its old position, and no attempt is charged.
   case released
 
   package struct Wait: Hashable, Sendable {
     package var until: Timestamp
-    /// When it was sent, where nobody knows whether it has been done.
+    /// When the request was sent, where it is unknown whether the API has acted on it.
     package var unknownSince: Timestamp?
     package var isConflict: Bool
     package var status: Int?
@@ -113,7 +114,12 @@ package enum DeliveryOutcome: Hashable, Sendable {
     }
   }
 
-  /// Whether the lane goes on with the next item at once.
+  /// The error of an item whose origin is not, or no longer, one of the account's `api_origins`.
+  package static func foreignOrigin(_ origin: some CustomStringConvertible) -> String {
+    "\(origin) is not one of the account's api_origins."
+  }
+
+  /// Whether the next item of the lane may be sent at once.
   package var leavesLane: Bool {
     switch self {
     case .delivered, .dead: true

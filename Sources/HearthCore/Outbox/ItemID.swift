@@ -1,4 +1,4 @@
-/// Names for outbox items that sort by the time they were made.
+/// Identifiers of outbox items. They sort by the time at which they were made.
 package enum ItemID {
   /// A UUID of version 7 (RFC 9562, section 5.7) from 74 of the given random bits.
   package static func make(at time: Timestamp, random: (UInt64, UInt64)) -> String {

@@ -1,4 +1,4 @@
-/// A request that a caller wants delivered, as it was asked for.
+/// A request that a caller wants delivered, as the caller gave it.
 package struct OutboxDraft: Hashable, Sendable {
   package var account: AccountName
   package var method: String
@@ -31,7 +31,7 @@ package struct OutboxDraft: Hashable, Sendable {
   }
 }
 
-/// Why a draft is refused, in one sentence for people.
+/// Why a draft is rejected, in one sentence for people.
 package struct DraftError: Error, Hashable, Sendable, CustomStringConvertible {
   package let description: String
 
@@ -43,10 +43,10 @@ package struct DraftError: Error, Hashable, Sendable, CustomStringConvertible {
 extension OutboxDraft {
   private static let maxHeaders = 100
   private static let maxHeaderBytes = 64 * 1024
-  /// Of a lane's name and of the two keys.
+  /// The longest name of a lane, and the longest key.
   private static let maxNameBytes = 255
 
-  /// Makes sure that the draft can be sent as it is, and reads its URL.
+  /// Checks that the draft can be sent as it is, and returns its URL. `maxBody` is in bytes.
   package func checked(maxBody: Int) throws(DraftError) -> HTTPURL {
     guard Self.isToken(method) else { throw DraftError("method: it is not an HTTP method") }
     // CONNECT has no URL of this form; TRACE sends the token back (RFC 9110, section 9.3.8).

@@ -1,6 +1,23 @@
-/// One request in the outbox, as people and programs see it.
+/// One request in the outbox, as the store, the service, its workers and every client see it.
 package struct OutboxItem: Hashable, Sendable {
-  /// The raw value is the `state` of the item.
+  /// The raw value is the `state` of the item on the wire.
+  ///
+  /// These are all transitions that there are (`transitions` lists them for the tests):
+  ///
+  /// | from | to | when |
+  /// | --- | --- | --- |
+  /// | (new) | `pending`, `waiting` | it is enqueued; `waiting` where its `notBefore` is in the future |
+  /// | `pending`, `waiting` | `inFlight` | it is claimed to be sent |
+  /// | `pending`, `waiting` | `held` | it needs review: its fate is unknown for longer than the idempotency horizon |
+  /// | `pending`, `waiting` | `dead` | it expired, its origin is no longer the account's, or its content is missing |
+  /// | `pending`, `waiting` | `superseded` | a newer item with its `replaceKey` is enqueued |
+  /// | `pending`, `waiting`, `held`, `dead` | `cancelled` | the user cancels it, or signs out with `outbox: "discard"` |
+  /// | `inFlight` | `delivered`, `waiting`, `dead` | by the outcome of its delivery (`DeliveryOutcome`) |
+  /// | `inFlight` | `pending` | it was not sent, or the daemon ended meanwhile |
+  /// | `held`, `dead` | `pending` | the user retries it |
+  ///
+  /// `delivered`, `cancelled` and `superseded` are final. A pending or waiting item of another user than the current one
+  /// is shown as `held` (`otherUser`) until its user is back; the state that is kept does not change.
   package enum State: String, Hashable, Sendable, CaseIterable {
     case pending, inFlight, waiting, held, delivered, dead, cancelled, superseded
   }
@@ -13,7 +30,7 @@ package struct OutboxItem: Hashable, Sendable {
 
   package var id: String
   package var account: AccountName
-  /// Nil while nobody was known since it was made.
+  /// Nil as long as no user has been known since it was made.
   package var subject: Subject?
   /// Nil for an unordered item.
   package var lane: String?
@@ -21,14 +38,14 @@ package struct OutboxItem: Hashable, Sendable {
   package var url: String
   package var state: State
   package var reason: Reason?
-  /// Requests that were sent and are charged to the item.
+  /// How many requests were sent and charged to the item.
   package var attempts: Int
   package var createdAt: Timestamp
   package var nextAttemptAt: Timestamp?
   package var lastStatus: Int?
   package var lastError: String?
   package var idempotencyKey: String
-  /// Of body and headers.
+  /// The size of body and headers.
   package var bytes: Int
 
   package init(
@@ -55,6 +72,16 @@ package struct OutboxItem: Hashable, Sendable {
 }
 
 extension OutboxItem.State {
+  /// The states that may follow this one.
+  package var transitions: Set<Self> {
+    switch self {
+    case .pending, .waiting: [.inFlight, .held, .dead, .superseded, .cancelled]
+    case .inFlight: [.delivered, .waiting, .dead, .pending]
+    case .held, .dead: [.pending, .cancelled]
+    case .delivered, .cancelled, .superseded: []
+    }
+  }
+
   /// Whether the item still takes a place in its lane.
   package var isActive: Bool {
     switch self {
@@ -63,7 +90,7 @@ extension OutboxItem.State {
     }
   }
 
-  /// Whether headers and body are kept: as long as the item may be sent again.
+  /// Whether headers and body are kept, which they are as long as the item may be sent again.
   package var keepsContent: Bool {
     switch self {
     case .pending, .inFlight, .waiting, .held, .dead: true

@@ -1,5 +1,5 @@
-/// The outbox's counts at one moment. The store numbers the moments: what happened is told in their order, however late
-/// it is heard of.
+/// The counts of the outbox after a transaction. The store numbers them without a gap: events are published in the order
+/// of the numbers, whichever result arrives first.
 package struct OutboxTotals: Hashable, Sendable {
   package var number = 0
   package var accounts: [AccountName: OutboxStats] = [:]
@@ -7,7 +7,7 @@ package struct OutboxTotals: Hashable, Sendable {
   package init() {}
 }
 
-/// The outbox as people see it.
+/// The counts of the outbox as they are shown: of each account and of all together.
 package struct OutboxOverview: Hashable, Sendable {
   package var all: OutboxStats
   package var accounts: [AccountName: OutboxStats]

@@ -1,6 +1,6 @@
 /// How long a retry waits.
 package struct RetryPolicy: Hashable, Sendable {
-  /// What a server may ask for at most.
+  /// The longest `Retry-After` that is followed.
   static let longestRetryAfter = Duration.seconds(24 * 3600)
 
   package let initial: Duration

@@ -1,9 +1,11 @@
-/// What an account's APIs think of its tokens: tells an item that alone is refused from a session that is over.
+/// Which tokens an account's APIs accept. It tells a 401 that is about one item from a 401 that is about the session.
 package struct TokenAcceptance: Sendable {
+  /// How many accepted tokens are remembered.
   private static let remembered = 8
 
-  /// The last ones that were answered 2xx, the newest last.
+  /// The tokens that were last answered with 2xx, the newest last.
   private var accepted: [Fingerprint] = []
+  /// The token that the last refresh after a 401 brought.
   private var brought: Fingerprint?
 
   package init() {}
@@ -19,7 +21,7 @@ package struct TokenAcceptance: Sendable {
     accepted.contains(fingerprint)
   }
 
-  /// A 401 brought this token by a refresh. To an item that was refused before, another 401 is the second one.
+  /// A refresh after a 401 brought this token. For an item that was answered 401 before, a 401 to this token is the second.
   package mutating func brought(_ fingerprint: Fingerprint) {
     brought = fingerprint
   }

@@ -1,7 +1,7 @@
-/// Sends one HTTP request to an API, with a token or without, and brings its answer. Follows no redirect, repeats
-/// nothing.
+/// Sends one HTTP request to an API, with a token or without, and returns its response. It follows no redirect and
+/// repeats no request.
 package protocol APIEndpoint: Sendable {
-  /// `account`: whose request it is; each may have settings of its own for its connections.
+  /// `account`: whose request it is; an account may have settings of its own for its connections.
   func exchange(
     _ request: APIRequest, of account: AccountName, bearer: Token?, timeout: Duration
   ) async throws(ExchangeFailure) -> APIResponse
@@ -10,7 +10,7 @@ package protocol APIEndpoint: Sendable {
 package struct APIRequest: Hashable, Sendable {
   package var method: String
   package var url: HTTPURL
-  /// In order, as the caller gave them; without those that Hearth sets itself.
+  /// The headers of the caller, in order, without those that only Hearth may set.
   package var headers: [Header]
   package var body: [UInt8]
   package var idempotencyKey: String?
@@ -23,7 +23,7 @@ package struct APIRequest: Hashable, Sendable {
     package var name: String
     package var value: String
 
-    /// One that Hearth sets itself, and nobody else.
+    /// Whether only Hearth may set this header.
     package var isOwn: Bool { Self.own.contains(name.lowercased()) }
 
     package init(name: String, value: String) {
@@ -45,7 +45,7 @@ package struct APIResponse: Hashable, Sendable {
   package var status: Int
   package var headers: [APIRequest.Header]
   package var body: [UInt8]
-  /// The body was longer than is read of an answer, or broke off or came too slowly, and `body` is its beginning.
+  /// `body` is only the beginning: the whole was too long, broke off or came too slowly.
   package var isTruncated: Bool
   /// `Retry-After` in both its forms (RFC 9110, section 10.2.3), as the time to wait from now.
   package var retryAfter: Duration?
@@ -65,10 +65,10 @@ package struct APIResponse: Hashable, Sendable {
   }
 }
 
-/// Why no answer came. Messages are for people and hold no secret.
+/// Why no response came. Messages are for people and hold no secret.
 package enum ExchangeFailure: Error, Hashable, Sendable {
   /// No connection: the server has surely not seen the request.
   case notSent(message: String)
-  /// Sent, and no answer that tells how it went: what the server did is unknown.
+  /// The request was sent and no response came: what the server did is unknown.
   case unanswered(message: String)
 }

@@ -1,18 +1,19 @@
-/// Where the delivery of requests gets its tokens from: the sessions, seen by one who sends.
+/// The source of the tokens that requests are sent with: the sessions, as a sender sees them.
 package protocol BearerTokenProvider: Sendable {
-  /// The current token, valid for a minute or as long as the provider makes them; awaits a refresh where one is
-  /// needed, with a deadline.
+  /// The current token, valid for at least a minute or as long as the provider's tokens are. Where a refresh is needed it is
+  /// awaited, up to a deadline.
   func bearer(for account: AccountName) async throws(BearerFailure) -> Bearer
 
-  /// An API answered 401. An older token's is ignored; the current one's forces one shared refresh; again on the token
-  /// that brought, the session ends, unless others are let in with it. Returns the token to use now.
+  /// An API has answered 401. For an older token that is ignored; for the current token one shared refresh is forced; for
+  /// the token that such a refresh brought the session ends, unless the token is accepted elsewhere. Returns the token to
+  /// use now.
   func refused(_ refusal: APIRejection, of account: AccountName) async throws(BearerFailure) -> Bearer
 }
 
 package struct Bearer: Hashable, Sendable {
   package let token: Token
   package let subject: Subject?
-  /// All that a server may repeat and nobody may read: this token, and those it came with.
+  /// The secrets to remove from what a server sends back: this token, and those that were issued with it.
   package let secrets: [Secret]
 
   package init(token: Token, subject: Subject?, secrets: [Secret]) {
@@ -23,8 +24,8 @@ package struct Bearer: Hashable, Sendable {
 }
 
 package enum BearerFailure: Error, Hashable, Sendable {
-  /// Signed out, ended, locked or not read yet: sending pauses until the session says otherwise.
+  /// The session is signed out, ended, locked or not read yet: sending pauses until that changes.
   case noSession
-  /// A refresh is needed and cannot be had now.
+  /// A refresh is needed, and the provider cannot be asked now.
   case unavailable(message: String, retryAfter: Duration?)
 }

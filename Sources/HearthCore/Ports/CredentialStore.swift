@@ -2,43 +2,43 @@
 ///
 /// One object an account. Calls on it are never made at the same time.
 package protocol CredentialStore: Sendable {
-  /// What is known without the credential itself (accounts.json); nothing where the account is new.
+  /// What is known without reading the credential itself (accounts.json); empty where the account is new.
   func remembered() async throws(AccessFailure) -> RememberedAccount
 
-  /// Reads the credential, heals a marker or a memory that a crash left behind, and finishes a removal that was
-  /// noted while the file was out of reach. Never fails: what could not be read, or not be removed, is an outcome.
+  /// Reads the credential, repairs a marker or an entry in accounts.json that a crash left incomplete, and carries out a
+  /// removal that was recorded while the file was out of reach. Never fails: a failure is an outcome.
   func read() async -> CredentialReading
 
-  /// Makes sure that `write` will find room and access: the file aside is made and its blocks are allocated.
+  /// Makes sure that `write` will have room and access: the file aside is created and its blocks are allocated.
   func prepare() async throws(AccessFailure)
 
   /// Puts the credential on disk, whole and durable (fsync of file and folder), or leaves the old one.
   /// An unreadable file is never replaced.
   func write(_ credential: Credential) async throws(AccessFailure)
 
-  /// Puts the end of the session in place of the grant, and in accounts.json. Each of the two is tried, whatever became
-  /// of the other; what is missing is made good for by a later `read`.
+  /// Writes the end of the session in place of the grant, and into accounts.json. Each of the two is tried, even where
+  /// the other failed; a later `read` repeats what failed.
   func writeEnd(_ record: EndRecord) async throws(EndNotWritten)
 
-  /// Sign-out: notes the removal in accounts.json, then removes the credential. Where the file is out of reach this
-  /// throws, and the removal is done by a later `read`, unless a different grant is found then.
+  /// Sign-out: records the removal in accounts.json, then removes the credential. Where the file is out of reach this
+  /// throws, and a later `read` carries out the removal, unless it finds a different grant.
   /// `fingerprint`: of the access token of the grant that is signed out, where it is known.
   @discardableResult
   func remove(_ record: EndRecord, fingerprint: Fingerprint?) async throws(EndNotWritten) -> RemovedCredentials
 
-  /// Moves a file that cannot be understood to a name beside it, and says which.
+  /// Moves a file that cannot be understood to a name beside it, and returns its new path.
   func setAside() async throws(AccessFailure) -> String
 
   /// Remembers the user's own lock across restarts.
   func remember(lockedByUser: Bool) async throws(AccessFailure)
 
-  /// Whether the account is protected by a passphrase and its key is not held: until `unlock` nothing can be sealed.
+  /// Whether the account is protected by a passphrase and its key is not in memory: nothing can be sealed until `unlock`.
   func needsPassphrase() async -> Bool
 
-  /// Opens a sealed credential, or, where nothing is sealed yet, sets the passphrase for the first sign-in.
+  /// Makes the key of a sealed credential available, or sets the passphrase where nothing is sealed yet.
   func unlock(passphrase: Secret) async throws(UnlockFailure)
 
-  /// Forgets the key and wipes it from memory.
+  /// Removes the key from memory.
   func lock() async
 
   /// Hints that the file, its folder or its key may have changed; each asks for one `read`. Ends with the store.
@@ -64,24 +64,24 @@ package struct RememberedAccount: Hashable, Sendable {
 
 package enum CredentialReading: Hashable, Sendable {
   case found(Credential)
-  /// Found, but sealed otherwise than the configuration says: it is to be written anew at once.
+  /// Found, but protected in another way than the configuration says: it has to be written anew at once.
   case misprotected(Credential)
-  /// The session is over, and that is on record.
+  /// The session has ended, and that is on record.
   case ended(EndRecord)
   case neverSignedIn
-  /// The place can be read and the credential is gone from it; the text says where it was.
+  /// The folder can be read and the credential is gone from it; the text says where it was.
   case missing(String)
   case unreadable(AccessFailure)
-  /// No credential file in form; the text says what is wrong.
+  /// The file is not a valid credential file; the text says why.
   case corrupt(String)
   /// Written by a newer version of the format.
   case tooNew(version: Int)
 }
 
-/// What a sign-out took from the disk and could open, so that it can be revoked.
+/// The credentials that a sign-out removed and could open, so that they can be revoked.
 package struct RemovedCredentials: Hashable, Sendable {
   package var current: Credential?
-  /// From where the configuration pointed before.
+  /// From places that the configuration named before.
   package var former: [Credential]
 
   package init(current: Credential? = nil, former: [Credential] = []) {
@@ -90,11 +90,11 @@ package struct RemovedCredentials: Hashable, Sendable {
   }
 }
 
-/// Why the end of a session is not written down as it should be.
+/// Why the end of a session is not fully on record.
 package enum EndNotWritten: Error, Hashable, Sendable {
-  /// It is on record in one place, and the session is over after a crash, too.
+  /// The end is on record in one of its two places, so that the session is ended after a crash as well.
   case partly(AccessFailure)
-  /// It is on record nowhere: a crash now, and the session is there again.
+  /// The end is on record nowhere: after a crash the session would be there again.
   case nowhere(AccessFailure)
 
   package var accessFailure: AccessFailure {
@@ -106,7 +106,7 @@ package enum EndNotWritten: Error, Hashable, Sendable {
 
 package enum UnlockFailure: Error, Hashable, Sendable {
   case wrongPassphrase
-  /// Too many wrong ones; ask again after this.
+  /// There were too many wrong ones; ask again after this time.
   case tooSoon(Duration)
   case unavailable(AccessFailure)
   /// The account's protection is not `passphrase`.

@@ -1,11 +1,11 @@
-/// The single steps of which a durable replacement of a file is made. Each one touches the disk once, and answers
-/// within a deadline: a mount that hangs is an outcome (`FileError.unanswered`).
+/// The single steps that a durable replacement of a file consists of. Each one touches the disk once, and returns within
+/// a deadline: a mount that hangs is an outcome (`FileError.unanswered`).
 package protocol FileSystem: Sendable {
   /// The whole of a regular file. A link as the last part of `path` is refused unless `followsLink`.
   /// `limit`: the longest file that is read, in bytes.
   func read(_ path: String, limit: Int, followsLink: Bool) async throws(FileError) -> FileContents
 
-  /// What is there, without following a link.
+  /// The status of the file at `path`, without following a link.
   func status(_ path: String) async throws(FileError) -> FileStatus
 
   /// Where a link points, as it is written in it.
@@ -14,10 +14,10 @@ package protocol FileSystem: Sendable {
   /// The names in a folder.
   func names(in folder: String) async throws(FileError) -> [String]
 
-  /// Makes an empty file, mode 0600; `.exists` where anything is there.
+  /// Creates an empty file, mode 0600; throws `.exists` where the name is in use.
   func createFile(_ path: String) async throws(FileError)
 
-  /// Gives a file this many bytes of room on the disk.
+  /// Allocates this many bytes on the disk for a file.
   func allocate(_ path: String, bytes: Int) async throws(FileError)
 
   /// Writes a file of one's own from its beginning and cuts it there. Not durable before `syncFile`.
@@ -26,16 +26,16 @@ package protocol FileSystem: Sendable {
   /// Returns when the contents of the file are on the disk (fsync).
   func syncFile(_ path: String) async throws(FileError)
 
-  /// Puts one name in place of another, at once. Not durable before `syncFolder`.
+  /// Renames a file atomically, and replaces one of the new name. Not durable before `syncFolder`.
   func rename(_ path: String, to newPath: String) async throws(FileError)
 
   /// Returns when the names in the folder are on the disk (fsync).
   func syncFolder(_ path: String) async throws(FileError)
 
-  /// Takes a name away. Not durable before `syncFolder`.
+  /// Removes a file. Not durable before `syncFolder`.
   func removeFile(_ path: String) async throws(FileError)
 
-  /// Makes one folder, mode 0700; `.exists` where anything is there.
+  /// Creates one folder, mode 0700; throws `.exists` where the name is in use.
   func createFolder(_ path: String) async throws(FileError)
 
   /// Sets the permissions of a file, without following a link.
@@ -78,22 +78,22 @@ package struct FileStatus: Hashable, Sendable {
   }
 }
 
-/// Why a step on a file was not done, as far as it matters what to do about it.
+/// Why a step on a file failed, by what can be done about it.
 package enum FileError: Error, Hashable, Sendable {
   /// The name is not there. It says nothing about why: a locked folder and an unmounted volume look like this too.
   case absent
   case exists
   case permissionDenied
-  /// The volume is there and does not work (ENOTCONN, ESTALE, ENODEV and their kin); the text is the system's.
+  /// The volume does not work (ENOTCONN, ESTALE, ENODEV and the like); the text is the system's.
   case volumeUnavailable(String)
-  /// The folder is encrypted and its key is away (ENOKEY and its kin).
+  /// The folder is encrypted and its key is missing (ENOKEY and the like); the text is the system's.
   case keyUnavailable(String)
   case noSpace
   case symbolicLink
   case notRegular
   case notOwn
   case tooBig
-  /// No answer in this time; the step may still happen.
+  /// The step has not ended in this time, and may still be carried out.
   case unanswered(Duration)
   /// An I/O error or anything else; the text is the system's.
   case failed(String)

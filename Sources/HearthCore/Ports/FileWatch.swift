@@ -1,5 +1,5 @@
-/// Tells when files may have changed: they themselves, or a folder on the way to them.
+/// Reports when files may have changed: the files themselves, or a folder on the way to them.
 package protocol FileWatch: Sendable {
-  /// A hint at the beginning, and one after each change; several changes may come as one. Ends with its task.
+  /// One hint at the beginning and one after each change; several changes may come as one. Ends with its task.
   func hints(for paths: [String]) -> AsyncStream<Void>
 }

@@ -6,40 +6,40 @@ package protocol TokenEndpoint: Sendable {
   /// Asks for the client's own grant, for which nobody has to sign in (RFC 6749, section 4.4).
   func requestGrant() async throws(RefreshFailure) -> TokenResponse
 
-  /// Tells the provider that the tokens are no longer needed (RFC 7009); true where it said it took it. Sent only for
-  /// a credential of this endpoint's own origin.
+  /// Asks the provider to revoke the tokens (RFC 7009); true where it confirmed that. Sent only for a credential of this
+  /// endpoint's own origin.
   func revoke(_ credential: Credential) async -> Bool
 
-  /// Asks whose an access token is; nil where the provider does not tell. Asked only for a credential of this
+  /// Asks the provider for the subject of an access token; nil where it names none. Asked only for a credential of this
   /// endpoint's own origin.
   func identify(_ credential: Credential) async -> Subject?
 
-  /// When a token that came without a lifetime runs out, as it or else the configuration says; nil: neither.
+  /// When a token that came without a lifetime expires: by its own `exp`, else by the configuration; nil without either.
   func expiry(of token: Token, at now: Timestamp) -> Timestamp?
 
-  /// The origin that grants of this endpoint are bound to; nil where it has to be discovered and cannot be now.
+  /// The origin that grants of this endpoint are bound to; nil where it has to be discovered and that is not possible now.
   func origin() async -> Origin?
 }
 
 extension TokenEndpoint {
-  /// Most grants need a person.
+  /// Most types of accounts need a person to sign in.
   package func requestGrant() async throws(RefreshFailure) -> TokenResponse {
     throw .misconfigured(message: "An account of this type gets no token by itself: sign in.")
   }
 }
 
-/// A successful answer of a token endpoint (RFC 6749, section 5.1), parsed. Lifetimes, not moments: the two clocks
-/// need not agree.
+/// A successful response of a token endpoint (RFC 6749, section 5.1), parsed. It holds lifetimes and not points in time,
+/// because the two clocks may differ.
 package struct TokenResponse: Hashable, Sendable {
   package var accessToken: Token
-  /// Nil: none came, the old one stays (RFC 6749, section 6).
+  /// Nil where none came: the old one stays valid (RFC 6749, section 6).
   package var refreshToken: Token?
   package var idToken: Token?
   package var tokenType: String
   package var scope: String?
   /// From `expires_in`, else from the JWT's `exp`, else the configured default; nil: none of them.
   package var lifetime: Duration?
-  /// The ID token's own, from its `exp`; nil where it names none, or none came.
+  /// From the `exp` of the ID token; nil without one.
   package var idTokenLifetime: Duration?
   package var refreshLifetime: Duration?
   /// From the ID token or what the account is configured to; nil where unknown.
@@ -78,11 +78,12 @@ package enum RefreshFailure: Error, Hashable, Sendable {
   case unavailable(message: String, retryAfter: Duration?)
   /// The request was sent and no answer came: the provider may have rotated the token all the same.
   case unanswered(message: String)
-  /// Refused for good (`invalid_grant` and its kin).
+  /// The provider has rejected the refresh token finally (`invalid_grant` and the like).
   case rejected(Rejection, message: String)
   /// A 4xx whose reason is not known to be final: it ends nothing, however often it is repeated.
   case unclear(message: String, retryAfter: Duration?)
-  /// The configuration is refused (`invalid_client`, 404, another origin): the session stays, a person must mend it.
+  /// The provider rejects the configuration (`invalid_client`, 404, another origin): the session stays, and a person has to
+  /// mend the configuration.
   case misconfigured(message: String)
 
   package enum Rejection: Hashable, Sendable {

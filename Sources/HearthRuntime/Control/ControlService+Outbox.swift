@@ -138,7 +138,7 @@ extension ControlService {
   }
 
   func discardOutbox(of account: AccountName) async throws(RPCError) {
-    _ = try await asked(of: account) { () async throws(OutboxError) in try await outbox.discard(account) }
+    _ = try await asked(of: account) { () async throws(OutboxError) in try await outbox.purge(account) }
   }
 
   private func optionalAccount(_ params: inout ParameterReader) async throws(RPCError) -> AccountName? {

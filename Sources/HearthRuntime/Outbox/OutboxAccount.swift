@@ -121,7 +121,7 @@ struct OutboxAccount {
     for worker in tails.keys { tails[worker] = LaneBatch([]) }
     unsent = [:]
     deliveries.forEach { reach.probeGivenUp($0.request.url.origin) }
-    return deliveries.map { FinishedDelivery(number: $0.number, verdict: .released) }
+    return deliveries.map { FinishedDelivery(number: $0.number, outcome: .released) }
   }
 
   /// Takes back one item that was not sent, and what is behind it in its lane, lest that goes out first; returns what
@@ -129,7 +129,7 @@ struct OutboxAccount {
   mutating func withdraw(_ id: String) -> [FinishedDelivery] {
     var withdrawn: [Delivery] = []
     func take(_ run: inout LaneBatch) {
-      guard let index = run.deliveries.firstIndex(where: { $0.id == id }) else { return }
+      guard let index = run.deliveries.firstIndex(where: { $0.item.id == id }) else { return }
       withdrawn = Array(run.deliveries[index...])
       run.deliveries.removeSubrange(index...)
     }
@@ -141,10 +141,10 @@ struct OutboxAccount {
     }
     buffer.removeAll(where: \.deliveries.isEmpty)
     for delivery in withdrawn {
-      unsent[delivery.id] = nil
+      unsent[delivery.item.id] = nil
       reach.probeGivenUp(delivery.request.url.origin)
     }
-    return withdrawn.map { FinishedDelivery(number: $0.number, verdict: .released) }
+    return withdrawn.map { FinishedDelivery(number: $0.number, outcome: .released) }
   }
 }
 
@@ -182,5 +182,5 @@ extension LaneBatch {
 }
 
 extension Delivery {
-  var kind: OutboxKinds { isUnordered ? .unordered : .lanes }
+  var kind: OutboxKinds { item.lane == nil ? .unordered : .lanes }
 }

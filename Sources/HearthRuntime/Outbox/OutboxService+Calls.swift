@@ -9,7 +9,7 @@ extension OutboxService {
   }
 
   /// Answers once the item is on disk.
-  package func enqueue(_ draft: OutboxDraft) async throws(OutboxError) -> OutboxReceipts.Receipt {
+  package func enqueue(_ draft: OutboxDraft) async throws(OutboxError) -> OutboxReceipt {
     do throws(OutboxError) {
       guard let receipt = try await enqueueMany([draft]).first else { throw .invalidRequest("items: none") }
       return receipt
@@ -19,7 +19,7 @@ extension OutboxService {
   }
 
   /// All of them, or none. Throws `item` where one of them is to blame.
-  package func enqueueMany(_ drafts: [OutboxDraft]) async throws(OutboxError) -> [OutboxReceipts.Receipt] {
+  package func enqueueMany(_ drafts: [OutboxDraft]) async throws(OutboxError) -> [OutboxReceipt] {
     if stopsAt != nil { throw .shuttingDown }
     let now = clock.now()
     var items: [NewOutboxItem] = []
@@ -28,18 +28,18 @@ extension OutboxService {
     }
     if items.isEmpty { return [] }
     for draft in drafts where draft.replaceKey != nil { try await giveBackUnsent(of: draft.account) }
-    let limits = OutboxLimits(items: settings.maxItems, bytes: settings.maxBytes)
-    let receipts: OutboxReceipts
-    do { receipts = try await store.enqueue(items, limits: limits, at: now) } catch { throw refusal(error) }
-    tell(receipts.receipts.filter { !$0.isDuplicate }.map { .enqueued($0.item) }, receipts.totals)
-    for (receipt, item) in zip(receipts.receipts, items) {
+    let receipts: [OutboxReceipt]
+    let totals: OutboxTotals
+    do { (receipts, totals) = try await store.enqueue(items, within: settings, at: now) } catch { throw refusal(error) }
+    tell(receipts.filter { !$0.isDuplicate }.map { .enqueued($0.item) }, totals)
+    for (receipt, item) in zip(receipts, items) {
       accounts[receipt.item.account]?.mayHaveMore = .all
       // Somebody signed in meanwhile, and what was nobody's was bound before this was there.
       if receipt.item.subject == nil { accounts[receipt.item.account]?.bindAgain() }
       if let expiresAt = item.draft.expiresAt { nextExpiryAt = min(nextExpiryAt ?? expiresAt, expiresAt) }
     }
     bell.ring()
-    return receipts.receipts.map { OutboxReceipts.Receipt(item: shown($0.item), isDuplicate: $0.isDuplicate) }
+    return receipts.map { OutboxReceipt(item: shown($0.item), isDuplicate: $0.isDuplicate) }
   }
 
   private func checked(_ draft: OutboxDraft, at now: Timestamp) throws(OutboxError) -> NewOutboxItem {
@@ -195,14 +195,14 @@ extension OutboxService {
 
   /// Sign-out with `outbox: "discard"`: takes back what the account's user has not had delivered. What is on its way
   /// lands. Call it before the session forgets the user.
-  package func discard(_ name: AccountName) async throws(OutboxError) -> Int {
+  package func purge(_ name: AccountName) async throws(OutboxError) -> Int {
     try know(name)
     let subject = accounts[name]?.knownSubject
     try await giveBackUnsent(of: name)
     var count = 0
     do {
       while true {
-        let step = try await store.discard(name, of: subject, limit: Self.batch, at: clock.now())
+        let step = try await store.purge(name, of: subject, limit: Self.batch, at: clock.now())
         count += step
         if step < Self.batch { break }
       }
@@ -215,7 +215,7 @@ extension OutboxService {
   private func giveBackUnsent(of name: AccountName) async throws(OutboxError) {
     guard let released = accounts[name]?.withdrawAll(), !released.isEmpty else { return }
     accounts[name]?.mayHaveMore = .all
-    do { _ = try await store.settle(released, claims: [], at: clock.now()) } catch {
+    do { _ = try await store.complete(released, claiming: [], at: clock.now()) } catch {
       owe(released, of: name)
       throw refusal(error)
     }

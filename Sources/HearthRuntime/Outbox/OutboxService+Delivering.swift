@@ -37,7 +37,7 @@ extension OutboxService {
   private func next(_ worker: Int, _ name: AccountName) -> Delivery? {
     guard let tail = accounts[name]?.tails[worker], let delivery = tail.deliveries.first else { return nil }
     accounts[name]?.tails[worker]?.deliveries.removeFirst()
-    accounts[name]?.unsent[delivery.id] = nil
+    accounts[name]?.unsent[delivery.item.id] = nil
     return delivery
   }
 
@@ -53,35 +53,35 @@ extension OutboxService {
     let rest = accounts[name]?.tails[worker]?.deliveries ?? []
     accounts[name]?.tails[worker] = LaneBatch([])
     for delivery in rest {
-      accounts[name]?.unsent[delivery.id] = nil
-      finished.append(FinishedDelivery(number: delivery.number, verdict: .released))
+      accounts[name]?.unsent[delivery.item.id] = nil
+      finished.append(FinishedDelivery(number: delivery.number, outcome: .released))
     }
   }
 
   private func finish(_ delivery: Delivery, _ verdict: DeliveryOutcome, after duration: Duration) {
-    finished.append(FinishedDelivery(number: delivery.number, verdict: verdict))
-    if case .released = verdict { accounts[delivery.account]?.reach.probeGivenUp(delivery.request.url.origin) }
-    accounts[delivery.account]?.pace.finished(at: clock.now(), after: duration)
-    accounts[delivery.account]?.mayHaveMore = .all
+    finished.append(FinishedDelivery(number: delivery.number, outcome: verdict))
+    if case .released = verdict { accounts[delivery.item.account]?.reach.probeGivenUp(delivery.request.url.origin) }
+    accounts[delivery.item.account]?.pace.finished(at: clock.now(), after: duration)
+    accounts[delivery.item.account]?.mayHaveMore = .all
     bell.ring()
   }
 
   /// Whether the delivery may go out now, under this subject. Since it was taken a machine may have slept for long: one
   /// of unknown fate that may not be sent any more goes back, and is held when it is taken again.
   private func maySend(_ delivery: Delivery) -> Bool {
-    guard let account = accounts[delivery.account] else { return false }
-    return stopsAt == nil && account.isSendable && account.knownSubject == delivery.subject
+    guard let account = accounts[delivery.item.account] else { return false }
+    return stopsAt == nil && account.isSendable && account.knownSubject == delivery.item.subject
       && policy.mayBeSent(
         method: delivery.request.method, unknownSince: delivery.unknownSince, at: clock.now())
   }
 
   /// Nil where the request was sent and is given up.
   private func attempt(_ delivery: Delivery) async -> DeliveryOutcome? {
-    let name = delivery.account
+    let name = delivery.item.account
     let origin = delivery.request.url.origin
     guard maySend(delivery) else { return .released }
     guard accounts[name]?.origins.contains(origin) == true else {
-      return .dead(.rejected, status: nil, error: "\(origin) is none of the account's api_origins.")
+      return .dead(.rejected, status: nil, error: DeliveryOutcome.foreignOrigin(origin))
     }
     do {
       var bearer = try await bearers.bearer(for: name)
@@ -138,7 +138,7 @@ extension OutboxService {
 
   /// A provider that tells no subject cannot contradict the one the session goes by.
   private func isTheirs(_ bearer: Bearer, _ delivery: Delivery) -> Bool {
-    bearer.subject == nil || bearer.subject == delivery.subject
+    bearer.subject == nil || bearer.subject == delivery.item.subject
   }
 
   private enum Exchange {
@@ -148,7 +148,7 @@ extension OutboxService {
   }
 
   private func exchange(_ delivery: Delivery, _ bearer: Bearer) async -> Exchange {
-    let name = delivery.account
+    let name = delivery.item.account
     let origin = delivery.request.url.origin
     let sentAt = clock.now()
     var answer: APIResponse
@@ -163,7 +163,7 @@ extension OutboxService {
         if stopsAt != nil || Task.isCancelled { return .givenUp }
         reached(origin, of: name)
         return .verdict(
-          policy.verdict(unanswered: message, delivery, sentAt: sentAt, at: clock.now(), random: random()))
+          policy.outcome(unanswered: message, delivery, sentAt: sentAt, at: clock.now(), random: random()))
       }
     }
     if !(200...299).contains(answer.status) {
@@ -185,14 +185,14 @@ extension OutboxService {
       if lackedToken { tellPause(of: name) }
       decideContestedTokens(of: name)
     }
-    return .verdict(policy.verdict(on: answer, to: delivery, sentAt: sentAt, at: clock.now(), random: random()))
+    return .verdict(policy.outcome(on: answer, to: delivery, sentAt: sentAt, at: clock.now(), random: random()))
   }
 
   private func unreachable(_ delivery: Delivery, _ status: Int?, _ message: String) -> DeliveryOutcome {
     let now = clock.now()
     let origin = delivery.request.url.origin
-    let probeAt = accounts[delivery.account]?.reach.failed(origin, at: now, random: random()) ?? now
-    tellPause(of: delivery.account)
+    let probeAt = accounts[delivery.item.account]?.reach.failed(origin, at: now, random: random()) ?? now
+    tellPause(of: delivery.item.account)
     return .unreachable(probeAt: probeAt, status: status, error: message)
   }
 
@@ -221,7 +221,7 @@ extension OutboxService {
   /// that are under way with it will tell; where there are none, it is the session.
   private func decision(on fingerprint: Fingerprint, of delivery: Delivery) async -> OutboxAccount.UnauthorizedDecision
   {
-    let name = delivery.account
+    let name = delivery.item.account
     if stopsAt != nil || accounts[name] == nil { return .stopped }
     if accounts[name]?.trust.isAccepted(fingerprint) == true { return .itemAlone }
     return await withCheckedContinuation { continuation in

@@ -26,7 +26,7 @@ extension OutboxService {
       }
       group.cancelAll()
     }
-    if !finished.isEmpty { _ = try? await settle(claims: []) }
+    if !finished.isEmpty { _ = try? await complete(claiming: []) }
   }
 
   private var isDone: Bool {
@@ -74,7 +74,7 @@ extension OutboxService {
       // Before anything is taken: by a clock that was set ahead, all that waits would seem to be due.
       try await shiftSchedule()
       let claims = claims()
-      if !claims.isEmpty || isWritingDue { try await settle(claims: claims) }
+      if !claims.isEmpty || isWritingDue { try await complete(claiming: claims) }
       hasMore = try await keepHouse() || hasMore
       storeFailure = nil
       return hasMore || accounts.values.contains { room($0, .lanes) > 0 || room($0, .unordered) > 0 }
@@ -105,7 +105,7 @@ extension OutboxService {
       accounts[name]?.receive(isPaused: paused.contains(name), number: number)
       tellPause(of: name)
     }
-    try await settle(claims: [])
+    try await complete(claiming: [])
   }
 
   /// Tells the store whose items are to go out; what was made while nobody was known becomes theirs.
@@ -199,13 +199,13 @@ extension OutboxService {
       || !accounts.values.contains { $0.isSendable && $0.pace.lookahead > 0 }
   }
 
-  func settle(claims: [OutboxClaim]) async throws(OutboxStoreFailure) {
+  func complete(claiming claims: [OutboxClaim]) async throws(OutboxStoreFailure) {
     let batch = finished
     finished = []
     settling = Set(claims.map(\.account))
-    let settlement: OutboxSettlement
+    let completion: OutboxCompletion
     do {
-      settlement = try await store.settle(batch, claims: claims, at: clock.now())
+      completion = try await store.complete(batch, claiming: claims, at: clock.now())
     } catch {
       finished = batch + finished
       settling = []
@@ -213,28 +213,28 @@ extension OutboxService {
       throw error
     }
     settling = []
-    nextExpiryAt = settlement.nextExpiryAt
+    nextExpiryAt = completion.nextExpiryAt
     for claim in claims {
-      guard let claimed = settlement.claimed[claim.account] else { continue }
+      guard let claimed = completion.claimed[claim.account] else { continue }
       accept(claimed, of: claim)
     }
-    tell(settlement.changed, settlement.totals)
+    tell(completion.changed, completion.totals)
     for claim in claims { decideContestedTokens(of: claim.account) }
   }
 
-  private func accept(_ claimed: OutboxSettlement.Claimed, of claim: OutboxClaim) {
+  private func accept(_ claimed: OutboxCompletion.Claimed, of claim: OutboxClaim) {
     let name = claim.account
     let isStale =
       accounts[name].map { !$0.isSendable || $0.knownSubject != claim.subject || !$0.isBound || stopsAt != nil } ?? true
     guard !isStale, var account = accounts[name] else {
-      let deliveries = claimed.runs.flatMap(\.deliveries)
-      finished += deliveries.map { FinishedDelivery(number: $0.number, verdict: .released) }
+      let deliveries = claimed.batches.flatMap(\.deliveries)
+      finished += deliveries.map { FinishedDelivery(number: $0.number, outcome: .released) }
       accounts[name]?.mayHaveMore = .all
       return
     }
-    account.buffer += claimed.runs
-    let deliveries = claimed.runs.flatMap(\.deliveries)
-    for delivery in deliveries { account.unsent[delivery.id] = delivery.kind }
+    account.buffer += claimed.batches
+    let deliveries = claimed.batches.flatMap(\.deliveries)
+    for delivery in deliveries { account.unsent[delivery.item.id] = delivery.kind }
     account.nextDueAt = claimed.nextDueAt
     account.timeNeededFrom = claimed.timeNeededFrom
     account.mayHaveMore.formUnion(claimed.cut)
@@ -265,13 +265,11 @@ extension OutboxService {
       let (items, totals) = try await store.expire(limit: Self.batch, at: agreedTime)
       for item in items { accounts[item.account]?.mayHaveMore = .all }
       tell(items, totals)
-      try await settle(claims: [])
+      try await complete(claiming: [])
       hasMore = true
     }
     if let agreedTime, let nextSweepAt, nextSweepAt <= clock.now() {
-      let retention = OutboxRetention(
-        delivered: settings.keepDelivered, dead: settings.keepDead, maxFinished: settings.maxItems)
-      let isMore = try await store.prune(retention, limit: Self.batch, at: agreedTime)
+      let isMore = try await store.prune(keeping: settings, limit: Self.batch, at: agreedTime)
       self.nextSweepAt = isMore ? clock.now() : clock.now() + Self.sweepInterval
       hasMore = hasMore || isMore
     }

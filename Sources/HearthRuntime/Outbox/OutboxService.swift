@@ -203,9 +203,9 @@ package actor OutboxService {
       owedShift = (owedShift ?? .zero) + shift
       // What is not written down yet is not shifted there.
       finished = finished.map { delivery in
-        guard case .waiting(var wait) = delivery.verdict else { return delivery }
+        guard case .waiting(var wait) = delivery.outcome else { return delivery }
         wait.until = wait.until + shift
-        return FinishedDelivery(number: delivery.number, verdict: .waiting(wait))
+        return FinishedDelivery(number: delivery.number, outcome: .waiting(wait))
       }
     }
     bell.ring()

@@ -14,10 +14,7 @@ extension SessionService {
 
   /// After a wrong passphrase the store takes none for a while: a short one is waited out.
   private func openStore(with passphrase: Secret) async throws(UnlockFailure) {
-    await passphraseTurns.take()
-    let result = await attempt(passphrase)
-    await passphraseTurns.pass()
-    try result.get()
+    try await passphraseTurns.withLock { await attempt(passphrase) }.get()
   }
 
   private func attempt(_ passphrase: Secret) async -> Result<Void, UnlockFailure> {

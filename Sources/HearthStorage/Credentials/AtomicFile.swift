@@ -6,7 +6,7 @@ struct AtomicFile: Sendable {
   let path: String
   let files: any FileSystem
 
-  /// Where the next contents are written. Always the same name, so that what a crash left is found.
+  /// Where the next contents are written: always the same name, so that a file that a crash left is found again.
   var aside: String {
     let (folder, name) = path.splitAtLastSlash
     return "\(folder)/.\(name).new"
@@ -14,7 +14,7 @@ struct AtomicFile: Sendable {
 
   var folder: String { path.splitAtLastSlash.folder }
 
-  /// Makes the file aside with this much room, in place of one that a crash left.
+  /// Creates the file aside with this much room, and replaces one that a crash left.
   func reserve(bytes: Int) async throws(FileError) {
     do {
       try await createAside()
@@ -25,7 +25,7 @@ struct AtomicFile: Sendable {
     }
   }
 
-  /// Durable when it returns. `isReserved`: whether `reserve` has made the file aside.
+  /// Durable when it returns. `isReserved`: whether `reserve` has created the file aside.
   func replace(with bytes: [UInt8], isReserved: Bool = false) async throws(FileError) {
     do {
       try await fillAside(with: bytes, isReserved: isReserved)
@@ -38,7 +38,7 @@ struct AtomicFile: Sendable {
     try await files.syncFolder(folder)
   }
 
-  /// Takes the file aside away, where there is one.
+  /// Removes the file aside, if there is one.
   func discard() async {
     try? await files.removeFile(aside)
   }
@@ -48,7 +48,7 @@ struct AtomicFile: Sendable {
       do {
         return try await files.write(bytes, to: aside)
       } catch .absent {
-        // Somebody tidied it away; it is made again.
+        // Another program has removed it; it is created again.
       }
     }
     try await createAside()
@@ -73,7 +73,7 @@ extension String {
 }
 
 extension FileSystem {
-  /// Makes a folder, mode 0700, and those above it that are not there.
+  /// Creates a folder, mode 0700, and the missing ones above it.
   func createFolders(_ path: String) async throws(FileError) {
     do {
       try await createFolder(path)

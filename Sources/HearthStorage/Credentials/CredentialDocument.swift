@@ -1,13 +1,9 @@
 import FoundationEssentials
 import HearthCore
 
-/// The JSON of a credential file, field by field. Fields that are not named here are passed over.
+/// The JSON of a credential file. Fields that are not named here are ignored.
 struct CredentialDocument: Codable {
-  struct Version: Decodable {
-    let version: Int
-  }
-
-  struct KDF: Codable {
+  fileprivate struct KDF: Codable {
     let name: String
     let n: Int
     let r: Int
@@ -15,40 +11,64 @@ struct CredentialDocument: Codable {
     let salt: String
   }
 
-  let version: Int
-  let account: String?
-  let issuer: String?
-  /// Written where it is true.
-  let issuerAssumed: Bool?
-  let origin: String?
-  let subject: String?
-  let protection: String?
-  let kdf: KDF?
-  let sealed: String?
-  let grant: GrantDocument?
-  let ended: EndDocument?
+  private enum CodingKeys: String, CodingKey {
+    case version, kdf, sealed, grant, ended
+  }
+
+  let header: CredentialFile.Header
+  fileprivate var kdf: KDF?
+  private var sealed: String?
+  private var grant: GrantDocument?
+  private var ended: EndDocument?
 
   init(_ file: CredentialFile) {
-    version = CredentialFile.version
-    account = file.header.account
-    issuer = file.header.issuer
-    issuerAssumed = file.header.isIssuerAssumed == true ? true : nil
-    origin = file.header.origin
-    subject = file.header.subject
-    protection = file.header.protection
+    var header = file.header
+    if header.isIssuerAssumed == false { header.isIssuerAssumed = nil }
+    self.header = header
     switch file.body {
-    case .grant(let value): (grant, kdf, sealed, ended) = (GrantDocument(value), nil, nil, nil)
+    case .grant(let value): grant = GrantDocument(value)
     case .sealed(let value):
-      (grant, kdf, sealed, ended) = (nil, value.kdf.map(KDF.init), Data(value.bytes).base64EncodedString(), nil)
-    case .ended(let value): (grant, kdf, sealed, ended) = (nil, nil, nil, EndDocument(value))
+      kdf = value.kdf.map(KDF.init)
+      sealed = Data(value.bytes).base64EncodedString()
+    case .ended(let value): ended = EndDocument(value)
     }
   }
 
-  func sealed(_ text: String) throws(CredentialFile.Flaw) -> CredentialFile.Sealed {
-    guard let protection = protection.flatMap(Protection.init), protection != .none else {
+  init(from decoder: any Decoder) throws {
+    header = try CredentialFile.Header(from: decoder)
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    kdf = try fields.decodeIfPresent(KDF.self, forKey: .kdf)
+    sealed = try fields.decodeIfPresent(String.self, forKey: .sealed)
+    grant = try fields.decodeIfPresent(GrantDocument.self, forKey: .grant)
+    ended = try fields.decodeIfPresent(EndDocument.self, forKey: .ended)
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    try header.encode(to: encoder)
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(CredentialFile.version, forKey: .version)
+    try fields.encodeIfPresent(kdf, forKey: .kdf)
+    try fields.encodeIfPresent(sealed, forKey: .sealed)
+    try fields.encodeIfPresent(grant, forKey: .grant)
+    try fields.encodeIfPresent(ended, forKey: .ended)
+  }
+
+  /// `modified` is the time at which the file was last written.
+  func body(modified: Timestamp) throws(FileFormatError) -> CredentialFile.Body {
+    switch (grant, sealed, ended) {
+    case (let grant?, nil, nil): return .grant(try grant.grant(modified: modified))
+    case (nil, let sealed?, nil): return .sealed(try body(sealed: sealed))
+    case (nil, nil, let ended?): return .ended(try ended.record())
+    case (nil, nil, nil): throw .corrupt("it holds no grant")
+    default: throw .corrupt("it holds more than one of grant, sealed and ended")
+    }
+  }
+
+  private func body(sealed: String) throws(FileFormatError) -> CredentialFile.Sealed {
+    guard let protection = header.protection.flatMap(Protection.init), protection != .none else {
       throw .corrupt("it is sealed, and does not say with what")
     }
-    guard let bytes = Data(base64Encoded: text) else { throw .corrupt("its seal is no base64") }
+    guard let bytes = Data(base64Encoded: sealed) else { throw .corrupt("its seal is no base64") }
     guard protection == .passphrase else { return CredentialFile.Sealed(kdf: nil, bytes: Array(bytes)) }
     guard let kdf else { throw .corrupt("its field \"kdf\" is missing") }
     return CredentialFile.Sealed(kdf: try kdf.parameters(), bytes: Array(bytes))
@@ -62,7 +82,7 @@ extension CredentialDocument.KDF {
       salt: Data(parameters.salt).base64EncodedString())
   }
 
-  fileprivate func parameters() throws(CredentialFile.Flaw) -> ScryptParameters {
+  fileprivate func parameters() throws(FileFormatError) -> ScryptParameters {
     guard name == "scrypt", let salt = Data(base64Encoded: salt) else { throw .corrupt("its kdf is not a known one") }
     let parameters = ScryptParameters(n: n, r: r, p: p, salt: Array(salt))
     guard parameters.areSane else { throw .corrupt("its kdf is out of bounds") }
@@ -70,7 +90,7 @@ extension CredentialDocument.KDF {
   }
 }
 
-/// The JSON of a grant; moments as RFC 3339.
+/// The JSON of a grant; times are written as RFC 3339.
 struct GrantDocument: Codable {
   let accessToken: String?
   let refreshToken: String?
@@ -93,7 +113,7 @@ struct GrantDocument: Codable {
     refreshExpiresAt = grant.refreshExpiresAt?.description
   }
 
-  /// Absent fields are written as null, so that other programs see which there are.
+  /// Absent fields are written as null, so that other programs see which fields exist.
   func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(accessToken, forKey: .accessToken)
@@ -106,17 +126,17 @@ struct GrantDocument: Codable {
     try container.encode(refreshExpiresAt, forKey: .refreshExpiresAt)
   }
 
-  /// A refresh token alone is a grant whose access token has expired when it was issued, so that it is refreshed at
-  /// once; it is known by the refresh token's fingerprint.
-  func grant(modified: Timestamp) throws(CredentialFile.Flaw) -> Grant {
+  /// A refresh token alone is a grant whose access token expired when it was issued, so that it is refreshed at once.
+  /// Its fingerprint is the refresh token's. `modified` stands in for a missing `issuedAt`.
+  func grant(modified: Timestamp) throws(FileFormatError) -> Grant {
     try requireForm(accessToken, "accessToken", TokenSyntax.isBearer)
     try requireForm(idToken, "idToken", TokenSyntax.isBearer)
     try requireForm(tokenType, "tokenType", TokenSyntax.isBearer)
     try requireForm(refreshToken, "refreshToken", TokenSyntax.isRefreshToken)
     let access = accessToken.flatMap(Token.init(nonEmpty:))
     let refresh = refreshToken.flatMap(Token.init(nonEmpty:))
-    let issuedAt = try moment(issuedAt, "issuedAt") ?? modified
-    let expiresAt = try moment(expiresAt, "expiresAt")
+    let issuedAt = try timestamp(issuedAt, "issuedAt") ?? modified
+    let expiresAt = try timestamp(expiresAt, "expiresAt")
     guard let token = access ?? refresh.map({ Token(secret: Secret(""), fingerprint: $0.fingerprint) }) else {
       throw .corrupt("it holds no token")
     }
@@ -124,21 +144,21 @@ struct GrantDocument: Codable {
       accessToken: token, refreshToken: refresh, idToken: idToken.flatMap(Token.init(nonEmpty:)),
       tokenType: tokenType ?? "Bearer", scope: scope, issuedAt: issuedAt,
       expiresAt: access == nil ? issuedAt : expiresAt,
-      refreshExpiresAt: try moment(refreshExpiresAt, "refreshExpiresAt"))
+      refreshExpiresAt: try timestamp(refreshExpiresAt, "refreshExpiresAt"))
   }
 
   private func requireForm(
     _ text: String?, _ field: String, _ isInForm: (String) -> Bool
-  ) throws(CredentialFile.Flaw) {
+  ) throws(FileFormatError) {
     if let text, !isInForm(text) {
       throw .corrupt("its field \"grant.\(field)\" has characters that it cannot have")
     }
   }
 
-  private func moment(_ text: String?, _ field: String) throws(CredentialFile.Flaw) -> Timestamp? {
+  private func timestamp(_ text: String?, _ field: String) throws(FileFormatError) -> Timestamp? {
     guard let text else { return nil }
-    guard let moment = Timestamp(rfc3339: text) else { throw .corrupt("its field \"grant.\(field)\" is no time") }
-    return moment
+    guard let time = Timestamp(rfc3339: text) else { throw .corrupt("its field \"grant.\(field)\" is no time") }
+    return time
   }
 }
 
@@ -161,20 +181,10 @@ struct EndDocument: Codable {
     fingerprint = record.fingerprint?.description
   }
 
-  func record(detail: String? = nil) throws(CredentialFile.Flaw) -> EndRecord {
+  func record(detail: String? = nil) throws(FileFormatError) -> EndRecord {
     guard let reason = EndReason(rawValue: reason), let at = Timestamp(rfc3339: at) else {
       throw .corrupt("its field \"ended\" is not in form")
     }
     return EndRecord(reason: reason, at: at, fingerprint: fingerprint.flatMap { Fingerprint($0) }, detail: detail)
-  }
-}
-
-extension Encodable {
-  /// Keys in the order of the alphabet, so that the same value is always the same bytes.
-  var json: [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard let data = try? encoder.encode(self) else { preconditionFailure("texts and numbers are always JSON") }
-    return Array(data)
   }
 }

@@ -12,10 +12,10 @@ struct CredentialPlace: Hashable, Sendable {
     marker = "\(folder)/.hearth-\(account)"
   }
 
-  /// What stands at the place of a marker.
+  /// What was found where the marker should be.
   enum Marker: Hashable, Sendable {
     case absent
-    /// Nil: it is there, and holds no identifier.
+    /// The identifier; nil where the file holds none.
     case present(String?)
   }
 

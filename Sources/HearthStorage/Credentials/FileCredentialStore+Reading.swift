@@ -2,7 +2,7 @@ package import HearthCore
 import Logging
 
 extension FileCredentialStore {
-  /// Why a grant in a file could not be had.
+  /// Why the grant in a file cannot be opened.
   enum OpenFailure: Error {
     case blocked(AccessFailure)
     case corrupt(String)
@@ -10,17 +10,17 @@ extension FileCredentialStore {
 
   package func read() async -> CredentialReading {
     do throws(AccessFailure) {
-      let look = try await look()
-      await tidy(look.place)
-      return try await reading(of: look)
+      let scan = try await self.scan()
+      await tidy(scan.place)
+      return try await reading(of: scan)
     } catch {
       return .unreadable(error)
     }
   }
 
-  private func reading(of look: CredentialScan) async throws(AccessFailure) -> CredentialReading {
-    let known = look.known
-    switch look.found {
+  private func reading(of scan: CredentialScan) async throws(AccessFailure) -> CredentialReading {
+    let known = scan.known
+    switch scan.outcome {
     case .corrupt(let text):
       if let end = try await finishRemoval(known) { return .ended(end) }
       return .corrupt(text)
@@ -30,60 +30,60 @@ extension FileCredentialStore {
     case .nothing(let missing):
       if let end = try await finishRemoval(known) { return .ended(end) }
       if known.place == nil, known.end?.reason == .signedOut {
-        // What a crash after a sign-out left.
-        try? await files.removeFile(look.place.marker)
-        var done = known
-        done.leftovers = await takeAway(known.leftovers, besides: look.place).rest
-        try? await accounts.update(account, to: done)
+        // A crash after a sign-out leaves the marker and the former places.
+        try? await files.removeFile(scan.place.marker)
+        var updated = known
+        updated.formerPlaces = await removeFormer(known.formerPlaces, besides: scan.place).rest
+        try? await accounts.update(account, to: updated)
       }
       if let end = known.end { return .ended(end) }
       return missing.map { .missing($0) } ?? .neverSignedIn
     case .file(let file):
-      return try await reading(of: file, look)
+      return try await reading(of: file, scan)
     }
   }
 
-  private func reading(of file: CredentialFile, _ look: CredentialScan) async throws(AccessFailure) -> CredentialReading
+  private func reading(of file: CredentialFile, _ scan: CredentialScan) async throws(AccessFailure) -> CredentialReading
   {
     if case .ended(let record) = file.body {
-      if let end = try await finishRemoval(look.known) { return .ended(end) }
-      // Where the file could not be written, accounts.json has the later one; of the same one it knows more.
-      let end = look.known.end.flatMap { $0.at >= record.at ? $0 : nil } ?? record
-      await remember(look) { $0.end = end }
+      if let end = try await finishRemoval(scan.known) { return .ended(end) }
+      // Where the file could not be written, accounts.json has the later end; of the same end it knows more.
+      let end = scan.known.end.flatMap { $0.at >= record.at ? $0 : nil } ?? record
+      await remember(scan) { $0.end = end }
       return .ended(end)
     }
     let grant: Grant
     do {
-      grant = try await self.grant(in: file, modified: look.modified)
+      grant = try await self.grant(in: file, modified: scan.modified)
     } catch {
-      // Only Hearth seals: what is sealed is what was signed out.
-      if let end = try await finishRemoval(look.known) { return .ended(end) }
+      // Only Hearth seals: a sealed grant is the one that was signed out.
+      if let end = try await finishRemoval(scan.known) { return .ended(end) }
       switch error {
       case .blocked(let accessFailure):
-        await remember(look) { _ in }
+        await remember(scan) { _ in }
         throw accessFailure
       case .corrupt(let text): return .corrupt(text)
       }
     }
-    if look.known.isToBeRemoved(grant), let end = try await finishRemoval(look.known) { return .ended(end) }
-    if look.known.removal == nil, look.known.isEnded(grant), let end = look.known.end {
-      await finishEnd(end, look, file.header)
+    if scan.known.isToBeRemoved(grant), let end = try await finishRemoval(scan.known) { return .ended(end) }
+    if scan.known.removal == nil, scan.known.isEnded(grant), let end = scan.known.end {
+      await finishEnd(end, scan, file.header)
       return .ended(end)
     }
     let subject = file.subject
     let fingerprint = grant.accessToken.fingerprint
-    await remember(look) { known in
+    await remember(scan) { known in
       known.subject = subject ?? (known.fingerprint == fingerprint ? known.subject : nil)
       known.fingerprint = fingerprint
       known.end = nil
       known.removal = nil
     }
     let credential = file.credential(with: grant)
-    return isProtectedAsTold(file) ? .found(credential) : .misprotected(credential)
+    return isProtectedAsConfigured(file) ? .found(credential) : .misprotected(credential)
   }
 
-  /// Whether a grant lies in the file as the configuration says.
-  func isProtectedAsTold(_ file: CredentialFile) -> Bool {
+  /// Whether the grant in the file is protected as the configuration says.
+  func isProtectedAsConfigured(_ file: CredentialFile) -> Bool {
     switch file.body {
     case .grant: protection == .none
     case .sealed: file.header.protection == protection.rawValue
@@ -116,11 +116,11 @@ extension FileCredentialStore {
   private func openingKey(
     for sealed: CredentialFile.Sealed, _ header: CredentialFile.Header
   ) async throws(OpenFailure) -> (key: SealingKey, isSurelyRight: Bool) {
-    guard let protection = Protection(rawValue: header.protection), let source = keySource(for: protection) else {
-      guard let held, held.kdf == sealed.kdf else {
+    guard let protection = header.protection.flatMap(Protection.init), let source = keySource(for: protection) else {
+      guard let passphraseKey, passphraseKey.kdf == sealed.kdf else {
         throw .blocked(AccessFailure(.passphraseRequired, detail: "it is sealed with a passphrase"))
       }
-      return (held.key, true)
+      return (passphraseKey.key, true)
     }
     do {
       return (try await source.key(), false)
@@ -134,12 +134,12 @@ extension FileCredentialStore {
     }
   }
 
-  /// Brings marker and accounts.json up to what was found. That this fails hides nothing: the next reading does it.
-  func remember(_ look: CredentialScan, _ change: (inout KnownAccount) -> Void) async {
-    var known = look.known
+  /// Brings the marker and accounts.json up to date with the scan. A failure is only logged: the next reading repeats it.
+  func remember(_ scan: CredentialScan, _ change: (inout KnownAccount) -> Void) async {
+    var known = scan.known
     change(&known)
-    known.leftovers = look.known.leftovers(besides: path)
-    known.place = KnownAccount.Place(path: path, marker: await identifier(of: look.place, known.place))
+    known.formerPlaces = scan.known.formerPlaces(besides: path)
+    known.place = KnownAccount.Place(path: path, marker: await identifier(of: scan.place, known.place))
     do {
       try await accounts.update(account, to: known)
     } catch {
@@ -147,15 +147,15 @@ extension FileCredentialStore {
     }
   }
 
-  /// The identifier in the marker; a missing marker is made.
+  /// The identifier in the marker. A missing marker is created.
   private func identifier(of place: CredentialPlace, _ remembered: KnownAccount.Place?) async -> String {
     do {
       if case .present(let found?) = try await place.readMarker(files) { return found }
-      // Never the remembered one: should it get to the wrong place, it must vouch for nothing there.
+      // A new identifier, not the remembered one: a marker in the wrong place must not vouch for it.
       let new = CredentialPlace.newIdentifier()
       try await AtomicFile(path: place.marker, files: files).replace(with: Array("\(new)\n".utf8))
       if let seen = lastSeen, try await isThere(seen, at: place.file) { return new }
-      // The volume has gone since the credential was seen: in the bare folder a marker would make that look removed.
+      // The volume has gone since the credential was seen: a marker in the bare folder would make the credential look removed.
       if try await place.readMarker(files) == .present(new) { try await files.removeFile(place.marker) }
     } catch {
       logger.warning("\(AccessFailure(error, at: place.marker).detail)")
@@ -171,7 +171,7 @@ extension FileCredentialStore {
     }
   }
 
-  /// Takes away, once, the file aside that a crash left.
+  /// Removes, once, the files aside that a crash left.
   private func tidy(_ place: CredentialPlace) async {
     guard !hasTidied, reserved == nil else { return }
     hasTidied = true

@@ -2,43 +2,43 @@ import HearthCore
 import Logging
 
 extension FileCredentialStore {
-  /// What is found at the place of the credential, and what was known of it before.
+  /// What was found where the credential should be, and what was known of it before.
   struct CredentialScan {
-    enum Found {
+    enum Outcome {
       case file(CredentialFile)
       case corrupt(String)
       case tooNew(version: Int)
-      /// The place can be read and nothing is there; the text says what is missing, nil where nothing was expected.
+      /// The folder can be read and no file is there. The text says what is missing; nil where none was expected.
       case nothing(String?)
     }
 
     let place: CredentialPlace
     let known: KnownAccount
-    let found: Found
+    let outcome: Outcome
     /// When the file was last written.
     var modified = Timestamp(milliseconds: 0)
   }
 
-  /// Looks, and tells a file that is gone from a place that is away. Throws where that cannot be told, or nothing can
-  /// be read. `beginsAnew`: what was signed out is not expected at its place any more, though its removal could not be
-  /// carried out there.
-  func look(beginsAnew: Bool = false) async throws(AccessFailure) -> CredentialScan {
+  /// Reads the credential file, and tells a file that is gone from a volume that is away. Throws where the two cannot be
+  /// told apart, or nothing can be read. `ignoringSignedOut`: a credential that was signed out is not expected any more,
+  /// even though its file could not be removed.
+  func scan(ignoringSignedOut: Bool = false) async throws(AccessFailure) -> CredentialScan {
     var known = try await accounts.known(account)
-    if beginsAnew, known.removal != nil { known.place = nil }
+    if ignoringSignedOut, known.removal != nil { known.place = nil }
     let place = try await resolvePlace()
     do {
-      return try await lookAtFile(place, known)
+      return try await scanFile(place, known)
     } catch .absent {
       guard let missing = try await absence(at: place, known) else {
-        return CredentialScan(place: place, known: known, found: .nothing(nil))
+        return CredentialScan(place: place, known: known, outcome: .nothing(nil))
       }
-      // A volume that went or came between two looks, or a program that removes before it writes, is given a moment.
+      // A volume may have gone or come between the two readings, and some programs remove a file before they write it.
       await clock.sleep(until: clock.now() + Self.stillness)
       do {
-        return try await lookAtFile(place, known)
+        return try await scanFile(place, known)
       } catch .absent {
         _ = try await absence(at: place, known)
-        return CredentialScan(place: place, known: known, found: .nothing(missing))
+        return CredentialScan(place: place, known: known, outcome: .nothing(missing))
       } catch {
         throw AccessFailure(error, at: place.file)
       }
@@ -47,12 +47,12 @@ extension FileCredentialStore {
     }
   }
 
-  /// The configured path, or where it points if it is a link.
+  /// The configured path, or the target where it is a link.
   func resolvePlace() async throws(AccessFailure) -> CredentialPlace {
     isConfiguredPath ? try await resolve(path) : CredentialPlace(file: path, account: account)
   }
 
-  /// One link is followed, and no second one.
+  /// Follows one link and no second one.
   func resolve(_ path: String) async throws(AccessFailure) -> CredentialPlace {
     do {
       guard try await files.status(path).kind == .link else { return CredentialPlace(file: path, account: account) }
@@ -66,8 +66,8 @@ extension FileCredentialStore {
     }
   }
 
-  /// What it means that the file is not there: nil where nothing was expected, a text where it is gone. Throws where
-  /// the place itself is away.
+  /// What the absence of the file means: nil where no file was expected, a text where the file is gone. Throws where
+  /// the volume or the folder itself is away.
   func absence(at place: CredentialPlace, _ known: KnownAccount) async throws(AccessFailure) -> String? {
     let marker: CredentialPlace.Marker
     do {
@@ -94,26 +94,26 @@ extension FileCredentialStore {
     }
   }
 
-  private func lookAtFile(_ place: CredentialPlace, _ known: KnownAccount) async throws(FileError) -> CredentialScan {
+  private func scanFile(_ place: CredentialPlace, _ known: KnownAccount) async throws(FileError) -> CredentialScan {
     do throws(FileError) {
       var contents = try await files.read(place.file, limit: Self.sizeLimit, followsLink: false)
       guard contents.status.isOwn else { throw FileError.notOwn }
       await narrow(place, contents.status)
       let isChangedInPlace = lastSeen?.inode == contents.status.inode && lastSeen?.isUnchanged(contents.status) == false
-      var found = found(in: contents)
-      if isChangedInPlace || found.isCorrupt {
-        contents = try await settled(place, contents)
-        found = self.found(in: contents)
+      var outcome = parse(contents)
+      if isChangedInPlace || outcome.isCorrupt {
+        contents = try await readUnchanging(place, contents)
+        outcome = parse(contents)
       }
       lastSeen = contents.status
-      return CredentialScan(place: place, known: known, found: found, modified: contents.status.modified)
+      return CredentialScan(place: place, known: known, outcome: outcome, modified: contents.status.modified)
     } catch .tooBig {
-      return CredentialScan(place: place, known: known, found: .corrupt("it is larger than 1 MiB"))
+      return CredentialScan(place: place, known: known, outcome: .corrupt("it is larger than 1 MiB"))
     }
   }
 
-  /// The file once it has been left alone for half a second: another program may be writing it in place.
-  private func settled(_ place: CredentialPlace, _ first: FileContents) async throws(FileError) -> FileContents {
+  /// Reads the file again until it has not changed for half a second: another program may be writing it in place.
+  private func readUnchanging(_ place: CredentialPlace, _ first: FileContents) async throws(FileError) -> FileContents {
     var contents = first
     for _ in 0..<20 {
       if clock.now() - contents.status.modified >= Self.stillness { return contents }
@@ -125,7 +125,7 @@ extension FileCredentialStore {
     throw .failed("it is being written all the time")
   }
 
-  func found(in contents: FileContents) -> CredentialScan.Found {
+  func parse(_ contents: FileContents) -> CredentialScan.Outcome {
     do {
       return .file(try CredentialFile(contents.bytes, account: account, modified: contents.status.modified))
     } catch {
@@ -147,14 +147,14 @@ extension FileCredentialStore {
   }
 }
 
-extension FileCredentialStore.CredentialScan.Found {
+extension FileCredentialStore.CredentialScan.Outcome {
   var isCorrupt: Bool {
     if case .corrupt = self { true } else { false }
   }
 }
 
 extension FileStatus {
-  /// Whether the same file has the same contents, as far as size and time of change tell.
+  /// Whether size and time of change are the same.
   fileprivate func isUnchanged(_ other: FileStatus) -> Bool {
     size == other.size && modified == other.modified
   }

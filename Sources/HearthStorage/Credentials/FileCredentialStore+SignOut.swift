@@ -9,12 +9,12 @@ extension FileCredentialStore {
     var known: KnownAccount
     do throws(AccessFailure) { known = try await accounts.known(account) } catch { throw .nowhere(error) }
     known.end = record
-    known.removal = KnownAccount.Removal(fingerprint: fingerprint)
+    known.removal = KnownAccount.PendingRemoval(fingerprint: fingerprint)
     known.subject = nil
-    // A full disk takes no note, but lets a file be removed.
+    // On a full disk accounts.json cannot be written, but a file can be removed.
     let isNoted = (try? await accounts.update(account, to: known)) != nil
     do throws(EndNotWritten) {
-      return try await takeAway(known)
+      return try await carryOutRemoval(known)
     } catch {
       guard isNoted else { throw error }
       logger.warning("signed out; the credential is removed when it can be reached: \(error.accessFailure.detail)")
@@ -22,34 +22,34 @@ extension FileCredentialStore {
     }
   }
 
-  /// Carries out a sign-out that was noted, and returns its record; nil where none was noted. Where it fails the note
-  /// stays for the next reading.
+  /// Carries out a pending removal and returns the record of that sign-out; nil where none is pending. Where it fails it
+  /// stays pending for the next reading.
   func finishRemoval(_ known: KnownAccount) async throws(AccessFailure) -> EndRecord? {
     guard known.removal != nil, let end = known.end else { return nil }
-    do throws(EndNotWritten) { _ = try await takeAway(known) } catch { throw error.accessFailure }
+    do throws(EndNotWritten) { _ = try await carryOutRemoval(known) } catch { throw error.accessFailure }
     return end
   }
 
-  /// Removes the credential, what was set aside of it, the memory of it, and its marker, in an order in which a crash
-  /// leaves nothing that looks like a loss. `nowhere`: it is where it was, or the place is away.
-  private func takeAway(_ known: KnownAccount) async throws(EndNotWritten) -> RemovedCredentials {
+  /// Removes the credential, the files set aside from it, its entry in accounts.json and its marker, in an order in which
+  /// a crash leaves nothing that looks like a loss. Throws `nowhere` where the file was not removed or is out of reach.
+  private func carryOutRemoval(_ known: KnownAccount) async throws(EndNotWritten) -> RemovedCredentials {
     let (place, credential): (CredentialPlace, Credential?)
-    do throws(AccessFailure) { (place, credential) = try await takeFilesAway(known) } catch { throw .nowhere(error) }
+    do throws(AccessFailure) { (place, credential) = try await removeCurrent(known) } catch { throw .nowhere(error) }
     reserved = nil
     lastSeen = nil
-    var done = known
-    let former: [Credential]
-    (done.leftovers, former) = await takeAway(known.leftovers(besides: path), besides: place)
-    done.removal = nil
-    done.place = nil
-    done.fingerprint = nil
-    do throws(AccessFailure) { try await accounts.update(account, to: done) } catch { throw .partly(error) }
+    var updated = known
+    let removed: [Credential]
+    (updated.formerPlaces, removed) = await removeFormer(known.formerPlaces(besides: path), besides: place)
+    updated.removal = nil
+    updated.place = nil
+    updated.fingerprint = nil
+    do throws(AccessFailure) { try await accounts.update(account, to: updated) } catch { throw .partly(error) }
     try? await files.removeFile(place.marker)
     try? await files.syncFolder(place.folder)
-    return RemovedCredentials(current: credential, former: former)
+    return RemovedCredentials(current: credential, former: removed)
   }
 
-  private func takeFilesAway(_ known: KnownAccount) async throws(AccessFailure) -> (CredentialPlace, Credential?) {
+  private func removeCurrent(_ known: KnownAccount) async throws(AccessFailure) -> (CredentialPlace, Credential?) {
     let place = try await resolvePlace()
     var credential: Credential?
     if let contents = try? await files.read(place.file, limit: Self.sizeLimit, followsLink: false) {
@@ -65,51 +65,51 @@ extension FileCredentialStore {
     return (place, credential)
   }
 
-  /// Nil where nothing can be opened: that hinders no removal.
+  /// Nil where the credential cannot be opened. It is removed all the same.
   private func credential(in contents: FileContents) async -> Credential? {
-    guard case .file(let file) = found(in: contents),
+    guard case .file(let file) = parse(contents),
       let grant = try? await grant(in: file, modified: contents.status.modified)
     else { return nil }
     return file.credential(with: grant)
   }
 
-  /// Removes what was left where the configuration pointed before. `rest`: what cannot be found or reached now; that
-  /// hinders no sign-out, and is not taken for a session again. A different grant that is there by now stays.
-  func takeAway(
-    _ leftovers: [KnownAccount.Leftover], besides current: CredentialPlace
-  ) async -> (rest: [KnownAccount.Leftover], removed: [Credential]) {
-    var rest: [KnownAccount.Leftover] = []
+  /// Removes the credentials in places that the configuration named before. `rest` are the places that cannot be reached
+  /// now: they do not hinder the sign-out, and their grants are not used again. A different grant found there stays.
+  func removeFormer(
+    _ formerPlaces: [KnownAccount.FormerPlace], besides current: CredentialPlace
+  ) async -> (rest: [KnownAccount.FormerPlace], removed: [Credential]) {
+    var rest: [KnownAccount.FormerPlace] = []
     var removed: [Credential] = []
-    for leftover in leftovers {
+    for former in formerPlaces {
       do {
-        let place = try await resolve(leftover.path)
+        let place = try await resolve(former.path)
         if place.file == current.file { continue }
-        // Its marker says that it was ours, also where only what was set aside of it is left.
+        // Its marker says that it was Hearth's, also where only files that were set aside are left.
         if try await place.readMarker(files) != .absent, try await !files.exists(place.file) {
           try await files.removeSetAside(of: place.file)
         }
         let contents = try await files.read(place.file, limit: Self.sizeLimit, followsLink: false)
-        guard isLeft(leftover, in: contents) else { continue }
+        guard isFormerCredential(former, in: contents) else { continue }
         let credential = await credential(in: contents)
         try await removeFiles(at: place)
         if let credential { removed.append(credential) }
         if place.marker != current.marker { try? await files.removeFile(place.marker) }
       } catch {
-        logger.info("\(leftover.path), where the credential was before, is not removed: \(error)")
-        rest.append(leftover)
+        logger.info("\(former.path), where the credential was before, is not removed: \(error)")
+        rest.append(former)
       }
     }
     return (rest, removed)
   }
 
-  /// Only Hearth seals: what is sealed there for this account is what was left.
-  private func isLeft(_ leftover: KnownAccount.Leftover, in contents: FileContents) -> Bool {
-    guard case .file(let file) = found(in: contents) else { return false }
-    guard case .grant(let grant) = file.body, let fingerprint = leftover.fingerprint else { return true }
+  /// Whether the file holds the credential that was last at this place. Only Hearth seals, so a sealed one is it.
+  private func isFormerCredential(_ former: KnownAccount.FormerPlace, in contents: FileContents) -> Bool {
+    guard case .file(let file) = parse(contents) else { return false }
+    guard case .grant(let grant) = file.body, let fingerprint = former.fingerprint else { return true }
     return grant.accessToken.fingerprint == fingerprint
   }
 
-  /// Throws `absent` where there is no credential; what lies beside it is removed then, too.
+  /// Throws `absent` where there is no credential. The files beside it are removed in either case.
   private func removeFiles(at place: CredentialPlace) async throws(FileError) {
     await AtomicFile(path: place.file, files: files).discard()
     try await files.removeSetAside(of: place.file)

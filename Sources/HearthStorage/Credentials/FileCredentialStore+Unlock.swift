@@ -1,22 +1,22 @@
 package import HearthCore
 
 extension FileCredentialStore {
-  package func needsPassphrase() async -> Bool { protection == .passphrase && held == nil }
+  package func needsPassphrase() async -> Bool { protection == .passphrase && passphraseKey == nil }
 
   package func unlock(passphrase: Secret) async throws(UnlockFailure) {
     let now = steadyNow
     if let nextPassphraseAt, now < nextPassphraseAt { throw .tooSoon(nextPassphraseAt - now) }
-    let look: CredentialScan
+    let scan: CredentialScan
     do {
-      look = try await self.look()
+      scan = try await self.scan()
     } catch {
       throw .unavailable(error)
     }
-    switch look.found {
+    switch scan.outcome {
     case .corrupt(let text):
-      throw .unavailable(AccessFailure(.storageError, detail: "\(look.place.file) cannot be understood: \(text)"))
+      throw .unavailable(AccessFailure(.storageError, detail: "\(scan.place.file) cannot be understood: \(text)"))
     case .tooNew:
-      throw .unavailable(AccessFailure(.storageError, detail: "\(look.place.file) was written by a newer version"))
+      throw .unavailable(AccessFailure(.storageError, detail: "\(scan.place.file) was written by a newer version"))
     case .nothing:
       try await setPassphrase(passphrase)
     case .file(let file):
@@ -25,18 +25,18 @@ extension FileCredentialStore {
       }
       let key = try await key(from: passphrase, kdf)
       guard Seal.open(sealed.bytes, with: key, associated: file.header.associatedData(kdf: kdf)) != nil else {
-        throw refuse()
+        throw wrongPassphrase()
       }
-      hold(key, kdf)
+      keep(key, kdf)
     }
   }
 
-  /// Makes the key for the first version that is sealed.
+  /// Makes the key for the first version of the file that is sealed.
   private func setPassphrase(_ passphrase: Secret) async throws(UnlockFailure) {
     guard protection == .passphrase else { throw .notSealed }
     guard !passphrase.isEmpty else { throw .wrongPassphrase }
     let kdf = ScryptParameters.fresh(n: scryptCost)
-    hold(try await key(from: passphrase, kdf), kdf)
+    keep(try await key(from: passphrase, kdf), kdf)
   }
 
   private func key(from passphrase: Secret, _ kdf: ScryptParameters) async throws(UnlockFailure) -> SealingKey {
@@ -46,21 +46,21 @@ extension FileCredentialStore {
     return key
   }
 
-  private func hold(_ key: SealingKey, _ kdf: ScryptParameters) {
-    held?.key.wipe()
-    held = HeldKey(kdf: kdf, key: key)
+  private func keep(_ key: SealingKey, _ kdf: ScryptParameters) {
+    passphraseKey?.key.wipe()
+    passphraseKey = PassphraseKey(kdf: kdf, key: key)
     wrongPassphrases = 0
     nextPassphraseAt = nil
   }
 
-  /// The time as if the clock had never been set.
+  /// The time as if the clock had never been set since the start.
   private var steadyNow: Timestamp {
     let (now, stepped) = clock.moment()
     return now - stepped
   }
 
   /// The next attempt waits 1 s, then twice as long each time, up to a minute.
-  private func refuse() -> UnlockFailure {
+  private func wrongPassphrase() -> UnlockFailure {
     nextPassphraseAt = steadyNow + .seconds(min(1 << min(wrongPassphrases, 6), 60))
     wrongPassphrases += 1
     return .wrongPassphrase

@@ -2,38 +2,38 @@ package import HearthCore
 import Logging
 
 extension FileCredentialStore {
-  /// The least room that is made for the next version of the file, in bytes.
+  /// The room that is allocated at least for the next version of the file, in bytes.
   private static let room = 64 << 10
 
   package func prepare() async throws(AccessFailure) {
-    let look = try await lookForWriting(beginsAnew: true)
+    let scan = try await scanForWriting(ignoringSignedOut: true)
     _ = try await sealingKey()
-    let file = AtomicFile(path: look.place.file, files: files)
+    let file = AtomicFile(path: scan.place.file, files: files)
     let room = max(Self.room, 2 * (lastSeen?.size ?? 0))
-    // Somebody may have tidied it away since.
-    if reserved == look.place.file, let status = try? await files.status(file.aside), status.size >= room { return }
-    try await makeFolder(look.place)
+    // Another program may have removed the file aside since.
+    if reserved == scan.place.file, let status = try? await files.status(file.aside), status.size >= room { return }
+    try await makeFolder(scan.place)
     reserved = nil
     do {
       try await file.reserve(bytes: room)
     } catch {
       throw AccessFailure(error, at: file.aside)
     }
-    reserved = look.place.file
+    reserved = scan.place.file
   }
 
   package func write(_ credential: Credential) async throws(AccessFailure) {
-    let look = try await lookForWriting(beginsAnew: true)
+    let scan = try await scanForWriting(ignoringSignedOut: true)
     let bytes = try await self.bytes(of: credential)
-    try await makeFolder(look.place)
-    try await setAsideUnknown(look)
-    try await replace(look.place, with: bytes)
-    if case .file(let old) = look.found, old.isGrant, !isProtectedAsTold(old) {
-      logger.notice("\(look.place.file) is protected as configured now (\(protection.rawValue)).")
+    try await makeFolder(scan.place)
+    try await setAsideUnknown(scan)
+    try await replace(scan.place, with: bytes)
+    if case .file(let old) = scan.outcome, old.isGrant, !isProtectedAsConfigured(old) {
+      logger.notice("\(scan.place.file) is protected as configured now (\(protection.rawValue)).")
     }
-    // What it opened is gone.
+    // The sealed version that the key opened has been replaced.
     if protection != .passphrase { forgetKey() }
-    await remember(look) { known in
+    await remember(scan) { known in
       known.subject = credential.subject
       known.fingerprint = credential.grant.accessToken.fingerprint
       known.end = nil
@@ -42,55 +42,55 @@ extension FileCredentialStore {
   }
 
   package func writeEnd(_ record: EndRecord) async throws(EndNotWritten) {
-    var unnoted: AccessFailure?
+    var accountsFailure: AccessFailure?
     var known: KnownAccount
-    // Here the memory comes first: a refused token must not be sent again, whatever becomes of the file.
+    // accounts.json comes first: a rejected token must not be sent again, whatever becomes of the file.
     do throws(AccessFailure) {
       known = try await accounts.known(account)
       known.end = record
     } catch {
       throw .nowhere(error)
     }
-    do throws(AccessFailure) { try await accounts.update(account, to: known) } catch { unnoted = error }
+    do throws(AccessFailure) { try await accounts.update(account, to: known) } catch { accountsFailure = error }
     do throws(EndNotWritten) {
       try await putEnd(record, known)
     } catch {
-      throw unnoted == nil ? .partly(error.accessFailure) : error
+      throw accountsFailure == nil ? .partly(error.accessFailure) : error
     }
-    if let unnoted { throw .partly(unnoted) }
+    if let accountsFailure { throw .partly(accountsFailure) }
   }
 
-  /// Into the credential file. `nowhere`: it stands there as it did.
+  /// Writes the end into the credential file. Throws `nowhere` where the file is as it was.
   private func putEnd(_ record: EndRecord, _ known: KnownAccount) async throws(EndNotWritten) {
-    let look: CredentialScan
-    do throws(AccessFailure) { look = try await lookForWriting() } catch { throw .nowhere(error) }
-    switch look.found {
+    let scan: CredentialScan
+    do throws(AccessFailure) { scan = try await scanForWriting() } catch { throw .nowhere(error) }
+    switch scan.outcome {
     case .tooNew: return
     case .file(let file):
-      if let grant = try? await grant(in: file, modified: look.modified), !known.isEnded(grant) {
-        // The one that the end is about is gone, and this one is to be adopted.
-        throw .partly(AccessFailure(.storageError, detail: "another grant is in \(look.place.file) by now"))
+      if let grant = try? await grant(in: file, modified: scan.modified), !known.isEnded(grant) {
+        // The grant that the end is about is gone. The one in the file is to be adopted.
+        throw .partly(AccessFailure(.storageError, detail: "another grant is in \(scan.place.file) by now"))
       }
     case .corrupt, .nothing: break
     }
     do throws(AccessFailure) {
-      try await makeFolder(look.place)
-      try await setAsideUnknown(look)
-      try await replace(look.place, with: endedFile(record, look).bytes)
-      await remember(look) { $0.end = record }
+      try await makeFolder(scan.place)
+      try await setAsideUnknown(scan)
+      try await replace(scan.place, with: endedFile(record, scan).bytes)
+      await remember(scan) { $0.end = record }
     } catch {
       throw .nowhere(error)
     }
   }
 
-  /// Puts the end in the place of a grant that it is about, after a crash or an obstacle came between.
-  func finishEnd(_ record: EndRecord, _ look: CredentialScan, _ header: CredentialFile.Header) async {
+  /// Writes the end over the grant that it is about, where a crash or a failure prevented that before.
+  func finishEnd(_ record: EndRecord, _ scan: CredentialScan, _ header: CredentialFile.Header) async {
     do throws(AccessFailure) {
-      try await replace(look.place, with: endedFile(record, look).bytes)
+      try await replace(scan.place, with: endedFile(record, scan).bytes)
     } catch {
       logger.warning("the end of the session is not yet in the credential file: \(error.detail)")
     }
-    await remember(look) { _ in }
+    await remember(scan) { _ in }
   }
 
   package func setAside() async throws(AccessFailure) -> String {
@@ -106,36 +106,36 @@ extension FileCredentialStore {
     }
   }
 
-  /// Nothing that is not understood is overwritten.
-  private func setAsideUnknown(_ look: CredentialScan) async throws(AccessFailure) {
-    switch look.found {
+  /// A file that is not understood is never overwritten.
+  private func setAsideUnknown(_ scan: CredentialScan) async throws(AccessFailure) {
+    switch scan.outcome {
     case .corrupt(let why):
-      let newPath = try await setAside(look.place, as: "corrupt")
-      tellSetAside("cannot be understood", why, look.place, newPath)
+      let newPath = try await setAside(scan.place, as: "corrupt")
+      logSetAside("cannot be understood", why, scan.place, newPath)
     case .tooNew(let version):
-      let newPath = try await setAside(look.place, as: "newer")
-      tellSetAside("was written by a newer version of Hearth", "it has format \(version)", look.place, newPath)
+      let newPath = try await setAside(scan.place, as: "newer")
+      logSetAside("was written by a newer version of Hearth", "it has format \(version)", scan.place, newPath)
     case .file, .nothing: break
     }
   }
 
-  private func tellSetAside(_ what: String, _ why: String, _ place: CredentialPlace, _ newPath: String) {
+  private func logSetAside(_ what: String, _ why: String, _ place: CredentialPlace, _ newPath: String) {
     logger.warning(
       "\(place.file) \(what) (\(why)) and was moved to \(newPath) before it was written anew.",
       metadata: ["HEARTH_EVENT": "credential.setAside", "HEARTH_ERROR": "\(why)"])
   }
 
-  /// A look that also makes sure that a file which is there can be read, down to its grant.
-  private func lookForWriting(beginsAnew: Bool = false) async throws(AccessFailure) -> CredentialScan {
-    let look = try await look(beginsAnew: beginsAnew)
-    guard case .file(let file) = look.found, case .sealed = file.body else { return look }
+  /// A scan that also makes sure that the grant in an existing file can be opened.
+  private func scanForWriting(ignoringSignedOut: Bool = false) async throws(AccessFailure) -> CredentialScan {
+    let scan = try await self.scan(ignoringSignedOut: ignoringSignedOut)
+    guard case .file(let file) = scan.outcome, case .sealed = file.body else { return scan }
     do {
-      _ = try await grant(in: file, modified: look.modified)
-      return look
+      _ = try await grant(in: file, modified: scan.modified)
+      return scan
     } catch {
       switch error {
       case .blocked(let accessFailure): throw accessFailure
-      case .corrupt(let text): return CredentialScan(place: look.place, known: look.known, found: .corrupt(text))
+      case .corrupt(let text): return CredentialScan(place: scan.place, known: scan.known, outcome: .corrupt(text))
       }
     }
   }
@@ -166,10 +166,10 @@ extension FileCredentialStore {
     lastSeen = try? await files.status(place.file)
   }
 
-  private func endedFile(_ record: EndRecord, _ look: CredentialScan) -> CredentialFile {
+  private func endedFile(_ record: EndRecord, _ scan: CredentialScan) -> CredentialFile {
     var header = CredentialFile.Header(
-      account: account, subject: look.known.subject, origin: nil, protection: protection)
-    if case .file(let file) = look.found {
+      account: account, subject: scan.known.subject, origin: nil, protection: protection)
+    if case .file(let file) = scan.outcome {
       header.issuer = file.header.issuer
       header.isIssuerAssumed = file.header.isIssuerAssumed
       header.subject = file.header.subject
@@ -191,13 +191,13 @@ extension FileCredentialStore {
     return CredentialFile(header: header, body: .sealed(CredentialFile.Sealed(kdf: kdf, bytes: sealed))).bytes
   }
 
-  /// The key that the next version is sealed with; nil where the account's credential lies open.
+  /// The key that seals the next version; nil where the credential is not sealed.
   private func sealingKey() async throws(AccessFailure) -> (key: SealingKey, kdf: ScryptParameters?)? {
     if let source = keySource(for: protection) { return (try await source.key(), nil) }
     guard protection == .passphrase else { return nil }
-    guard let held else {
+    guard let passphraseKey else {
       throw AccessFailure(.passphraseRequired, detail: "a passphrase is needed to seal the credential")
     }
-    return (held.key, held.kdf)
+    return (passphraseKey.key, passphraseKey.kdf)
   }
 }

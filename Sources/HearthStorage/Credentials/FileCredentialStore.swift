@@ -3,18 +3,18 @@ package import Logging
 
 /// One account's credential in a file, its marker beside it, and what accounts.json remembers of both.
 package actor FileCredentialStore: CredentialStore {
-  /// A passphrase's key, and how it was made.
-  struct HeldKey {
+  /// The key that was made from a passphrase, and how it was made.
+  struct PassphraseKey {
     let kdf: ScryptParameters
     let key: SealingKey
   }
 
   static let sizeLimit = 1 << 20
-  /// How long a file that is written in place must have been left alone before it is believed.
+  /// How long a file that is written in place must be unchanged before it is read.
   static let stillness = Duration.milliseconds(500)
 
   let account: AccountName
-  /// As configured, before a link is followed.
+  /// The path as it is configured, before a link is followed.
   let path: String
   let isConfiguredPath: Bool
   let protection: Protection
@@ -27,18 +27,18 @@ package actor FileCredentialStore: CredentialStore {
   /// The cost of scrypt for new passphrases.
   let scryptCost: Int
 
-  var held: HeldKey?
-  /// The file whose next version has its room on the disk already.
+  var passphraseKey: PassphraseKey?
+  /// The file whose next version already has room allocated on the disk.
   var reserved: String?
-  /// The file as it was last read or written, to know a change in place.
+  /// The status of the file when it was last read or written, to detect a change in place.
   var lastSeen: FileStatus?
   var hasTidied = false
   var wrongPassphrases = 0
-  /// On the clock as if it had never been set.
+  /// By `steadyNow`.
   var nextPassphraseAt: Timestamp?
 
-  /// `isConfiguredPath`: whether the path is the user's own choice; then it may be a link, and its folder is not made.
-  /// `keyFile`: the file of the key where the protection is `key-file`.
+  /// `isConfiguredPath`: whether the user chose the path; then it may be a link, and its folder is not created.
+  /// `keyFile`: the path of the key file, where the protection is `key-file`.
   package init(
     account: AccountName, path: String, isConfiguredPath: Bool, protection: Protection, keyFile: String?,
     accounts: AccountsFile, files: any FileSystem, watch: any FileWatch, clock: any Clock, logger: Logger,
@@ -81,8 +81,8 @@ package actor FileCredentialStore: CredentialStore {
   }
 
   func forgetKey() {
-    held?.key.wipe()
-    held = nil
+    passphraseKey?.key.wipe()
+    passphraseKey = nil
   }
 
   package nonisolated func changes() -> AsyncStream<Void> {
@@ -90,7 +90,7 @@ package actor FileCredentialStore: CredentialStore {
     return watch.hints(for: [path, marker] + [keyFile.path].compactMap { $0 })
   }
 
-  /// Where keys that nobody enters come from, by what a file or the configuration says.
+  /// The source of the key for a protection; nil where there is no key, or a person enters the passphrase.
   func keySource(for protection: Protection) -> (any KeySource)? {
     switch protection {
     case .none, .passphrase: nil

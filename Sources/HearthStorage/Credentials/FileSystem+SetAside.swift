@@ -2,8 +2,8 @@ import HearthCore
 
 /// Files that cannot be used are moved to `NAME.LABEL-TIME` beside their place, for a person to look at.
 extension FileSystem {
-  /// Moves a file to a free name beside it, for its owner alone, and returns that name. Once it is durable there, older
-  /// ones of the same label are removed: kept are the newest, and the newest that has anything in it.
+  /// Moves a file to a free name beside it, readable by its owner alone, and returns that name. Once that is durable,
+  /// older files of the same label are removed, but for the newest and the newest that is not empty.
   func setAside(_ path: String, as label: String, at now: Timestamp) async throws(FileError) -> String {
     let (folder, name) = path.splitAtLastSlash
     var newName = "\(name).\(label)-\(now.description.filter { !"-:.".contains($0) })"
@@ -11,12 +11,12 @@ extension FileSystem {
     try await rename(path, to: "\(folder)/\(newName)")
     try await syncFolder(folder)
     try? await setMode("\(folder)/\(newName)", to: 0o600)
-    // That an older one stays hinders nothing: the next one takes it away.
+    // An older one that stays does no harm: the next call removes it.
     try? await removeSetAside(of: path, as: label, before: newName)
     return "\(folder)/\(newName)"
   }
 
-  /// Removes all that was set aside of a file, whatever the label.
+  /// Removes every file that was set aside from this one, whatever the label.
   func removeSetAside(of path: String) async throws(FileError) {
     for label in ["corrupt", "newer"] {
       for old in try await setAside(of: path, as: label) { try await removeFile(old) }
@@ -25,7 +25,7 @@ extension FileSystem {
 
   private func removeSetAside(of path: String, as label: String, before newest: String) async throws(FileError) {
     let newest = "\(path.splitAtLastSlash.folder)/\(newest)"
-    // An empty one does not take the place of one that somebody may still want to mend.
+    // An empty file does not replace one that a person may still want to repair.
     var isFilledKept = try await status(newest).size > 0
     for old in try await setAside(of: path, as: label) where old != newest {
       let size = try await status(old).size
@@ -37,7 +37,7 @@ extension FileSystem {
     }
   }
 
-  /// The newest first.
+  /// The names, the newest first.
   private func setAside(of path: String, as label: String) async throws(FileError) -> [String] {
     let (folder, name) = path.splitAtLastSlash
     let prefix = "\(name).\(label)-"

@@ -4,10 +4,10 @@ import HearthCore
 
 /// Where the key of a sealed credential comes from, where no person enters it.
 protocol KeySource: Sendable {
-  /// Obstacles are of the kind `keyUnavailable`.
+  /// Failures are of the kind `keyUnavailable`.
   func key() async throws(AccessFailure) -> SealingKey
 
-  /// The file whose appearance may bring the key; nil where there is none.
+  /// The file whose appearance may make the key available; nil where there is none.
   var path: String? { get }
 }
 
@@ -37,7 +37,7 @@ struct KeyFile: KeySource {
   }
 }
 
-/// Stands where the desktop's Secret Service is configured.
+/// Where the configuration names the Secret Service of the desktop, which is not implemented: no key is available.
 struct SecretServiceKey: KeySource {
   var path: String? { nil }
 

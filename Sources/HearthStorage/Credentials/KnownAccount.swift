@@ -2,58 +2,59 @@ package import HearthCore
 
 /// What accounts.json remembers of one account, so that a locked place is told from an empty one.
 package struct KnownAccount: Hashable, Sendable {
-  /// Where a credential was last seen or stored; nil: there is none to be looked for.
+  /// Where the credential is kept.
   package struct Place: Hashable, Sendable {
-    /// As it is configured, before a link is followed.
+    /// The path as it is configured, before a link is followed.
     package var path: String
     /// The identifier in the marker beside the credential.
     package var marker: String
   }
 
-  /// A sign-out that could not yet be carried out.
-  package struct Removal: Hashable, Sendable {
-    /// Of the access token of the grant that was signed out, where it was known.
+  /// A sign-out whose files could not be removed yet.
+  package struct PendingRemoval: Hashable, Sendable {
+    /// Of the access token of the grant that was signed out; nil where it was unknown.
     package var fingerprint: Fingerprint?
   }
 
-  /// What was left where the configuration pointed before: sign-out removes that, too.
-  package struct Leftover: Hashable, Sendable {
+  /// A place that the configuration named before. A sign-out removes the credential there as well.
+  package struct FormerPlace: Hashable, Sendable {
     package var path: String
     /// Of the access token of the grant that was last there.
     package var fingerprint: Fingerprint?
   }
 
+  /// Where the credential was last seen or stored; nil where none is expected.
   package var place: Place?
-  package var leftovers: [Leftover] = []
+  package var formerPlaces: [FormerPlace] = []
   package var subject: Subject?
   /// Of the access token of the grant that was last seen or stored.
   package var fingerprint: Fingerprint?
   package var end: EndRecord?
   package var lockedByUser = false
-  package var removal: Removal?
+  package var removal: PendingRemoval?
 
   package init() {}
 }
 
 extension KnownAccount {
-  /// What may lie elsewhere once the credential is looked for at `path`.
-  func leftovers(besides path: String) -> [Leftover] {
-    guard let place, place.path != path else { return leftovers }
-    return leftovers.filter { $0.path != place.path } + [Leftover(path: place.path, fingerprint: fingerprint)]
+  /// The places, other than `path`, that may still hold a credential once the credential is looked for at `path`.
+  func formerPlaces(besides path: String) -> [FormerPlace] {
+    guard let place, place.path != path else { return formerPlaces }
+    return formerPlaces.filter { $0.path != place.path } + [FormerPlace(path: place.path, fingerprint: fingerprint)]
   }
 
-  /// Whether a grant that is found is the one that the end was about. A grant that was lost and is back, or that
-  /// could not be understood, is welcome.
+  /// Whether the recorded end is about this grant. An end that is about the file (it was missing or corrupt) is about
+  /// no grant: one that is found later is used.
   func isEnded(_ grant: Grant) -> Bool {
     guard let end, !end.reason.isAboutFile else { return false }
-    if end.reason == .signedOut, leftovers.contains(where: { $0.fingerprint == grant.accessToken.fingerprint }) {
+    if end.reason == .signedOut, formerPlaces.contains(where: { $0.fingerprint == grant.accessToken.fingerprint }) {
       return true
     }
     let names = [grant.accessToken.fingerprint, grant.refreshToken?.fingerprint, grant.idToken?.fingerprint]
     return fingerprint == grant.accessToken.fingerprint || end.fingerprint.map { names.contains($0) } ?? false
   }
 
-  /// Whether a grant that is found is the one that is to be removed. One that cannot be told from it is.
+  /// Whether the pending removal is about this grant. Where no fingerprint is known, it is about every grant.
   func isToBeRemoved(_ grant: Grant) -> Bool {
     guard let removal else { return false }
     let signedOut = [removal.fingerprint, fingerprint].compactMap { $0 }

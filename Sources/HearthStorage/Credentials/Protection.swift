@@ -1,4 +1,4 @@
-/// How an account's credential lies on the disk (`protection` in the configuration and in the file).
+/// How an account's credential is protected on the disk (`protection` in the configuration and in the file).
 package enum Protection: String, Hashable, Sendable, CaseIterable {
   case none
   case passphrase

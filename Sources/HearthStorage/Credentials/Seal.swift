@@ -12,20 +12,20 @@ struct ScryptParameters: Hashable, Sendable {
   var p: Int
   var salt: [UInt8]
 
-  /// What new keys are made with, and a fresh salt: n 2^17, r 8, p 1, which takes 128 MiB.
+  /// The parameters of new keys, with a fresh salt: n 2^17, r 8, p 1, which takes 128 MiB.
   static func fresh(n: Int = 131_072) -> ScryptParameters {
     var generator = SystemRandomNumberGenerator()
     let salt = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     return ScryptParameters(n: n, r: 8, p: 1, salt: salt)
   }
 
-  /// Whether the parameters of a file are such that following them takes at most 512 MiB.
+  /// Whether the parameters of a file are within bounds, so that deriving the key takes at most 512 MiB.
   var areSane: Bool {
     (2...1 << 20).contains(n) && n & (n - 1) == 0 && (1...32).contains(r) && (1...16).contains(p)
       && 128 * n * r <= 512 << 20 && (8...1024).contains(salt.count)
   }
 
-  /// Nil where the system has not the memory for it. Takes a good part of a second, on a thread of its own.
+  /// Nil where memory is short. Takes a good part of a second, on a thread of its own.
   func key(from passphrase: Secret) async -> SealingKey? {
     let parameters = self
     return await withCheckedContinuation { continuation in
@@ -48,7 +48,7 @@ enum Seal {
     return box.combined.map { Array($0) }
   }
 
-  /// Nil where the key is another one, or the bytes or what is associated with them were changed.
+  /// Nil where the key is another one, or the bytes or the associated data were changed.
   static func open(_ sealed: [UInt8], with key: SealingKey, associated: [UInt8]) -> [UInt8]? {
     guard let key = key.symmetricKey, let box = try? AES.GCM.SealedBox(combined: sealed),
       let plaintext = try? AES.GCM.open(box, using: key, authenticating: associated)

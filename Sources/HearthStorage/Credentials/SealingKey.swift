@@ -16,8 +16,8 @@ final class SealingKey: Sendable {
   /// Nil once wiped.
   private let page: Mutex<Page?>
 
-  /// Nil where the system gives no memory for it, or `key` has another size. That the page cannot be locked (a limit
-  /// of the system) is no reason to do without the key.
+  /// Nil where the system gives no memory, or `key` has another size. A page that cannot be locked (the system limits
+  /// that) is used all the same.
   init?(_ key: SymmetricKey) {
     let size = Int(sysconf(Int32(_SC_PAGESIZE)))
     guard key.bitCount == Self.byteCount * 8,
@@ -33,7 +33,7 @@ final class SealingKey: Sendable {
 
   deinit { wipe() }
 
-  /// Forgets the key; what asks for it afterwards gets nil.
+  /// Overwrites the key. `symmetricKey` is nil afterwards.
   func wipe() {
     page.withLock { page in
       guard let old = page else { return }

@@ -1,14 +1,14 @@
 internal import Glibc
 internal import Synchronization
 
-/// Room on the disk that is given back when the disk is full, so that what was delivered can be written down.
+/// Room on the disk that is given back when the disk is full, so that outcomes of deliveries can still be written.
 final class DiskReserve: Sendable {
   private static let sizes = 256 << 10...4 << 20
 
-  /// The least that is held: as much as a write-ahead log takes between two checkpoints.
+  /// The least that is allocated, in bytes: what a write-ahead log takes between two checkpoints.
   let size: Int
   private let path: String
-  private let held = Mutex(0)
+  private let allocated = Mutex(0)
 
   /// `size`: in bytes; otherwise a sixteenth of the disk, within limits, so that a small disk has room for more than
   /// this.
@@ -25,27 +25,27 @@ final class DiskReserve: Sendable {
     return min(max(disk, sizes.lowerBound), sizes.upperBound)
   }
 
-  var isHeld: Bool { held.withLock { $0 > 0 } }
+  var isAllocated: Bool { allocated.withLock { $0 > 0 } }
 
-  /// Allocates room for `bytes`, in multiples of `size`; false where the disk has none: then all stays as it was.
-  func hold(_ bytes: Int = 0) -> Bool {
+  /// Allocates room for `bytes`, in multiples of `size`. Returns false where the disk has none: then nothing changes.
+  func allocate(_ bytes: Int = 0) -> Bool {
     let wanted = max(bytes + size - 1, size) / size * size
-    return held.withLock { held in
-      if held == wanted { return true }
+    return allocated.withLock { allocated in
+      if allocated == wanted { return true }
       let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
       guard descriptor >= 0 else { return false }
       defer { close(descriptor) }
-      let isThere = wanted < held || posix_fallocate(descriptor, 0, off_t(wanted)) == 0
-      if isThere { held = wanted }
-      if held == 0 { unlink(path) } else { ftruncate(descriptor, off_t(held)) }
-      return isThere
+      let isAllocated = wanted < allocated || posix_fallocate(descriptor, 0, off_t(wanted)) == 0
+      if isAllocated { allocated = wanted }
+      if allocated == 0 { unlink(path) } else { ftruncate(descriptor, off_t(allocated)) }
+      return isAllocated
     }
   }
 
   func release() {
-    held.withLock { held in
+    allocated.withLock { allocated in
       unlink(path)
-      held = 0
+      allocated = 0
     }
   }
 }

@@ -2,11 +2,12 @@ internal import GRDB
 internal import Glibc
 package import HearthCore
 
-/// Looks whether an outbox is sound: for `hearthd --check-outbox` in full, at each start the cheap part.
+/// Checks an outbox for damage: in full for `hearthd --check-outbox` and after a crash, and with a cheap part at each
+/// start.
 package enum OutboxCheck {
-  /// Everything that is wrong with the outbox, one sentence each. The daemon must not run.
+  /// Everything that is wrong with the outbox, one sentence each. The daemon must not be running.
   package static func flaws(at path: String) throws(OutboxStoreFailure) -> [String] {
-    // SQLite would make one.
+    // SQLite would create a missing file.
     guard access(path, F_OK) == 0 else { return [] }
     try OutboxFile(path).refuseNewer()
     do {
@@ -20,7 +21,7 @@ package enum OutboxCheck {
         guard try !OutboxSchema.isContradictory(db) else {
           return ["The outbox \(path) is damaged: its list of migrations contradicts its tables."]
         }
-        // One that was made and never opened.
+        // A file that was created and never opened as an outbox.
         guard try db.tableExists("owners") else { return [] }
         try readAll(db)
         return try unreadable(db) + orphans(db) + miscounts(db) + lanes(db)
@@ -43,7 +44,7 @@ package enum OutboxCheck {
     return count == 0 ? [] : ["\(count) \(what)."]
   }
 
-  /// What is no part of a `StoredItem`.
+  /// The columns that no `StoredItem` reads.
   private static func unreadable(_ db: Database) throws -> [String] {
     try count(
       db,
@@ -67,11 +68,11 @@ package enum OutboxCheck {
         "items stand behind the last place")
   }
 
-  /// The counts of the owners against the rows.
+  /// Compares the counts of the owners with the rows.
   private static func miscounts(_ db: Database) throws -> [String] {
-    let ledger = try OutboxCounters(db)
+    let counters = try OutboxCounters(db)
     let counted = try counts(db)
-    return ledger.owners.values.sorted { $0.id < $1.id }.compactMap { owner in
+    return counters.owners.values.sorted { $0.id < $1.id }.compactMap { owner in
       let rows = counted[owner.id] ?? Counts()
       guard rows.byState != owner.counts || rows.bytes != owner.bytes else { return nil }
       return "The counts of account \(owner.account) are \(owner.counts) and \(owner.bytes) bytes, "
@@ -79,7 +80,7 @@ package enum OutboxCheck {
     }
   }
 
-  /// Each lane's first active item is its head unless it is in flight, and nothing else is.
+  /// In each lane the first active item is the head, unless it is in flight, and no other item is.
   private static func lanes(_ db: Database) throws -> [String] {
     let wrong = try String.fetchAll(
       db,
@@ -113,11 +114,11 @@ package enum OutboxCheck {
     return counts
   }
 
-  /// The cheap part: reads the ledger and sees that each count can be, and is zero exactly where there are no rows.
-  /// Where one is not, the counts are made anew.
-  static func soundLedger(_ db: Database) throws -> OutboxCounters {
-    let ledger = try OutboxCounters(db)
-    for owner in ledger.owners.values {
+  /// The cheap part: reads the counters and checks that each is within its bounds, and zero exactly where there are no
+  /// rows. Otherwise all rows are counted anew.
+  static func soundCounters(_ db: Database) throws -> OutboxCounters {
+    let counters = try OutboxCounters(db)
+    for owner in counters.owners.values {
       guard owner.bytes < OutboxCounters.mostBytes else { return try recounted(db) }
       for state in OutboxItem.State.byNumber {
         let hasRows =
@@ -126,7 +127,7 @@ package enum OutboxCheck {
         guard hasRows == (count > 0), count < OutboxCounters.mostItems else { return try recounted(db) }
       }
     }
-    return ledger
+    return counters
   }
 
   private static func recounted(_ db: Database) throws -> OutboxCounters {

@@ -1,7 +1,8 @@
 internal import GRDB
 internal import HearthCore
 
-/// The owners of items and their counts, kept with the items in the same transaction, so that nothing is ever counted.
+/// The owners of items and the counts of their items, which change in the same transaction as the items: no query ever
+/// counts rows.
 struct OutboxCounters: Sendable {
   struct Key: Hashable {
     let account: AccountName
@@ -16,7 +17,7 @@ struct OutboxCounters: Sendable {
     /// By the number of the state.
     var counts: [Int]
     var bytes: Int
-    /// Outer nil: not looked up since items left.
+    /// The outer nil means that it has not been looked up since an item left this state.
     var oldestPendingAt: Timestamp??
   }
 
@@ -24,24 +25,24 @@ struct OutboxCounters: Sendable {
   private var ids: [Key: Int64] = [:]
   private var current: [AccountName: Int64] = [:]
   private(set) var lastPlace: Int64 = 0
-  /// The number of the totals that were taken last, in this run.
+  /// The number of the latest totals since the start.
   var lastTotals = 0
   private var changed: Set<Int64> = []
   private var isPlaceChanged = false
-  /// Of items that may still be sent, and of those that are dead.
+  /// Counts the items whose content is kept.
   private(set) var keptItems = 0
   private(set) var keptBytes = 0
 
   init() {}
 
-  /// Reads the owners and the last place that was given.
+  /// Reads the owners and the last position that was given to an item.
   init(_ db: Database) throws {
     guard let places = try Row.fetchOne(db, sql: "SELECT last FROM places WHERE id = 1") else {
       throw OutboxStoreFailure.broken("The outbox is damaged: the table of places is empty.")
     }
     lastPlace = try places.number(0)
     guard 0..<Self.furthestPlace ~= lastPlace else {
-      throw OutboxStoreFailure.broken("The outbox is damaged: its last place is none.")
+      throw OutboxStoreFailure.broken("The outbox is damaged: its last position is out of range.")
     }
     let columns = Self.columns.joined(separator: ", ")
     for row in try Row.fetchAll(
@@ -68,7 +69,7 @@ struct OutboxCounters: Sendable {
 
   static let columns = ["pending", "in_flight", "waiting", "held", "delivered", "dead", "cancelled", "superseded"]
 
-  /// More than there can be: what is read beyond is damage, and is taken for this.
+  /// More than there can be. A damaged count beyond is read as this.
   static let mostItems = 1 << 40
   static let mostBytes = 1 << 48
   private static let furthestPlace: Int64 = 1 << 62
@@ -129,8 +130,8 @@ struct OutboxCounters: Sendable {
     keptBytes += difference * bytes
   }
 
-  /// Makes an owner the one whose items are sent; the account's others are other users then. Returns whether items of
-  /// theirs wait.
+  /// Makes an owner the current user of its account, whose items are sent. Returns whether undelivered items of other
+  /// users are held from now on.
   mutating func makeCurrent(_ owner: Int64) -> Bool {
     guard let account = owners[owner]?.account, current[account] != owner else { return false }
     if let previous = current[account] {
@@ -146,7 +147,7 @@ struct OutboxCounters: Sendable {
     }
   }
 
-  /// Gives all items of an owner another name, or a first one, at once.
+  /// Gives an owner, and with it all its items, another name or a first one.
   mutating func name(_ owner: Int64, _ subject: Subject, in db: Database) throws {
     guard let account = owners[owner]?.account else { return }
     try db.execute(
@@ -156,7 +157,7 @@ struct OutboxCounters: Sendable {
     ids[Key(account: account, subject: subject)] = owner
   }
 
-  /// Writes what changed in this transaction.
+  /// Writes the owners and the last position that changed in this transaction.
   mutating func write(to db: Database) throws {
     for id in changed {
       guard let owner = owners[id] else { continue }

@@ -2,7 +2,7 @@ internal import GRDB
 internal import Glibc
 internal import HearthCore
 
-/// The outbox's files: the database, its log, and the mark that says that the database may be broken.
+/// The outbox's files: the database, its log, and the mark that says that the database may be damaged.
 struct OutboxFile: Sendable {
   let path: String
 
@@ -14,21 +14,21 @@ struct OutboxFile: Sendable {
   static let pageSize = 4096
 
   var reserve: String { path + "-reserve" }
-  private var suspectMark: String { path + "-suspect" }
+  private var checkMark: String { path + "-suspect" }
 
-  var isSuspect: Bool { access(suspectMark, F_OK) == 0 }
+  var needsCheck: Bool { access(checkMark, F_OK) == 0 }
 
-  /// The next start looks at the whole database.
-  func markContested() {
-    let descriptor = Glibc.open(suspectMark, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+  /// Marks the database as possibly damaged: the next start checks all of it.
+  func requestCheck() {
+    let descriptor = Glibc.open(checkMark, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
     if descriptor >= 0 { close(descriptor) }
   }
 
-  func clear() {
-    unlink(suspectMark)
+  func clearCheckRequest() {
+    unlink(checkMark)
   }
 
-  /// Which file lies at the path now.
+  /// The file that is at the path now.
   var identity: Identity? {
     var status = stat()
     return stat(path, &status) == 0 ? Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino)) : nil
@@ -53,7 +53,7 @@ struct OutboxFile: Sendable {
     return stat(path, &status) == 0 ? Int(status.st_size) : 0
   }
 
-  /// Opens the database with what it needs to survive power loss, and makes sure that it has it.
+  /// Opens the database with the settings that make its commits survive power loss, and checks that they are in effect.
   func open() throws -> DatabaseQueue {
     try makePrivate()
     var configuration = Configuration()
@@ -61,7 +61,7 @@ struct OutboxFile: Sendable {
     configuration.foreignKeysEnabled = false
     configuration.label = "hearth.outbox"
     configuration.prepareDatabase { db in
-      // Has an effect before the first table only.
+      // This has an effect only before the first table is made.
       try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
       try db.execute(sql: "PRAGMA journal_mode = WAL")
       try db.execute(sql: "PRAGMA synchronous = FULL")
@@ -92,7 +92,7 @@ struct OutboxFile: Sendable {
     return database
   }
 
-  /// A database of a newer version is left as it is: looked at without writing, its log is not even written back.
+  /// Throws where a newer version wrote the database. It is opened for reading only: not even its log is written back.
   func refuseNewer() throws(OutboxStoreFailure) {
     guard isNewer else { return }
     throw .unavailable(
@@ -104,11 +104,11 @@ struct OutboxFile: Sendable {
     var configuration = Configuration()
     configuration.readonly = true
     configuration.busyMode = .timeout(5)
-    // What cannot be read here is found out about when it is opened.
+    // A database that cannot be read here fails when it is opened.
     return (try? DatabaseQueue(path: path, configuration: configuration).read(OutboxSchema.isNewer)) ?? false
   }
 
-  /// SQLite gives its log the same permissions.
+  /// Makes the file readable by its owner alone. SQLite gives its log the same permissions.
   private func makePrivate() throws(OutboxStoreFailure) {
     let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else {
@@ -120,7 +120,7 @@ struct OutboxFile: Sendable {
     }
   }
 
-  /// Moves the database and its log to a name beside it; returns the name.
+  /// Moves the database and its log to a name beside it, and returns that name.
   func setAside(at now: Timestamp) throws(OutboxStoreFailure) -> String {
     let place = "\(path).broken-\(now.milliseconds)"
     for suffix in ["-wal", "-shm", ""] where access(path + suffix, F_OK) == 0 {
@@ -128,7 +128,7 @@ struct OutboxFile: Sendable {
         throw .unavailable("The broken outbox \(path) cannot be set aside: \(String(cString: strerror(errno))).")
       }
     }
-    clear()
+    clearCheckRequest()
     return place
   }
 }

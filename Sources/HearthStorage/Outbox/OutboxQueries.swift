@@ -6,7 +6,7 @@ enum OutboxQueries {
     idempotency_key, bytes
     """
 
-  /// For the check alone.
+  /// For `OutboxCheck` alone.
   static let every = "SELECT \(columns) FROM items"
 
   static let byNumber = "SELECT \(columns) FROM items WHERE n = ?"
@@ -67,7 +67,7 @@ enum OutboxQueries {
     UPDATE items INDEXED BY items_retrying SET due_at = max(due_at + ?1, 1), next_attempt_at = max(next_attempt_at + ?1, 1)
     WHERE owner = ?2 AND origin = ?3 AND \(isRetrying)
     """
-  /// What waits for its origin and not for a time: only its turn stands there, and a clock may have been set back.
+  /// Items that wait for their origin and not for a time: `due_at` only orders them, and the clock may have been set back.
   static let free = """
     UPDATE items INDEXED BY items_retrying SET due_at = 0
     WHERE owner = ? AND origin = ? AND \(isRetrying) AND due_at > ? AND next_attempt_at > due_at
@@ -94,7 +94,7 @@ enum OutboxQueries {
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?)
     """
   static let insertContent = "INSERT INTO contents (item, headers, body) VALUES (?, ?, ?)"
-  static let take = "UPDATE items SET state = 1, is_head = 0, claimed_at = ?, next_attempt_at = NULL WHERE n = ?"
+  static let claim = "UPDATE items SET state = 1, is_head = 0, claimed_at = ?, next_attempt_at = NULL WHERE n = ?"
   static let deliver = """
     UPDATE items SET state = 4, is_head = 0, attempts = ?, finished_at = ?, last_status = ?,
       last_error = NULL WHERE n = ?
@@ -108,13 +108,11 @@ enum OutboxQueries {
   static let delete = "DELETE FROM items WHERE n = ?"
   static let deleteContent = "DELETE FROM contents WHERE item = ?"
 
-  /// All of them, for the test that looks at their plans.
+  /// All statements but `every`, for the test of their query plans.
   static let all = [
     byNumber, byID, content, byKey, byReplaceKey, byState, byLane, placesByState, placesByLane, firstOfLane,
     placeInLane, followers, oldest,
     nextOrigin, fresh, due, nextDue, retrying, shift, free, cap, expired, nextExpiry, finished, insert, insertContent,
-    take,
-    deliver,
-    update, setHead, delete, deleteContent,
+    claim, deliver, update, setHead, delete, deleteContent,
   ]
 }

@@ -2,9 +2,9 @@ internal import GRDB
 internal import HearthCore
 
 extension OutboxTransaction {
-  /// What was in flight when the process ended is pending again; it may have been done.
+  /// Items that were in flight when the process ended are pending again. Their requests may have been carried out.
   func recover(at now: Timestamp) throws {
-    for owner in ledger.owners.values where owner.counts[OutboxItem.State.inFlight.number] > 0 {
+    for owner in counters.owners.values where owner.counts[OutboxItem.State.inFlight.number] > 0 {
       let items = try rows(OutboxQueries.byState, [owner.id, OutboxItem.State.inFlight.number, 0, -1])
       for var item in items {
         item.state = .pending
@@ -19,13 +19,13 @@ extension OutboxTransaction {
         try promote(owner.id, lane)
       }
     }
-    for owner in ledger.owners.keys {
+    for owner in counters.owners.keys {
       for origin in try origins(of: owner) { try execute(OutboxQueries.free, [owner, origin, now.milliseconds]) }
     }
     try shiftSchedule(shift: .zero, at: now)
   }
 
-  // MARK: - What people ask for
+  // MARK: - Changes that a person asks for
 
   func change(
     _ id: String, _ change: OutboxChange, releasing released: [FinishedDelivery], at now: Timestamp
@@ -33,17 +33,17 @@ extension OutboxTransaction {
     _ = try finish(released, at: now)
     guard let item = try row(OutboxQueries.byID, [id]) else { throw OutboxStoreFailure.unknownItem }
     guard try apply(change, to: item, at: now), let changed = try row(OutboxQueries.byNumber, [item.number]) else {
-      throw OutboxStoreFailure.invalidState(try item.item(in: ledger).state)
+      throw OutboxStoreFailure.invalidState(try item.item(in: counters).state)
     }
-    return try changed.item(in: ledger)
+    return try changed.item(in: counters)
   }
 
   func changeAll(
     of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, limit: Int, at now: Timestamp
   ) throws -> Int {
     var count = 0
-    for owner in ledger.owners.values where owner.account == account && count < limit {
-      if ledger.isOtherUser(owner), state == .pending || state == .waiting { continue }
+    for owner in counters.owners.values where owner.account == account && count < limit {
+      if counters.isOtherUser(owner), state == .pending || state == .waiting { continue }
       for item in try rows(OutboxQueries.byState, [owner.id, state.number, 0, limit - count]) {
         if try apply(change, to: item, at: now) { count += 1 }
       }
@@ -68,7 +68,7 @@ extension OutboxTransaction {
       guard old == .dead || old == .held else { return false }
       item.state = .pending
       item.reason = nil
-      item.position = ledger.nextPlace()
+      item.position = counters.nextPlace()
       item.isHead = try item.lane.map { try !isLaneBusy(item.owner, $0) } ?? true
       item.dueAt = 0
       (item.attempts, item.conflicts) = (0, 0)
@@ -78,8 +78,8 @@ extension OutboxTransaction {
     return true
   }
 
-  func discard(_ account: AccountName, of subject: Subject?, limit: Int, at now: Timestamp) throws -> Int {
-    guard let owner = ledger.owner(account, subject) else { return 0 }
+  func purge(_ account: AccountName, of subject: Subject?, limit: Int, at now: Timestamp) throws -> Int {
+    guard let owner = counters.owner(account, subject) else { return 0 }
     var count = 0
     for state in [OutboxItem.State.pending, .waiting, .held] where count < limit {
       for item in try rows(OutboxQueries.byState, [owner, state.number, 0, limit - count]) {
@@ -91,7 +91,7 @@ extension OutboxTransaction {
 
   func retryNow(_ account: AccountName, limit: Int, at now: Timestamp) throws -> Int {
     var count = 0
-    for owner in ledger.owners.values where owner.account == account && !ledger.isOtherUser(owner) {
+    for owner in counters.owners.values where owner.account == account && !counters.isOtherUser(owner) {
       for origin in try origins(of: owner.id) where count < limit {
         var after = now.milliseconds
         while count < limit,
@@ -114,7 +114,7 @@ extension OutboxTransaction {
 
   func shiftSchedule(shift: Duration, at now: Timestamp) throws {
     let longest = (now + .seconds(24 * 3600)).milliseconds
-    for owner in ledger.owners.keys {
+    for owner in counters.owners.keys {
       for origin in try origins(of: owner) {
         if shift != .zero { try execute(OutboxQueries.shift, [shift.wholeMilliseconds, owner, origin]) }
         try execute(OutboxQueries.cap, [longest, owner, origin])
@@ -122,25 +122,26 @@ extension OutboxTransaction {
     }
   }
 
-  // MARK: - Whose they are
+  // MARK: - Owners
 
   func bind(
     _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int
   ) throws -> OutboxBinding {
     var isDone = true
-    let before = former.flatMap { $0 == subject ? nil : ledger.owner(account, $0) }
-    for theirs in [before, adopts ? ledger.owner(account, nil) : nil].compactMap(\.self) {
-      if let owner = ledger.owner(account, subject) {
+    let before = former.flatMap { $0 == subject ? nil : counters.owner(account, $0) }
+    for theirs in [before, adopts ? counters.owner(account, nil) : nil].compactMap(\.self) {
+      if let owner = counters.owner(account, subject) {
         isDone = try merge(theirs, into: owner, limit: limit) && isDone
       } else {
-        try ledger.name(theirs, subject, in: db)
+        try counters.name(theirs, subject, in: db)
       }
     }
-    let owner = try ledger.madeOwner(account, subject, in: db)
-    return OutboxBinding(isDone: isDone, holdsOthers: ledger.makeCurrent(owner))
+    let owner = try counters.madeOwner(account, subject, in: db)
+    return OutboxBinding(isDone: isDone, holdsOthers: counters.makeCurrent(owner))
   }
 
-  /// Moves items that were made under another name, or while nobody was known, to their owner, keeping their places.
+  /// Moves items that were made under another name, or while no user was known, to their owner. They keep their
+  /// positions.
   private func merge(_ former: Int64, into owner: Int64, limit: Int) throws -> Bool {
     var left = limit
     for state in OutboxItem.State.byNumber where state != .inFlight && left > 0 {
@@ -152,8 +153,8 @@ extension OutboxTransaction {
         item.owner = owner
         if item.lane != nil { item.isHead = false }
         try write(item, was: state)
-        ledger.removed(state, bytes: item.bytes, of: former)
-        ledger.added(state, bytes: item.bytes, createdAt: item.createdAt, to: owner)
+        counters.removed(state, bytes: item.bytes, of: former)
+        counters.added(state, bytes: item.bytes, createdAt: item.createdAt, to: owner)
         if state.isActive, let lane = item.lane {
           try promote(owner, lane)
           try promote(former, lane)
@@ -167,27 +168,27 @@ extension OutboxTransaction {
 
   func expire(limit: Int, at now: Timestamp) throws -> [OutboxItem] {
     try rows(OutboxQueries.expired, [now.milliseconds, limit]).map { item in
-      try leave(item, .expired, at: now).item(in: ledger)
+      try leaveLane(item, .expired, at: now).item(in: counters)
     }
   }
 
-  func prune(_ retention: OutboxRetention, limit: Int, at now: Timestamp) throws -> Bool {
+  func prune(keeping settings: OutboxSettings, limit: Int, at now: Timestamp) throws -> Bool {
     var left = limit
     for state in [OutboxItem.State.delivered, .cancelled, .superseded, .dead] where left > 0 {
       let isDead = state == .dead
-      let kept = isDead ? retention.dead : retention.delivered
-      let count = ledger.owners.values.reduce(0) { $0 + $1.counts[state.number] }
-      let isTooMany = !isDead && count > retention.maxFinished
+      let kept = isDead ? settings.keepDead : settings.keepDelivered
+      let count = counters.owners.values.reduce(0) { $0 + $1.counts[state.number] }
+      let isTooMany = !isDead && count > settings.maxItems
       let before = isTooMany ? Timestamp.distantFuture : now - kept
-      let most = isTooMany ? min(left, count - retention.maxFinished) : left
+      let most = isTooMany ? min(left, count - settings.maxItems) : left
       for item in try rows(OutboxQueries.finished, [state.number, before.milliseconds, most]) {
         try execute(OutboxQueries.delete, [item.number])
         if isDead { try execute(OutboxQueries.deleteContent, [item.number]) }
-        ledger.removed(state, bytes: item.bytes, of: item.owner)
+        counters.removed(state, bytes: item.bytes, of: item.owner)
         left -= 1
       }
     }
-    // Some free pages stay, for what comes next.
+    // Some free pages stay for the next items.
     let free = try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0
     let isLoose = free > Self.keptFreePages
     if isLoose {

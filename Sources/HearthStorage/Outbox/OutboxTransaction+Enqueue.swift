@@ -4,31 +4,33 @@ internal import GRDB
 internal import HearthCore
 
 extension OutboxTransaction {
-  func enqueue(_ items: [NewOutboxItem], limits: OutboxLimits, at now: Timestamp) throws -> OutboxReceipts {
-    let receipts = try items.enumerated().map { try enqueue($1, place: $0, limits: limits, at: now) }
-    return OutboxReceipts(receipts: receipts, totals: try totals())
+  func enqueue(_ items: [NewOutboxItem], within settings: OutboxSettings, at now: Timestamp) throws -> (
+    receipts: [OutboxReceipt], totals: OutboxTotals
+  ) {
+    let receipts = try items.enumerated().map { try enqueue($1, place: $0, within: settings, at: now) }
+    return (receipts, try totals())
   }
 
   private func enqueue(
-    _ new: NewOutboxItem, place: Int, limits: OutboxLimits, at now: Timestamp
-  ) throws -> OutboxReceipts.Receipt {
+    _ new: NewOutboxItem, place: Int, within settings: OutboxSettings, at now: Timestamp
+  ) throws -> OutboxReceipt {
     let draft = new.draft
-    let known = ledger.owner(draft.account, new.subject)
+    let known = counters.owner(draft.account, new.subject)
     let digest = draft.idempotencyKey.map { _ in Self.digest(draft, new.url) }
     if let known, let key = draft.idempotencyKey, let digest, let (item, kept) = try keyed(known, key) {
       guard kept == digest else { throw OutboxStoreFailure.keyConflict(at: place) }
-      return OutboxReceipts.Receipt(item: try item.item(in: ledger), isDuplicate: true)
+      return OutboxReceipt(item: try item.item(in: counters), isDuplicate: true)
     }
     let bytes = draft.body.count + draft.headers.reduce(0) { $0 + $1.byteCount }
     let lane = draft.isUnordered ? nil : draft.lane
     let older = try known.flatMap { owner in try draft.replaceKey.flatMap { try replaced(owner, $0, lane) } }
-    guard ledger.keptItems - (older == nil ? 0 : 1) < limits.items,
-      ledger.keptBytes - (older?.bytes ?? 0) + bytes <= limits.bytes
+    guard counters.keptItems - (older == nil ? 0 : 1) < settings.maxItems,
+      counters.keptBytes - (older?.bytes ?? 0) + bytes <= settings.maxBytes
     else { throw OutboxStoreFailure.full }
 
-    let owner = try ledger.madeOwner(draft.account, new.subject, in: db)
+    let owner = try counters.madeOwner(draft.account, new.subject, in: db)
     let isHead = try older?.isHead ?? lane.map { try !isLaneBusy(owner, $0) } ?? true
-    let position = older?.position ?? ledger.nextPlace()
+    let position = older?.position ?? counters.nextPlace()
     if let older { try supersede(older, at: now) }
     let waitsUntil = draft.notBefore.flatMap { $0 > now ? $0 : nil }
     let state: OutboxItem.State = waitsUntil == nil ? .pending : .waiting
@@ -44,18 +46,18 @@ extension OutboxTransaction {
       OutboxQueries.insertContent,
       [
         db.lastInsertedRowID, StoredHeaders.encode(draft.headers),
-        // Empty is NULL: SQLite takes a null pointer for that anyway.
+        // An empty body is stored as NULL: SQLite reads a null pointer as that anyway.
         draft.body.isEmpty ? nil : Data(draft.body),
       ])
-    ledger.added(state, bytes: bytes, createdAt: now, to: owner)
+    counters.added(state, bytes: bytes, createdAt: now, to: owner)
     let item = OutboxItem(
       id: new.id, account: draft.account, subject: new.subject, lane: lane, method: draft.method,
       url: new.url.description, state: state, createdAt: now, nextAttemptAt: waitsUntil,
       idempotencyKey: draft.idempotencyKey ?? new.id, bytes: bytes)
-    return OutboxReceipts.Receipt(item: item, isDuplicate: false)
+    return OutboxReceipt(item: item, isDuplicate: false)
   }
 
-  /// The item that a key stands for, and its digest.
+  /// The newest item with this idempotency key, and the digest of its content.
   private func keyed(_ owner: Int64, _ key: String) throws -> (StoredItem, digest: Data)? {
     let statement = try db.cachedStatement(sql: OutboxQueries.byKey)
     return try Row.fetchOne(statement, arguments: [owner, key]).map {
@@ -63,7 +65,7 @@ extension OutboxTransaction {
     }
   }
 
-  /// The item that a newer one with its key replaces: one of the same lane that was not sent yet, or waits.
+  /// The item that a newer one with the same `replaceKey` replaces: a pending or waiting one of the same lane.
   private func replaced(_ owner: Int64, _ key: String, _ lane: String?) throws -> StoredItem? {
     for state in [OutboxItem.State.pending, .waiting] {
       if let item = try row(OutboxQueries.byReplaceKey, [owner, key, state.number, lane]) { return item }
@@ -76,14 +78,14 @@ extension OutboxTransaction {
     let old = item.state
     item.state = .superseded
     item.isHead = false
-    item.position = ledger.nextPlace()
+    item.position = counters.nextPlace()
     item.nextAttemptAt = nil
     item.finishedAt = now
     try write(item, was: old)
   }
 
-  /// What the content of an item is known by: each part with its length before it, so that none runs into the next.
-  /// The names of headers count in no case and no order, values of one name in theirs (RFC 9110, section 5.3).
+  /// The SHA-256 of an item's content, each part behind its length, so that no two contents give the same bytes. Neither
+  /// case nor order of header names matters, but the order of the values of one name does (RFC 9110, section 5.3).
   private static func digest(_ draft: OutboxDraft, _ url: HTTPURL) -> Data {
     var hash = SHA256()
     func add(_ bytes: [UInt8]) {

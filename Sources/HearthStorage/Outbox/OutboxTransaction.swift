@@ -1,14 +1,14 @@
 internal import GRDB
 internal import HearthCore
 
-/// The outbox within one transaction: its rows and the ledger that goes with them.
+/// The outbox within one transaction: its rows, and the counters that change with them.
 final class OutboxTransaction {
   let db: Database
-  var ledger: OutboxCounters
+  var counters: OutboxCounters
 
-  init(_ db: Database, _ ledger: OutboxCounters) {
+  init(_ db: Database, _ counters: OutboxCounters) {
     self.db = db
-    self.ledger = ledger
+    self.counters = counters
   }
 
   // MARK: - Rows
@@ -32,7 +32,7 @@ final class OutboxTransaction {
     try db.cachedStatement(sql: sql).execute(arguments: arguments)
   }
 
-  /// Writes a row back and keeps ledger, content and lane in step with its new state.
+  /// Writes a row back, and brings the counters and the content in step with its new state.
   func write(_ item: StoredItem, was old: OutboxItem.State) throws {
     try execute(
       OutboxQueries.update,
@@ -42,7 +42,7 @@ final class OutboxTransaction {
         item.unknownSince?.milliseconds, item.finishedAt?.milliseconds, item.lastStatus, item.lastError, item.number,
       ])
     if old != item.state {
-      ledger.moved(old, item.state, bytes: item.bytes, of: item.owner)
+      counters.moved(old, item.state, bytes: item.bytes, of: item.owner)
       if old.keepsContent, !item.state.keepsContent {
         try execute(OutboxQueries.deleteContent, [item.number])
       }
@@ -77,16 +77,17 @@ final class OutboxTransaction {
   // MARK: - Reading
 
   func stats(of account: AccountName?) throws -> OutboxStats {
-    let owners = ledger.owners.values.filter { account == nil || $0.account == account }
+    let owners = counters.owners.values.filter { account == nil || $0.account == account }
     return try owners.reduce(OutboxStats()) { $0.adding(try stats(of: $1)) }
   }
 
-  /// The counts as they are at this place of the transaction. Whoever takes them tells them.
+  /// The counts as they are now, under the next number. The caller has to publish them: numbers without a gap order the
+  /// events.
   func totals() throws -> OutboxTotals {
-    ledger.lastTotals += 1
+    counters.lastTotals += 1
     var totals = OutboxTotals()
-    totals.number = ledger.lastTotals
-    for owner in ledger.owners.values {
+    totals.number = counters.lastTotals
+    for owner in counters.owners.values {
       totals.accounts[owner.account] = (totals.accounts[owner.account] ?? OutboxStats()).adding(try stats(of: owner))
     }
     return totals
@@ -94,7 +95,7 @@ final class OutboxTransaction {
 
   private func stats(of owner: OutboxCounters.Owner) throws -> OutboxStats {
     var stats = OutboxStats()
-    let isOtherUser = ledger.isOtherUser(owner)
+    let isOtherUser = counters.isOtherUser(owner)
     for state in OutboxItem.State.byNumber {
       let count = owner.counts[state.number]
       switch state {
@@ -119,7 +120,7 @@ final class OutboxTransaction {
       guard let time = try number(OutboxQueries.oldest, [owner.id, state.number]) else { continue }
       oldest = min(oldest ?? .distantFuture, Timestamp(milliseconds: time))
     }
-    ledger.remember(oldest: oldest, of: owner.id)
+    counters.remember(oldest: oldest, of: owner.id)
     return oldest
   }
 
@@ -129,10 +130,10 @@ final class OutboxTransaction {
     let (all, places) =
       query.lane == nil
       ? (OutboxQueries.byState, OutboxQueries.placesByState) : (OutboxQueries.byLane, OutboxQueries.placesByLane)
-    // Places first, which the indexes know: rows are read for this page alone.
+    // Positions first, which the indexes hold: whole rows are read for this page alone.
     var found: [(place: Int64, source: Int)] = []
     var sources: [StatementArguments] = []
-    for owner in ledger.owners.values where query.account == nil || owner.account == query.account {
+    for owner in counters.owners.values where query.account == nil || owner.account == query.account {
       for state in states(shownAs: query.state, of: owner) where owner.counts[state.number] > 0 {
         var source: StatementArguments = [owner.id]
         if let lane = query.lane { source += [lane] }
@@ -151,14 +152,14 @@ final class OutboxTransaction {
     }
     items.sort { $0.position < $1.position }
     return OutboxPage(
-      items: try items.map { try $0.item(in: ledger) },
+      items: try items.map { try $0.item(in: counters) },
       cursor: found.count > limit ? page.last.map { String($0.place) } : nil)
   }
 
-  /// The states in the database of the items that people see in `state`.
+  /// The states in the database of the items that are shown as `state`.
   private func states(shownAs state: OutboxItem.State?, of owner: OutboxCounters.Owner) -> [OutboxItem.State] {
     guard let state else { return OutboxItem.State.byNumber }
-    guard ledger.isOtherUser(owner) else { return [state] }
+    guard counters.isOtherUser(owner) else { return [state] }
     switch state {
     case .pending, .waiting: return []
     case .held: return [.held, .pending, .waiting]

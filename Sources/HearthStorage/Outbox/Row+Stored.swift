@@ -1,8 +1,8 @@
 internal import GRDB
 internal import HearthCore
 
-/// Values as they are stored: in a damaged database any column may hold anything, and GRDB's subscripts end the process
-/// over what they cannot convert.
+/// Typed access to stored values. In a damaged database any column may hold a value of any type, and GRDB's subscripts
+/// end the process over a value that they cannot convert.
 extension Row {
   func integer(_ column: Int) throws -> Int64? {
     switch (self[column] as DatabaseValue).storage {
@@ -26,7 +26,7 @@ extension Row {
     return number
   }
 
-  /// What is counted, within bounds between which sums do not overflow.
+  /// A count, clamped to bounds within which sums do not overflow.
   func count(_ column: Int, atMost most: Int) throws -> Int {
     Int(Swift.min(Swift.max(try number(column), 0), Int64(most)))
   }
@@ -37,7 +37,7 @@ extension Row {
     return text
   }
 
-  /// Without the value: it may be a secret.
+  /// The message does not show the value: it may be a secret.
   private func broken(_ column: Int) -> OutboxStoreFailure {
     .broken("The outbox is damaged: a value in the column \(Array(columnNames)[column]) cannot be read.")
   }

@@ -5,66 +5,66 @@ internal import Synchronization
 
 /// The outbox in an SQLite database: write-ahead log, an fsync for every commit.
 package final class SQLiteOutboxStore: OutboxStore {
-  private enum Door {
+  private enum Connection {
     case open(GroupCommitter)
-    /// Each call is refused; `recover` tries to open it again.
-    case shut(OutboxStoreFailure)
+    /// Each call fails; `recover` tries to open the outbox again.
+    case closed(OutboxStoreFailure)
   }
 
   private let file: OutboxFile
-  private let door: Mutex<Door>
-  private let tellSetAside: @Sendable (String) -> Void
+  private let connection: Mutex<Connection>
+  private let reportSetAside: @Sendable (String) -> Void
 
-  private init(_ file: OutboxFile, _ door: consuming sending Door, setAside: @escaping @Sendable (String) -> Void) {
+  private init(_ file: OutboxFile, _ connection: consuming sending Connection, setAside: @escaping @Sendable (String) -> Void) {
     self.file = file
-    self.door = Mutex(door)
-    tellSetAside = setAside
+    self.connection = Mutex(connection)
+    reportSetAside = setAside
   }
 
-  /// Opens the outbox, or makes a new one. A broken database is set aside whole: `setAside` says where it lies.
+  /// Opens the outbox, or creates a new one. A damaged database is set aside whole: `setAside` is its new path.
   package static func open(
     at path: String, now: Timestamp
   ) throws(OutboxStoreFailure) -> (store: SQLiteOutboxStore, setAside: String?) {
     let file = OutboxFile(path)
-    let (group, setAside) = try openGroup(file, at: now)
-    return (SQLiteOutboxStore(file, .open(group)) { _ in }, setAside)
+    let (committer, setAside) = try openDatabase(file, at: now)
+    return (SQLiteOutboxStore(file, .open(committer)) { _ in }, setAside)
   }
 
-  /// The same for a daemon that goes on without its outbox: where it cannot be opened, each call says why, and each
-  /// `recover` tries again. `setAside` is told where a broken database lies.
+  /// The same for a daemon that goes on without its outbox: where it cannot be opened, each call fails with the reason,
+  /// and each `recover` tries again. `setAside` is called with the new path of a damaged database.
   package static func openOrWait(
     at path: String, now: Timestamp, setAside: @escaping @Sendable (String) -> Void
   ) -> SQLiteOutboxStore {
     let file = OutboxFile(path)
-    let store = SQLiteOutboxStore(file, .shut(.unavailable("The outbox \(path) is not open yet.")), setAside: setAside)
-    store.unlock(at: now)
+    let store = SQLiteOutboxStore(file, .closed(.unavailable("The outbox \(path) is not open yet.")), setAside: setAside)
+    store.open(at: now)
     return store
   }
 
-  private func unlock(at now: Timestamp) {
+  private func open(at now: Timestamp) {
     do throws(OutboxStoreFailure) {
-      let (group, place) = try Self.openGroup(file, at: now)
-      door.withLock { $0 = .open(group) }
-      if let place { tellSetAside(place) }
+      let (committer, place) = try Self.openDatabase(file, at: now)
+      connection.withLock { $0 = .open(committer) }
+      if let place { reportSetAside(place) }
     } catch {
-      door.withLock { $0 = .shut(error) }
+      connection.withLock { $0 = .closed(error) }
     }
   }
 
-  private static func openGroup(
+  private static func openDatabase(
     _ file: OutboxFile, at now: Timestamp
-  ) throws(OutboxStoreFailure) -> (group: GroupCommitter, setAside: String?) {
+  ) throws(OutboxStoreFailure) -> (committer: GroupCommitter, setAside: String?) {
     try file.refuseNewer()
     var setAside: String?
-    if file.isSuspect {
+    if file.needsCheck {
       if let flaws = try? OutboxCheck.flaws(at: file.path), flaws.isEmpty {
-        file.clear()
+        file.clearCheckRequest()
       } else {
         setAside = try file.setAside(at: now)
       }
     }
     let reserve = DiskReserve(file.reserve)
-    func openGroup() throws(OutboxStoreFailure) -> GroupCommitter {
+    func openDatabase() throws(OutboxStoreFailure) -> GroupCommitter {
       do {
         return try GroupCommitter(file, reserve: reserve)
       } catch {
@@ -72,131 +72,131 @@ package final class SQLiteOutboxStore: OutboxStore {
       }
     }
     do {
-      return (try openGroup(), setAside)
+      return (try openDatabase(), setAside)
     } catch .broken {
       let place = try file.setAside(at: now)
-      return (try openGroup(), place)
+      return (try openDatabase(), place)
     } catch {
-      // On a full disk what the last run has reserved makes room.
+      // On a full disk the reserve of the last run makes room.
       reserve.release()
-      return (try openGroup(), setAside)
+      return (try openDatabase(), setAside)
     }
   }
 
-  private var group: GroupCommitter {
+  private var committer: GroupCommitter {
     get throws(OutboxStoreFailure) {
-      switch door.withLock({ $0 }) {
-      case .open(let group): return group
-      case .shut(let failure): throw failure
+      switch connection.withLock({ $0 }) {
+      case .open(let committer): return committer
+      case .closed(let failure): throw failure
       }
     }
   }
 
-  /// Transactions so far: with many callers at once fewer than their calls.
-  package var commits: Int { (try? group.commits) ?? 0 }
+  /// The number of transactions so far: with many callers at once smaller than that of their calls.
+  package var commits: Int { (try? committer.commits) ?? 0 }
 
   /// For tests: the connection itself.
   func withConnection<T: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
-    try await group.database.writeWithoutTransaction(body)
+    try await committer.database.writeWithoutTransaction(body)
   }
 
   package func recover(at now: Timestamp) async throws(OutboxStoreFailure) {
-    if case .shut = door.withLock({ $0 }) {
-      // It may wait for a lock of another program.
+    if case .closed = connection.withLock({ $0 }) {
+      // Opening may wait for a lock of another program.
       await withCheckedContinuation { done in
         DispatchQueue.global().async {
-          self.unlock(at: now)
+          self.open(at: now)
           done.resume()
         }
       }
     }
-    try await group.run { try $0.recover(at: now) }
+    try await committer.run { try $0.recover(at: now) }
   }
 
   package func enqueue(
-    _ items: [NewOutboxItem], limits: OutboxLimits, at now: Timestamp
-  ) async throws(OutboxStoreFailure) -> OutboxReceipts {
-    try await group.run(.growth) { try $0.enqueue(items, limits: limits, at: now) }
+    _ items: [NewOutboxItem], within settings: OutboxSettings, at now: Timestamp
+  ) async throws(OutboxStoreFailure) -> (receipts: [OutboxReceipt], totals: OutboxTotals) {
+    try await committer.run(.growth) { try $0.enqueue(items, within: settings, at: now) }
   }
 
-  package func settle(
-    _ finished: [FinishedDelivery], claims: [OutboxClaim], at now: Timestamp
-  ) async throws(OutboxStoreFailure) -> OutboxSettlement {
-    try await group.run { try $0.settle(finished, claims, at: now) }
+  package func complete(
+    _ finished: [FinishedDelivery], claiming claims: [OutboxClaim], at now: Timestamp
+  ) async throws(OutboxStoreFailure) -> OutboxCompletion {
+    try await committer.run { try $0.complete(finished, claiming: claims, at: now) }
   }
 
   package func item(_ id: String) async throws(OutboxStoreFailure) -> OutboxItem? {
-    try await group.run { books in try books.row(OutboxQueries.byID, [id])?.item(in: books.ledger) }
+    try await committer.run { transaction in try transaction.row(OutboxQueries.byID, [id])?.item(in: transaction.counters) }
   }
 
   package func list(_ query: OutboxQuery) async throws(OutboxStoreFailure) -> OutboxPage {
-    try await group.run { try $0.list(query) }
+    try await committer.run { try $0.list(query) }
   }
 
   package func stats(of account: AccountName?) async throws(OutboxStoreFailure) -> OutboxStats {
-    try await group.run { try $0.stats(of: account) }
+    try await committer.run { try $0.stats(of: account) }
   }
 
   package func totals() async throws(OutboxStoreFailure) -> OutboxTotals {
-    try await group.run { try $0.totals() }
+    try await committer.run { try $0.totals() }
   }
 
   package func change(
     _ id: String, _ change: OutboxChange, releasing released: [FinishedDelivery], at now: Timestamp
   ) async throws(OutboxStoreFailure) -> OutboxItem {
-    try await group.run { try $0.change(id, change, releasing: released, at: now) }
+    try await committer.run { try $0.change(id, change, releasing: released, at: now) }
   }
 
   package func changeAll(
     of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, limit: Int, at now: Timestamp
   ) async throws(OutboxStoreFailure) -> Int {
-    try await group.run { try $0.changeAll(of: account, in: state, change, limit: limit, at: now) }
+    try await committer.run { try $0.changeAll(of: account, in: state, change, limit: limit, at: now) }
   }
 
   package func bind(
     _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int
   ) async throws(OutboxStoreFailure) -> OutboxBinding {
-    try await group.run { try $0.bind(account, to: subject, formerly: former, adopts: adopts, limit: limit) }
+    try await committer.run { try $0.bind(account, to: subject, formerly: former, adopts: adopts, limit: limit) }
   }
 
-  package func discard(
+  package func purge(
     _ account: AccountName, of subject: Subject?, limit: Int, at now: Timestamp
   ) async throws(OutboxStoreFailure) -> Int {
-    try await group.run { try $0.discard(account, of: subject, limit: limit, at: now) }
+    try await committer.run { try $0.purge(account, of: subject, limit: limit, at: now) }
   }
 
   package func retryNow(_ account: AccountName, limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> Int {
-    try await group.run { try $0.retryNow(account, limit: limit, at: now) }
+    try await committer.run { try $0.retryNow(account, limit: limit, at: now) }
   }
 
   package func shiftSchedule(shift: Duration, at now: Timestamp) async throws(OutboxStoreFailure) {
-    try await group.run { try $0.shiftSchedule(shift: shift, at: now) }
+    try await committer.run { try $0.shiftSchedule(shift: shift, at: now) }
   }
 
   package func expire(
     limit: Int, at now: Timestamp
-  ) async throws(OutboxStoreFailure) -> (items: [OutboxItem], OutboxTotals) {
-    try await group.run { (try $0.expire(limit: limit, at: now), try $0.totals()) }
+  ) async throws(OutboxStoreFailure) -> (items: [OutboxItem], totals: OutboxTotals) {
+    try await committer.run { (try $0.expire(limit: limit, at: now), try $0.totals()) }
   }
 
   package func prune(
-    _ retention: OutboxRetention, limit: Int, at now: Timestamp
+    keeping settings: OutboxSettings, limit: Int, at now: Timestamp
   ) async throws(OutboxStoreFailure) -> Bool {
-    try await group.run { try $0.prune(retention, limit: limit, at: now) }
+    try await committer.run { try $0.prune(keeping: settings, limit: limit, at: now) }
   }
 
   package func setPaused(_ accounts: Set<AccountName>, _ isPaused: Bool) async throws(OutboxStoreFailure) {
     let sql = isPaused ? "INSERT OR IGNORE INTO pauses VALUES (?)" : "DELETE FROM pauses WHERE account = ?"
-    try await group.run { books in
-      for account in accounts { try books.execute(sql, [account.description]) }
+    try await committer.run { transaction in
+      for account in accounts { try transaction.execute(sql, [account.description]) }
     }
   }
 
   package func paused() async throws(OutboxStoreFailure) -> Set<AccountName> {
-    try await group.run { books in
-      Set(try String.fetchAll(books.db, sql: "SELECT account FROM pauses").compactMap(AccountName.init))
+    try await committer.run { transaction in
+      Set(try String.fetchAll(transaction.db, sql: "SELECT account FROM pauses").compactMap(AccountName.init))
     }
   }
 }

@@ -1,7 +1,8 @@
 internal import GRDB
 internal import HearthCore
 
-/// A row of the items table.
+/// A row of the items table. It names its owner by number: `item(in:)` makes of it the item that the rest of the daemon
+/// knows.
 struct StoredItem {
   let number: Int64
   let id: String
@@ -11,7 +12,7 @@ struct StoredItem {
   var state: OutboxItem.State
   var reason: OutboxItem.Reason?
   var isHead: Bool
-  /// When a head may be taken, in milliseconds; 0 for at once.
+  /// When a head may be claimed, in milliseconds; 0 for at once.
   var dueAt: Int64
   let method: String
   let url: String
@@ -65,12 +66,12 @@ struct StoredItem {
 
   static let mostAttempts = 1 << 31
 
-  /// As people see it: what belongs to another user than the current one is held.
-  func item(in ledger: OutboxCounters) throws -> OutboxItem {
-    guard let owner = ledger.owners[owner] else {
+  /// The item as it is shown: one of another user than the current one is held.
+  func item(in counters: OutboxCounters) throws -> OutboxItem {
+    guard let owner = counters.owners[owner] else {
       throw OutboxStoreFailure.broken("Item \(id) has no owner.")
     }
-    let isOtherUsers = (state == .pending || state == .waiting) && ledger.isOtherUser(owner)
+    let isOtherUsers = (state == .pending || state == .waiting) && counters.isOtherUser(owner)
     return OutboxItem(
       id: id, account: owner.account, subject: owner.subject, lane: lane, method: method, url: url,
       state: isOtherUsers ? .held : state, reason: isOtherUsers ? .otherUser : reason, attempts: attempts,
@@ -79,7 +80,7 @@ struct StoredItem {
   }
 }
 
-/// Headers as they are kept: one `name:value` a line. Neither may hold a line feed, and no name a colon.
+/// Headers as they are stored: one `name:value` a line. Neither holds a line feed, and no name holds a colon.
 enum StoredHeaders {
   static func encode(_ headers: [APIRequest.Header]) -> String {
     headers.map { "\($0.name):\($0.value)" }.joined(separator: "\n")

@@ -11,27 +11,29 @@ import Testing
   ) throws -> Delivery {
     let request = APIRequest(
       method: method, url: try #require(Sample.url), headers: [], body: [], idempotencyKey: "k")
+    let item = OutboxItem(
+      id: "1", account: Sample.work, subject: Sample.alice, lane: "default", method: method,
+      url: request.url.description, state: .inFlight, attempts: attempts, createdAt: now, idempotencyKey: "k", bytes: 0)
     return Delivery(
-      number: 1, id: "1", account: Sample.work, subject: Sample.alice, attempts: attempts, conflicts: conflicts,
-      unknownSince: unknownSince, request: request)
+      number: 1, item: item, conflicts: conflicts, unknownSince: unknownSince, request: request)
   }
 
-  func verdict(_ status: Int, retryAfter: Duration? = nil, attempts: Int = 0, conflicts: Int = 0) throws
+  func outcome(_ status: Int, retryAfter: Duration? = nil, attempts: Int = 0, conflicts: Int = 0) throws
     -> DeliveryOutcome
   {
-    policy.verdict(
+    policy.outcome(
       on: APIResponse(status: status, body: Array("no good".utf8), retryAfter: retryAfter),
       to: try delivery(attempts: attempts, conflicts: conflicts), sentAt: now - .seconds(9), at: now, random: 0)
   }
 
   @Test("Every 2xx delivers", arguments: [200, 201, 202, 204, 206, 299])
   func delivers(_ status: Int) throws {
-    #expect(try verdict(status) == .delivered(status: status))
+    #expect(try outcome(status) == .delivered(status: status))
   }
 
   @Test("A write never follows a redirect", arguments: [300, 301, 302, 303, 304, 307, 308])
   func redirects(_ status: Int) throws {
-    guard case .dead(.redirected, status, _) = try verdict(status) else {
+    guard case .dead(.redirected, status, _) = try outcome(status) else {
       Issue.record("\(status) is not dead, redirected")
       return
     }
@@ -41,7 +43,7 @@ import Testing
     "What may pass is tried again, and charged",
     arguments: [408, 409, 425, 429, 500, 502, 503, 504, 506, 507, 508, 520, 599])
   func waits(_ status: Int) throws {
-    guard case .waiting(let wait) = try verdict(status) else {
+    guard case .waiting(let wait) = try outcome(status) else {
       Issue.record("\(status) does not wait")
       return
     }
@@ -55,7 +57,7 @@ import Testing
     "What the server will not have is dead, 404 on an update among it",
     arguments: [400, 402, 403, 404, 405, 406, 410, 411, 412, 413, 415, 422, 428, 431, 451, 501, 505])
   func rejects(_ status: Int) throws {
-    #expect(try verdict(status) == .dead(.rejected, status: status, error: "\(status): no good"))
+    #expect(try outcome(status) == .dead(.rejected, status: status, error: "\(status): no good"))
   }
 
   @Test("Proxies and captive portals are no answer of the API", arguments: [407, 511])
@@ -67,7 +69,7 @@ import Testing
   @Test("Retry-After is a floor, believed up to 24 hours")
   func retryAfter() throws {
     func until(_ retryAfter: Duration) throws -> Timestamp? {
-      if case .waiting(let wait) = try verdict(503, retryAfter: retryAfter, attempts: 4) { wait.until } else { nil }
+      if case .waiting(let wait) = try outcome(503, retryAfter: retryAfter, attempts: 4) { wait.until } else { nil }
     }
     #expect(try until(.seconds(3)) == now + .seconds(8))
     #expect(try until(.seconds(120)) == now + .seconds(120))
@@ -76,21 +78,21 @@ import Testing
 
   @Test("409 is believed five times, then it is the answer")
   func conflicts() throws {
-    guard case .waiting = try verdict(409, attempts: 4, conflicts: 4) else {
+    guard case .waiting = try outcome(409, attempts: 4, conflicts: 4) else {
       Issue.record("The fifth does not wait")
       return
     }
-    #expect(try verdict(409, attempts: 5, conflicts: 5) == .dead(.rejected, status: 409, error: "409: no good"))
+    #expect(try outcome(409, attempts: 5, conflicts: 5) == .dead(.rejected, status: 409, error: "409: no good"))
   }
 
   @Test("Attempts run out, whatever the failure is")
   func exhausted() throws {
-    guard case .waiting = try verdict(503, attempts: 28) else {
+    guard case .waiting = try outcome(503, attempts: 28) else {
       Issue.record("The 29th does not wait")
       return
     }
-    guard case .dead(.attemptsExhausted, 503, _) = try verdict(503, attempts: 29),
-      case .dead(.attemptsExhausted, nil, _) = policy.verdict(
+    guard case .dead(.attemptsExhausted, 503, _) = try outcome(503, attempts: 29),
+      case .dead(.attemptsExhausted, nil, _) = policy.outcome(
         unanswered: "reset", try delivery(attempts: 29), sentAt: now, at: now, random: 0)
     else {
       Issue.record("The 30th is not the last")
@@ -102,7 +104,7 @@ import Testing
   func unanswered() throws {
     let sentAt = now - .seconds(9)
     guard
-      case .waiting(let wait) = policy.verdict(
+      case .waiting(let wait) = policy.outcome(
         unanswered: "reset", try delivery(), sentAt: sentAt, at: now, random: 0)
     else {
       Issue.record("It does not wait")
@@ -118,13 +120,13 @@ import Testing
     for (method, wait) in [("POST", Duration.milliseconds(60_001)), ("PUT", .seconds(7200))] {
       let delivery = try delivery(method: method, unknownSince: sentAt)
       let answer = APIResponse(status: 503, retryAfter: .seconds(7200))
-      guard case .waiting(let verdict) = policy.verdict(on: answer, to: delivery, sentAt: now, at: now, random: 0)
+      guard case .waiting(let outcome) = policy.outcome(on: answer, to: delivery, sentAt: now, at: now, random: 0)
       else {
         Issue.record("It does not wait")
         return
       }
-      #expect(verdict.until == now + wait)
-      #expect(policy.mayBeSent(method: method, unknownSince: sentAt, at: verdict.until) == (method == "PUT"))
+      #expect(outcome.until == now + wait)
+      #expect(policy.mayBeSent(method: method, unknownSince: sentAt, at: outcome.until) == (method == "PUT"))
     }
   }
 

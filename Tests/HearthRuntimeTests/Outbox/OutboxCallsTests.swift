@@ -242,7 +242,7 @@ import Testing
       await outbox.signIn(Sample.alice)
       let ids = try await outbox.add(Sample.draft("/1"), Sample.draft("/2"))
       let call = await outbox.api.nextCall()
-      #expect(try await outbox.service.discard(Sample.work) == 1)
+      #expect(try await outbox.service.purge(Sample.work) == 1)
       await outbox.block("signedOut", knownSubject: nil)
       call.answer(200)
       await outbox.delivered(ids[0])

@@ -76,7 +76,7 @@ extension OutboxSimulation {
     }
   }
 
-  private func accepted(_ numbers: [Int], _ receipts: [OutboxReceipts.Receipt], _ daemon: Int) {
+  private func accepted(_ numbers: [Int], _ receipts: [OutboxReceipt], _ daemon: Int) {
     guard lives(daemon) else { return }
     for (number, receipt) in zip(numbers, receipts) {
       let trackedRequest = letters[number]
@@ -182,7 +182,7 @@ extension OutboxSimulation {
     account.grounds.insert(.signedOut)
     let name = account.name
     call(discards ? .discard(name) : .other) { daemon in
-      if discards, (try? await daemon.outbox.discard(name)) == nil { return }
+      if discards, (try? await daemon.outbox.purge(name)) == nil { return }
       guard let service = daemon.services[name] else { return }
       if case .signedOut(let credentials) = await service.call(.signOut(revoke: revokes)) {
         for credential in credentials { _ = await service.revoke(credential) }

@@ -65,19 +65,19 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
   }
 
   func enqueue(
-    _ items: [NewOutboxItem], limits: OutboxLimits, at now: Timestamp
-  ) async throws(OutboxStoreFailure) -> OutboxReceipts {
+    _ items: [NewOutboxItem], within settings: OutboxSettings, at now: Timestamp
+  ) async throws(OutboxStoreFailure) -> (receipts: [OutboxReceipt], totals: OutboxTotals) {
     try await pass(.growth) { (store) throws(OutboxStoreFailure) in
-      try await store.enqueue(items, limits: limits, at: now)
+      try await store.enqueue(items, within: settings, at: now)
     }
   }
 
-  func settle(
-    _ finished: [FinishedDelivery], claims: [OutboxClaim], at now: Timestamp
-  ) async throws(OutboxStoreFailure) -> OutboxSettlement {
+  func complete(
+    _ finished: [FinishedDelivery], claiming claims: [OutboxClaim], at now: Timestamp
+  ) async throws(OutboxStoreFailure) -> OutboxCompletion {
     let asked = world.elapsed
     return try await pass(askedAt: asked) { (store) throws(OutboxStoreFailure) in
-      try await store.settle(finished, claims: claims, at: now)
+      try await store.complete(finished, claiming: claims, at: now)
     }
   }
 
@@ -121,11 +121,11 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
     }
   }
 
-  func discard(
+  func purge(
     _ account: AccountName, of subject: Subject?, limit: Int, at now: Timestamp
   ) async throws(OutboxStoreFailure) -> Int {
     try await pass { (store) throws(OutboxStoreFailure) in
-      try await store.discard(account, of: subject, limit: limit, at: now)
+      try await store.purge(account, of: subject, limit: limit, at: now)
     }
   }
 
@@ -145,15 +145,15 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
 
   func expire(
     limit: Int, at now: Timestamp
-  ) async throws(OutboxStoreFailure) -> (items: [OutboxItem], OutboxTotals) {
+  ) async throws(OutboxStoreFailure) -> (items: [OutboxItem], totals: OutboxTotals) {
     try await pass { (store) throws(OutboxStoreFailure) in try await store.expire(limit: limit, at: now) }
   }
 
   func prune(
-    _ retention: OutboxRetention, limit: Int, at now: Timestamp
+    keeping settings: OutboxSettings, limit: Int, at now: Timestamp
   ) async throws(OutboxStoreFailure) -> Bool {
     try await pass { (store) throws(OutboxStoreFailure) in
-      try await store.prune(retention, limit: limit, at: now)
+      try await store.prune(keeping: settings, limit: limit, at: now)
     }
   }
 

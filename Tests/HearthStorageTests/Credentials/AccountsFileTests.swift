@@ -22,7 +22,8 @@ struct AccountsFileTests {
     known.fingerprint = Fingerprint("0000000\(number)")
     known.end = bench.end(.refreshTokenRejected, fingerprint: Fingerprint("9f86d081"))
     known.lockedByUser = true
-    known.removal = KnownAccount.Removal(fingerprint: Fingerprint("9f86d082"))
+    known.removal = KnownAccount.PendingRemoval(fingerprint: Fingerprint("9f86d082"))
+    known.formerPlaces = [KnownAccount.FormerPlace(path: "/old/\(number)", fingerprint: nil)]
     return known
   }
 
@@ -32,6 +33,36 @@ struct AccountsFileTests {
     #expect(try await accounts().known(bench.account) == known(1))
     #expect(bench.files.mode(at: bench.accountsPath) == 0o600)
     #expect(bench.files.mode(at: Bench.state) == 0o700)
+  }
+
+  @Test("An account is written under these names, and read back from them")
+  func form() async throws {
+    var known = known(1)
+    known.subject = Subject(issuer: "https://id.example.com", id: "1", isIssuerAssumed: true)
+    known.formerPlaces[0].fingerprint = Fingerprint("9f86d083")
+    try await accounts().update(bench.account, to: known)
+    let text = """
+      {"accounts":{"work":{"end":{"at":"2026-11-21T10:00:00.000Z","fingerprint":"9f86d081",\
+      "reason":"refreshTokenRejected"},"fingerprint":"00000001","issuer":"https://id.example.com",\
+      "issuerAssumed":true,"leftovers":[{"fingerprint":"9f86d083","path":"/old/1"}],"lockedByUser":true,\
+      "marker":"m1","path":"/p/1","removal":{"fingerprint":"9f86d082"},"subject":"1"}},"version":1}
+
+      """
+    #expect(bench.files.text(at: bench.accountsPath) == text)
+    #expect(try await accounts().known(bench.account) == known)
+  }
+
+  @Test("What is not known is not written, and a fingerprint that is none is read as none")
+  func sparse() async throws {
+    var known = KnownAccount()
+    known.removal = KnownAccount.PendingRemoval(fingerprint: nil)
+    try await accounts().update(bench.account, to: known)
+    let text = #"{"accounts":{"work":{"removal":{}}},"version":1}"# + "\n"
+    #expect(bench.files.text(at: bench.accountsPath) == text)
+    bench.files.put(
+      #"{"version":1,"accounts":{"work":{"fingerprint":"x","path":"/p","removal":{"fingerprint":"y"}}}}"#,
+      at: bench.accountsPath)
+    #expect(try await accounts().known(bench.account) == known)
   }
 
   @Test("No token is in it")

@@ -13,7 +13,7 @@ import Testing
         \.item.id)
       #expect(try await outbox.store.change(ids[0], .cancel, releasing: [], at: outbox.now).state == .cancelled)
       #expect(try await outbox.store.change(ids[2], .cancel, releasing: [], at: outbox.now).state == .cancelled)
-      #expect(try await outbox.settle().deliveries.map(\.path) == ["/2"])
+      #expect(try await outbox.claim().deliveries.map(\.path) == ["/2"])
       for (id, state) in [(ids[0], OutboxItem.State.cancelled), (ids[1], .inFlight)] {
         await #expect(throws: OutboxStoreFailure.invalidState(state)) {
           try await outbox.store.change(id, .cancel, releasing: [], at: Sample.start)
@@ -31,13 +31,13 @@ import Testing
       let ids = try await outbox.add(
         Sample.draft("/1", key: "k", expiresAt: outbox.now + .seconds(9)), Sample.draft("/2")
       ).map(\.item.id)
-      let first = try await outbox.settle().deliveries[0]
+      let first = try await outbox.claim().deliveries[0]
       _ = try await outbox.finish(first, .dead(.attemptsExhausted, status: 503, error: "no"))
       outbox.now = outbox.now + .seconds(10)
       let item = try await outbox.store.change(ids[0], .retry, releasing: [], at: outbox.now)
       #expect(item.state == .pending)
       #expect(item.attempts == 0)
-      let paths = try await outbox.settle(follows: true).deliveries
+      let paths = try await outbox.claim(follows: true).deliveries
       #expect(paths.map(\.path) == ["/2", "/1"])
       #expect(paths.map(\.request.idempotencyKey) == [ids[1], "k"])
       await #expect(throws: OutboxStoreFailure.invalidState(.inFlight)) {
@@ -50,14 +50,14 @@ import Testing
   func bulk() async throws {
     try await withStore { outbox in
       for index in 0..<5 { try await outbox.add(Sample.draft("/\(index)", lane: nil)) }
-      for delivery in try await outbox.settle().deliveries {
+      for delivery in try await outbox.claim().deliveries {
         _ = try await outbox.finish(delivery, .dead(.rejected, status: 400, error: "no"))
       }
       let store = outbox.store
       #expect(try await store.changeAll(of: Sample.work, in: .dead, .cancel, limit: 2, at: outbox.now) == 2)
       #expect(try await store.changeAll(of: Sample.work, in: .dead, .retry, limit: 9, at: outbox.now) == 3)
       #expect(try await store.changeAll(of: Sample.other, in: .dead, .retry, limit: 9, at: outbox.now) == 0)
-      #expect(try await outbox.settle().deliveries.count == 3)
+      #expect(try await outbox.claim().deliveries.count == 3)
     }
   }
 
@@ -65,13 +65,13 @@ import Testing
   func retryNow() async throws {
     try await withStore { outbox in
       for index in 0..<5 { try await outbox.add(Sample.draft("/\(index)", lane: nil)) }
-      for (index, delivery) in try await outbox.settle().deliveries.enumerated() {
+      for (index, delivery) in try await outbox.claim().deliveries.enumerated() {
         _ = try await outbox.finish(delivery, outbox.wait(Int64(index) * 1000 + 10))
       }
-      #expect(try await outbox.settle().deliveries.isEmpty)
+      #expect(try await outbox.claim().deliveries.isEmpty)
       #expect(try await outbox.store.retryNow(Sample.work, limit: 100, at: outbox.now) == 5)
       #expect(try await outbox.store.retryNow(Sample.work, limit: 100, at: outbox.now) == 0)
-      #expect(try await outbox.settle().deliveries.count == 5)
+      #expect(try await outbox.claim().deliveries.count == 5)
     }
   }
 
@@ -110,22 +110,22 @@ import Testing
     try await withStore { outbox in
       let body = String(repeating: "x", count: 20_000)
       for index in 0..<200 { try await outbox.add(Sample.draft("/\(index)", body: body, lane: nil)) }
-      for (index, delivery) in try await outbox.settle(limit: 1000).deliveries.enumerated() {
-        let verdict: DeliveryOutcome =
+      for (index, delivery) in try await outbox.claim(limit: 1000).deliveries.enumerated() {
+        let outcome: DeliveryOutcome =
           index < 150 ? .delivered(status: 200) : .dead(.rejected, status: 400, error: "no")
-        _ = try await outbox.finish(delivery, verdict)
+        _ = try await outbox.finish(delivery, outcome)
       }
-      let retention = OutboxRetention(delivered: .seconds(10), dead: .seconds(100), maxFinished: 1000)
+      let settings = OutboxSettings.keeping(delivered: .seconds(10), dead: .seconds(100), maxFinished: 1000)
       let before = try await outbox.pages()
       #expect(try await outbox.store.stats(of: nil).bytes == 50 * 20_000)
       outbox.now = outbox.now + .seconds(11)
-      #expect(try await outbox.store.prune(retention, limit: 100, at: outbox.now))
+      #expect(try await outbox.store.prune(keeping: settings, limit: 100, at: outbox.now))
       #expect(try await outbox.store.stats(of: nil).delivered == 50)
-      while try await outbox.store.prune(retention, limit: 100, at: outbox.now) {}
+      while try await outbox.store.prune(keeping: settings, limit: 100, at: outbox.now) {}
       var stats = try await outbox.store.stats(of: nil)
       #expect((stats.delivered, stats.dead) == (0, 50))
       outbox.now = outbox.now + .seconds(100)
-      while try await outbox.store.prune(retention, limit: 100, at: outbox.now) {}
+      while try await outbox.store.prune(keeping: settings, limit: 100, at: outbox.now) {}
       stats = try await outbox.store.stats(of: nil)
       #expect((stats.dead, stats.bytes) == (0, 0))
       #expect(try await outbox.pages() < before / 2)
@@ -136,11 +136,11 @@ import Testing
   func tooMany() async throws {
     try await withStore { outbox in
       for index in 0..<10 { try await outbox.add(Sample.draft("/\(index)", lane: nil)) }
-      for delivery in try await outbox.settle().deliveries {
+      for delivery in try await outbox.claim().deliveries {
         _ = try await outbox.finish(delivery, .delivered(status: 200))
       }
-      let retention = OutboxRetention(delivered: .seconds(1000), dead: .seconds(1000), maxFinished: 4)
-      _ = try await outbox.store.prune(retention, limit: 100, at: outbox.now)
+      let settings = OutboxSettings.keeping(delivered: .seconds(1000), dead: .seconds(1000), maxFinished: 4)
+      _ = try await outbox.store.prune(keeping: settings, limit: 100, at: outbox.now)
       #expect(try await outbox.store.stats(of: nil).delivered == 4)
     }
   }

@@ -55,7 +55,7 @@ import Testing
       let outbox = StoreFixture(folder: TemporaryFolder(), store: opened.store)
       defer { outbox.folder.remove() }
       do {
-        _ = try await outbox.settle()
+        _ = try await outbox.claim()
         Issue.record("It was taken.")
       } catch OutboxStoreFailure.broken {}
       #expect(try SQLiteOutboxStore.open(at: path, now: Sample.start).setAside != nil)
@@ -70,7 +70,7 @@ import Testing
       let opened = try SQLiteOutboxStore.open(at: path, now: Sample.start)
       let outbox = StoreFixture(folder: TemporaryFolder(), store: opened.store)
       defer { outbox.folder.remove() }
-      let delivery = try #require(try await outbox.settle().deliveries.first)
+      let delivery = try #require(try await outbox.claim().deliveries.first)
       #expect(try await outbox.finish(delivery, .delivered(status: 200)).map(\.state) == [.delivered])
       #expect(try await outbox.store.list(OutboxQuery()).items.count == 1)
     }

@@ -21,7 +21,7 @@ import Testing
       #expect(item.subject == Sample.alice)
       #expect(item.idempotencyKey == item.id)
       #expect(item.bytes == 5 + 3 + 4 + 7)
-      let delivery = try #require(try await outbox.settle().deliveries.first)
+      let delivery = try #require(try await outbox.claim().deliveries.first)
       #expect(delivery.request.headers == draft.headers)
       #expect(delivery.request.body == draft.body)
       #expect(delivery.request.idempotencyKey == item.id)
@@ -40,7 +40,7 @@ import Testing
       }
       let other = try await outbox.add(Sample.draft(body: "b", key: "k"), subject: Sample.bob)[0]
       #expect(!other.isDuplicate)
-      let delivery = try #require(try await outbox.settle().deliveries.first)
+      let delivery = try #require(try await outbox.claim().deliveries.first)
       _ = try await outbox.finish(delivery, .delivered(status: 200))
       let late = try await outbox.add(Sample.draft(body: "a", key: "k"))[0]
       #expect(late.isDuplicate)
@@ -72,7 +72,7 @@ import Testing
   @Test("Items and bytes have limits, and many are taken whole or not at all")
   func limits() async throws {
     try await withStore { outbox in
-      outbox.limits = OutboxLimits(items: 3, bytes: 10)
+      outbox.settings = .limits(items: 3, bytes: 10)
       try await outbox.add(Sample.draft(body: "12345"))
       await #expect(throws: OutboxStoreFailure.full) { try await outbox.add(Sample.draft(body: "123456")) }
       await #expect(throws: OutboxStoreFailure.full) {
@@ -81,7 +81,7 @@ import Testing
       #expect(try await outbox.store.stats(of: nil).pending == 1)
       try await outbox.add(Sample.draft(), Sample.draft())
       await #expect(throws: OutboxStoreFailure.full) { try await outbox.add(Sample.draft()) }
-      let delivery = try #require(try await outbox.settle().deliveries.first)
+      let delivery = try #require(try await outbox.claim().deliveries.first)
       _ = try await outbox.finish(delivery, .delivered(status: 200))
       try await outbox.add(Sample.draft(body: "1234567890"))
       #expect(try await outbox.store.stats(of: nil).bytes == 10)
@@ -111,7 +111,7 @@ import Testing
       try await outbox.add(Sample.draft("/new", replaceKey: "r"), Sample.draft("/other", lane: "x", replaceKey: "r"))
       #expect(try await outbox.state(ids[1]) == .superseded)
       var order: [String] = []
-      while let delivery = try await outbox.settle().deliveries.first(where: { $0.path != "/other" }) {
+      while let delivery = try await outbox.claim().deliveries.first(where: { $0.path != "/other" }) {
         order.append(delivery.path)
         if delivery.path == "/new" { try await outbox.add(Sample.draft("/newer", replaceKey: "r")) }
         _ = try await outbox.finish(delivery, .delivered(status: 200))
@@ -128,12 +128,12 @@ import Testing
       let item = try await outbox.add(Sample.draft("/later", notBefore: due), Sample.draft("/behind"))[0].item
       #expect(item.state == .waiting)
       #expect(item.nextAttemptAt == due)
-      let first = try await outbox.settle()
+      let first = try await outbox.claim()
       #expect(first.deliveries.isEmpty)
       #expect(first.claimed.nextDueAt == due)
       #expect(try await outbox.store.retryNow(Sample.work, limit: 10, at: outbox.now) == 0)
       outbox.now = due
-      #expect(try await outbox.settle().deliveries.map(\.path) == ["/later"])
+      #expect(try await outbox.claim().deliveries.map(\.path) == ["/later"])
     }
   }
 

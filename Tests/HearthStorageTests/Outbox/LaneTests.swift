@@ -12,13 +12,13 @@ import Testing
       try await outbox.add(
         Sample.draft("/a1", lane: "a"), Sample.draft("/a2", lane: "a"), Sample.draft("/b1", lane: "b"),
         Sample.draft("/u1", lane: nil), Sample.draft("/u2", lane: nil))
-      let first = try await outbox.settle().deliveries
+      let first = try await outbox.claim().deliveries
       #expect(Set(first.map(\.path)) == ["/a1", "/b1", "/u1", "/u2"])
-      #expect(try await outbox.settle().deliveries.isEmpty)
+      #expect(try await outbox.claim().deliveries.isEmpty)
       let a1 = try #require(first.first { $0.path == "/a1" })
-      let next = try await outbox.settle([FinishedDelivery(number: a1.number, verdict: .delivered(status: 200))])
+      let next = try await outbox.claim([FinishedDelivery(number: a1.number, outcome: .delivered(status: 200))])
       #expect(next.deliveries.map(\.path) == ["/a2"])
-      #expect(next.settlement.changed.map(\.state) == [.delivered])
+      #expect(next.completion.changed.map(\.state) == [.delivered])
     }
   }
 
@@ -28,12 +28,12 @@ import Testing
       try await outbox.add(
         Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3", notBefore: outbox.now + .seconds(9)),
         Sample.draft("/4"), Sample.draft("/b1", lane: "b"))
-      let (deliveries, claimed, _) = try await outbox.settle(follows: true)
-      #expect(claimed.runs.map { $0.deliveries.map(\.path) } == [["/1", "/2"], ["/b1"]])
+      let (deliveries, claimed, _) = try await outbox.claim(follows: true)
+      #expect(claimed.batches.map { $0.deliveries.map(\.path) } == [["/1", "/2"], ["/b1"]])
       let finished = deliveries.filter { $0.path != "/b1" }.map {
-        FinishedDelivery(number: $0.number, verdict: .delivered(status: 200))
+        FinishedDelivery(number: $0.number, outcome: .delivered(status: 200))
       }
-      #expect(try await outbox.settle(finished, follows: true).deliveries.isEmpty)
+      #expect(try await outbox.claim(finished, follows: true).deliveries.isEmpty)
     }
   }
 
@@ -43,15 +43,15 @@ import Testing
       try await outbox.add(
         Sample.draft("/retried"), Sample.draft("/behind"),
         Sample.draft("/later", lane: nil, notBefore: outbox.now + .seconds(9)))
-      let head = try #require(try await outbox.settle(limit: 1).deliveries.first)
+      let head = try #require(try await outbox.claim(limit: 1).deliveries.first)
       _ = try await outbox.finish(head, outbox.wait(5))
-      let early = try await outbox.settle(open: [Sample.secondOrigin])
-      #expect(early.settlement.changed.isEmpty && early.claimed.nextDueAt == outbox.now + .seconds(5))
+      let early = try await outbox.claim(open: [Sample.secondOrigin])
+      #expect(early.completion.changed.isEmpty && early.claimed.nextDueAt == outbox.now + .seconds(5))
       outbox.now = outbox.now + .seconds(9)
       var dead: [String] = []
-      for _ in 0..<2 { dead += try await outbox.settle(open: [Sample.secondOrigin]).settlement.changed.map(\.url) }
+      for _ in 0..<2 { dead += try await outbox.claim(open: [Sample.secondOrigin]).completion.changed.map(\.url) }
       #expect(dead.sorted() == ["behind", "later", "retried"].map { "https://api.example.com/\($0)" })
-      #expect(try await outbox.settle(open: [Sample.secondOrigin]).claimed.nextDueAt == nil)
+      #expect(try await outbox.claim(open: [Sample.secondOrigin]).claimed.nextDueAt == nil)
     }
   }
 
@@ -59,16 +59,16 @@ import Testing
   func waitingHead() async throws {
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3"), Sample.draft("/b", lane: "b"))
-      let taken = try await outbox.settle(follows: true).deliveries
-      let verdicts = [
+      let taken = try await outbox.claim(follows: true).deliveries
+      let outcomes = [
         "/1": DeliveryOutcome.delivered(status: 200), "/2": outbox.wait(60), "/3": .released, "/b": .released,
       ]
-      let finished = try taken.map { FinishedDelivery(number: $0.number, verdict: try #require(verdicts[$0.path])) }
-      let next = try await outbox.settle(finished, follows: true)
+      let finished = try taken.map { FinishedDelivery(number: $0.number, outcome: try #require(outcomes[$0.path])) }
+      let next = try await outbox.claim(finished, follows: true)
       #expect(next.deliveries.map(\.path) == ["/b"])
       #expect(next.claimed.nextDueAt == outbox.now + .seconds(60))
       outbox.now = outbox.now + .seconds(60)
-      #expect(try await outbox.settle(follows: true).deliveries.map(\.path) == ["/2", "/3"])
+      #expect(try await outbox.claim(follows: true).deliveries.map(\.path) == ["/2", "/3"])
     }
   }
 
@@ -76,13 +76,13 @@ import Testing
   func deadLeaves() async throws {
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/1"), Sample.draft("/2"))
-      let first = try #require(try await outbox.settle().deliveries.first)
+      let first = try #require(try await outbox.claim().deliveries.first)
       let dead = try await outbox.finish(first, .dead(.rejected, status: 404, error: "404: none"))
       #expect(dead.map(\.reason) == [.rejected])
       #expect(dead.map(\.lastStatus) == [404])
       #expect(dead.map(\.lastError) == ["404: none"])
-      #expect(try await outbox.settle().deliveries.map(\.path) == ["/2"])
-      #expect(try await outbox.settle().deliveries.isEmpty)
+      #expect(try await outbox.claim().deliveries.map(\.path) == ["/2"])
+      #expect(try await outbox.claim().deliveries.isEmpty)
     }
   }
 
@@ -90,15 +90,15 @@ import Testing
   func unreachable() async throws {
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/1"), Sample.draft("/2", lane: nil))
-      let first = try await outbox.settle(limit: 1, unordered: 0).deliveries[0]
+      let first = try await outbox.claim(limit: 1, unordered: 0).deliveries[0]
       let probeAt = outbox.now + .seconds(5)
       let item = try await outbox.finish(first, .unreachable(probeAt: probeAt, status: nil, error: "refused"))[0]
       #expect(item.state == .waiting)
       #expect(item.attempts == 0)
       #expect(item.nextAttemptAt == probeAt)
-      #expect(try await outbox.settle(open: [], configured: [Sample.origin]).deliveries.isEmpty)
-      #expect(try await outbox.settle(open: [], probed: [Sample.origin]).deliveries.count == 1)
-      #expect(try await outbox.settle().deliveries.count == 1)
+      #expect(try await outbox.claim(open: [], configured: [Sample.origin]).deliveries.isEmpty)
+      #expect(try await outbox.claim(open: [], probed: [Sample.origin]).deliveries.count == 1)
+      #expect(try await outbox.claim().deliveries.count == 1)
     }
   }
 
@@ -106,12 +106,12 @@ import Testing
   func answeredByGateway() async throws {
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/1", lane: "a"), Sample.draft("/2", lane: "b"))
-      let first = try await outbox.settle(limit: 1).deliveries[0]
+      let first = try await outbox.claim(limit: 1).deliveries[0]
       let probeAt = outbox.now + .seconds(5)
       _ = try await outbox.finish(first, .unreachable(probeAt: probeAt, status: 407, error: ""))
-      #expect(try await outbox.settle().deliveries.map(\.path) == ["/2"])
+      #expect(try await outbox.claim().deliveries.map(\.path) == ["/2"])
       outbox.now = probeAt
-      #expect(try await outbox.settle().deliveries.map(\.path) == ["/1"])
+      #expect(try await outbox.claim().deliveries.map(\.path) == ["/1"])
     }
   }
 
@@ -119,10 +119,10 @@ import Testing
   func dueTogether() async throws {
     try await withStore { outbox in
       for index in 0..<8 { try await outbox.add(Sample.draft("/\(index)", lane: nil)) }
-      let finished = try await outbox.settle().deliveries.map {
-        FinishedDelivery(number: $0.number, verdict: .unreachable(probeAt: outbox.now, status: nil, error: "refused"))
+      let finished = try await outbox.claim().deliveries.map {
+        FinishedDelivery(number: $0.number, outcome: .unreachable(probeAt: outbox.now, status: nil, error: "refused"))
       }
-      #expect(try await outbox.settle(finished, limit: 8).deliveries.count == 8)
+      #expect(try await outbox.claim(finished, limit: 8).deliveries.count == 8)
     }
   }
 
@@ -130,12 +130,12 @@ import Testing
   func setBackBetweenStarts() async throws {
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/1"))
-      let first = try await outbox.settle().deliveries[0]
+      let first = try await outbox.claim().deliveries[0]
       let probeAt = outbox.now + .seconds(5)
       _ = try await outbox.finish(first, .unreachable(probeAt: probeAt, status: nil, error: "refused"))
       outbox.now = outbox.now - .seconds(3600)
       try await outbox.store.recover(at: outbox.now)
-      #expect(try await outbox.settle().deliveries.map(\.path) == ["/1"])
+      #expect(try await outbox.claim().deliveries.map(\.path) == ["/1"])
     }
   }
 
@@ -148,14 +148,14 @@ import Testing
       var paths: [String] = []
       for _ in 0..<6 {
         outbox.now = outbox.now + .seconds(5)
-        let probes = try await outbox.settle(open: [], probed: [Sample.origin]).deliveries
+        let probes = try await outbox.claim(open: [], probed: [Sample.origin]).deliveries
         paths += probes.map(\.path)
         for probe in probes {
           _ = try await outbox.finish(probe, .unreachable(probeAt: outbox.now, status: 407, error: ""))
         }
       }
       #expect(paths == ["/1", "/3", "/4", "/1", "/3", "/4"])
-      #expect(Set(try await outbox.settle().deliveries.map(\.path)) == ["/1", "/3", "/4"])
+      #expect(Set(try await outbox.claim().deliveries.map(\.path)) == ["/1", "/3", "/4"])
     }
   }
 
@@ -164,10 +164,10 @@ import Testing
     try await withStore { outbox in
       try await outbox.add(
         Sample.draft("/1", origin: "https://second.example.com"), Sample.draft("/2"))
-      let next = try await outbox.settle()
-      #expect(next.settlement.changed.map(\.reason) == [.rejected])
+      let next = try await outbox.claim()
+      #expect(next.completion.changed.map(\.reason) == [.rejected])
       #expect(next.claimed.cut != [])
-      let paths = next.deliveries.map(\.path) + (try await outbox.settle().deliveries.map(\.path))
+      let paths = next.deliveries.map(\.path) + (try await outbox.claim().deliveries.map(\.path))
       #expect(paths == ["/2"])
     }
   }
@@ -176,10 +176,10 @@ import Testing
   func noStarvation() async throws {
     try await withStore { outbox in
       for index in 0..<4 { try await outbox.add(Sample.draft("/old\(index)", lane: nil)) }
-      for delivery in try await outbox.settle().deliveries { _ = try await outbox.finish(delivery, outbox.wait(1)) }
+      for delivery in try await outbox.claim().deliveries { _ = try await outbox.finish(delivery, outbox.wait(1)) }
       for index in 0..<20 { try await outbox.add(Sample.draft("/new\(index)", lane: nil)) }
       outbox.now = outbox.now + .seconds(2)
-      let paths = try await outbox.settle(limit: 6).deliveries.map(\.path)
+      let paths = try await outbox.claim(limit: 6).deliveries.map(\.path)
       #expect(paths.count { $0.hasPrefix("/old") } == 3)
       #expect(paths.count { $0.hasPrefix("/new") } == 3)
     }
@@ -189,18 +189,18 @@ import Testing
   func recovery() async throws {
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3"), Sample.draft("/u", lane: nil))
-      let taken = try await outbox.settle(limit: 3, follows: true).deliveries
+      let taken = try await outbox.claim(limit: 3, follows: true).deliveries
       let keys = Dictionary(uniqueKeysWithValues: taken.map { ($0.path, $0.request.idempotencyKey) })
       outbox.now = outbox.now + .seconds(60)
       try await outbox.store.recover(at: outbox.now)
       #expect(try await outbox.store.stats(of: nil).inFlight == 0)
       try outbox.expectSound()
-      let again = try await outbox.settle(follows: true).deliveries
+      let again = try await outbox.claim(follows: true).deliveries
       #expect(Set(again.map(\.path)) == ["/1", "/2", "/3", "/u"])
       #expect(again.map(\.path).filter { $0 != "/u" } == ["/1", "/2", "/3"])
       for delivery in again where keys[delivery.path] != nil {
         #expect(delivery.request.idempotencyKey == keys[delivery.path])
-        #expect(delivery.attempts == 0)
+        #expect(delivery.item.attempts == 0)
       }
     }
   }
@@ -211,14 +211,14 @@ import Testing
       let items = try await outbox.add(
         Sample.draft("/post", lane: "a"), Sample.draft("/put", method: "PUT", lane: "b"), Sample.draft("/a2", lane: "a")
       )
-      for delivery in try await outbox.settle().deliveries {
+      for delivery in try await outbox.claim().deliveries {
         _ = try await outbox.finish(delivery, outbox.wait(1, unknown: true, status: nil))
       }
       outbox.now = outbox.now + .seconds(24 * 3600 + 1)
-      let next = try await outbox.settle()
-      #expect(next.settlement.changed.map(\.reason) == [.needsReview])
-      #expect(next.settlement.changed.map(\.state) == [.held])
-      let taken = next.deliveries.map(\.path) + (try await outbox.settle().deliveries.map(\.path))
+      let next = try await outbox.claim()
+      #expect(next.completion.changed.map(\.reason) == [.needsReview])
+      #expect(next.completion.changed.map(\.state) == [.held])
+      let taken = next.deliveries.map(\.path) + (try await outbox.claim().deliveries.map(\.path))
       #expect(Set(taken) == ["/put", "/a2"])
       #expect(try await outbox.store.stats(of: nil).held == 1)
       _ = try await outbox.store.change(items[0].item.id, .retry, releasing: [], at: outbox.now)
@@ -233,11 +233,11 @@ import Testing
       try await outbox.add(Sample.draft("/lane"))
       for index in 0..<50 { try await outbox.add(Sample.draft("/l", lane: "\(index)")) }
       try await outbox.add(Sample.draft("/last", lane: nil))
-      let mixed = try await outbox.settle(limit: 2)
+      let mixed = try await outbox.claim(limit: 2)
       #expect(mixed.deliveries.map(\.path) == ["/lane", "/l", "/u", "/u"])
-      #expect(mixed.deliveries.map(\.isUnordered) == [false, false, true, true])
+      #expect(mixed.deliveries.map { $0.item.lane == nil } == [false, false, true, true])
       #expect(mixed.claimed.cut == .all)
-      let unordered = try await outbox.settle(limit: 100, lanes: 0)
+      let unordered = try await outbox.claim(limit: 100, lanes: 0)
       #expect(unordered.deliveries.count == 49)
       #expect(unordered.deliveries.last?.path == "/last")
       #expect(unordered.claimed.cut.isEmpty)
@@ -249,10 +249,10 @@ import Testing
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/post"))
       let sent = outbox.now
-      _ = try await outbox.settle()
+      _ = try await outbox.claim()
       outbox.now = outbox.now + .seconds(24 * 3600 + 1)
       try await outbox.store.recover(at: outbox.now)
-      let held = try #require(try await outbox.settle().settlement.changed.first)
+      let held = try #require(try await outbox.claim().completion.changed.first)
       #expect(held.reason == .needsReview)
       #expect(
         held.lastError
@@ -267,14 +267,14 @@ import Testing
       let id = try await outbox.add(
         Sample.draft("/1", expiresAt: outbox.now + .seconds(5)), Sample.draft("/2"))[0].item.id
       outbox.now = outbox.now + .seconds(5)
-      let doubtful = try await outbox.settle(trusted: false)
+      let doubtful = try await outbox.claim(trusted: false)
       #expect(doubtful.deliveries.isEmpty)
       #expect(doubtful.claimed.timeNeededFrom == Sample.origin)
-      #expect(doubtful.settlement.nextExpiryAt == outbox.now)
+      #expect(doubtful.completion.nextExpiryAt == outbox.now)
       #expect(doubtful.claimed.cut.isEmpty)
       #expect(try await outbox.store.expire(limit: 10, at: outbox.now).items.map(\.id) == [id])
       #expect(try await outbox.store.item(id)?.reason == .expired)
-      #expect(try await outbox.settle().deliveries.map(\.path) == ["/2"])
+      #expect(try await outbox.claim().deliveries.map(\.path) == ["/2"])
     }
   }
 
@@ -283,15 +283,15 @@ import Testing
     try await withStore { outbox in
       let notBefore = outbox.now + .seconds(7 * 24 * 3600)
       try await outbox.add(Sample.draft("/1"), Sample.draft("/later", lane: "b", notBefore: notBefore))
-      let delivery = try await outbox.settle().deliveries[0]
+      let delivery = try await outbox.claim().deliveries[0]
       _ = try await outbox.finish(delivery, outbox.wait(60))
       let back = Duration.seconds(-3600)
       outbox.now = outbox.now + back
       try await outbox.store.shiftSchedule(shift: back, at: outbox.now)
-      #expect(try await outbox.settle().claimed.nextDueAt == outbox.now + .seconds(60))
+      #expect(try await outbox.claim().claimed.nextDueAt == outbox.now + .seconds(60))
       outbox.now = outbox.now - .seconds(30 * 24 * 3600)
       try await outbox.store.shiftSchedule(shift: .zero, at: outbox.now)
-      #expect(try await outbox.settle().claimed.nextDueAt == outbox.now + .seconds(24 * 3600))
+      #expect(try await outbox.claim().claimed.nextDueAt == outbox.now + .seconds(24 * 3600))
       let items = try await outbox.store.list(OutboxQuery(lane: "b")).items
       #expect(items.map(\.nextAttemptAt) == [notBefore])
     }
@@ -302,9 +302,9 @@ import Testing
     try await withStore { outbox in
       let id = try await outbox.add(Sample.draft("/1"), Sample.draft("/2"))[0].item.id
       try await outbox.store.withConnection { try $0.execute(sql: "DELETE FROM contents WHERE item = 1") }
-      let next = try await outbox.settle()
-      #expect(next.settlement.changed.map(\.id) == [id])
-      #expect(try await outbox.settle().deliveries.map(\.path) == ["/2"])
+      let next = try await outbox.claim()
+      #expect(next.completion.changed.map(\.id) == [id])
+      #expect(try await outbox.claim().deliveries.map(\.path) == ["/2"])
       try await outbox.store.withConnection { try $0.execute(sql: "INSERT INTO contents VALUES (1, '', NULL)") }
     }
   }

@@ -16,7 +16,7 @@ import Testing
   @Test(
     "An outbox of a newer version is refused in one sentence and left as it is, under suspicion too",
     arguments: [false, true])
-  func newer(isSuspect: Bool) async throws {
+  func newer(needsCheck: Bool) async throws {
     let folder = TemporaryFolder()
     defer { folder.remove() }
     let path = folder.file("outbox.sqlite")
@@ -24,7 +24,7 @@ import Testing
     let outbox = StoreFixture(folder: folder, store: try SQLiteOutboxStore.open(at: path, now: Sample.start).store)
     try await outbox.add(Sample.draft("/1"))
     try await outbox.store.withConnection { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('99')") }
-    if isSuspect { OutboxFile(path).markContested() }
+    if needsCheck { OutboxFile(path).requestCheck() }
     let before = [folder.bytes(of: "outbox.sqlite"), folder.bytes(of: "outbox.sqlite-wal")]
     #expect(!before[1].isEmpty)
 

@@ -90,7 +90,7 @@ import Testing
     #expect(!folder.names.contains("outbox.sqlite-suspect"))
   }
 
-  @Test("What was removed or replaced takes in nothing more, and delivers what is in it", arguments: [false, true])
+  @Test("What was removed or replaced accepts nothing more, and delivers what is in it", arguments: [false, true])
   func removed(isReplaced: Bool) async throws {
     let folder = TemporaryFolder()
     defer { folder.remove() }
@@ -100,10 +100,10 @@ import Testing
     unlink(path)
     if isReplaced { close(Glibc.open(path, O_CREAT | O_WRONLY, 0o600)) }
     let refusal = OutboxStoreFailure.unavailable(
-      "The outbox \(path) was removed or replaced while it was open: it takes in nothing more until the daemon is restarted."
+      "The outbox \(path) was removed or replaced while it was open: it accepts nothing more until the daemon is restarted."
     )
     await #expect(throws: refusal) { try await outbox.add(Sample.draft("/2")) }
-    let delivery = try #require(try await outbox.settle().deliveries.first)
+    let delivery = try #require(try await outbox.claim().deliveries.first)
     #expect(try await outbox.finish(delivery, .delivered(status: 200)).map(\.state) == [.delivered])
   }
 
@@ -114,7 +114,7 @@ import Testing
     let path = folder.file("outbox.sqlite")
     let outbox = StoreFixture(folder: folder, store: try SQLiteOutboxStore.open(at: path, now: Sample.start).store)
     try await outbox.add(Sample.draft())
-    OutboxFile(path).markContested()
+    OutboxFile(path).requestCheck()
     let opened = try SQLiteOutboxStore.open(at: path, now: Sample.start)
     #expect(opened.setAside == nil)
     #expect(try await opened.store.stats(of: nil).pending == 1)
@@ -165,7 +165,7 @@ import Testing
   func fullDisk() async throws {
     try await withStore { outbox in
       for index in 0..<20 { try await outbox.add(Sample.draft("/\(index)", lane: nil)) }
-      let taken = try await outbox.settle().deliveries
+      let taken = try await outbox.claim().deliveries
       try await outbox.store.withConnection { db in
         let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
         try db.execute(sql: "PRAGMA max_page_count = \(pages)")
@@ -190,18 +190,18 @@ import Testing
     let folder = TemporaryFolder()
     defer { folder.remove() }
     let reserve = DiskReserve(folder.file("reserve"), size: 4096)
-    #expect(reserve.hold())
+    #expect(reserve.allocate())
     #expect(folder.bytes(of: "reserve").count == 4096)
-    #expect(reserve.hold(10_000))
+    #expect(reserve.allocate(10_000))
     #expect(folder.bytes(of: "reserve").count == 12_288)
-    #expect(reserve.hold())
+    #expect(reserve.allocate())
     #expect(folder.bytes(of: "reserve").count == 4096)
     reserve.release()
-    #expect(!reserve.isHeld)
+    #expect(!reserve.isAllocated)
     #expect(folder.names.isEmpty)
     let nowhere = DiskReserve(folder.file("none/reserve"))
-    #expect(!nowhere.hold())
-    #expect(!nowhere.isHeld)
+    #expect(!nowhere.allocate())
+    #expect(!nowhere.isAllocated)
   }
 
   @Test("`database is locked`: a lock of somebody else is waited out, and no item is lost to it")

@@ -9,12 +9,12 @@ import Testing
   func adoption() async throws {
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/1"), Sample.draft("/2"), subject: nil)
-      #expect(try await outbox.settle().deliveries.isEmpty)
+      #expect(try await outbox.claim().deliveries.isEmpty)
       #expect(try await outbox.store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 10).isDone)
-      #expect(try await outbox.settle(subject: Sample.bob).deliveries.isEmpty)
-      let delivery = try #require(try await outbox.settle().deliveries.first)
+      #expect(try await outbox.claim(subject: Sample.bob).deliveries.isEmpty)
+      let delivery = try #require(try await outbox.claim().deliveries.first)
       #expect(delivery.path == "/1")
-      #expect(delivery.subject == Sample.alice)
+      #expect(delivery.item.subject == Sample.alice)
     }
   }
 
@@ -24,7 +24,7 @@ import Testing
       let id = try await outbox.add(Sample.draft(), subject: nil)[0].item.id
       #expect(
         try await outbox.store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: false, limit: 10).isDone)
-      #expect(try await outbox.settle().deliveries.isEmpty)
+      #expect(try await outbox.claim().deliveries.isEmpty)
       #expect(try await outbox.store.item(id)?.subject == nil)
       #expect(try await outbox.state(id) == .pending)
     }
@@ -39,7 +39,7 @@ import Testing
       #expect(try await !outbox.store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 2).isDone)
       #expect(try await outbox.store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 2).isDone)
       try outbox.expectSound()
-      let paths = try await outbox.settle(follows: true).deliveries.map(\.path)
+      let paths = try await outbox.claim(follows: true).deliveries.map(\.path)
       #expect(paths.filter { $0 != "/u" } == ["/1", "/2", "/3", "/4"])
       #expect(paths.contains("/u"))
     }
@@ -61,13 +61,13 @@ import Testing
       #expect(try await store.list(OutboxQuery(state: .pending)).items.count == 1)
       let stats = try await store.stats(of: Sample.work)
       #expect((stats.held, stats.pending) == (1, 1))
-      #expect(try await outbox.settle(subject: Sample.bob).deliveries.map(\.path) == ["/bob"])
+      #expect(try await outbox.claim(subject: Sample.bob).deliveries.map(\.path) == ["/bob"])
       await #expect(throws: OutboxStoreFailure.invalidState(.held)) {
         try await store.change(id, .retry, releasing: [], at: Sample.start)
       }
       _ = try await store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 10)
       #expect(try await outbox.state(id) == .pending)
-      #expect(try await outbox.settle().deliveries.map(\.path) == ["/alice"])
+      #expect(try await outbox.claim().deliveries.map(\.path) == ["/alice"])
     }
   }
 
@@ -76,7 +76,7 @@ import Testing
     try await withStore { outbox in
       try await outbox.add(Sample.draft())
       let namesake = Subject(issuer: "https://elsewhere.example.com", id: Sample.alice.id)
-      #expect(try await outbox.settle(subject: namesake).deliveries.isEmpty)
+      #expect(try await outbox.claim(subject: namesake).deliveries.isEmpty)
     }
   }
 
@@ -85,7 +85,7 @@ import Testing
     try await withStore { outbox in
       let assumed = Subject(issuer: "https://tokens.example.com", id: Sample.alice.id, isIssuerAssumed: true)
       let early = try await outbox.add(Sample.draft("/1"), Sample.draft("/2"), subject: assumed)
-      let sent = try await outbox.settle(subject: assumed).deliveries
+      let sent = try await outbox.claim(subject: assumed).deliveries
       #expect(sent.map(\.path) == ["/1"])
       let store = outbox.store
       #expect(try await store.bind(Sample.work, to: Sample.alice, formerly: assumed, adopts: false, limit: 10).isDone)
@@ -94,23 +94,23 @@ import Testing
       try await outbox.add(Sample.draft("/3"), subject: assumed)
       #expect(try await store.bind(Sample.work, to: Sample.alice, formerly: assumed, adopts: false, limit: 10).isDone)
       _ = try await outbox.finish(sent[0], .delivered(status: 200))
-      let second = try await outbox.settle().deliveries
+      let second = try await outbox.claim().deliveries
       _ = try await outbox.finish(second[0], .delivered(status: 200))
-      let third = try await outbox.settle().deliveries
+      let third = try await outbox.claim().deliveries
       #expect(second.map(\.path) == ["/2"] && third.map(\.path) == ["/3"])
       #expect(try await store.stats(of: Sample.work).held == 0)
     }
   }
 
   @Test("Discarding takes back one subject's undelivered items, in steps")
-  func discard() async throws {
+  func purge() async throws {
     try await withStore { outbox in
       for index in 0..<5 { try await outbox.add(Sample.draft("/\(index)")) }
       let bobs = try await outbox.add(Sample.draft("/bob"), subject: Sample.bob)[0].item.id
       let store = outbox.store
-      #expect(try await store.discard(Sample.work, of: Sample.alice, limit: 3, at: outbox.now) == 3)
-      #expect(try await store.discard(Sample.work, of: Sample.alice, limit: 3, at: outbox.now) == 2)
-      #expect(try await outbox.settle().deliveries.isEmpty)
+      #expect(try await store.purge(Sample.work, of: Sample.alice, limit: 3, at: outbox.now) == 3)
+      #expect(try await store.purge(Sample.work, of: Sample.alice, limit: 3, at: outbox.now) == 2)
+      #expect(try await outbox.claim().deliveries.isEmpty)
       #expect(try await outbox.state(bobs) == .pending)
       #expect(try await store.list(OutboxQuery(state: .cancelled)).items.count == 5)
     }

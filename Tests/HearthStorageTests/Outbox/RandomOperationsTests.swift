@@ -40,7 +40,7 @@ import Testing
             subject: subject)
           added += 1
         case 5...7:
-          let claim = try await outbox.settle(
+          let claim = try await outbox.claim(
             subject: subject, limit: Int.random(in: 1...6, using: &random), follows: Bool.random(using: &random),
             trusted: Bool.random(using: &random))
           taken += claim.deliveries
@@ -49,16 +49,16 @@ import Testing
           taken.shuffle(using: &random)
           var finished: [FinishedDelivery] = []
           for delivery in taken {
-            let verdicts: [DeliveryOutcome] = [
+            let outcomes: [DeliveryOutcome] = [
               .delivered(status: 200), .delivered(status: 200), outbox.wait(2), .released,
               .dead(.rejected, status: 400, error: "no"),
               .unreachable(probeAt: outbox.now, status: nil, error: "no"),
             ]
             finished.append(
-              FinishedDelivery(number: delivery.number, verdict: verdicts.randomElement(using: &random) ?? .released))
+              FinishedDelivery(number: delivery.number, outcome: outcomes.randomElement(using: &random) ?? .released))
           }
           taken = []
-          _ = try await outbox.store.settle(finished, claims: [], at: outbox.now)
+          _ = try await outbox.store.complete(finished, claiming: [], at: outbox.now)
         case 10:
           let items = try await outbox.store.list(OutboxQuery(limit: 1000)).items
           if let item = items.randomElement(using: &random) {
@@ -74,8 +74,8 @@ import Testing
             Sample.work, to: user, formerly: nil, adopts: taken.isEmpty, limit: Int.random(in: 1...9, using: &random))
         default:
           _ = try await outbox.store.expire(limit: 3, at: outbox.now)
-          let retention = OutboxRetention(delivered: .seconds(60), dead: .seconds(90), maxFinished: 50)
-          _ = try await outbox.store.prune(retention, limit: 5, at: outbox.now)
+          let settings = OutboxSettings.keeping(delivered: .seconds(60), dead: .seconds(90), maxFinished: 50)
+          _ = try await outbox.store.prune(keeping: settings, limit: 5, at: outbox.now)
         }
         if step.isMultiple(of: 25), taken.isEmpty { try outbox.expectSound() }
       }

@@ -10,15 +10,15 @@ struct StoreFixture: Sendable {
   let store: SQLiteOutboxStore
   var now = Sample.start
   var policy = DeliveryPolicy(OutboxSettings())
-  var limits = OutboxLimits(items: 100_000, bytes: 1 << 30)
+  var settings = OutboxSettings()
 
   var path: String { folder.file("outbox.sqlite") }
 
   @discardableResult
   func add(
     _ drafts: OutboxDraft..., subject: Subject? = Sample.alice
-  ) async throws -> [OutboxReceipts.Receipt] {
-    try await store.enqueue(drafts.map { try new($0, subject) }, limits: limits, at: now).receipts
+  ) async throws -> [OutboxReceipt] {
+    try await store.enqueue(drafts.map { try new($0, subject) }, within: settings, at: now).receipts
   }
 
   func new(_ draft: OutboxDraft, _ subject: Subject? = Sample.alice) throws -> NewOutboxItem {
@@ -26,24 +26,24 @@ struct StoreFixture: Sendable {
     return NewOutboxItem(id: id, draft: draft, url: try draft.checked(maxBody: 1 << 20), subject: subject)
   }
 
-  func settle(
+  func claim(
     _ finished: [FinishedDelivery] = [], subject: Subject? = Sample.alice, limit: Int = 100, lanes: Int? = nil,
     unordered: Int? = nil,
     follows: Bool = false,
     open: Set<Origin> = [Sample.origin], probed: Set<Origin> = [], configured: Set<Origin>? = nil,
     trusted: Bool = true, account: AccountName = Sample.work
-  ) async throws -> (deliveries: [Delivery], claimed: OutboxSettlement.Claimed, settlement: OutboxSettlement) {
+  ) async throws -> (deliveries: [Delivery], claimed: OutboxCompletion.Claimed, completion: OutboxCompletion) {
     let claim = OutboxClaim(
       account: account, subject: subject, lanes: lanes ?? limit, unordered: unordered ?? limit, takesFollowers: follows,
       open: open, probed: probed,
       configured: configured ?? open.union(probed), agreedTime: trusted ? now : nil, policy: policy)
-    let settlement = try await store.settle(finished, claims: [claim], at: now)
-    let claimed = try #require(settlement.claimed[account])
-    return (claimed.runs.flatMap(\.deliveries), claimed, settlement)
+    let completion = try await store.complete(finished, claiming: [claim], at: now)
+    let claimed = try #require(completion.claimed[account])
+    return (claimed.batches.flatMap(\.deliveries), claimed, completion)
   }
 
-  func finish(_ delivery: Delivery, _ verdict: DeliveryOutcome) async throws -> [OutboxItem] {
-    try await store.settle([FinishedDelivery(number: delivery.number, verdict: verdict)], claims: [], at: now).changed
+  func finish(_ delivery: Delivery, _ outcome: DeliveryOutcome) async throws -> [OutboxItem] {
+    try await store.complete([FinishedDelivery(number: delivery.number, outcome: outcome)], claiming: [], at: now).changed
   }
 
   func wait(_ seconds: Int64, unknown: Bool = false, status: Int? = 503) -> DeliveryOutcome {

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A full disk under the outbox")
 struct FullDiskTests {
-  private static let limits = OutboxLimits(items: 100_000, bytes: 1 << 30)
+  private static let settings = OutboxSettings.limits(items: 100_000, bytes: 1 << 30)
 
   private static func open(_ disk: FaultyDisk) async throws -> SQLiteOutboxStore {
     let opened = try SQLiteOutboxStore.open(at: disk.folder.file("outbox.sqlite"), now: Sample.start)
@@ -27,7 +27,7 @@ struct FullDiskTests {
       let item = NewOutboxItem(
         id: id, draft: draft, url: try draft.checked(maxBody: 1 << 20), subject: Sample.alice)
       do {
-        _ = try await store.enqueue([item], limits: limits, at: Sample.start)
+        _ = try await store.enqueue([item], within: Self.settings, at: Sample.start)
       } catch .unavailable {
         return number - first
       }
@@ -44,9 +44,9 @@ struct FullDiskTests {
     var finished: [FinishedDelivery] = []
     var count = 0
     repeat {
-      let settlement = try await store.settle(finished, claims: [claim], at: Sample.start)
-      let deliveries = settlement.claimed[Sample.work]?.runs.flatMap(\.deliveries) ?? []
-      finished = deliveries.map { FinishedDelivery(number: $0.number, verdict: .delivered(status: 200)) }
+      let completion = try await store.complete(finished, claiming: [claim], at: Sample.start)
+      let deliveries = completion.claimed[Sample.work]?.batches.flatMap(\.deliveries) ?? []
+      finished = deliveries.map { FinishedDelivery(number: $0.number, outcome: .delivered(status: 200)) }
       count += finished.count
     } while !finished.isEmpty
     return count

@@ -62,7 +62,7 @@ final class Oracle: Sendable {
     }
   }
 
-  func kept(call: Int, _ receipts: [OutboxReceipts.Receipt]) {
+  func kept(call: Int, _ receipts: [OutboxReceipt]) {
     state.withLock { state in
       state.unanswered[call] = nil
       // Deliveries may have been quicker than this; and one that is there already is known.
@@ -93,7 +93,7 @@ final class Oracle: Sendable {
   }
 
   /// The store answered; `isDone` where the item is delivered.
-  func settled(_ id: String, isDone: Bool) {
+  func finished(_ id: String, isDone: Bool) {
     state.withLock { state in
       state.fates[id] = isDone ? nil : .kept
       if isDone { state.done.insert(id) }
@@ -103,8 +103,8 @@ final class Oracle: Sendable {
   /// The server: an effect the first time that it sees a key, and the same answer each time after.
   func serve(_ delivery: Delivery) {
     state.withLock { state in
-      guard let key = delivery.request.idempotencyKey, let order = state.orders[delivery.id] else {
-        state.flaws.append("\(delivery.id) was never asked for")
+      guard let key = delivery.request.idempotencyKey, let order = state.orders[delivery.item.id] else {
+        state.flaws.append("\(delivery.item.id) was never asked for")
         return
       }
       guard delivery.request.url.target == "/\(order)", delivery.request.body == order.body else {

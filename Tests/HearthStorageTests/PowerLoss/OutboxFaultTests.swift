@@ -107,11 +107,11 @@ private final class FaultRun {
   private func step(_ step: Int) async {
     guard let store else { return await open() }
     await enqueue(step % 3 == 0 ? 3 : 1, in: LoadClock.lanes[step % 4], store)
-    if step % 2 == 1 { await settle(store) }
+    if step % 2 == 1 { await complete(store) }
     if step == 5 {
       do {
-        let retention = OutboxRetention(delivered: .zero, dead: .zero, maxFinished: 1)
-        _ = try await store.prune(retention, limit: 10, at: clock.now())
+        let settings = OutboxSettings.keeping(delivered: .zero, dead: .zero, maxFinished: 1)
+        _ = try await store.prune(keeping: settings, limit: 10, at: clock.now())
       } catch {
         note(error)
       }
@@ -123,8 +123,8 @@ private final class FaultRun {
     oracle.asks(call.orders)
     do {
       let items = try call.items(of: Sample.work)
-      let limits = OutboxLimits(items: 1000, bytes: 1 << 30)
-      oracle.kept(call: call.number, try await store.enqueue(items, limits: limits, at: clock.now()).receipts)
+      let settings = OutboxSettings.limits(items: 1000, bytes: 1 << 30)
+      oracle.kept(call: call.number, try await store.enqueue(items, within: settings, at: clock.now()).receipts)
       clock.answered(call)
     } catch let failure as OutboxStoreFailure {
       oracle.refused(call: call.number)
@@ -134,19 +134,19 @@ private final class FaultRun {
     }
   }
 
-  /// Says what became of what was taken before, until the store has understood, and takes the next.
-  private func settle(_ store: SQLiteOutboxStore) async {
+  /// Reports what became of the deliveries claimed before, until the store has written it down, and claims the next ones.
+  private func complete(_ store: SQLiteOutboxStore) async {
     let claim = OutboxClaim(
       account: Sample.work, subject: Sample.alice, lanes: 4, unordered: 4, takesFollowers: true, open: [Sample.origin],
       configured: [Sample.origin], agreedTime: clock.now(), policy: DeliveryPolicy(OutboxSettings()))
-    for delivery in taken { oracle.reported(delivery.id) }
-    let finished = taken.map { FinishedDelivery(number: $0.number, verdict: .delivered(status: 200)) }
+    for delivery in taken { oracle.reported(delivery.item.id) }
+    let finished = taken.map { FinishedDelivery(number: $0.number, outcome: .delivered(status: 200)) }
     do {
-      let settlement = try await store.settle(finished, claims: [claim], at: clock.now())
-      for delivery in taken { oracle.settled(delivery.id, isDone: true) }
-      taken = settlement.claimed[Sample.work]?.runs.flatMap(\.deliveries) ?? []
+      let completion = try await store.complete(finished, claiming: [claim], at: clock.now())
+      for delivery in taken { oracle.finished(delivery.item.id, isDone: true) }
+      taken = completion.claimed[Sample.work]?.batches.flatMap(\.deliveries) ?? []
       for delivery in taken {
-        oracle.taken(delivery.id)
+        oracle.taken(delivery.item.id)
         oracle.serve(delivery)
       }
     } catch {
@@ -158,7 +158,7 @@ private final class FaultRun {
   private func end() async throws {
     if fault.calls == .allocate, store == nil { oracle.note("the outbox does not open without its reserve") }
     if let store {
-      for _ in 0..<3 { await settle(store) }
+      for _ in 0..<3 { await complete(store) }
       let before = oracle.keptCount
       await enqueue(3, in: LoadClock.lanes[0], store)
       if oracle.keptCount != before + 3 { oracle.note("the outbox does not go on when the fault is over") }
@@ -171,7 +171,7 @@ private final class FaultRun {
     oracle.inspect(try await PowerLossRun.items(in: opened.store))
     try await opened.store.recover(at: clock.now())
     for flaw in try OutboxCheck.flaws(at: path) { oracle.note(flaw) }
-    for _ in 0..<30 where oracle.openCount > 0 || !taken.isEmpty { await settle(opened.store) }
+    for _ in 0..<30 where oracle.openCount > 0 || !taken.isEmpty { await complete(opened.store) }
     oracle.inspectEnd(try await PowerLossRun.items(in: opened.store))
   }
 }

@@ -58,8 +58,8 @@ struct OutboxLoad: Sendable {
     oracle.asks(orders.orders)
     do {
       let items = try orders.items(of: account)
-      let limits = OutboxLimits(items: 100_000, bytes: 1 << 30)
-      let receipts = try await store.enqueue(items, limits: limits, at: clock.now()).receipts
+      let settings = OutboxSettings.limits(items: 100_000, bytes: 1 << 30)
+      let receipts = try await store.enqueue(items, within: settings, at: clock.now()).receipts
       oracle.kept(call: orders.number, receipts)
       clock.answered(orders)
       return true
@@ -91,20 +91,20 @@ struct OutboxLoad: Sendable {
       let wasLast = callers.areDone
       do {
         for id in ids { oracle.reported(id) }
-        let settlement = try await store.settle(finished, claims: [claim], at: clock.now())
-        for (id, delivery) in zip(ids, finished) { oracle.settled(id, isDone: delivery.verdict.leavesLane) }
-        let claimed = settlement.claimed[account]
-        let runs = claimed?.runs ?? []
-        for delivery in runs.flatMap(\.deliveries) { oracle.taken(delivery.id) }
+        let completion = try await store.complete(finished, claiming: [claim], at: clock.now())
+        for (id, delivery) in zip(ids, finished) { oracle.finished(id, isDone: delivery.outcome.leavesLane) }
+        let claimed = completion.claimed[account]
+        let runs = claimed?.batches ?? []
+        for delivery in runs.flatMap(\.deliveries) { oracle.taken(delivery.item.id) }
         if wasLast, ids.isEmpty, runs.isEmpty, claimed?.nextDueAt == nil { return }
         (finished, ids) = ([], [])
         for run in runs {
           var goesOn = true
           for delivery in run.deliveries {
-            let verdict = goesOn ? send(delivery, &random) : .released
-            goesOn = goesOn && verdict.leavesLane
-            finished.append(FinishedDelivery(number: delivery.number, verdict: verdict))
-            ids.append(delivery.id)
+            let outcome = goesOn ? send(delivery, &random) : .released
+            goesOn = goesOn && outcome.leavesLane
+            finished.append(FinishedDelivery(number: delivery.number, outcome: outcome))
+            ids.append(delivery.item.id)
           }
         }
         if runs.isEmpty { await Task.yield() }
@@ -137,10 +137,10 @@ struct OutboxLoad: Sendable {
   }
 
   private func prune(_ callers: Callers) async {
-    let retention = OutboxRetention(delivered: .seconds(3600), dead: .seconds(3600), maxFinished: 100)
+    let settings = OutboxSettings.keeping(delivered: .seconds(3600), dead: .seconds(3600), maxFinished: 100)
     while !callers.areDone, !disk.isDead {
       do {
-        _ = try await store.prune(retention, limit: 20, at: clock.now())
+        _ = try await store.prune(keeping: settings, limit: 20, at: clock.now())
         await Task.yield()
       } catch {
         _ = note(error)

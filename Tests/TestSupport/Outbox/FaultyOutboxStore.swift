@@ -9,7 +9,7 @@ package final class FaultyOutboxStore: OutboxStore {
 
   /// Before the store is asked, or before its answer is heard.
   package enum Moment {
-    case beforeEnqueue, afterEnqueue, beforeChange, afterSettle, afterBind, afterPaused, afterSetPaused
+    case beforeEnqueue, afterEnqueue, beforeChange, afterComplete, afterBind, afterPaused, afterSetPaused
   }
 
   package init(_ store: any OutboxStore) {
@@ -40,22 +40,22 @@ package final class FaultyOutboxStore: OutboxStore {
   }
 
   package func enqueue(
-    _ items: [NewOutboxItem], limits: OutboxLimits, at now: Timestamp
-  ) async throws(OutboxStoreFailure) -> OutboxReceipts {
+    _ items: [NewOutboxItem], within settings: OutboxSettings, at now: Timestamp
+  ) async throws(OutboxStoreFailure) -> (receipts: [OutboxReceipt], totals: OutboxTotals) {
     try pass()
     await pass(.beforeEnqueue)
-    let receipts = try await store.enqueue(items, limits: limits, at: now)
+    let receipts = try await store.enqueue(items, within: settings, at: now)
     await pass(.afterEnqueue)
     return receipts
   }
 
-  package func settle(
-    _ finished: [FinishedDelivery], claims: [OutboxClaim], at now: Timestamp
-  ) async throws(OutboxStoreFailure) -> OutboxSettlement {
+  package func complete(
+    _ finished: [FinishedDelivery], claiming claims: [OutboxClaim], at now: Timestamp
+  ) async throws(OutboxStoreFailure) -> OutboxCompletion {
     try pass()
-    let settlement = try await store.settle(finished, claims: claims, at: now)
-    await pass(.afterSettle)
-    return settlement
+    let completion = try await store.complete(finished, claiming: claims, at: now)
+    await pass(.afterComplete)
+    return completion
   }
 
   package func item(_ id: String) async throws(OutboxStoreFailure) -> OutboxItem? { try await store.item(id) }
@@ -94,11 +94,11 @@ package final class FaultyOutboxStore: OutboxStore {
     return binding
   }
 
-  package func discard(
+  package func purge(
     _ account: AccountName, of subject: Subject?, limit: Int, at now: Timestamp
   ) async throws(OutboxStoreFailure) -> Int {
     try pass()
-    return try await store.discard(account, of: subject, limit: limit, at: now)
+    return try await store.purge(account, of: subject, limit: limit, at: now)
   }
 
   package func retryNow(_ account: AccountName, limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> Int {
@@ -112,17 +112,17 @@ package final class FaultyOutboxStore: OutboxStore {
   }
 
   package func expire(limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> (
-    items: [OutboxItem], OutboxTotals
+    items: [OutboxItem], totals: OutboxTotals
   ) {
     try pass()
     return try await store.expire(limit: limit, at: now)
   }
 
   package func prune(
-    _ retention: OutboxRetention, limit: Int, at now: Timestamp
+    keeping settings: OutboxSettings, limit: Int, at now: Timestamp
   ) async throws(OutboxStoreFailure) -> Bool {
     try pass()
-    return try await store.prune(retention, limit: limit, at: now)
+    return try await store.prune(keeping: settings, limit: limit, at: now)
   }
 
   package func setPaused(_ accounts: Set<AccountName>, _ isPaused: Bool) async throws(OutboxStoreFailure) {

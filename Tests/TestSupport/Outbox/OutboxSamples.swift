@@ -22,3 +22,17 @@ package enum Sample {
       expiresAt: expiresAt)
   }
 }
+
+extension OutboxSettings {
+  package static func limits(items: Int, bytes: Int) -> OutboxSettings {
+    var settings = OutboxSettings()
+    (settings.maxItems, settings.maxBytes) = (items, bytes)
+    return settings
+  }
+
+  package static func keeping(delivered: Duration, dead: Duration, maxFinished: Int) -> OutboxSettings {
+    var settings = OutboxSettings()
+    (settings.keepDelivered, settings.keepDead, settings.maxItems) = (delivered, dead, maxFinished)
+    return settings
+  }
+}

@@ -1,0 +1,57 @@
+import FoundationEssentials
+import HearthCore
+
+/// Why the contents of a file cannot be used. The texts are for people and repeat nothing that stands in the file.
+enum FileFormatError: Error, Hashable {
+  case corrupt(String)
+  /// The file was written by a newer version of its format.
+  case tooNew(version: Int)
+}
+
+/// The JSON of credential files and of accounts.json: an object whose `version` is the version of its format.
+enum FileFormat {
+  private struct Version: Decodable {
+    let version: Int
+  }
+
+  /// Reads an object of the given version. Whatever else a newer version holds, it is reported as `tooNew`.
+  static func decode<Document: Decodable>(
+    _ type: Document.Type, version: Int, from bytes: [UInt8]
+  ) throws(FileFormatError) -> Document {
+    let found = try decode(Version.self, from: bytes).version
+    guard found <= version else { throw .tooNew(version: found) }
+    guard found == version else { throw .corrupt("its version is not a known one") }
+    return try decode(type, from: bytes)
+  }
+
+  static func decode<Document: Decodable>(
+    _ type: Document.Type, from bytes: [UInt8]
+  ) throws(FileFormatError) -> Document {
+    do {
+      return try JSONDecoder().decode(type, from: Data(bytes))
+    } catch let error as FileFormatError {
+      throw error
+    } catch DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context) {
+      throw .corrupt("its field \"\(context.path)\" has the wrong type")
+    } catch DecodingError.keyNotFound(let key, let context) {
+      throw .corrupt("its field \"\((context.path.isEmpty ? "" : context.path + ".") + key.stringValue)\" is missing")
+    } catch {
+      throw .corrupt("it is no JSON")
+    }
+  }
+
+  /// Keys in the order of the alphabet, so that the same value is always the same bytes.
+  static func encode(_ document: some Encodable) -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    guard let data = try? encoder.encode(document) else { preconditionFailure("texts and numbers are always JSON") }
+    return Array(data)
+  }
+}
+
+extension DecodingError.Context {
+  /// The path to the value. Only names that can be those of fields and accounts are shown: any other key may be a secret.
+  fileprivate var path: String {
+    codingPath.map { AccountName($0.stringValue) == nil ? "…" : $0.stringValue }.joined(separator: ".")
+  }
+}

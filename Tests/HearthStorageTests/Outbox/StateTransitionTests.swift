@@ -1,0 +1,77 @@
+import HearthCore
+import HearthStorage
+import TestSupport
+import Testing
+
+@Suite("The states of an item")
+struct StateTransitionTests {
+  private typealias State = OutboxItem.State
+
+  @Test("Every change of state in the store is a listed one, and every listed one happens")
+  func transitions() async throws {
+    try await withStore { outbox in
+      var random = SeededGenerator(seed: 7)
+      var claimed: [Delivery] = []
+      var states: [String: State] = [:]
+      var seen: [State: Set<State>] = [:]
+      for _ in 0..<2000 {
+        try await step(&outbox, &claimed, ids: states.keys.sorted(), &random)
+        var now: [String: State] = [:]
+        var cursor: String?
+        repeat {
+          let page = try await outbox.store.list(OutboxQuery(limit: 1000, cursor: cursor))
+          for item in page.items { now[item.id] = item.state }
+          cursor = page.cursor
+        } while cursor != nil
+        for (id, state) in now {
+          guard let old = states[id] else {
+            #expect(state == .pending || state == .waiting)
+            continue
+          }
+          if old != state { seen[old, default: []].insert(state) }
+        }
+        states = now
+      }
+      for state in State.allCases { #expect(seen[state] ?? [] == state.transitions, "from \(state)") }
+    }
+  }
+
+  @Test("What may be cancelled is what may become cancelled", arguments: OutboxItem.State.allCases)
+  func cancellable(_ state: OutboxItem.State) {
+    #expect(state.mayBeCancelled == state.transitions.contains(.cancelled))
+  }
+
+  /// One call on the store at a time: what finishes deliveries claims none, so that no change of state is missed.
+  private func step(
+    _ outbox: inout StoreFixture, _ claimed: inout [Delivery], ids: [String], _ random: inout SeededGenerator
+  ) async throws {
+    let now = outbox.now
+    switch Int.random(in: 0..<14, using: &random) {
+    case 0...2:
+      let wait = Int64.random(in: 1...90_000, using: &random)
+      try await outbox.add(
+        Sample.draft(
+          lane: ["a", "b", nil].randomElement(using: &random)!, replaceKey: Bool.random(using: &random) ? "key" : nil,
+          notBefore: Int.random(in: 0..<4, using: &random) == 0 ? now + .seconds(wait) : nil,
+          expiresAt: Int.random(in: 0..<4, using: &random) == 0 ? now + .seconds(wait + 1) : nil))
+    case 3...5: claimed += try await outbox.claim(limit: 2).deliveries
+    case 6...8:
+      guard let delivery = claimed.randomElement(using: &random) else { return }
+      claimed.removeAll { $0.number == delivery.number }
+      let outcomes: [DeliveryOutcome] = [
+        .delivered(status: 200), outbox.wait(60), outbox.wait(60, unknown: true, status: nil),
+        .dead(.rejected, status: 400, error: "no"), .released, .unreachable(probeAt: now, status: nil, error: "no"),
+      ]
+      _ = try await outbox.finish(delivery, outcomes.randomElement(using: &random)!)
+    case 9, 10:
+      guard let id = ids.randomElement(using: &random) else { return }
+      let change = [OutboxChange.cancel, .retry, .retry].randomElement(using: &random)!
+      _ = try? await outbox.store.change(id, change, releasing: [], at: now)
+    case 11: outbox.now = now + .seconds(Int64.random(in: 1...90_000, using: &random))
+    case 12: _ = try await outbox.store.expire(limit: 3, at: now)
+    default:
+      claimed = []
+      try await outbox.store.recover(at: now)
+    }
+  }
+}
