@@ -22,8 +22,6 @@ extension SessionMachine {
     case .held(let held): accessFailure = held.accessFailure
     case .unread, .withheld, .starting, .adopting, .absent, .ending, .ended: accessFailure = nil
     }
-    let isWritePending: Bool =
-      if case .held(let held) = credentialState { !held.isStored && writing.failures > 0 } else { false }
     return SessionStatus(
       account: account, subject: subject, formerSubject: formerSubject, state: state,
       message: state.message(for: account, detail: detail(trouble, foreign: foreign, isUnsealed: isUnsealed, advice)),
@@ -38,6 +36,12 @@ extension SessionMachine {
       isReadable: (accessFailure == nil || accessFailure?.kind == .passphraseRequired) && credentialState != .unread,
       isWritePending: isWritePending,
       credentialError: (accessFailure ?? writing.lastFailure ?? noting.lastFailure)?.detail)
+  }
+
+  /// The grant in memory is not on disk: it could not be written, or its write waits until the file can be read.
+  private var isWritePending: Bool {
+    guard case .held(let held) = credentialState, !held.isStored else { return false }
+    return writing.failures > 0 || held.accessFailure != nil
   }
 
   private var formerSubject: Subject? {

@@ -108,15 +108,14 @@ struct EndNowhereTests {
     for remembered in [RememberedAccount(lockedByUser: true, unwritten: unwritten), nil] {
       var session = SessionScript(remembered: remembered, at: before.now)
       if remembered == nil { session.take(.started(RememberedAccount(unwritten: unwritten))) }
+      session.reads(.found(.sample(1, issuedAt: .sample)))
       guard case .write(let written, _)? = session.effects.first(where: { if case .write = $0 { true } else { false } })
       else {
         Issue.record("it is lost: \(session.actions)")
         continue
       }
       #expect(written.grant.accessToken == .sample(2))
-      session.reads(.found(.sample(1, issuedAt: .sample)))
       session.writes()
-      session.reads(.found(written))
       #expect(
         (session.machine.credentialState == .withheld) == (remembered != nil), "once it is on disk, a lock wipes it")
     }
