@@ -16,8 +16,8 @@ struct TokenExchange: Sendable {
   /// A grant goes to no other origin than its own. `origin`: of the token endpoint, where it is known.
   func requireBinding(of credential: Credential, to origin: Origin? = nil) throws(RefreshFailure) {
     var binding = binding
-    if let origin { binding.settle(at: origin) }
-    if let refusal = binding.refusal(of: credential) { throw .misconfigured(message: refusal) }
+    if let origin { binding.resolve(to: origin) }
+    if let refusal = binding.mismatch(of: credential) { throw .misconfigured(message: refusal) }
   }
 
   /// As in an answer without a `Date`: what a JWT says counts by this machine's clock.

@@ -56,7 +56,7 @@ struct PendingWriteTests {
   func sendsNothing() {
     var session = pending
     #expect(session.attempts.count == 1)
-    guard case .refused(.refreshUnavailable(let message, _))? = session.answer(asking: .refresh) else {
+    guard case .rejected(.refreshUnavailable(let message, _))? = session.answer(asking: .refresh) else {
       Issue.record("not refused")
       return
     }
