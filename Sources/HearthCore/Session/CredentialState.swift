@@ -3,16 +3,16 @@
 /// Legal transitions, beside those to `adopting` (a person signs in) and `ending` (a session ends), which every case
 /// allows:
 ///
-///     unread → withheld, unreadable, held, starting, ended, absent
+///     unread → withheld, unreadable, active, starting, ended, absent
 ///     withheld → unread                      the lock is taken away
-///     unreadable → held, withheld, starting, ended, absent
-///     held → withheld, unreadable            a lock wipes it
-///     held → ended                           a newer version wrote in its place, and it ran out
-///     held → starting                        the file of the client's own grant is gone
-///     starting → withheld
-///     adopting → held
+///     unreadable → active, withheld, starting, ended, absent
+///     active → withheld, unreadable          a lock wipes it
+///     active → ended                         a newer version wrote in its place, and it expired
+///     active → starting                      the file of the client's own grant is gone
+///     starting → withheld, ended
+///     adopting → active
 ///     ending → ended, absent
-///     ended, absent → held, withheld         another program's grant is found
+///     ended, absent → active, withheld       another program's grant is found
 ///     ended, absent → starting               the client's own grant is asked for again
 package enum CredentialState: Hashable, Sendable {
   /// Not read yet, or to be read again.
@@ -20,7 +20,8 @@ package enum CredentialState: Hashable, Sendable {
   /// There is one; a lock keeps it out of memory.
   case withheld
   case unreadable(AccessFailure)
-  case held(HeldGrant)
+  /// It is in memory, and in use unless a lock forbids that.
+  case active(ActiveGrant)
   /// There is none and nobody need sign in: the client's own first grant is asked for (RFC 6749, section 4.4).
   case starting(isInFlight: Bool)
   /// A grant that a person brought, or the client's own first one, is on its way to the disk; nobody sees it before it
@@ -30,6 +31,19 @@ package enum CredentialState: Hashable, Sendable {
   case ending(EndRecord, shownAs: SessionState)
   case ended(EndRecord)
   case absent(signedOut: Bool)
+
+  /// What the end on record makes of it.
+  init(_ end: EndRecord) {
+    self = end.reason == .signedOut ? .absent(signedOut: true) : .ended(end)
+  }
+
+  var isAdopting: Bool {
+    if case .adopting = self { true } else { false }
+  }
+
+  var isEnding: Bool {
+    if case .ending = self { true } else { false }
+  }
 }
 
 /// A grant of a new sign-in that is being written.

@@ -5,17 +5,13 @@ package struct RefreshHistory: Hashable, Sendable {
   }
 
   /// Steps of the back-off in a row, since the last success.
-  package var failures = 0
-  package var lastAttemptAt: Timestamp?
-  package var lastAt: Timestamp?
-  package var lastOutcome: Outcome?
-  package var lastError: String?
+  package internal(set) var failures = 0
+  package internal(set) var lastAttemptAt: Timestamp?
+  package internal(set) var lastAt: Timestamp?
+  package internal(set) var lastOutcome: Outcome?
+  package internal(set) var lastError: String?
   /// What keeps refreshes from succeeding; nil since the last one that did.
-  package var trouble: RefreshTrouble?
-
-  package init(lastAttemptAt: Timestamp? = nil) {
-    self.lastAttemptAt = lastAttemptAt
-  }
+  package internal(set) var trouble: RefreshTrouble?
 
   /// The clock was set: waits last as long as they were meant to.
   mutating func move(by step: Duration) {
@@ -25,19 +21,27 @@ package struct RefreshHistory: Hashable, Sendable {
   }
 }
 
-/// Why the last refresh brought no grant, and how long that is waited out.
+/// Why the last refresh brought no grant, and how long the next one waits.
 package struct RefreshTrouble: Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
     /// No connection: the network's return allows one attempt ahead of time in each step of the back-off.
     case unreachable(triedEarly: Bool)
     /// No answer, or one that says that the provider cannot serve it now.
     case unavailable
-    /// A refusal whose reason is not known to be final.
+    /// A rejection whose reason is not known to be final.
     case unclear
-    /// The configuration is refused, or cannot be used: a person has to mend it.
+    /// The provider rejects the configuration, or the token it grants cannot be used: a person has to mend that.
     case misconfigured
-    /// Nothing was asked, because the answer could not be sealed without the passphrase.
+    /// Nothing was sent, because the answer could not be sealed without the passphrase.
     case passphraseNeeded
+
+    /// The provider, or something in its place, was reached and gave neither a grant nor a final answer.
+    var isFromProvider: Bool {
+      switch self {
+      case .unavailable, .unclear: true
+      case .unreachable, .misconfigured, .passphraseNeeded: false
+      }
+    }
   }
 
   package internal(set) var kind: Kind
@@ -45,14 +49,15 @@ package struct RefreshTrouble: Hashable, Sendable {
   package internal(set) var until: Timestamp
   /// The provider's own `Retry-After`.
   package internal(set) var floor: Timestamp
-  /// Since when the provider, or something in its place, has been reached and has given neither a grant nor a final word.
+  /// Since when the provider, or something in its place, has been reached and has given neither a grant nor a final
+  /// answer.
   var refusingSince: Timestamp?
   /// When the step of the back-off ends; later than `until` while an attempt ahead of time is under way.
   var stepEnd: Timestamp
 
   package var isMisconfigured: Bool { kind == .misconfigured }
 
-  /// A session whose token has run out asks its user to sign in once this has gone on for so long.
+  /// A session whose token has expired asks its user to sign in once this has gone on for so long.
   static let patience: Duration = .seconds(600)
 
   mutating func move(by step: Duration) {
@@ -64,13 +69,7 @@ package struct RefreshTrouble: Hashable, Sendable {
 
   /// What was in the way may be gone: the next attempt need not wait.
   mutating func clearWait() {
-    (until, floor, stepEnd) = (Timestamp(milliseconds: 0), Timestamp(milliseconds: 0), Timestamp(milliseconds: 0))
+    let past = Timestamp(milliseconds: 0)
+    (until, floor, stepEnd) = (past, past, past)
   }
-}
-
-/// A refresh that was sent and has not ended.
-struct RefreshRequest: Hashable, Sendable {
-  let generation: Int
-  /// Its session is over or replaced: what it brings back is revoked (RFC 7009, section 2.1).
-  var isAbandoned = false
 }

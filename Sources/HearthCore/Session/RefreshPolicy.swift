@@ -30,7 +30,16 @@ extension RefreshSettings {
     Self.backoff(initial: backoffInitial, limit: Swift.max(backoffMax, limit), failures: failures, share: share)
   }
 
-  /// The wait while the provider refuses the configuration: between half and whole of the longest step.
+  /// The wait after so many failures in a row, the last of which was of this kind.
+  func backoff(after kind: RefreshTrouble.Kind, failures: Int, share: Double) -> Duration {
+    switch kind {
+    case .misconfigured: configurationBackoff(share: share)
+    case .unclear: backoff(failures: failures, atLeastUpTo: Self.unclearBackoffMax, share: share)
+    case .unreachable, .unavailable, .passphraseNeeded: backoff(failures: failures, share: share)
+    }
+  }
+
+  /// The wait while the provider rejects the configuration: between half and whole of the longest step.
   package func configurationBackoff(share: Double) -> Duration {
     Swift.max(backoffMax * (0.5 + share / 2), Self.leastGap)
   }

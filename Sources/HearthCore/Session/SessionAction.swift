@@ -33,7 +33,7 @@ package enum SessionResponse: Hashable, Sendable {
   case done
   /// What was signed out and is to be revoked, the session's own first; nothing where that was not asked for.
   case signedOut(revoke: [Credential])
-  case refused(SessionRejection)
+  case rejected(SessionRejection)
 }
 
 /// Why a call could not be met.

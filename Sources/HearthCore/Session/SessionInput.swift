@@ -54,7 +54,7 @@ package enum SessionCall: Sendable {
   case reportUnauthorized(APIRejection)
   case rehydrate
   /// Answered once the credential has been read, or could not be.
-  case settle
+  case awaitReading
   case signOut(revoke: Bool)
   /// The client's own grant, asked for at once also where it was signed out or is over.
   case requestGrant

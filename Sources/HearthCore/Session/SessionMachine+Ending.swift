@@ -1,82 +1,133 @@
-/// The end of a session on its way to the disk: it is told once it is on record, and not before.
+/// Ending a session: the end is seen once it is on record, and not before.
 extension SessionMachine {
-  mutating func writeDown(_ record: EndRecord) -> [SessionAction] {
-    writing.underWay += 1
-    return [record.reason == .signedOut ? .remove(record, fingerprint: onDisk?.accessToken) : .writeEnd(record)]
+  mutating func end(_ reason: EndReason, detail: String? = nil, at now: Timestamp) -> [SessionAction] {
+    refreshes.abandon()
+    return record(EndRecord(reason: reason, at: now, fingerprint: mark(of: reason), detail: detail), at: now)
   }
 
-  /// What people are told while the end could be written down nowhere; nil where that is not so.
-  var endFailure: String? {
-    guard case .ending(let record, _) = credentialState, writing.failures > 0, let accessFailure = writing.lastFailure
-    else {
-      return nil
-    }
-    let what = record.reason == .signedOut ? "You are being signed out" : "The session is over"
-    return "\(what), and that cannot be written down yet (\(accessFailure.detail)); Hearth goes on trying."
+  private mutating func record(_ record: EndRecord, at now: Timestamp) -> [SessionAction] {
+    refreshes.forgetRejection()
+    file.write.succeeded()
+    credentialState = .ending(record, shownAs: state(at: now))
+    return file.beginEnd(record)
   }
+
+  /// The token that was rejected; nil where none was, so that a credential that comes back is used again.
+  private func mark(of reason: EndReason) -> Fingerprint? {
+    guard let grant = active?.grant else { return nil }
+    switch reason {
+    case .refreshTokenRejected, .accountDisabled: return (grant.refreshToken ?? grant.accessToken).fingerprint
+    case .rejectedByServer: return grant.bearer(settings.bearer).fingerprint
+    case .refreshTokenExpired, .noRefreshToken: return grant.accessToken.fingerprint
+    case .signedOut, .credentialMissing, .credentialCorrupt, .credentialTooNew: return nil
+    }
+  }
+
+  /// Ends a session whose token has expired and cannot be renewed. A read may bring another grant: it is waited for.
+  mutating func endWhereExpired(at now: Timestamp) -> [SessionAction] {
+    guard let active, active.phase == .idle, locks.isEmpty, file.isQuiet, active.grant.isExpired(at: now) else {
+      return []
+    }
+    if let format = active.newerFormat, active.isStored {
+      refreshes.abandon()
+      endTooNew(format, at: now)
+      return []
+    }
+    guard active.accessFailure == nil, !isRenewable(active.grant, at: now) else { return [] }
+    return end(active.grant.refreshToken == nil ? .noRefreshToken : .refreshTokenExpired, at: now)
+  }
+
+  /// Not written down: the file says it by itself, and must stay as the newer version left it.
+  mutating func endTooNew(_ format: Int, at now: Timestamp) {
+    file.read.succeeded()
+    credentialState = .ended(
+      EndRecord(
+        reason: .credentialTooNew, at: now, fingerprint: nil,
+        detail: "The credential was written by a newer version of Hearth (format \(format)); update Hearth."))
+  }
+
+  mutating func signOut(_ id: CallID, revoke: Bool, at now: Timestamp) -> [SessionAction] {
+    let newest = newestInMemory
+    leaveSignIn()
+    if credentialState == .absent(signedOut: true) { return [.answer(id, .signedOut(revoke: []))] }
+    calls.add(id, .signOut(newest, revoke: revoke), at: now)
+    if case .ending(let record, _) = credentialState, record.reason == .signedOut { return [] }
+    let superseded = calls.supersedeAdoptions()
+    refreshes.restart()
+    return superseded + record(EndRecord(reason: .signedOut, at: now, fingerprint: nil), at: now)
+  }
+
+  private var newestInMemory: Credential? {
+    switch credentialState {
+    case .active(let active): active.newest
+    case .adopting(let adoption): adoption.credential
+    case .unread, .withheld, .unreadable, .starting, .ending, .ended, .absent: nil
+    }
+  }
+
+  // MARK: - The end is on record
 
   mutating func endWritten(_ result: Result<Void, EndNotWritten>, at now: Timestamp) -> [SessionAction] {
-    guard settled(result, at: now) else { return endNowhere() }
+    guard isRecorded(result, at: now) else { return announceUnrecordedEnd() }
     if case .ending(let record, _) = credentialState, record.reason != .signedOut { credentialState = .ended(record) }
     return []
   }
 
   mutating func removed(_ result: Result<RemovedCredentials, EndNotWritten>, at now: Timestamp) -> [SessionAction] {
-    guard settled(result.map { _ in }, at: now) else { return endNowhere() }
+    guard isRecorded(result.map { _ in }, at: now) else { return announceUnrecordedEnd() }
     let removed = (try? result.get()) ?? RemovedCredentials()
     var actions: [SessionAction] = []
-    if case .ending = credentialState {
+    if credentialState.isEnding {
       credentialState = .absent(signedOut: true)
       actions.append(.announce(.signedOut(subject)))
       subject = settings.configuredSubject
-    } else if isAdopting {
+    } else if credentialState.isAdopting {
       // Somebody has signed in meanwhile.
       actions.append(.announce(.signedOut(subject)))
     }
-    for call in calls {
-      guard case .signOut(let newest, let revoke) = call.kind else { continue }
-      actions.append(.answer(call.id, .signedOut(revoke: revoke ? removed.all(newest: newest) : [])))
-    }
-    calls.removeAll(where: \.isSignOut)
     return actions
+      + calls.answerSignOuts { newest, revoke in
+        (.signedOut(revoke: revoke ? removed.all(newest: newest) : []), before: [])
+      }
   }
 
-  /// Takes in what came of writing an end down, or removing what was signed out; false where it is on record nowhere and
-  /// has to be written again. What is on record in one place is made good for when a later look finds the file.
-  private mutating func settled(_ result: Result<Void, EndNotWritten>, at now: Timestamp) -> Bool {
-    writing.underWay -= 1
+  /// Notes the result of writing an end down, or of removing what was signed out; false where it is on record nowhere and
+  /// has to be written again. Where it is on record in one place, the other follows when a later read finds the file.
+  private mutating func isRecorded(_ result: Result<Void, EndNotWritten>, at now: Timestamp) -> Bool {
+    file.write.end()
     switch result {
-    case .success:
-      writing.succeeded()
-      looking.wasFruitful()
-      onDisk = nil
-    case .failure(.nowhere(let accessFailure)):
-      if case .ending = credentialState {
-        writing.failed(accessFailure, at: now, share: random.share())
-        return false
-      }
-      writing.lastFailure = accessFailure
-      looking.wasFruitless(at: now)
-    case .failure(.partly(let accessFailure)):
-      writing.lastFailure = accessFailure
-      looking.wasFruitless(at: now)
+    case .success: file.endRecorded()
+    case .failure(.nowhere(let accessFailure)) where credentialState.isEnding:
+      file.write.failed(accessFailure, at: now, share: random.share())
+      return false
+    case .failure(.nowhere(let accessFailure)), .failure(.partly(let accessFailure)):
+      file.endMissed(accessFailure, at: now)
     }
     return true
   }
 
-  /// Told now, it would be undone by a crash. Who signs out hears that it is not done yet; the provider is told already.
-  private mutating func endNowhere() -> [SessionAction] {
-    guard !writing.isWriting, let accessFailure = writing.lastFailure else { return [] }
-    var actions: [SessionAction] = []
-    if writing.failures == 1 { actions.append(.announce(.credentialPendingWrite(accessFailure))) }
-    for call in calls {
-      guard case .signOut(let newest, let revoke) = call.kind else { continue }
-      if revoke, let newest { actions.append(.revoke(newest)) }
-      let refusal = SessionRejection.refreshUnavailable(message: endFailure ?? accessFailure.detail, retryAfter: nil)
-      actions.append(.answer(call.id, .refused(refusal)))
-    }
-    calls.removeAll(where: \.isSignOut)
-    return actions
+  // MARK: - The end is on record nowhere
+
+  /// What people are told while the end could be written down nowhere; nil where that is not so.
+  var endFailure: String? {
+    guard case .ending(let record, _) = credentialState, file.write.failures > 0,
+      let accessFailure = file.write.lastFailure
+    else { return nil }
+    let what = record.reason == .signedOut ? "You are being signed out" : "The session is over"
+    return "\(what), and that cannot be written down yet (\(accessFailure.detail)); Hearth goes on trying."
+  }
+
+  /// A crash would undo an end that clients were told of before it is on record. Who signs out is answered that it is not
+  /// done yet; the provider is told already.
+  private mutating func announceUnrecordedEnd() -> [SessionAction] {
+    guard !file.write.isUnderWay, let accessFailure = file.write.lastFailure else { return [] }
+    let announced: [SessionAction] =
+      file.write.failures == 1 ? [.announce(.credentialPendingWrite(accessFailure))] : []
+    let rejection = SessionRejection.refreshUnavailable(message: endFailure ?? accessFailure.detail, retryAfter: nil)
+    return announced
+      + calls.answerSignOuts { newest, revoke in
+        (.rejected(rejection), before: revoke ? newest.map { [.revoke($0)] } ?? [] : [])
+      }
   }
 }
 
@@ -87,11 +138,5 @@ extension RemovedCredentials {
     let own = newest ?? current
     let marks = own.map { GrantMarks($0.grant) }
     return (own.map { [$0] } ?? []) + former.filter { GrantMarks($0.grant) != marks }
-  }
-}
-
-extension WaitingCall {
-  fileprivate var isSignOut: Bool {
-    if case .signOut = kind { true } else { false }
   }
 }

@@ -1,6 +1,8 @@
-/// Refreshing: whether it may begin, and what its end means.
+/// Refreshing: whether it may begin, and what is made of its result.
 extension SessionMachine {
-  /// A refresh could bring a new token: there is something to refresh with that has not run out.
+  // MARK: - Whether and when
+
+  /// A refresh could bring a new token: there is something to refresh with that has not expired.
   func isRenewable(_ grant: Grant, at now: Timestamp) -> Bool {
     if settings.renewsWithoutRefreshToken { return true }
     guard grant.refreshToken != nil else { return false }
@@ -8,186 +10,161 @@ extension SessionMachine {
   }
 
   /// Neither a lock nor work on the disk nor another request keeps the provider from being asked.
-  var canAsk: Bool { locks.isEmpty && !isStopping && request == nil && !writing.isWriting }
+  var canAsk: Bool { locks.isEmpty && !isStopping && refreshes.request == .none && !file.write.isUnderWay }
 
   /// Nothing but the time keeps a refresh from being sent.
-  func canRefresh(_ held: HeldGrant, at now: Timestamp) -> Bool {
-    canAsk && held.isStored && held.accessFailure == nil && isRenewable(held.grant, at: now)
+  func canRefresh(_ active: ActiveGrant, at now: Timestamp) -> Bool {
+    canAsk && active.isStored && active.accessFailure == nil && isRenewable(active.grant, at: now)
   }
 
-  /// Whatever asks for it, no refresh is sent before this.
-  var leastGapEnd: Timestamp {
-    history.lastAttemptAt.map { $0 + RefreshSettings.leastGap } ?? Timestamp(milliseconds: 0)
-  }
-
-  /// The earliest moment at which a refresh that is wanted may be sent.
-  var earliestAttempt: Timestamp {
-    guard let trouble = history.trouble else { return leastGapEnd }
-    return Swift.max(isRefreshAsked ? Swift.min(trouble.until, trouble.floor) : trouble.until, leastGapEnd)
-  }
+  /// The earliest time at which a refresh that is wanted may be sent.
+  var earliestAttempt: Timestamp { refreshes.earliestAttempt(isDemanded: calls.demandRefresh) }
 
   /// When the next refresh will be sent by itself; nil: none is planned, or one is under way.
-  func plannedRefresh(_ held: HeldGrant) -> Timestamp? {
-    guard held.phase == .idle else { return nil }
-    // One that failed is made good for, also where it was asked for long before it was due.
-    if refusal != nil || callsWantRefresh || history.trouble != nil { return earliestAttempt }
-    return held.refreshAt.map { Swift.max($0, earliestAttempt) }
+  private func plannedRefresh(_ active: ActiveGrant) -> Timestamp? {
+    guard active.phase == .idle else { return nil }
+    // A refresh that failed is repeated, also where it was asked for long before it was due.
+    if refreshes.apiRejection != nil || calls.wantRefresh || refreshes.history.trouble != nil { return earliestAttempt }
+    return active.refreshAt.map { Swift.max($0, earliestAttempt) }
   }
 
   /// When the next request will be sent by itself, if nothing changes.
   func plannedRequest(at now: Timestamp) -> Timestamp? {
     switch credentialState {
-    case .held(let held): canRefresh(held, at: now) ? plannedRefresh(held) : nil
+    case .active(let active): canRefresh(active, at: now) ? plannedRefresh(active) : nil
     case .starting(isInFlight: false): canAsk ? earliestAttempt : nil
     case .starting(isInFlight: true), .unread, .withheld, .unreadable, .adopting, .ending, .ended, .absent: nil
     }
   }
 
-  /// When signing in becomes all that is left to do: the token has run out, and the provider is reached and has given
-  /// neither a new one nor a final word for ten minutes.
+  /// When signing in becomes all that is left to do: the token has expired, and the provider is reached and has given
+  /// neither a new one nor a final answer for ten minutes.
   var signInAdvisedAt: Timestamp? {
-    guard case .held(let held) = credentialState, !settings.renewsWithoutRefreshToken,
-      let expiresAt = held.grant.expiresAt, let trouble = history.trouble, let since = trouble.refusingSince
-    else { return nil }
-    switch trouble.kind {
-    case .unavailable, .unclear: return Swift.max(expiresAt, since + RefreshTrouble.patience)
-    case .unreachable, .misconfigured, .passphraseNeeded: return nil
-    }
+    guard !settings.renewsWithoutRefreshToken, let expiresAt = active?.grant.expiresAt else { return nil }
+    return refreshes.signInAdvisedAt(expiresAt)
   }
 
-  /// Somebody asks for a refresh outright: that shortens the wait after a failure.
-  private var isRefreshAsked: Bool { calls.contains { $0.kind == .refresh && $0.outcome == nil } }
+  // MARK: - The request
 
-  /// Calls that wait for a refresh which has not ended yet.
-  var callsWantRefresh: Bool {
-    calls.contains { call in
-      switch call.kind {
-      case .token, .refresh: call.outcome == nil
-      case .refusal, .look, .signOut, .adoption: false
-      }
-    }
-  }
-
-  mutating func beginRefreshIfDue(at now: Timestamp) -> [SessionAction] {
+  mutating func refreshWhereDue(at now: Timestamp) -> [SessionAction] {
     guard let planned = plannedRequest(at: now), planned <= now else { return [] }
-    switch credentialState {
-    case .held(var held):
-      held.phase = .inFlight(isRepeated: false)
-      credentialState = .held(held)
-      return [.refresh(held.credential, generation: asked(at: now))]
-    case .starting:
-      credentialState = .starting(isInFlight: true)
-      return [.requestGrant(generation: asked(at: now))]
-    case .unread, .withheld, .unreadable, .adopting, .ending, .ended, .absent: return []
-    }
+    if let active { return refresh(active.credential, isRepeated: false, at: now) }
+    credentialState = .starting(isInFlight: true)
+    refreshes.begin(at: now)
+    return [.requestGrant(generation: epoch.generation)]
   }
 
-  private mutating func asked(at now: Timestamp) -> Int {
-    request = RefreshRequest(generation: epoch.generation)
-    history.lastAttemptAt = now
-    return epoch.generation
+  private mutating func refresh(_ credential: Credential, isRepeated: Bool, at now: Timestamp) -> [SessionAction] {
+    active?.phase = .inFlight(isRepeated: isRepeated)
+    refreshes.begin(at: now)
+    return [.refresh(credential, generation: epoch.generation)]
   }
 
   mutating func refreshEnded(
     _ outcome: RefreshOutcome, generation asked: Int, at now: Timestamp
   ) -> [SessionAction] {
-    let isAbandoned = request?.isAbandoned ?? true
-    request = nil
-    if asked == epoch.generation, !isAbandoned {
+    let isExpected = refreshes.end()
+    if asked == epoch.generation, isExpected {
       switch credentialState {
-      case .held(let held):
-        if case .inFlight(let isRepeated) = held.phase {
-          return ended(outcome, of: held, isRepeated: isRepeated, at: now)
+      case .active(let active):
+        if case .inFlight(let isRepeated) = active.phase {
+          return ended(outcome, of: active, isRepeated: isRepeated, at: now)
         }
       case .starting(isInFlight: true): return firstGrantEnded(outcome, at: now)
       case .starting, .unread, .withheld, .unreadable, .adopting, .ending, .ended, .absent: break
       }
     }
     // Another program's newer grant may come of the same sign-in, and be revoked with this one (RFC 7009, section 2.1).
-    guard case .granted(let response) = outcome, isAbandoned else { return [] }
-    let grant = Grant(response, after: nil, bearer: settings.bearer, receivedAt: now)
-    return [.revoke(Credential(grant: grant, subject: response.subject, origin: response.origin))]
+    guard case .granted(let response) = outcome, !isExpected else { return [] }
+    return [.revoke(credential(response, after: nil, receivedAt: now))]
   }
 
   private mutating func ended(
-    _ outcome: RefreshOutcome, of held: HeldGrant, isRepeated: Bool, at now: Timestamp
+    _ outcome: RefreshOutcome, of active: ActiveGrant, isRepeated: Bool, at now: Timestamp
   ) -> [SessionAction] {
     switch outcome {
-    case .granted(let response): return granted(response, to: held, at: now)
-    case .failed(.unanswered(let message)) where !isRepeated && isStopping:
-      // The next start asks again, and so do calls that a session of a new configuration takes over: here there may be no
-      // time to hear the answer.
-      updateHeld { held, _ in held.phase = .idle }
-      history.lastError = message
-      return []
+    case .granted(let response): return granted(response, to: active, at: now)
     case .failed(.unanswered(let message)) where !isRepeated:
-      // The provider may have rotated the token: at once with the same one, while its grace window is open.
-      updateHeld { held, _ in held.phase = .inFlight(isRepeated: true) }
-      history.lastError = message
-      return [.refresh(held.credential, generation: self.asked(at: now))]
-    case .failed(.rejected(let rejection, let message)):
-      switch rejection {
-      case .refreshToken: return rejected(.refreshTokenRejected, message: message, at: now)
-      case .accountDisabled: return rejected(.accountDisabled, message: message, at: now)
+      refreshes.replyLost(message)
+      if isStopping {
+        // The next start asks again, and so do calls that a session of a new configuration takes over: here there may be
+        // no time to wait for the answer.
+        self.active?.phase = .idle
+        return []
       }
+      // The provider may have rotated the token: at once with the same one, while its grace window is open.
+      return refresh(active.credential, isRepeated: true, at: now)
+    case .failed(.rejected(let rejection, let message)):
+      refreshes.rejected(message, at: now)
+      // Another program may have rotated the token meanwhile: a newer grant in the file is used instead.
+      self.active?.phase = .confirming(EndReason(rejection))
+      file.read.request()
+      return []
     case .failed(let failure): return failed(failure, at: now)
-    case .notAsked(let accessFailure): return notAsked(accessFailure, at: now)
+    case .notAsked(let accessFailure): return notSent(accessFailure, at: now)
     }
-  }
-
-  /// When an answer came, for the lifetimes in it. No request waits longer than its time: where more has passed, the
-  /// machine has slept, and the answer may be as old as the request.
-  private func received(at now: Timestamp) -> Timestamp {
-    guard let asked = history.lastAttemptAt, now - asked > settings.refresh.stopPatience else { return now }
-    return asked
   }
 
   /// The client's own first grant: it is written like one that a person brought.
   private mutating func firstGrantEnded(_ outcome: RefreshOutcome, at now: Timestamp) -> [SessionAction] {
     switch outcome {
     case .granted(let response):
-      let grant = Grant(response, after: nil, bearer: settings.bearer, receivedAt: received(at: now))
-      if let flaw = response.flaw { return failed(.misconfigured(message: flaw), at: now) }
-      return adopt(
-        Credential(grant: grant, subject: response.subject, origin: response.origin), unlocks: false, isFresh: true,
-        at: now)
+      if let error = response.flaw { return failed(.misconfigured(message: error), at: now) }
+      let credential = credential(response, after: nil, receivedAt: receivedAt(now))
+      return adopt(credential, unlocks: false, isFresh: true, at: now)
     case .failed(let failure): return failed(failure, at: now)
-    case .notAsked(let accessFailure): return notAsked(accessFailure, at: now)
+    case .notAsked(let accessFailure): return notSent(accessFailure, at: now)
     }
   }
 
+  /// The file was read after a rejection and holds no newer grant.
+  mutating func confirmRejection(at now: Timestamp) -> [SessionAction] {
+    guard case .confirming(let reason)? = active?.phase else { return [] }
+    return end(reason, at: now)
+  }
+
+  // MARK: - A grant
+
+  private func receivedAt(_ now: Timestamp) -> Timestamp {
+    refreshes.receivedAt(now, patience: settings.refresh.stopPatience)
+  }
+
+  private func credential(_ response: TokenResponse, after old: Grant?, receivedAt: Timestamp) -> Credential {
+    Credential(
+      grant: Grant(response, after: old, bearer: settings.bearer, receivedAt: receivedAt), subject: response.subject,
+      origin: response.origin)
+  }
+
   private mutating func granted(
-    _ response: TokenResponse, to held: HeldGrant, at now: Timestamp
+    _ response: TokenResponse, to active: ActiveGrant, at now: Timestamp
   ) -> [SessionAction] {
-    var credential = Credential(
-      grant: Grant(response, after: held.grant, bearer: settings.bearer, receivedAt: received(at: now)),
-      subject: response.subject, origin: response.origin)
-    var flaw = response.flaw
-    if let known = held.credential.subject {
-      credential.subject = response.subject.map { known.refined(by: $0) } ?? known
+    var next = credential(response, after: active.grant, receivedAt: receivedAt(now))
+    var error = response.flaw
+    if let known = active.credential.subject {
+      next.subject = response.subject.map { known.refined(by: $0) } ?? known
       if let told = response.subject, !told.isSameUser(as: known) {
         // The configured subject stands in only for as long as the provider tells none.
         if settings.configuredSubject?.isSameUser(as: known) == true {
-          credential.subject = told
+          next.subject = told
         } else {
-          flaw = Self.otherUser(told, than: known)
+          error = Self.otherUser(told, than: known)
         }
       }
     }
-    if flaw != nil {
+    if error != nil {
       // Whatever is wrong with it, it may have cost the refresh token before it: the new one is kept.
-      credential = held.credential
+      next = active.credential
       if let token = response.refreshToken {
-        credential.grant.refreshToken = token
-        credential.grant.refreshExpiresAt = response.refreshLifetime.map { now + $0 }
+        next.grant.refreshToken = token
+        next.grant.refreshExpiresAt = response.refreshLifetime.map { now + $0 }
       }
-    } else if credential.grant.keepsIDToken(of: held.grant, as: settings.bearer) {
+    } else if next.grant.keepsIDToken(of: active.grant, as: settings.bearer) {
       // Asked again at once, it would bring as little: what else it brought is kept.
-      flaw = "The provider brought no new ID token: use bearer = \"access_token\", or ask it for one."
+      error = "The provider brought no new ID token: use bearer = \"access_token\", or ask it for one."
     }
-    updateHeld { held, _ in held.phase = .storing(credential, flaw: flaw) }
+    self.active?.phase = .storing(next, error: error)
     // The file is being read because it may have changed: another program's newer grant is not written over.
-    return looking.isReading && !isStopping ? [] : write(credential)
+    return file.read.isUnderWay && !isStopping ? [] : write(next)
   }
 
   private static func otherUser(_ told: Subject, than known: Subject) -> String {
@@ -196,25 +173,25 @@ extension SessionMachine {
     return "The provider answered for another user (\(told.id)\(new)) than \(known.id)\(old); nothing of that is used."
   }
 
-  /// The new grant is on disk, or kept in memory because it could not be written: now it may be seen.
+  /// The new grant is on disk, or kept in memory because it could not be written: now it may be seen. `error`: why its
+  /// token cannot be used.
   mutating func refreshed(
-    _ credential: Credential, flaw: String?, isStored: Bool, at now: Timestamp
+    _ old: ActiveGrant, to credential: Credential, error: String?, isStored: Bool, at now: Timestamp
   ) -> [SessionAction] {
-    guard case .held(let old) = credentialState else { return [] }
     let previous = old.grant.bearer(settings.bearer).fingerprint
-    let isRenewed = flaw == nil
-    let refreshAt = settings.refresh.refreshTime(of: credential.grant, share: random.share())
-    var held = HeldGrant(
-      credential: credential, isStored: isStored, accessFailure: old.accessFailure, refreshAt: refreshAt)
-    held.followsRefusal = isRenewed ? refusal?.fingerprint == previous : old.followsRefusal
-    held.isTimedHere = isRenewed || old.isTimedHere
-    held.expiryAnnounced = !isRenewed && old.expiryAnnounced
-    credentialState = .held(held)
-    if let origin = credential.origin { settings.binding?.settle(at: origin) }
+    let isRenewed = error == nil
+    let followsRejection = isRenewed ? refreshes.apiRejection?.fingerprint == previous : old.followsRejection
+    credentialState = .active(
+      ActiveGrant(
+        credential: credential, isStored: isStored, accessFailure: old.accessFailure,
+        refreshAt: settings.refresh.refreshTime(of: credential.grant, share: random.share()),
+        followsRejection: followsRejection, isTimedHere: isRenewed || old.isTimedHere,
+        isExpiryAnnounced: !isRenewed && old.isExpiryAnnounced))
+    if let origin = credential.origin { settings.binding?.resolve(to: origin) }
     let isNewlyKnown = credential.subject != nil && credential.subject != subject
     subject = credential.subject ?? subject
     var actions =
-      flaw.map { failed(.misconfigured(message: $0), at: now) } ?? renewed(held.grant, after: previous, at: now)
+      error.map { failed(.misconfigured(message: $0), at: now) } ?? renewed(credential.grant, after: previous, at: now)
     if isNewlyKnown { actions.append(.announce(.statusChanged)) }
     if credential.subject == nil, settings.configuredSubject == nil {
       actions.append(.identify(credential, generation: epoch.generation))
@@ -222,101 +199,38 @@ extension SessionMachine {
     return actions
   }
 
-  private mutating func renewed(
-    _ grant: Grant, after previous: Fingerprint, at now: Timestamp
-  ) -> [SessionAction] {
-    history = RefreshHistory(lastAttemptAt: history.lastAttemptAt)
-    history.lastAt = now
-    history.lastOutcome = .success
-    refusal = nil
-    finishRefreshCalls(.succeeded)
+  private mutating func renewed(_ grant: Grant, after previous: Fingerprint, at now: Timestamp) -> [SessionAction] {
+    refreshes.succeeded(at: now)
+    calls.finishRefreshes(.succeeded)
     let bearer = grant.bearer(settings.bearer).fingerprint
     return [.announce(.refreshed(bearer, previous: previous, expiresAt: grant.expiresAt))]
   }
 
-  private mutating func notAsked(_ accessFailure: AccessFailure, at now: Timestamp) -> [SessionAction] {
-    looking.isWanted = true
-    let message = "The credential could not be stored (\(accessFailure.detail)), so nothing was asked."
-    return wait(accessFailure.kind == .passphraseRequired ? .passphraseNeeded : .unavailable, message, at: now)
-  }
+  // MARK: - No grant
 
   private mutating func failed(_ failure: RefreshFailure, at now: Timestamp) -> [SessionAction] {
-    switch failure {
-    case .unreachable(let message):
-      // Ahead of time: the step goes on as it was, and is not cut short again.
-      if let trouble = history.trouble, trouble.kind == .unreachable(triedEarly: true), now < trouble.stepEnd {
-        return wait(.unreachable(triedEarly: true), message, until: trouble.stepEnd, at: now)
-      }
-      return wait(.unreachable(triedEarly: false), message, at: now)
-    case .unanswered(let message): return wait(.unavailable, message, isRefusing: true, at: now)
-    case .unavailable(let message, let retryAfter):
-      return wait(.unavailable, message, retryAfter: retryAfter, isRefusing: true, at: now)
-    case .unclear(let message, let retryAfter):
-      return wait(.unclear, message, retryAfter: retryAfter, isRefusing: true, at: now)
-    // The client's own grant has no refresh token that could be refused: the client itself is.
-    case .misconfigured(let message), .rejected(_, let message): return wait(.misconfigured, message, at: now)
-    }
+    wait(refreshes.failed(failure, settings.refresh, at: now, &random))
   }
 
-  private mutating func wait(
-    _ kind: RefreshTrouble.Kind, _ message: String, retryAfter: Duration? = nil, until stepEnd: Timestamp? = nil,
-    isRefusing: Bool = false, at now: Timestamp
-  ) -> [SessionAction] {
-    if case .held(var held) = credentialState {
-      held.phase = .idle
-      credentialState = .held(held)
-    } else {
-      credentialState = .starting(isInFlight: false)
-    }
-    if stepEnd == nil { history.failures += 1 }
-    let floor = retryAfter.map { Swift.min($0, RefreshSettings.retryAfterCap) } ?? .zero
-    let until = stepEnd ?? now + Swift.max(backoff(after: kind), floor)
-    let since = history.trouble?.refusingSince ?? (isRefusing ? now : nil)
-    history.trouble = RefreshTrouble(
-      kind: kind, until: until, floor: now + floor, refusingSince: since, stepEnd: until)
-    history.lastAt = now
-    history.lastOutcome = kind == .misconfigured ? .misconfigured : .unavailable
-    history.lastError = message
-    // A token that was refused is not given out again, but where others are let in with it.
-    if refusal?.isAcceptedElsewhere == true { refusal = nil }
-    finishRefreshCalls(.failed(message: message, retryAfter: until - now))
-    return [.announce(.refreshFailed(message: message, failures: history.failures))]
+  private mutating func notSent(_ accessFailure: AccessFailure, at now: Timestamp) -> [SessionAction] {
+    file.read.request()
+    return wait(refreshes.notSent(accessFailure, settings.refresh, at: now, &random))
   }
 
-  private mutating func backoff(after kind: RefreshTrouble.Kind) -> Duration {
-    let share = random.share()
-    switch kind {
-    case .misconfigured: return settings.refresh.configurationBackoff(share: share)
-    case .unclear:
-      return settings.refresh.backoff(
-        failures: history.failures, atLeastUpTo: RefreshSettings.unclearBackoffMax, share: share)
-    case .unreachable, .unavailable, .passphraseNeeded:
-      return settings.refresh.backoff(failures: history.failures, share: share)
-    }
+  private mutating func wait(_ wait: Duration) -> [SessionAction] {
+    if active == nil { credentialState = .starting(isInFlight: false) }
+    active?.phase = .idle
+    let message = refreshes.history.lastError ?? ""
+    calls.finishRefreshes(.failed(message: message, retryAfter: wait))
+    return [.announce(.refreshFailed(message: message, failures: refreshes.history.failures))]
   }
+}
 
-  private mutating func rejected(_ reason: EndReason, message: String, at now: Timestamp) -> [SessionAction] {
-    history.lastAt = now
-    history.lastOutcome = .rejected
-    history.lastError = message
-    updateHeld { held, _ in held.phase = .confirming(reason) }
-    // Another program may have rotated the token meanwhile: a newer grant in the file wins.
-    looking.isWanted = true
-    return []
-  }
-
-  /// The file was read after a refusal and holds no newer grant.
-  mutating func confirmedRejection(at now: Timestamp) -> [SessionAction] {
-    guard case .held(let held) = credentialState, case .confirming(let reason) = held.phase else { return [] }
-    return end(reason, at: now)
-  }
-
-  mutating func finishRefreshCalls(_ outcome: WaitingCall.Outcome) {
-    for index in calls.indices where calls[index].outcome == nil {
-      switch calls[index].kind {
-      case .token, .refresh, .refusal: calls[index].outcome = outcome
-      case .look, .signOut, .adoption: break
-      }
+extension EndReason {
+  fileprivate init(_ rejection: RefreshFailure.Rejection) {
+    switch rejection {
+    case .refreshToken: self = .refreshTokenRejected
+    case .accountDisabled: self = .accountDisabled
     }
   }
 }

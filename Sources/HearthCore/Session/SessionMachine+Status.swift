@@ -1,49 +1,43 @@
-/// What every client is told of the session.
+/// The status that every client is shown.
 extension SessionMachine {
   package func snapshot(at now: Timestamp) -> SessionStatus {
     let state = state(at: now)
-    let held: HeldGrant? = if case .held(let held) = credentialState, state == .authenticated { held } else { nil }
-    let foreign = held.flatMap { settings.binding?.refusal(of: $0.credential) }
-    let trouble = state == .authenticated ? history.trouble : nil
-    let isRefused = held?.isRefused == true && state == .authenticated
-    let isUnsealed = held?.isStored == false && writing.lastFailure?.kind == .passphraseRequired
+    let visible = state == .authenticated ? active : nil
+    let mismatch = visible.flatMap { settings.binding?.mismatch(of: $0.credential) }
+    let trouble = state == .authenticated ? refreshes.history.trouble : nil
+    let isUnsealed = visible?.isStored == false && file.write.lastFailure?.kind == .passphraseRequired
     let advice: SessionState.Action? =
-      if foreign != nil || trouble?.isMisconfigured == true {
+      if mismatch != nil || trouble?.isMisconfigured == true {
         .fixConfiguration
       } else if isUnsealed || trouble?.kind == .passphraseNeeded {
         .unlock
-      } else if isRefused || state == .authenticated && signInAdvisedAt.map({ $0 <= now }) ?? false {
+      } else if visible?.isRejected == true || state == .authenticated && signInAdvisedAt.map({ $0 <= now }) ?? false {
         .signIn
       } else {
         state.action
       }
-    let accessFailure: AccessFailure?
-    switch credentialState {
-    case .unreadable(let found): accessFailure = found
-    case .held(let held): accessFailure = held.accessFailure
-    case .unread, .withheld, .starting, .adopting, .absent, .ending, .ended: accessFailure = nil
-    }
-    let isWritePending: Bool =
-      if case .held(let held) = credentialState {
-        !held.isStored && (writing.failures > 0 || !writing.isWriting)
-      } else {
-        false
+    let accessFailure: AccessFailure? =
+      switch credentialState {
+      case .unreadable(let accessFailure): accessFailure
+      case .active(let active): active.accessFailure
+      case .unread, .withheld, .starting, .adopting, .absent, .ending, .ended: nil
       }
     return SessionStatus(
       account: account, subject: subject, formerSubject: formerSubject, state: state,
-      message: state.message(
-        for: account, detail: detail(trouble, of: held, foreign: foreign, isUnsealed: isUnsealed, advice)),
-      action: advice,
-      since: since,
-      isForeign: foreign != nil,
-      token: held.map { tokenLife($0) },
-      isRefreshing: isRefreshing,
-      history: history,
+      message: state.message(for: account, detail: detail(trouble, mismatch, isUnsealed: isUnsealed, advice)),
+      action: advice, since: published.since, isForeign: mismatch != nil, token: visible.map { tokenLife($0) },
+      isRefreshing: isRefreshing, history: refreshes.history,
       nextAttemptAt: state == .authenticated ? plannedRequest(at: now).map { Swift.max($0, now) } : nil,
       // A file that waits for its passphrase was read.
       isReadable: (accessFailure == nil || accessFailure?.kind == .passphraseRequired) && credentialState != .unread,
       isWritePending: isWritePending,
-      credentialError: (accessFailure ?? writing.lastFailure ?? noting.lastFailure)?.detail)
+      credentialError: (accessFailure ?? file.write.lastFailure ?? locks.noteFailure)?.detail)
+  }
+
+  /// The grant in memory is not on disk: it could not be written, or its write waits until the file has been read.
+  private var isWritePending: Bool {
+    guard let active, !active.isStored else { return false }
+    return file.write.failures > 0 || !file.write.isUnderWay
   }
 
   private var formerSubject: Subject? {
@@ -57,31 +51,31 @@ extension SessionMachine {
 
   private var isRefreshing: Bool {
     switch credentialState {
-    case .held(let held): held.phase.isInFlight || held.phase.isStoring
+    case .active(let active): active.phase.isInFlight || active.phase.isStoring
     case .starting(let isInFlight): isInFlight
     case .unread, .withheld, .unreadable, .adopting, .ending, .ended, .absent: false
     }
   }
 
-  /// What is to be said beyond the state: why a session ended, or why it cannot be refreshed and what helps.
+  /// A sentence beyond the state: why a session ended, or why its token cannot be refreshed and what helps.
   private func detail(
-    _ trouble: RefreshTrouble?, of held: HeldGrant?, foreign: String?, isUnsealed: Bool, _ advice: SessionState.Action?
+    _ trouble: RefreshTrouble?, _ mismatch: String?, isUnsealed: Bool, _ advice: SessionState.Action?
   ) -> String? {
     switch credentialState {
     case .ended(let record): return record.detail
     case .ending(let record, _): return endFailure ?? record.detail
     case .starting where trouble == nil: return "The first token is being asked for."
-    case .unread, .withheld, .unreadable, .starting, .adopting, .absent, .held: break
+    case .unread, .withheld, .unreadable, .active, .starting, .adopting, .absent: break
     }
     if isUnsealed, advice == .unlock {
       return "Signed in; the credential is neither sealed nor refreshed before its passphrase is entered. "
         + "Run \"hearthctl unlock \(account)\"."
     }
-    if held?.isRefused == true, foreign == nil {
+    if active?.isRejected == true, mismatch == nil {
       return "An API refuses the token, and it cannot be renewed. Run \"hearthctl login \(account)\"."
     }
-    guard trouble != nil || foreign != nil else { return nil }
-    let why = foreign ?? history.lastError ?? "no answer"
+    guard trouble != nil || mismatch != nil else { return nil }
+    let why = mismatch ?? refreshes.history.lastError ?? "no answer"
     switch advice {
     case .unlock: return "Signed in; refreshing waits for the passphrase. Run \"hearthctl unlock \(account)\"."
     case .fixConfiguration:
@@ -94,13 +88,14 @@ extension SessionMachine {
     }
   }
 
-  private func tokenLife(_ held: HeldGrant) -> SessionStatus.TokenLife {
-    let grant = held.grant
+  private func tokenLife(_ active: ActiveGrant) -> SessionStatus.TokenLife {
+    let grant = active.grant
     let margin = grant.lifetime.map { settings.refresh.margin(forLifetime: $0) }
     let isRenewable = isRenewable(grant, at: grant.issuedAt)
     return SessionStatus.TokenLife(
       fingerprint: grant.bearer(settings.bearer).fingerprint, issuedAt: grant.issuedAt, expiresAt: grant.expiresAt,
-      refreshAt: isRenewable ? held.refreshAt : nil, refreshExpiresAt: grant.refreshExpiresAt, isRenewable: isRenewable,
+      refreshAt: isRenewable ? active.refreshAt : nil, refreshExpiresAt: grant.refreshExpiresAt,
+      isRenewable: isRenewable,
       expiringFrom: grant.expiresAt.flatMap { expiresAt in margin.map { expiresAt - $0 } })
   }
 }

@@ -1,60 +1,57 @@
-/// What is written: sign-ins and refreshed grants, which are seen once they are on disk, and that a session ends.
+/// Writing grants: those of a new sign-in or a refresh are seen once they are on disk.
 extension SessionMachine {
-  /// Ends the session: the record is on its way to the disk, and told when it is there.
-  mutating func end(
-    _ reason: EndReason, detail: String? = nil, at now: Timestamp
+  /// Writes a grant of a new sign-in; what clients see changes once it is on disk.
+  mutating func adopt(
+    _ credential: Credential, unlocks: Bool, isFresh: Bool, at now: Timestamp
   ) -> [SessionAction] {
-    let record = EndRecord(reason: reason, at: now, fingerprint: mark(of: reason), detail: detail)
-    request?.isAbandoned = true
-    refusal = nil
-    writing.succeeded()
-    credentialState = .ending(record, shownAs: state(at: now))
-    return writeDown(record)
+    let shown = state(at: now)
+    leaveSignIn()
+    credentialState = .adopting(Adoption(credential: credential, unlocks: unlocks, isFresh: isFresh, shownAs: shown))
+    return write(credential)
   }
 
-  /// The token that was refused; nil where none was, so that a credential that comes back is welcome.
-  private func mark(of reason: EndReason) -> Fingerprint? {
-    guard case .held(let held) = credentialState else { return nil }
-    switch reason {
-    case .refreshTokenRejected, .accountDisabled: return (held.grant.refreshToken ?? held.grant.accessToken).fingerprint
-    case .rejectedByServer: return held.grant.bearer(settings.bearer).fingerprint
-    case .refreshTokenExpired, .noRefreshToken: return held.grant.accessToken.fingerprint
-    case .signedOut, .credentialMissing, .credentialCorrupt, .credentialTooNew: return nil
+  mutating func write(_ credential: Credential) -> [SessionAction] {
+    file.beginWrite(credential, generation: epoch.generation)
+  }
+
+  /// What is being read may be another program's grant, which is not written over.
+  mutating func writeWhereDue(at now: Timestamp) -> [SessionAction] {
+    file.read.isUnderWay ? [] : writeUnstored(at: now)
+  }
+
+  /// Writes what is in memory alone.
+  mutating func writeUnstored(at now: Timestamp) -> [SessionAction] {
+    guard file.write.mayBegin(at: now) else { return [] }
+    switch credentialState {
+    case .ending(let record, _): return file.write.failures > 0 ? file.beginEnd(record) : []
+    case .active(let active):
+      guard active.phase == .idle, !active.isStored, active.accessFailure == nil else { return [] }
+      return write(active.credential)
+    case .unread, .withheld, .unreadable, .starting, .adopting, .ended, .absent: return []
     }
   }
 
   mutating func written(
     _ result: Result<Void, AccessFailure>, generation written: Int, at now: Timestamp
   ) -> [SessionAction] {
-    writing.underWay -= 1
+    file.write.end()
     guard written == epoch.generation else { return [] }
     switch credentialState {
-    case .held, .adopting: break
+    case .active, .adopting: break
     case .unread, .withheld, .unreadable, .starting, .ending, .ended, .absent: return []
     }
-    let hasLanded: Bool
-    switch result {
-    case .success:
-      writing.succeeded()
-      hasLanded = true
-    case .failure(let accessFailure):
-      writing.failed(accessFailure, at: now, share: random.share())
-      hasLanded = false
-    }
-    let isStored = hasLanded && !writing.isOvertaken
+    let outcome = file.grantWritten(result, at: now, &random)
+    let isStored = outcome == .current
     var actions: [SessionAction] = []
     if case .adopting(let adoption) = credentialState {
       actions += signedIn(adoption, isStored: isStored, at: now)
-    } else if case .held(var held) = credentialState {
-      if case .storing(let credential, let flaw) = held.phase {
-        actions += refreshed(credential, flaw: flaw, isStored: isStored, at: now)
-      } else {
-        held.isStored = isStored
-        credentialState = .held(held)
-      }
+    } else if let active, case .storing(let credential, let error) = active.phase {
+      actions += refreshed(active, to: credential, error: error, isStored: isStored, at: now)
+    } else {
+      active?.isStored = isStored
     }
-    if hasLanded, case .held(let held) = credentialState { onDisk = GrantMarks(held.grant) }
-    if case .failure(let accessFailure) = result, writing.failures == 1 {
+    if outcome != .failed, let active { file.onDisk = GrantMarks(active.grant) }
+    if case .failure(let accessFailure) = result, file.write.failures == 1 {
       actions.append(.announce(.credentialPendingWrite(accessFailure)))
     }
     return actions
@@ -62,21 +59,20 @@ extension SessionMachine {
 
   private mutating func signedIn(_ adoption: Adoption, isStored: Bool, at now: Timestamp) -> [SessionAction] {
     let credential = adoption.credential
-    history = RefreshHistory(lastAttemptAt: history.lastAttemptAt)
     if adoption.isFresh {
-      history.lastAt = now
-      history.lastOutcome = .success
-      finishRefreshCalls(.succeeded)
+      refreshes.succeeded(at: now)
+      calls.finishRefreshes(.succeeded)
+    } else {
+      refreshes.restart()
     }
-    hold(credential, isStored: isStored)
-    if let origin = credential.origin { settings.binding?.settle(at: origin) }
-    updateHeld { held, _ in held.isTimedHere = true }
+    activate(credential, isStored: isStored, isTimedHere: true)
+    if let origin = credential.origin { settings.binding?.resolve(to: origin) }
     subject = credential.subject ?? settings.configuredSubject
     var actions: [SessionAction] = []
-    if adoption.unlocks { actions += takeUsersLockAway() }
+    if adoption.unlocks { actions += locks.remove(.user, isRemembered: isStarted) }
     actions.append(.announce(.signedIn(subject)))
     if subject == nil { actions.append(.identify(credential, generation: epoch.generation)) }
-    for index in calls.indices where calls[index].kind == .adoption { calls[index].outcome = .succeeded }
+    calls.finishAdoptions()
     return actions
   }
 }

@@ -1,12 +1,12 @@
-/// Where an account's grants belong: the origin of its token endpoint, as far as the configuration tells it.
+/// The origin that an account's grants are bound to: that of its token endpoint, as far as the configuration names it.
 package struct TokenBinding: Hashable, Sendable {
-  /// Of the token endpoint; until discovery has told it, of the issuer.
+  /// Of the token endpoint; until discovery has named that, of the issuer.
   package private(set) var origin: Origin
-  /// Discovery may name another origin yet.
+  /// Discovery may still name another origin.
   package private(set) var isOriginOpen: Bool
   /// The issuer that is to be discovered.
   private let issuer: IssuerName?
-  /// Grants that name no origin are told by their issuer.
+  /// A grant that names no origin is recognised by its issuer.
   private let isToldByIssuer: Bool
 
   /// A token endpoint that is named. `isToldByIssuer`: false where a provider's issuers have names of another kind.
@@ -15,35 +15,35 @@ package struct TokenBinding: Hashable, Sendable {
     (issuer, isOriginOpen) = (nil, false)
   }
 
-  /// A token endpoint that an issuer tells.
+  /// A token endpoint that an issuer's discovery document names.
   package init(discoveredBy issuer: String, at origin: Origin) {
     (self.origin, self.issuer) = (origin, IssuerName(issuer))
     (isToldByIssuer, isOriginOpen) = (true, true)
   }
 
-  /// The token endpoint is known.
-  package mutating func settle(at found: Origin) {
+  /// Discovery has named the token endpoint.
+  package mutating func resolve(to found: Origin) {
     origin = found
     isOriginOpen = false
   }
 
   /// Why a grant must not be sent here; nil where nothing is known against it.
-  package func refusal(of credential: Credential) -> String? {
+  package func mismatch(of credential: Credential) -> String? {
     if let own = credential.origin {
-      guard own != origin, !isOriginOpen || isOthers(credential.subject) else { return nil }
-      return refusal(from: own.description, to: origin.description)
+      guard own != origin, !isOriginOpen || isForeign(credential.subject) else { return nil }
+      return sentence(from: own.description, to: origin.description)
     }
-    guard isToldByIssuer, isOthers(credential.subject), let named = credential.subject?.issuer else { return nil }
+    guard isToldByIssuer, isForeign(credential.subject), let named = credential.subject?.issuer else { return nil }
     let own = (try? HTTPURL(named))?.description ?? "another issuer"
-    return refusal(from: own, to: issuer?.text ?? origin.description)
+    return sentence(from: own, to: issuer?.text ?? origin.description)
   }
 
-  private func isOthers(_ subject: Subject?) -> Bool {
+  private func isForeign(_ subject: Subject?) -> Bool {
     guard let named = subject?.issuer else { return false }
     return issuer.map { !$0.covers(named) } ?? ((try? HTTPURL(named))?.origin != origin)
   }
 
-  private func refusal(from own: String, to configured: String) -> String {
+  private func sentence(from own: String, to configured: String) -> String {
     "The grant is from \(own) and the configuration names \(configured), so nothing was sent: "
       + "sign in again or mend the configuration."
   }

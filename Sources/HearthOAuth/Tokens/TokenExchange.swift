@@ -18,8 +18,8 @@ struct TokenExchange: Sendable {
   /// Refuses to send a grant to another origin than its own. `origin`: of the token endpoint, where it is known.
   func requireBinding(of credential: Credential, to origin: Origin? = nil) throws(RefreshFailure) {
     var binding = binding
-    if let origin { binding.settle(at: origin) }
-    if let reason = binding.refusal(of: credential) { throw .misconfigured(message: reason) }
+    if let origin { binding.resolve(to: origin) }
+    if let reason = binding.mismatch(of: credential) { throw .misconfigured(message: reason) }
   }
 
   /// The `exp` of a JWT, by this machine's clock.

@@ -30,7 +30,7 @@ extension ControlService {
         "fingerprint": .string(bearer.fingerprint.description), "subject": JSON(subject?.id),
         "issuer": JSON(subject?.issuer ?? entry.issuer),
       ]
-    case .refused(let refusal): throw RPCError(refusal, snapshot)
+    case .rejected(let rejection): throw RPCError(rejection, snapshot)
     case .done, .signedOut: throw .internalError("The session gave no token.")
     }
   }
@@ -50,8 +50,8 @@ extension ControlService {
     let name = try params.string("account")
     try params.finish()
     let (entry, answer) = try await ask(name, .refresh)
-    if case .refused(let refusal) = answer {
-      throw RPCError(refusal, await entry.service.snapshot())
+    if case .rejected(let rejection) = answer {
+      throw RPCError(rejection, await entry.service.snapshot())
     }
     return await report(entry).json
   }
@@ -78,7 +78,7 @@ extension ControlService {
     guard accessToken ?? refreshToken != nil else {
       throw .invalidParams("Give \"refreshToken\", \"accessToken\" or both.")
     }
-    let (entry, _) = try await ask(name, .settle)
+    let (entry, _) = try await ask(name, .awaitReading)
     let before = await entry.service.snapshot()
     if case .locked = before.state, !replace { throw .state(before.state, before) }
     let now = await entry.service.catchUp()
@@ -128,7 +128,7 @@ extension ControlService {
     switch answer {
     case .signedOut(let credentials):
       isRevoked = await revokeAll(credentials, by: entry.service)
-    case .refused(let refusal): throw RPCError(refusal, await entry.service.snapshot())
+    case .rejected(let rejection): throw RPCError(rejection, await entry.service.snapshot())
     case .token, .done: break
     }
     var status = await report(entry).json.object ?? [:]

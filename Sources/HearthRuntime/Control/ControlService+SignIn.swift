@@ -28,18 +28,18 @@ extension ControlService {
   /// Asks for the client's own grant (RFC 6749, section 4.4). Nobody is waited for, so the sign-in is finished, or has
   /// failed, when this is answered; `awaitSignIn` tells the status.
   private func beginWithoutPerson(_ name: String, replace: Bool) async throws(RPCError) -> JSON {
-    let (entry, _) = try await ask(name, .settle)
+    let (entry, _) = try await ask(name, .awaitReading)
     let before = await entry.service.snapshot()
     if case .locked = before.state, !replace { throw .state(before.state, before) }
     let (asked, answer) = try await ask(name, .requestGrant)
     switch answer {
     case .done: break
-    case .refused(.needsSignIn):
+    case .rejected(.needsSignIn):
       throw .flowNotSupported(
         account: name,
         message: "The client-credentials flow is for accounts of that type; "
           + "use \"hearthctl login \(name) --refresh-token-stdin\".")
-    case .refused(let refusal): throw RPCError(refusal, await asked.service.snapshot())
+    case .rejected(let rejection): throw RPCError(rejection, await asked.service.snapshot())
     case .token, .signedOut: throw .internalError("The session did not say how the sign-in went.")
     }
     let expiresAt = await asked.service.snapshot().token?.expiresAt

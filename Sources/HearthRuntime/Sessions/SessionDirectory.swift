@@ -85,7 +85,7 @@ package actor SessionDirectory: BearerTokenProvider {
     }
     while true {
       let answer = await entry.service.call(call).revoking(abandoned)
-      guard case .refused(.stopping) = answer else { return (entry, answer) }
+      guard case .rejected(.stopping) = answer else { return (entry, answer) }
       guard let next = await settled(account) else { return nil }
       if next.service === entry.service { return (entry, answer) }
       entry = next
@@ -127,9 +127,9 @@ package actor SessionDirectory: BearerTokenProvider {
       return Bearer(
         token: credential.grant.bearer(entry.bearer), subject: credential.subject ?? subject,
         secrets: credential.grant.tokens.map(\.secret))
-    case .refused(.refreshUnavailable(let message, let retryAfter)):
+    case .rejected(.refreshUnavailable(let message, let retryAfter)):
       throw .unavailable(message: message, retryAfter: retryAfter)
-    case .refused(.state), .refused(.stopping), .refused(.superseded), .refused(.needsSignIn), .done, .signedOut:
+    case .rejected(.state), .rejected(.stopping), .rejected(.superseded), .rejected(.needsSignIn), .done, .signedOut:
       throw .noSession
     }
   }

@@ -8,7 +8,7 @@ extension SessionService {
     take(.unlocked(lock))
     // Not before: what is read while locked is wiped, and the key with it.
     if passphrase != nil { take(.credentialHinted) }
-    _ = await call(.settle)
+    _ = await call(.awaitReading)
     await storeIsQuiet()
   }
 
@@ -66,8 +66,8 @@ extension SessionService {
     // The clock may have been set since the grant was timed by it.
     fresh.grant.move(by: clock.moment().stepped - timed)
     switch await call(.adopt(fresh, isFresh: !isTried, since: since)) {
-    case .refused(.superseded): throw .superseded
-    case .refused: throw .stopping
+    case .rejected(.superseded): throw .superseded
+    case .rejected: throw .stopping
     case .done, .token, .signedOut: break
     }
   }

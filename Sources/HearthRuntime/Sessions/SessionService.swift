@@ -70,7 +70,7 @@ package actor SessionService {
   /// Runs until `stop`. All tasks of the session are children of this call.
   package func run() async {
     if !isStopped { await work() }
-    for (_, call) in waiting { call.resume(returning: .refused(.stopping)) }
+    for (_, call) in waiting { call.resume(returning: .rejected(.stopping)) }
     waiting = [:]
     isRunning = false
     rested()
@@ -170,7 +170,7 @@ package actor SessionService {
   }
 
   package func call(_ call: SessionCall) async -> SessionResponse {
-    if isStopped { return .refused(.stopping) }
+    if isStopped { return .rejected(.stopping) }
     if case .signOut(let revoke) = call, let grant = inherited?.credential {
       inherited = nil
       return await self.call(call).revoking(revoke ? [grant] : [])

@@ -68,7 +68,7 @@ struct CallTests {
     session.passes(.sample + .seconds(3590) - session.now)
     #expect(session.answer(asking: .token(minValidity: nil)) == .token(first))
     guard
-      case .refused(.refreshUnavailable("503", let wait?))? = session.answer(asking: .token(minValidity: .seconds(60)))
+      case .rejected(.refreshUnavailable("503", let wait?))? = session.answer(asking: .token(minValidity: .seconds(60)))
     else {
       Issue.record("a validity that cannot be had was not refused")
       return
@@ -82,10 +82,10 @@ struct CallTests {
     session.passes(.seconds(3601))
     let id = session.asks(.token(minValidity: nil))
     session.fails(.unavailable(message: "503", retryAfter: .seconds(20)))
-    #expect(session.answer(to: id) == .refused(.refreshUnavailable(message: "503", retryAfter: .seconds(20))))
+    #expect(session.answer(to: id) == .rejected(.refreshUnavailable(message: "503", retryAfter: .seconds(20))))
     session.passes(.seconds(5))
     let later = session.asks(.token(minValidity: nil))
-    #expect(session.answer(to: later) == .refused(.refreshUnavailable(message: "503", retryAfter: .seconds(15))))
+    #expect(session.answer(to: later) == .rejected(.refreshUnavailable(message: "503", retryAfter: .seconds(15))))
   }
 
   @Test("waits two seconds for a credential that is being read, and no longer")
@@ -96,7 +96,7 @@ struct CallTests {
     #expect(session.answer(to: id) == nil)
     session.wakes()
     #expect(session.now == .sample + .seconds(2))
-    #expect(session.answer(to: id) == .refused(.state(.hydrating)))
+    #expect(session.answer(to: id) == .rejected(.state(.hydrating)))
     let lucky = session.asks(.token(minValidity: nil))
     session.passes(.seconds(1))
     session.reads(.found(first))
@@ -107,7 +107,7 @@ struct CallTests {
   func noSession() {
     var session = SessionScript()
     session.reads(.neverSignedIn)
-    let refusal = SessionResponse.refused(.state(.unauthenticated(signedOut: false)))
+    let refusal = SessionResponse.rejected(.state(.unauthenticated(signedOut: false)))
     #expect(session.answer(asking: .token(minValidity: nil)) == refusal)
     #expect(session.answer(asking: .refresh) == refusal)
   }
@@ -116,7 +116,7 @@ struct CallTests {
   func deadlines() {
     var session = SessionScript.holding()
     session.passes(.seconds(3601))
-    let ids = [session.asks(.token(minValidity: nil)), session.asks(.refresh), session.asks(.settle)]
+    let ids = [session.asks(.token(minValidity: nil)), session.asks(.refresh), session.asks(.awaitReading)]
     let asked = session.now
     while ids.contains(where: { session.answer(to: $0) == nil }), session.wakes() {}
     #expect(session.now - asked <= .seconds(70))
@@ -130,8 +130,8 @@ struct CallTests {
     session.isGranted(.sample(2, lifetime: .seconds(3600)))
     let id = session.asks(.token(minValidity: .seconds(3000)))
     session.passes(.seconds(70))
-    #expect(
-      session.answer(to: id) == .refused(.refreshUnavailable(message: "The provider did not answer.", retryAfter: nil)))
+    let late = SessionRejection.refreshUnavailable(message: "The provider did not answer.", retryAfter: nil)
+    #expect(session.answer(to: id) == .rejected(late))
   }
 
   @Test("answers no later for a clock that is set back")
@@ -171,7 +171,7 @@ struct CallTests {
     session.wakes()
     #expect(session.attempts.count == 9)
     session.fails(.unavailable(message: "503", retryAfter: nil))
-    guard case .refused(.refreshUnavailable("503", _?))? = session.answer(to: id) else {
+    guard case .rejected(.refreshUnavailable("503", _?))? = session.answer(to: id) else {
       Issue.record("the failure was not told")
       return
     }
@@ -180,13 +180,13 @@ struct CallTests {
   @Test("refuses a forced refresh where there is nothing to refresh with, or the file cannot be read")
   func cannotForce() {
     var session = SessionScript.holding(.sample(1, issuedAt: .sample, isRenewable: false))
-    guard case .refused(.state(.reauthRequired(.noRefreshToken)))? = session.answer(asking: .refresh) else {
+    guard case .rejected(.state(.reauthRequired(.noRefreshToken)))? = session.answer(asking: .refresh) else {
       Issue.record("not refused")
       return
     }
     var unreadable = SessionScript.holding()
     unreadable.isHinted(.unreadable(.denied))
-    #expect(unreadable.answer(asking: .refresh) == .refused(.state(.locked(.accessFailure(.denied)))))
+    #expect(unreadable.answer(asking: .refresh) == .rejected(.state(.locked(.accessFailure(.denied)))))
   }
 
   @Test("tells those who asked for a refresh that the session has ended, after it is on record")
@@ -198,7 +198,7 @@ struct CallTests {
     session.reads(.found(first))
     #expect(session.answer(to: ids[0]) == nil)
     session.writesEnd()
-    #expect(session.answer(to: ids[0]) == .refused(.state(.reauthRequired(.refreshTokenRejected))))
+    #expect(session.answer(to: ids[0]) == .rejected(.state(.reauthRequired(.refreshTokenRejected))))
   }
 
   // MARK: - A token that an API refused
@@ -350,10 +350,10 @@ struct CallTests {
   @Test("answers settle once the credential has been read, at once where it has")
   func settles() {
     var session = SessionScript()
-    let id = session.asks(.settle)
+    let id = session.asks(.awaitReading)
     #expect(session.answer(to: id) == nil)
     session.reads(.neverSignedIn)
     #expect(session.answer(to: id) == .done)
-    #expect(session.answer(asking: .settle) == .done)
+    #expect(session.answer(asking: .awaitReading) == .done)
   }
 }

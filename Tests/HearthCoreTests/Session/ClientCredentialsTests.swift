@@ -39,7 +39,7 @@ struct ClientCredentialsTests {
     #expect(session.state == .authenticated)
     #expect(session.snapshot.history.failures == 1)
     #expect(session.snapshot.message.contains("no route"))
-    guard case .refused(.refreshUnavailable)? = session.answer(asking: .token(minValidity: nil)) else {
+    guard case .rejected(.refreshUnavailable)? = session.answer(asking: .token(minValidity: nil)) else {
       Issue.record("\(session.answers)")
       return
     }
@@ -159,6 +159,6 @@ struct ClientCredentialsTests {
   @Test("says of another type of account that somebody has to sign in")
   func otherTypes() {
     var session = SessionScript.holding()
-    #expect(session.answer(asking: .requestGrant) == .refused(.needsSignIn))
+    #expect(session.answer(asking: .requestGrant) == .rejected(.needsSignIn))
   }
 }

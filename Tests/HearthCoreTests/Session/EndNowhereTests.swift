@@ -25,7 +25,7 @@ struct EndNowhereTests {
     var session = refused()
     #expect(session.state == .authenticated && session.snapshot.token == nil)
     #expect(session.snapshot.message.contains("cannot be written down yet (\(AccessFailure.full.detail))"))
-    guard case .refused(.refreshUnavailable(_, let retryAfter?))? = session.answer(asking: .token(minValidity: nil))
+    guard case .rejected(.refreshUnavailable(_, let retryAfter?))? = session.answer(asking: .token(minValidity: nil))
     else {
       Issue.record("a call waits, or is served")
       return
@@ -69,7 +69,7 @@ struct EndNowhereTests {
     var session = SessionScript.holding()
     let id = session.asks(.signOut(revoke: true))
     session.removes(.away, nowhere: true)
-    guard case .refused(.refreshUnavailable(let message, _))? = session.answer(to: id) else {
+    guard case .rejected(.refreshUnavailable(let message, _))? = session.answer(to: id) else {
       Issue.record("it is told as done")
       return
     }
@@ -93,7 +93,7 @@ struct EndNowhereTests {
     for (revoke, expected) in [(true, [own, other]), (false, [])] {
       var session = SessionScript.holding()
       let id = session.asks(.signOut(revoke: revoke))
-      session.removes(held: own, former: [other, own])
+      session.removes(current: own, former: [other, own])
       #expect(session.answer(to: id) == .signedOut(revoke: expected))
     }
   }
@@ -116,7 +116,6 @@ struct EndNowhereTests {
       }
       #expect(written.grant.accessToken == .sample(2))
       session.writes()
-      session.reads(.found(written))
       #expect(
         (session.machine.credentialState == .withheld) == (remembered != nil), "once it is on disk, a lock wipes it")
     }

@@ -66,7 +66,7 @@ struct IDTokenTests {
     #expect(session.snapshot.history.lastOutcome == .misconfigured)
     #expect(session.snapshot.action == .fixConfiguration)
     #expect(session.snapshot.message.contains("no new ID token"))
-    guard case .refused(.refreshUnavailable)? = session.answer(to: refresh) else {
+    guard case .rejected(.refreshUnavailable)? = session.answer(to: refresh) else {
       Issue.record("the refresh counts as one")
       return
     }
@@ -83,7 +83,7 @@ struct IDTokenTests {
       session.isGranted(response(3, idToken: nil))
       session.writes()
     }
-    guard case .refused(.refreshUnavailable)? = session.answer(asking: .token(minValidity: nil)) else {
+    guard case .rejected(.refreshUnavailable)? = session.answer(asking: .token(minValidity: nil)) else {
       Issue.record("a token that has run out was given")
       return
     }

@@ -68,7 +68,7 @@ struct LockTests {
   func asksWhetherItIsLocked(lockedByUser: Bool) {
     var session = SessionScript(remembered: nil)
     #expect(session.state == .locked(.accessFailure(.denied)))
-    #expect(session.answer(asking: .settle) == .done)
+    #expect(session.answer(asking: .awaitReading) == .done)
     session.take(.credentialHinted)
     #expect(session.effects == [.recall])
     session.reads(.unreadable(.denied))
@@ -102,7 +102,7 @@ struct LockTests {
     session.wakes()
     #expect(session.effects == [.recall], "a while later, and until it is heard of")
     session.take(.started(RememberedAccount(lockedByUser: true)))
-    #expect(session.machine.locks == [.user])
+    #expect(session.machine.locks.all == [.user])
     #expect(session.state == .unauthenticated(signedOut: true))
   }
 
@@ -273,9 +273,9 @@ struct LockTests {
   func refusesCalls() {
     var session = SessionScript.holding()
     session.take(.locked(.user))
-    let answer = SessionResponse.refused(.state(.locked(.explicit(.user))))
+    let answer = SessionResponse.rejected(.state(.locked(.explicit(.user))))
     #expect(session.answer(asking: .token(minValidity: nil)) == answer)
     #expect(session.answer(asking: .refresh) == answer)
-    #expect(session.answer(asking: .settle) == .done)
+    #expect(session.answer(asking: .awaitReading) == .done)
   }
 }

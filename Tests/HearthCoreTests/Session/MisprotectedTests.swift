@@ -66,7 +66,7 @@ struct MisprotectedTests {
     session.passes(.seconds(4000))
     session.writes(.sealed)
     #expect(session.attempts.isEmpty && session.state == .authenticated)
-    guard case .refused(.refreshUnavailable)? = session.answer(asking: .refresh) else {
+    guard case .rejected(.refreshUnavailable)? = session.answer(asking: .refresh) else {
       Issue.record("not refused")
       return
     }

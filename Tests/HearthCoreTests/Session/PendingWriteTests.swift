@@ -23,6 +23,14 @@ struct PendingWriteTests {
     #expect(session.state == .authenticated)
   }
 
+  @Test("says that a grant taken over from the session before is not on disk, while the file cannot be read")
+  func unreadableBeforeTheFirstWrite() {
+    var session = SessionScript(remembered: RememberedAccount(unwritten: pending.machine.unwritten))
+    session.reads(.unreadable(.denied))
+    #expect(session.machine.isAtRest && session.token == .sample(2))
+    #expect(session.snapshot.isWritePending)
+  }
+
   @Test("tries to write it again within seconds, for ever, and tells of it once")
   func triesAgain() {
     var session = pending
@@ -68,7 +76,7 @@ struct PendingWriteTests {
   func sendsNothing() {
     var session = pending
     #expect(session.attempts.count == 1)
-    guard case .refused(.refreshUnavailable(let message, _))? = session.answer(asking: .refresh) else {
+    guard case .rejected(.refreshUnavailable(let message, _))? = session.answer(asking: .refresh) else {
       Issue.record("not refused")
       return
     }

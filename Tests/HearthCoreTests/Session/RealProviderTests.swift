@@ -174,7 +174,7 @@ struct RealProviderTests {
     #expect(session.state == .authenticated)
     #expect(session.token == nil)
     let asked = session.asks(.token(minValidity: nil))
-    guard case .refused(.refreshUnavailable)? = session.answer(to: asked) else {
+    guard case .rejected(.refreshUnavailable)? = session.answer(to: asked) else {
       Issue.record("a token that the API refused is given out: \(session.answers)")
       return
     }
@@ -294,7 +294,7 @@ struct RealProviderTests {
       var session = SessionScript.holding()
       let brought = session.asks(.adopt(.sample(7, issuedAt: .sample)))
       session.asks(overtake)
-      #expect(session.answer(to: brought) == .refused(.superseded))
+      #expect(session.answer(to: brought) == .rejected(.superseded))
     }
   }
 

@@ -204,7 +204,7 @@ struct RefreshTests {
     session.take(.networkReturned)
     let id = session.asks(.refresh)
     #expect(
-      session.answer(to: id) == .refused(.refreshUnavailable(message: "429", retryAfter: .seconds(40))))
+      session.answer(to: id) == .rejected(.refreshUnavailable(message: "429", retryAfter: .seconds(40))))
     session.comesDue()
     #expect(session.now - failedAt >= .seconds(40))
     #expect(session.attempts.count == 2)

@@ -95,7 +95,7 @@ struct SignInAndOutTests {
       var locked = SessionScript.holding()
       locked.take(.locked(.user))
       let wiped = locked.asks(.signOut(revoke: revoke))
-      locked.removes(held: first)
+      locked.removes(current: first)
       #expect(locked.answer(to: wiped) == .signedOut(revoke: revoke ? [first] : []), "the file knows it while locked")
     }
   }
@@ -237,7 +237,7 @@ struct SignInAndOutTests {
       session.asks(overtake)
       drain(&session)
       let id = session.asks(.adopt(first, isFresh: true, since: brought))
-      #expect(session.answer(to: id) == .refused(.superseded))
+      #expect(session.answer(to: id) == .rejected(.superseded))
       #expect(session.effects == [.revoke(first)])
     }
     var ended = SessionScript.holding()
@@ -347,7 +347,7 @@ struct SignInAndOutTests {
     var session = SessionScript.holding()
     let id = session.asks(.signOut(revoke: true))
     while session.answer(to: id) == nil, session.wakes() {}
-    guard case .refused(.refreshUnavailable)? = session.answer(to: id) else {
+    guard case .rejected(.refreshUnavailable)? = session.answer(to: id) else {
       Issue.record("a removal that did not happen was told as done")
       return
     }

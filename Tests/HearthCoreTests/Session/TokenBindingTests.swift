@@ -19,50 +19,51 @@ import Testing
   @Test("belong together where the origins are the same, whoever the issuer is")
   func same() {
     for binding in [TokenBinding(named: own), TokenBinding(discoveredBy: own.description, at: own)] {
-      #expect(binding.refusal(of: credential(nil, own)) == nil)
-      #expect(binding.refusal(of: credential("https://users.example.org", own)) == nil)
+      #expect(binding.mismatch(of: credential(nil, own)) == nil)
+      #expect(binding.mismatch(of: credential("https://users.example.org", own)) == nil)
     }
   }
 
   @Test("do not where the origins differ, and both are named")
   func different() throws {
-    let refusal = try #require(TokenBinding(named: own).refusal(of: credential(own.description, other)))
+    let refusal = try #require(TokenBinding(named: own).mismatch(of: credential(own.description, other)))
     #expect(refusal.contains(own.description) && refusal.contains(other.description))
   }
 
   @Test("without an origin are told by the issuer")
   func withoutOrigin() throws {
     for binding in [TokenBinding(named: own), TokenBinding(discoveredBy: own.description, at: own)] {
-      #expect(binding.refusal(of: credential(nil, nil)) == nil)
-      #expect(binding.refusal(of: credential(own.description, nil)) == nil)
-      let refusal = try #require(binding.refusal(of: credential(other.description, nil)))
+      #expect(binding.mismatch(of: credential(nil, nil)) == nil)
+      #expect(binding.mismatch(of: credential(own.description, nil)) == nil)
+      let refusal = try #require(binding.mismatch(of: credential(other.description, nil)))
       #expect(refusal.contains(own.description) && refusal.contains(other.description))
     }
-    #expect(TokenBinding(named: own, isToldByIssuer: false).refusal(of: credential(other.description, nil)) == nil)
+    #expect(TokenBinding(named: own, isToldByIssuer: false).mismatch(of: credential(other.description, nil)) == nil)
   }
 
   @Test("until discovery has told the origin are told by the issuer, and by the origin from then on")
   func discovered() {
     var binding = TokenBinding(discoveredBy: own.description, at: own)
-    #expect(binding.refusal(of: credential(own.description, other)) == nil)
-    #expect(binding.refusal(of: credential(nil, other)) == nil)
-    #expect(binding.refusal(of: credential(other.description, other)) != nil)
-    binding.settle(at: own)
-    #expect(binding.refusal(of: credential(own.description, other)) != nil)
-    #expect(binding.refusal(of: credential(nil, other)) != nil)
-    #expect(binding.refusal(of: credential(other.description, nil)) != nil)
+    #expect(binding.mismatch(of: credential(own.description, other)) == nil)
+    #expect(binding.mismatch(of: credential(nil, other)) == nil)
+    #expect(binding.mismatch(of: credential(other.description, other)) != nil)
+    binding.resolve(to: own)
+    #expect(binding.mismatch(of: credential(own.description, other)) != nil)
+    #expect(binding.mismatch(of: credential(nil, other)) != nil)
+    #expect(binding.mismatch(of: credential(other.description, nil)) != nil)
   }
 
   @Test("belong together where the issuer is one of the many that the configured name stands for")
   func tenants() {
     let tenant = own.description + "/72f988bf-86f1-41af-91ab-2d7cd011db47/v2.0"
     var binding = TokenBinding(discoveredBy: own.description + "/common/v2.0", at: own)
-    #expect(binding.refusal(of: credential(tenant, nil)) == nil)
-    #expect(binding.refusal(of: credential(tenant, other)) == nil)
-    #expect(binding.refusal(of: credential(own.description + "/evil/v2.0", nil)) != nil)
-    binding.settle(at: own)
-    #expect(binding.refusal(of: credential(tenant, nil)) == nil && binding.refusal(of: credential(tenant, own)) == nil)
-    #expect(binding.refusal(of: credential(tenant, other)) != nil)
+    #expect(binding.mismatch(of: credential(tenant, nil)) == nil)
+    #expect(binding.mismatch(of: credential(tenant, other)) == nil)
+    #expect(binding.mismatch(of: credential(own.description + "/evil/v2.0", nil)) != nil)
+    binding.resolve(to: own)
+    #expect(binding.mismatch(of: credential(tenant, nil)) == nil)
+    #expect(binding.mismatch(of: credential(tenant, own)) == nil)
+    #expect(binding.mismatch(of: credential(tenant, other)) != nil)
   }
 
   @Test("say so in the status as soon as they do not belong together, before a refresh is tried")

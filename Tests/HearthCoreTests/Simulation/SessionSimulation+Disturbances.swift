@@ -38,7 +38,7 @@ extension SessionSimulation {
     case 6, 7: try call(.refresh)
     case 8, 9: try reportUnauthorized()
     case 10: try call(.rehydrate)
-    case 11: try call(.settle)
+    case 11: try call(.awaitReading)
     case 12:
       ledger.signOutAsked = true
       ledger.newest = nil
@@ -53,7 +53,7 @@ extension SessionSimulation {
     callCount += 1
     let isShort: Bool
     switch call {
-    case .rehydrate, .settle: isShort = true
+    case .rehydrate, .awaitReading: isShort = true
     case .token, .refresh, .requestGrant, .reportUnauthorized, .signOut, .adopt: isShort = false
     }
     let id = CallID(callCount)
@@ -65,7 +65,7 @@ extension SessionSimulation {
         throw Violation("import \(overtaken.number) is overtaken, and nobody tells who brought it")
       }
       if case .adopt = call { ledger.adoptionCalls = [id] }
-    case .token, .refresh, .requestGrant, .reportUnauthorized, .rehydrate, .settle: break
+    case .token, .refresh, .requestGrant, .reportUnauthorized, .rehydrate, .awaitReading: break
     }
   }
 
@@ -73,17 +73,17 @@ extension SessionSimulation {
     var credential = signedIn()
     if chances(1, in: 6) { credential.grant.refreshToken = nil }
     ledger.adopting.insert(credential)
-    // From here on it is what is kept, in place of whatever was held.
+    // From here on it is what is kept, in place of whatever was active.
     ledger.newest = credential.grant.refreshToken?.fingerprint
     try call(.adopt(credential))
   }
 
   private mutating func reportUnauthorized() throws(Violation) {
-    guard case .held(let held) = machine.credentialState else { return }
-    let token = chances(3, in: 4) ? held.grant.accessToken : Token.sample(2)
-    let isRenewable = machine.isRenewable(held.grant, at: now)
+    guard case .active(let active) = machine.credentialState else { return }
+    let token = chances(3, in: 4) ? active.grant.accessToken : Token.sample(2)
+    let isRenewable = machine.isRenewable(active.grant, at: now)
     ledger.noteReport(
-      of: token.fingerprint, current: held.grant.accessToken.fingerprint, isRenewable: isRenewable,
+      of: token.fingerprint, current: active.grant.accessToken.fingerprint, isRenewable: isRenewable,
       age: provider.issuedAt[token.fingerprint].map { elapsed - $0 })
     try call(.reportUnauthorized(APIRejection(token.fingerprint)))
   }
@@ -232,15 +232,15 @@ extension SessionSimulation {
       }
     case .authenticated:
       // An end may be on its way to the disk.
-      guard case .held(let held) = machine.credentialState else {
+      guard case .active(let active) = machine.credentialState else {
         if case .starting = machine.credentialState { throw Violation("the client's own grant has not come") }
         return
       }
-      if !held.isStored, disk.file != .tooNew, !machine.snapshot(at: now).isRefreshing {
+      if !active.isStored, disk.file != .tooNew, !machine.snapshot(at: now).isRefreshing {
         throw Violation("the grant is still not on disk")
       }
-      if held.grant.isExpired(at: now), let token = held.grant.refreshToken, provider.isCurrent(token),
-        held.phase == .idle, machine.snapshot(at: now).nextAttemptAt == nil
+      if active.grant.isExpired(at: now), let token = active.grant.refreshToken, provider.isCurrent(token),
+        active.phase == .idle, machine.snapshot(at: now).nextAttemptAt == nil
       {
         throw Violation("the token has run out and is not refreshed")
       }

@@ -8,9 +8,9 @@ extension SessionSimulation {
   private var tokensInMemory: [Fingerprint?] {
     switch machine.credentialState {
     case .adopting(let adoption): return [refreshToken(adoption.credential)]
-    case .held(let held):
-      if case .storing(let next, _) = held.phase { return [refreshToken(held.credential), refreshToken(next)] }
-      return [refreshToken(held.credential)]
+    case .active(let active):
+      if case .storing(let next, _) = active.phase { return [refreshToken(active.credential), refreshToken(next)] }
+      return [refreshToken(active.credential)]
     case .unread, .withheld, .unreadable, .starting, .ending, .ended, .absent:
       guard !machine.isStarted, let handedOver else { return [] }
       return [refreshToken(handedOver.credential)]
@@ -46,12 +46,12 @@ extension SessionSimulation {
   }
 
   private mutating func noteRefresh(_ outcome: RefreshOutcome, isOurs: Bool, _ before: SessionMachine) {
-    guard isOurs, case .held(let held) = before.credentialState, held.phase.isInFlight,
-      before.request?.isAbandoned == false
+    guard isOurs, case .active(let active) = before.credentialState, active.phase.isInFlight,
+      before.refreshes.request == .sent
     else { return }
     // What the provider has granted counts, and not what was made of its answer.
     if let granted = ledger.answered?.granted {
-      if let token = refreshToken(held.credential) { ledger.spent.insert(token) }
+      if let token = refreshToken(active.credential) { ledger.spent.insert(token) }
       if provider.isCurrent(granted), let family = provider.family(of: granted.fingerprint) {
         ledger.excusedFamilies.remove(family)
       }
@@ -59,10 +59,10 @@ extension SessionSimulation {
     }
     if ledger.answered?.isFinal == true {
       ledger.grounds.formUnion([.refreshTokenRejected, .accountDisabled])
-      if let token = refreshToken(held.credential) { ledger.refused.insert(token) }
+      if let token = refreshToken(active.credential) { ledger.refused.insert(token) }
     }
     if case .granted(let response) = outcome {
-      ledger.tokenBefore[response.accessToken.fingerprint] = held.grant.accessToken.fingerprint
+      ledger.tokenBefore[response.accessToken.fingerprint] = active.grant.accessToken.fingerprint
       tally.refreshed += 1
     } else {
       ledger.hadTrouble = true
@@ -74,7 +74,7 @@ extension SessionSimulation {
     guard let planned = before.snapshot(at: now).nextAttemptAt, planned > now,
       machine.snapshot(at: now).nextAttemptAt != planned
     else { return }
-    guard case .unreachable? = before.history.trouble?.kind else {
+    guard case .unreachable? = before.refreshes.history.trouble?.kind else {
       throw Violation("the network's return cuts a wait short that somebody asked for")
     }
     if let shortened = ledger.shortenedUntil, now < shortened {
@@ -85,8 +85,8 @@ extension SessionSimulation {
 
   /// A grant is taken over with the life that is left of it, whatever the clock was when it was written.
   private func checkAdopted(_ credential: Credential, _ before: SessionMachine) throws(Violation) {
-    if case .held = before.credentialState { return }
-    guard case .held(let held) = machine.credentialState, let expiresAt = held.grant.expiresAt else { return }
+    if case .active = before.credentialState { return }
+    guard case .active(let active) = machine.credentialState, let expiresAt = active.grant.expiresAt else { return }
     if expiresAt - now > provider.lifetime + .seconds(1) {
       throw Violation("a grant is fresh for longer than any lives: \(expiresAt - now)")
     }
@@ -99,9 +99,9 @@ extension SessionSimulation {
       ledger.shortenedUntil = nil
     case .credentialRead(.found(let credential)):
       try checkAdopted(credential, before)
-      let isHeld = tokensInMemory == [refreshToken(credential)]
+      let isActive = tokensInMemory == [refreshToken(credential)]
       let isEnding = if case .ending = machine.credentialState { true } else { false }
-      if isHeld || isEnding || machine.credentialState == .withheld {
+      if isActive || isEnding || machine.credentialState == .withheld {
         ledger.newest = isEnding ? nil : refreshToken(credential)
         ledger.isTampered = false
         ledger.strangers.remove(credential.grant.accessToken.fingerprint)
@@ -192,11 +192,11 @@ extension SessionSimulation {
     case .setAside:
       guard case .corrupt = ledger.lastReading else { throw Violation("a file is set aside that was not corrupt") }
     case .write:
-      if case .held(let held) = machine.credentialState, held.accessFailure != nil, case .woke = event {
+      if case .active(let active) = machine.credentialState, active.accessFailure != nil, case .woke = event {
         throw Violation("a file that cannot be read is replaced")
       }
     case .lockStore:
-      if case .held(let held) = machine.credentialState, !held.isStored {
+      if case .active(let active) = machine.credentialState, !active.isStored {
         throw Violation("the key is wiped while the only copy of a grant is in memory")
       }
     case .answer(let id, let answer): try checkAnswer(id, answer, event)
@@ -223,11 +223,11 @@ extension SessionSimulation {
   }
 
   /// The grant that is over: the one in memory, or one that was just read or written.
-  private func endedGrant(_ record: EndRecord, _ before: SessionMachine) -> (grant: Grant, wasHeld: Bool)? {
+  private func endedGrant(_ record: EndRecord, _ before: SessionMachine) -> (grant: Grant, wasUsed: Bool)? {
     var grants: [(Grant, Bool)] = []
-    if case .held(let held) = before.credentialState {
-      grants.append((held.grant, true))
-      if case .storing(let next, _) = held.phase { grants.append((next.grant, true)) }
+    if case .active(let active) = before.credentialState {
+      grants.append((active.grant, true))
+      if case .storing(let next, _) = active.phase { grants.append((next.grant, true)) }
     }
     if case .adopting(let adoption) = before.credentialState { grants.append((adoption.credential.grant, false)) }
     if case .found(let credential)? = ledger.lastReading { grants.append((credential.grant, false)) }
@@ -239,10 +239,11 @@ extension SessionSimulation {
     // One that could be written nowhere is written again.
     if case .ending(record, _) = before.credentialState { return }
     var grounds = ledger.grounds
-    if let (grant, wasHeld) = endedGrant(record, before), grant.isExpired(at: now), !settings.renewsWithoutRefreshToken
+    if !settings.renewsWithoutRefreshToken, let (grant, wasUsed) = endedGrant(record, before),
+      grant.isExpired(at: now)
     {
       if grant.refreshToken == nil { grounds.insert(.noRefreshToken) }
-      if ledger.hadTrouble || !wasHeld || !provider.manner.rotates, grant.refreshExpiresAt.map({ $0 <= now }) ?? false {
+      if ledger.hadTrouble || !wasUsed || !provider.manner.rotates, grant.refreshExpiresAt.map({ $0 <= now }) ?? false {
         grounds.insert(.refreshTokenExpired)
       }
     }
@@ -273,7 +274,7 @@ extension SessionSimulation {
       guard disk.known.end?.reason == .signedOut || ledger.removalFailed || disk.file == .nothing else {
         throw Violation("a sign-out is told before it is on record")
       }
-    case .done, .refused: break
+    case .done, .rejected: break
     }
   }
 
@@ -326,7 +327,7 @@ extension SessionSimulation {
       if lastEventAt - call.askedAt > limit + call.extra { throw Violation("call \(id.number) waits for too long") }
     }
     // The user's own is not known before what is remembered.
-    let known = machine.isStarted ? machine.locks : machine.locks.union(locks.intersection([.user]))
+    let known = machine.isStarted ? machine.locks.all : machine.locks.all.union(locks.intersection([.user]))
     if known != locks { throw Violation("the machine's locks are not those that were set") }
     let isQuiet = jobs.isEmpty && ledger.inFlight == 0
     if isQuiet { try checkPlan(wake) }
@@ -357,13 +358,14 @@ extension SessionSimulation {
     case .starting(isInFlight: true): throw Violation("a grant is asked for, and nobody answers")
     case .starting(isInFlight: false):
       if locks.isEmpty, !isStopping { try need(.seconds(3600), "the client's own grant is to be asked for") }
-    case .held(let held):
-      if held.phase != .idle { throw Violation("a refresh has neither landed nor failed: \(held.phase)") }
-      if !locks.isEmpty, held.isStored { throw Violation("a grant is in memory under a lock") }
-      if held.accessFailure != nil || !held.isStored {
+    case .active(let active):
+      if active.phase != .idle { throw Violation("a refresh has neither landed nor failed: \(active.phase)") }
+      if !locks.isEmpty, active.isStored { throw Violation("a grant is in memory under a lock") }
+      if active.accessFailure != nil || !active.isStored {
         try need(.seconds(30), "the credential is to be read or written")
       }
-      guard locks.isEmpty, !isStopping, held.accessFailure == nil, held.isStored, let expiresAt = held.grant.expiresAt
+      guard locks.isEmpty, !isStopping, active.accessFailure == nil, active.isStored,
+        let expiresAt = active.grant.expiresAt
       else {
         return
       }

@@ -76,13 +76,13 @@ extension TokenResponseReader {
     switch answer.meaning {
     case .grant(let rotated, let seconds):
       #expect(snapshot.state == .authenticated && snapshot.action == nil && snapshot.history.failures == 0)
-      guard case .held(let held) = session.machine.credentialState else {
+      guard case .active(let active) = session.machine.credentialState else {
         Issue.record("nothing is held")
         return
       }
-      #expect((held.grant.refreshToken == .sample(1001)) != rotated)
+      #expect((active.grant.refreshToken == .sample(1001)) != rotated)
       // Due before it runs out; what nobody tells is taken to last an hour.
-      let refreshLife = held.grant.refreshExpiresAt.map { $0 - asked } ?? .seconds(1 << 32)
+      let refreshLife = active.grant.refreshExpiresAt.map { $0 - asked } ?? .seconds(1 << 32)
       let life = min(Duration.seconds(seconds ?? 3600), refreshLife)
       #expect(wait.map { $0 > life / 2 && $0 < life } == true, "\(String(describing: wait))")
     case .ends:

@@ -26,7 +26,7 @@ struct SessionDirectoryTests {
     await withTaskGroup { group in
       group.addTask { [sessions] in await sessions.run() }
       await sessions.set(entry(1, before), for: .sample)
-      _ = await sessions.call(.settle, of: .sample)
+      _ = await sessions.call(.awaitReading, of: .sample)
       async let asked = sessions.call(.refresh, of: .sample)
       await before.waitForRequests(1)
       let next = entry(1, after)
@@ -54,18 +54,18 @@ struct SessionDirectoryTests {
     await withTaskGroup { group in
       group.addTask { [sessions] in await sessions.run() }
       await sessions.set(entry(1, before, store), for: .sample)
-      _ = await sessions.call(.settle, of: .sample)
+      _ = await sessions.call(.awaitReading, of: .sample)
       async let asked = sessions.call(.refresh, of: .sample)
       await before.waitForRequests(1)
       store.cannotBeWritten(AccessFailure(.storageError, detail: "read-only"))
       before.answer(.granted(.sample(2)))
       #expect(await asked?.answer == .done)
       await sessions.set(entry(5, after, at: "elsewhere"), for: .sample)
-      _ = await sessions.call(.settle, of: .sample)
+      _ = await sessions.call(.awaitReading, of: .sample)
       #expect(await sessions.call(.token(minValidity: nil), of: .sample)?.answer == .token(.sample(5, issuedAt: start)))
       await sessions.set(nil, for: .sample)
       await sessions.set(entry(1, after, store), for: .sample)
-      _ = await sessions.call(.settle, of: .sample)
+      _ = await sessions.call(.awaitReading, of: .sample)
       let answer = await sessions.call(.token(minValidity: nil), of: .sample)?.answer
       guard case .token(let credential) = answer else {
         Issue.record("\(String(describing: answer))")
@@ -80,7 +80,7 @@ struct SessionDirectoryTests {
   private func leaveUnwritten(_ store: MemoryCredentialStore) async {
     let endpoint = ScriptedTokenEndpoint()
     await sessions.set(entry(1, endpoint, store), for: .sample)
-    _ = await sessions.call(.settle, of: .sample)
+    _ = await sessions.call(.awaitReading, of: .sample)
     async let asked = sessions.call(.refresh, of: .sample)
     await endpoint.waitForRequests(1)
     store.cannotBeWritten(AccessFailure(.storageError, detail: "read-only"))
@@ -103,7 +103,7 @@ struct SessionDirectoryTests {
       let next = entry(1, ScriptedTokenEndpoint(), store)
       await sessions.set(next, for: .sample)
       store.cannotBeWritten(nil)
-      _ = await sessions.call(.settle, of: .sample)
+      _ = await sessions.call(.awaitReading, of: .sample)
       #expect(store.written.last?.grant.accessToken == .sample(2))
       #expect(await next.service.unwritten == nil, "what is on disk is kept nowhere else")
       await sessions.stop(patience: .zero)
@@ -117,7 +117,7 @@ struct SessionDirectoryTests {
       group.addTask { [sessions] in await sessions.run() }
       await leaveUnwritten(store)
       await sessions.set(entry(5, ScriptedTokenEndpoint(), at: "elsewhere"), for: .sample)
-      _ = await sessions.call(.settle, of: .sample)
+      _ = await sessions.call(.awaitReading, of: .sample)
       guard case .signedOut(let credentials) = await sessions.call(.signOut(revoke: true), of: .sample)?.answer else {
         Issue.record("not signed out")
         return
@@ -132,11 +132,11 @@ struct SessionDirectoryTests {
     await withTaskGroup { group in
       group.addTask { [sessions] in await sessions.run() }
       await sessions.set(entry(1, ScriptedTokenEndpoint()), for: .sample)
-      _ = await sessions.call(.settle, of: .sample)
+      _ = await sessions.call(.awaitReading, of: .sample)
       await sessions.stop(patience: .zero)
-      #expect(await sessions.call(.refresh, of: .sample)?.answer == .refused(.stopping))
+      #expect(await sessions.call(.refresh, of: .sample)?.answer == .rejected(.stopping))
       await sessions.set(entry(2, ScriptedTokenEndpoint()), for: .sample)
-      #expect(await sessions.call(.refresh, of: .sample)?.answer == .refused(.stopping), "nothing is begun any more")
+      #expect(await sessions.call(.refresh, of: .sample)?.answer == .rejected(.stopping), "nothing is begun any more")
       await sessions.set(nil, for: .sample)
       #expect(await sessions.call(.refresh, of: .sample)?.answer == nil)
     }

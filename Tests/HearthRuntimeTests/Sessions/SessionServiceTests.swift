@@ -47,7 +47,7 @@ struct SessionServiceTests {
     try await store.remember(lockedByUser: true)
     store.cannotRemember(.away)
     try await running {
-      _ = await service.call(.settle)
+      _ = await service.call(.awaitReading)
       #expect(await service.snapshot().state == .locked(.accessFailure(.away)))
       #expect(!store.log.contains("read"))
       store.cannotRemember(nil)
@@ -59,7 +59,7 @@ struct SessionServiceTests {
   @Test("sends one refresh however many callers ask, and answers all of them with its token")
   func singleFlight() async throws {
     try await running {
-      _ = await service.call(.settle)
+      _ = await service.call(.awaitReading)
       clock.advance(by: .seconds(3600))
       try await withThrowingTaskGroup(of: SessionResponse.self) { group in
         for _ in 0..<50 { group.addTask { [service] in await service.call(.token(minValidity: nil)) } }
@@ -81,7 +81,7 @@ struct SessionServiceTests {
   @Test("has a rotated grant in the store before anybody is given its token")
   func storesBeforeTelling() async throws {
     try await running {
-      _ = await service.call(.settle)
+      _ = await service.call(.awaitReading)
       endpoint.answer(.granted(.sample(2)))
       #expect(await service.call(.refresh) == .done)
       #expect(store.written.map(\.grant.accessToken) == [.sample(2)])
@@ -92,9 +92,9 @@ struct SessionServiceTests {
   @Test("asks the provider for nothing when there is no room for the answer")
   func asksNothingWithoutRoom() async throws {
     try await running {
-      _ = await service.call(.settle)
+      _ = await service.call(.awaitReading)
       store.cannotBeWritten(AccessFailure(.storageError, detail: "no space left on device"))
-      guard case .refused(.refreshUnavailable(let message, _)) = await service.call(.refresh) else {
+      guard case .rejected(.refreshUnavailable(let message, _)) = await service.call(.refresh) else {
         Issue.record("the refresh was not refused")
         return
       }
@@ -106,7 +106,7 @@ struct SessionServiceTests {
   @Test("refreshes by itself when the time has come")
   func refreshesAhead() async throws {
     try await running {
-      _ = await service.call(.settle)
+      _ = await service.call(.awaitReading)
       await clock.waitForSleeper()
       let due = try #require(await service.snapshot().token?.refreshAt)
       clock.advance(by: due - clock.now())
@@ -121,7 +121,7 @@ struct SessionServiceTests {
   func refreshesWithSkew(seconds: Int64) async throws {
     let skew = Duration.seconds(seconds)
     try await running {
-      _ = await service.call(.settle)
+      _ = await service.call(.awaitReading)
       var response = TokenResponse.sample(2, lifetime: .seconds(1000))
       response.skew = skew
       endpoint.answer(.granted(response))
@@ -140,12 +140,12 @@ struct SessionServiceTests {
   @Test("shifts nothing twice that is planned between a step of the clock and the notice of it")
   func planBetweenStepAndNotice() async throws {
     try await running {
-      _ = await service.call(.settle)
+      _ = await service.call(.awaitReading)
       clock.step(by: .seconds(-7200), isTold: false)
       endpoint.answer(.granted(.sample(2)))
       #expect(await service.call(.refresh) == .done)
       clock.step(by: .zero)
-      _ = await service.call(.settle)
+      _ = await service.call(.awaitReading)
       let token = try #require(await service.snapshot().token)
       #expect(token.expiresAt == clock.now() + .seconds(3600))
     }
@@ -167,7 +167,7 @@ struct SessionServiceTests {
   @Test("times a grant that is brought by the clock as it is when it is taken over")
   func stepDuringAdoption() async throws {
     try await running {
-      _ = await service.call(.settle)
+      _ = await service.call(.awaitReading)
       endpoint.identifies(as: .sample) { [clock] in clock.step(by: .seconds(-7200), isTold: false) }
       endpoint.answer(.granted(.sample(8, subject: nil)))
       try await service.adopt(.sample(7, issuedAt: clock.now(), lifetime: .zero), isTried: false)
@@ -209,7 +209,7 @@ struct SessionServiceTests {
   func landsBeforeStopping() async throws {
     try await withThrowingTaskGroup { group in
       group.addTask { [service] in await service.run() }
-      _ = await service.call(.settle)
+      _ = await service.call(.awaitReading)
       group.addTask { [service] in _ = await service.call(.refresh) }
       await endpoint.waitForRequests(1)
       group.addTask { [service] in await service.stop() }
@@ -224,7 +224,7 @@ struct SessionServiceTests {
   func importLandsBeforeStopping() async throws {
     try await withThrowingTaskGroup { group in
       group.addTask { [service] in await service.run() }
-      _ = await service.call(.settle)
+      _ = await service.call(.awaitReading)
       let brought = Credential.sample(7, subject: nil, issuedAt: clock.now(), lifetime: .zero)
       group.addTask { [service] in try await service.adopt(brought, isTried: false) }
       await endpoint.waitForRequests(1)
@@ -244,7 +244,7 @@ struct SessionServiceTests {
   @Test("gives a grant up for adoption only when the provider took it, and keeps the session before it otherwise")
   func refusedImportChangesNothing() async throws {
     try await running {
-      _ = await service.call(.settle)
+      _ = await service.call(.awaitReading)
       endpoint.answer(.failed(.rejected(.refreshToken, message: "invalid_grant")))
       let brought = Credential.sample(7, subject: nil, issuedAt: clock.now(), lifetime: .zero)
       await #expect(throws: AdoptionFailure.provider(.rejected(.refreshToken, message: "invalid_grant"))) {
@@ -257,11 +257,11 @@ struct SessionServiceTests {
   @Test("wipes the grant on lock, survives a restart locked, and reads it again on unlock")
   func locksAndUnlocks() async throws {
     try await running {
-      _ = await service.call(.settle)
+      _ = await service.call(.awaitReading)
       await service.lock(.user)
       #expect(await service.snapshot().state == .locked(.explicit(.user)))
       #expect(store.memory.lockedByUser)
-      #expect(await service.call(.token(minValidity: nil)) == .refused(.state(.locked(.explicit(.user)))))
+      #expect(await service.call(.token(minValidity: nil)) == .rejected(.state(.locked(.explicit(.user)))))
       try await service.unlock(.user, passphrase: nil)
       #expect(await service.snapshot().state == .authenticated)
       #expect(!store.memory.lockedByUser)
@@ -271,7 +271,7 @@ struct SessionServiceTests {
   @Test("has a lock written down that could not be at first, at the latest when it stops")
   func writesTheLockDownAgain() async throws {
     try await running {
-      _ = await service.call(.settle)
+      _ = await service.call(.awaitReading)
       store.cannotBeWritten(AccessFailure(.storageError, detail: "no space left on device"))
       await service.lock(.user)
       #expect(!store.memory.lockedByUser)
@@ -284,7 +284,7 @@ struct SessionServiceTests {
   func waitsForTheStore() async throws {
     store.isSealed(with: "sesame", refusing: .tooSoon(.seconds(10)))
     try await running {
-      _ = await service.call(.settle)
+      _ = await service.call(.awaitReading)
       #expect(await service.needsPassphrase())
       async let unlocked: Void = service.unlock(.user, passphrase: Secret("sesame"))
       await clock.waitForSleeper(until: clock.now() + .seconds(10))
@@ -308,12 +308,12 @@ struct SessionServiceTests {
   func triesInTurn() async throws {
     store.isSealed(with: "sesame", refusing: .tooSoon(.seconds(6)), .wrongPassphrase, .tooSoon(.seconds(8)))
     try await running {
-      _ = await service.call(.settle)
+      _ = await service.call(.awaitReading)
       async let wrong: Void = service.unlock(.user, passphrase: Secret("open"))
       await clock.waitForSleeper(until: clock.now() + .seconds(6))
       async let right: Void = service.unlock(.user, passphrase: Secret("sesame"))
       // Answered in the inbox's order: the other one has asked by then.
-      for _ in 0..<3 { _ = await service.call(.settle) }
+      for _ in 0..<3 { _ = await service.call(.awaitReading) }
       clock.advance(by: .seconds(6))
       do {
         try await wrong
@@ -333,7 +333,7 @@ struct SessionServiceTests {
     store.isSealed(with: "sesame", refusing: .tooSoon(.seconds(5)), .tooSoon(.seconds(5)))
     try await withThrowingTaskGroup { group in
       group.addTask { [service] in await service.run() }
-      _ = await service.call(.settle)
+      _ = await service.call(.awaitReading)
       async let unlocked: Void = service.unlock(.user, passphrase: Secret("sesame"))
       await clock.waitForSleeper(until: clock.now() + .seconds(5))
       await service.stop()
@@ -350,7 +350,7 @@ struct SessionServiceTests {
   @Test("hands back what is to be revoked on sign-out, after the credential is gone")
   func signsOut() async throws {
     try await running {
-      _ = await service.call(.settle)
+      _ = await service.call(.awaitReading)
       guard case .signedOut(let credentials) = await service.call(.signOut(revoke: true)) else {
         Issue.record("not signed out")
         return

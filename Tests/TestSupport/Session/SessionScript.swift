@@ -80,7 +80,7 @@ package struct SessionScript: Sendable {
   }
 
   package mutating func removes(
-    _ accessFailure: AccessFailure? = nil, nowhere: Bool = false, held credential: Credential? = nil,
+    _ accessFailure: AccessFailure? = nil, nowhere: Bool = false, current credential: Credential? = nil,
     former: [Credential] = []
   ) {
     let removed = RemovedCredentials(current: credential, former: former)

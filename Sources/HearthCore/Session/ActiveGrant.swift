@@ -1,0 +1,91 @@
+/// A credential in memory, and what is going on with it.
+package struct ActiveGrant: Hashable, Sendable {
+  package internal(set) var credential: Credential
+  /// On disk as it is here; where not, it is written as soon as that can be.
+  package internal(set) var isStored: Bool
+  /// Why the file cannot be read now; nil where it can.
+  package internal(set) var accessFailure: AccessFailure?
+  /// The format of what a newer version wrote in its place; nil where nothing such was found.
+  package internal(set) var newerFormat: Int?
+  /// When it is due to be refreshed; nil where it never expires.
+  package internal(set) var refreshAt: Timestamp?
+  package internal(set) var phase = RefreshPhase.idle
+  /// It was granted because the API had rejected the one before it: rejected again, the session ends.
+  var followsRejection = false
+  /// An API has rejected it, and nothing can renew it: its user is asked to sign in.
+  var isRejected = false
+  /// Its times were taken from the clock in this run, and not read.
+  var isTimedHere = false
+  /// Clients were told that it is about to expire.
+  var isExpiryAnnounced = false
+
+  package var grant: Grant { credential.grant }
+
+  /// The newest grant there is: the one that is on its way to the disk, where there is one.
+  var newest: Credential {
+    if case .storing(let next, _) = phase { next } else { credential }
+  }
+
+  /// The clock was set: a grant that was timed by it lasts as long as it did. One that was read keeps its times, which
+  /// the clock may have only now come to agree with.
+  mutating func move(by step: Duration) {
+    if case .storing(var next, let error) = phase {
+      next.grant.move(by: step)
+      phase = .storing(next, error: error)
+    }
+    guard isTimedHere else { return }
+    credential.grant.move(by: step)
+    refreshAt = refreshAt.map { $0 + step }
+    if step > Self.worthWriting || step < .zero - Self.worthWriting { isStored = false }
+  }
+
+  /// It says that it was issued later than now: a clock was ahead then, so that nobody knows how long it lasts. It lasts
+  /// no longer than its lifetime from now on, and is refreshed at once where the difference is more than the clocks of
+  /// two reads may differ by.
+  mutating func correctIssueTime(at now: Timestamp) {
+    let ahead = grant.issuedAt - now
+    guard ahead > .zero else { return }
+    credential.grant.move(by: .zero - ahead)
+    isTimedHere = true
+    guard ahead > Self.worthWriting else { return }
+    isStored = false
+    refreshAt = refreshAt.map { Swift.min($0, now) }
+  }
+
+  /// From this step on, the times on disk would mislead the next start.
+  private static let worthWriting: Duration = .seconds(60)
+}
+
+/// Where the refresh of the grant in memory stands.
+///
+/// Legal transitions:
+///
+///     idle → inFlight
+///     inFlight → inFlight                    once: the reply was lost, and the request is repeated
+///     inFlight → idle                        it failed
+///     inFlight → storing → idle              it succeeded, and the grant is on disk or kept in memory
+///     inFlight → confirming                  the provider rejected the token for good
+///
+/// From `confirming` the session ends, or another grant takes the place of this one.
+package enum RefreshPhase: Hashable, Sendable {
+  case idle
+  /// `isRepeated`: the reply to the one before was lost, and this is its one repetition at once.
+  case inFlight(isRepeated: Bool)
+  /// The provider has answered; the new grant is on its way to the disk, and nobody sees it before it is there.
+  /// `error`: why its token cannot be used, though the grant has to be kept.
+  case storing(Credential, error: String?)
+  /// The provider rejected the token for good; the file is read once more, in case another program was faster.
+  case confirming(EndReason)
+
+  var isInFlight: Bool {
+    if case .inFlight = self { true } else { false }
+  }
+
+  var isStoring: Bool {
+    if case .storing = self { true } else { false }
+  }
+
+  var isConfirming: Bool {
+    if case .confirming = self { true } else { false }
+  }
+}

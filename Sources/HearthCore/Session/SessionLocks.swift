@@ -1,0 +1,56 @@
+/// The locks that are set, and the note on disk that keeps the user's own across restarts.
+package struct SessionLocks: Hashable, Sendable {
+  package private(set) var all: Set<Lock> = []
+  private var note = WriteRetry()
+
+  package var isEmpty: Bool { all.isEmpty }
+
+  /// The one that clients are shown.
+  var first: Lock? { Lock.allCases.first(where: all.contains) }
+
+  var isNoteUnderWay: Bool { note.isUnderWay }
+
+  var noteFailure: AccessFailure? { note.lastFailure }
+
+  var wakeAt: Timestamp? { note.wakeAt }
+
+  func contains(_ lock: Lock) -> Bool { all.contains(lock) }
+
+  mutating func add(_ lock: Lock) -> [SessionAction] {
+    all.insert(lock).inserted && lock == .user ? writeNote() : []
+  }
+
+  /// `isRemembered`: the note has been read; before that the user's unlock is noted whether a lock is known or not.
+  mutating func remove(_ lock: Lock, isRemembered: Bool) -> [SessionAction] {
+    let isNews = all.remove(lock) != nil || !isRemembered
+    return isNews && lock == .user ? writeNote() : []
+  }
+
+  /// The note says that the user had locked. One that is still to be written is newer.
+  mutating func restore() {
+    if !note.isUnderWay, note.failures == 0 { all.insert(.user) }
+  }
+
+  /// The store keeps the order, so the last note counts.
+  private mutating func writeNote() -> [SessionAction] {
+    note.begin()
+    return [.rememberLockedByUser(all.contains(.user))]
+  }
+
+  mutating func noteWritten(_ result: Result<Void, AccessFailure>, at now: Timestamp, _ random: inout SeededGenerator) {
+    note.end()
+    switch result {
+    case .success: note.succeeded()
+    case .failure(let accessFailure): note.failed(accessFailure, at: now, share: random.share())
+    }
+  }
+
+  /// A note that failed is repeated until one is written.
+  mutating func rewriteNoteIfDue(at now: Timestamp) -> [SessionAction] {
+    note.failures > 0 && note.mayBegin(at: now) ? writeNote() : []
+  }
+
+  mutating func rewriteNoteNow() { note.retryNow() }
+
+  mutating func move(by step: Duration) { note.move(by: step) }
+}

@@ -1,0 +1,330 @@
+/// Reading the credential: when that is done, and what is made of what was found.
+extension SessionMachine {
+  mutating func readWhereDue(at now: Timestamp) -> [SessionAction] {
+    file.read.requestIfDue(at: now)
+    if credentialState == .withheld, locks.isEmpty {
+      credentialState = .unread
+      file.read.request()
+    }
+    // Whatever has happened meanwhile, what is remembered of the account is still to be read.
+    if !isStarted, !file.read.isUnderWay, file.read.retryAt == nil { file.read.request() }
+    guard file.read.isRequested, !file.read.isUnderWay, !file.write.isUnderWay, !credentialState.isEnding else {
+      return []
+    }
+    return file.beginRead(isRemembered: isStarted)
+  }
+
+  mutating func credentialRead(_ reading: CredentialReading, at now: Timestamp) -> [SessionAction] {
+    file.read.end()
+    if file.write.isUnderWay || credentialState.isAdopting {
+      // It was read before our own write was done: it says nothing about what lies there now.
+      file.read.request()
+      return []
+    }
+    if let active, !brings(reading, anotherThan: active) {
+      if case .storing(let next, _) = active.phase {
+        file.read.request()
+        return write(next)
+      }
+      // After a rejection by the provider only a read counts that was asked for since: another one may find the file
+      // unreadable, and follows at once.
+      if file.read.isRequested, active.phase.isConfirming { return [] }
+    }
+    if !file.read.isRequested { calls.finishReads() }
+    active?.newerFormat = if case .tooNew(let version) = reading { version } else { nil }
+    switch meaning(of: reading) {
+    case .unreadable(let accessFailure): return unreadable(accessFailure, at: now)
+    case .corrupt(let why): return corrupt(why)
+    case .found(let credential): return found(credential, at: now)
+    case .misprotected(let credential):
+      let actions = found(credential, at: now)
+      // Where it is the grant in memory, only how it lies on disk is to change.
+      if let active, GrantMarks(active.grant) == GrantMarks(credential.grant) { self.active?.isStored = false }
+      return actions
+    case .ended(let record):
+      file.read.succeeded()
+      return foundEnd(record, at: now)
+    case .neverSignedIn:
+      file.read.succeeded()
+      return foundNothing(at: now)
+    case .missing(let place):
+      file.read.succeeded()
+      return foundNothing(in: place, at: now)
+    case .tooNew(let version):
+      file.read.succeeded()
+      return foundNewer(version, at: now)
+    }
+  }
+
+  private func brings(_ reading: CredentialReading, anotherThan active: ActiveGrant) -> Bool {
+    switch reading {
+    case .found(let credential), .misprotected(let credential):
+      let marks = GrantMarks(credential.grant)
+      return marks != GrantMarks(active.grant) && marks != file.onDisk
+    case .ended, .neverSignedIn, .missing, .unreadable, .corrupt, .tooNew: return false
+    }
+  }
+
+  /// A file that lay there before and left no trace is out of reach, not gone; what a newer version wrote cannot be read.
+  /// Neither takes away a grant that is in memory.
+  private func meaning(of reading: CredentialReading) -> CredentialReading {
+    guard let active, !active.phase.isConfirming else { return reading }
+    switch reading {
+    case .neverSignedIn where file.onDisk != nil:
+      return .unreadable(AccessFailure(.volumeUnavailable, detail: "nothing is left of the place where it was"))
+    case .tooNew(let version):
+      return .unreadable(
+        AccessFailure(.storageError, detail: "a newer version of Hearth wrote format \(version); update Hearth"))
+    case .neverSignedIn, .found, .misprotected, .ended, .missing, .unreadable, .corrupt: return reading
+    }
+  }
+
+  private mutating func unreadable(_ accessFailure: AccessFailure, at now: Timestamp) -> [SessionAction] {
+    file.readFailed(accessFailure, at: now)
+    let known: AccessFailure?
+    switch credentialState {
+    case .unread, .withheld:
+      known = nil
+      credentialState = .unreadable(accessFailure)
+    case .unreadable(let failure):
+      known = failure
+      credentialState = .unreadable(accessFailure)
+    case .active(let active):
+      // The provider has rejected it for good. That is remembered even where the file cannot be written, and a newer
+      // grant that is found in it later is used.
+      if case .confirming(let reason) = active.phase { return end(reason, at: now) }
+      known = active.accessFailure
+      self.active?.accessFailure = accessFailure
+    case .starting, .adopting, .ending, .ended, .absent: return []
+    }
+    return accessFailure == known ? [] : [.announce(.credentialUnreadable(accessFailure))]
+  }
+
+  // MARK: - A grant is found
+
+  private mutating func found(_ credential: Credential, at now: Timestamp) -> [SessionAction] {
+    let marks = GrantMarks(credential.grant)
+    if let again = finishEnd(marks, at: now) { return again }
+    file.read.succeeded()
+    switch credentialState {
+    case .unread, .withheld, .starting, .ended, .absent:
+      return use(credential, at: now)
+    case .unreadable:
+      return [.announce(.credentialReadable)] + use(credential, at: now)
+    case .adopting, .ending:
+      file.read.request()
+      return []
+    case .active(let active):
+      self.active?.accessFailure = nil
+      let readable: [SessionAction] = active.accessFailure == nil ? [] : [.announce(.credentialReadable)]
+      if marks == GrantMarks(active.grant) {
+        file.onDisk = marks
+        // Whose it is, or where from, may have become known since it was written, or the clock been set.
+        if credential == active.credential { self.active?.isStored = true }
+        return readable + confirmRejection(at: now)
+      }
+      if marks == file.onDisk, !active.isStored {
+        // The one in memory is newer, and is written now that the file can be reached.
+        file.write.retryNow()
+        return readable + confirmRejection(at: now)
+      }
+      return readable + use(credential, at: now)
+    }
+  }
+
+  /// The grant of a session that is over is still there, since its end could not be written or it could not be removed
+  /// at first. Until that is done the reads grow no more frequent.
+  private mutating func finishEnd(_ marks: GrantMarks, at now: Timestamp) -> [SessionAction]? {
+    switch credentialState {
+    case .ended(let record) where marks.contains(record.fingerprint):
+      // The end reached accounts.json and not the file: the rejected token is never sent again.
+      file.onDisk = marks
+      return file.beginEnd(record)
+    case .absent(signedOut: true) where marks == file.onDisk:
+      // What was signed out could neither be removed nor its removal be noted.
+      return file.beginEnd(EndRecord(reason: .signedOut, at: now, fingerprint: nil))
+    case .unread, .withheld, .unreadable, .active, .starting, .adopting, .ending, .ended, .absent: return nil
+    }
+  }
+
+  /// Uses a credential that lies on disk.
+  private mutating func use(_ credential: Credential, at now: Timestamp) -> [SessionAction] {
+    let marks = GrantMarks(credential.grant)
+    let isOther =
+      switch credentialState {
+      case .unread, .withheld, .unreadable: file.onDisk.map { $0 != marks } ?? false
+      case .active, .starting, .adopting, .ending, .ended, .absent: file.onDisk != marks
+      }
+    file.onDisk = marks
+    let owner = credential.subject ?? settings.configuredSubject
+    if isOther {
+      epoch.generation += 1
+      if let owner, let subject, !owner.isSameUser(as: subject) { refreshes.abandon() }
+      refreshes.restart()
+      file.write.succeeded()
+    }
+    // A remembered subject is kept until the provider names another; another program's grant starts without one.
+    subject = owner ?? (isOther ? nil : subject)
+    let actions: [SessionAction] = isOther ? [.announce(.statusChanged)] : []
+    guard locks.isEmpty else {
+      credentialState = .withheld
+      return actions
+    }
+    activate(credential, isStored: true)
+    active?.correctIssueTime(at: now)
+    return actions + questions(about: credential, isOwnerKnown: owner != nil)
+  }
+
+  mutating func activate(_ credential: Credential, isStored: Bool, isTimedHere: Bool = false) {
+    // The same token is as rejected as it was, whatever lock wiped it meanwhile.
+    let bearer = credential.grant.bearer(settings.bearer).fingerprint
+    if refreshes.apiRejection?.fingerprint != bearer { refreshes.forgetRejection() }
+    let refreshAt = settings.refresh.refreshTime(of: credential.grant, share: random.share())
+    credentialState = .active(
+      ActiveGrant(credential: credential, isStored: isStored, refreshAt: refreshAt, isTimedHere: isTimedHere))
+  }
+
+  // MARK: - No grant is found
+
+  /// There is no credential, and none was signed out: the client's own grant is asked for, unless a lock forbids it.
+  private mutating func start() { credentialState = locks.isEmpty ? .starting(isInFlight: false) : .withheld }
+
+  private mutating func foundEnd(_ record: EndRecord, at now: Timestamp) -> [SessionAction] {
+    switch credentialState {
+    case .unread, .withheld, .unreadable:
+      if isOvercome(record.reason) { start() } else { credentialState = CredentialState(record) }
+    case .active(let active):
+      if case .confirming(let reason) = active.phase { return end(reason, at: now) }
+      // Nothing that is written in a file ends a session that is in memory: it is written anew.
+      file.onDisk = nil
+      self.active?.isStored = false
+      self.active?.accessFailure = nil
+    case .ended, .absent:
+      // What could not be written or removed at first is done.
+      file.write.succeeded()
+    case .starting, .adopting, .ending: break
+    }
+    return []
+  }
+
+  /// `place`: where the credential was, when there was one.
+  private mutating func foundNothing(in place: String? = nil, at now: Timestamp) -> [SessionAction] {
+    let detail = place.map { "The credential was removed: \($0)." }
+    switch credentialState {
+    case .unread, .withheld, .unreadable:
+      if settings.renewsWithoutRefreshToken {
+        start()
+      } else if place != nil {
+        return end(.credentialMissing, detail: detail, at: now)
+      } else {
+        credentialState = .absent(signedOut: false)
+      }
+    case .active(let active):
+      if case .confirming(let reason) = active.phase { return end(reason, at: now) }
+      if file.onDisk == nil {
+        // No grant of this session has lain there yet: it is not gone, it is still to be written.
+        self.active?.accessFailure = nil
+      } else if settings.renewsWithoutRefreshToken {
+        // What it held is not used any more, as with every account; a new one is asked for.
+        epoch.generation += 1
+        file.onDisk = nil
+        start()
+      } else {
+        return end(.credentialMissing, detail: detail, at: now)
+      }
+    case .ended(let record) where record.reason == .credentialTooNew && settings.renewsWithoutRefreshToken:
+      // What a newer version wrote is gone.
+      start()
+    case .starting, .adopting, .ending, .ended, .absent: break
+    }
+    return []
+  }
+
+  /// It is set aside first: nothing is written, and nothing ends, over a file that may still be of use to somebody.
+  private mutating func corrupt(_ why: String) -> [SessionAction] {
+    switch credentialState {
+    case .unread, .withheld, .unreadable, .starting, .ended, .absent: break
+    case .adopting, .ending: return []
+    case .active:
+      active?.isStored = false
+      active?.accessFailure = nil
+      file.onDisk = nil
+    }
+    return file.beginSetAside(why: why)
+  }
+
+  mutating func wasSetAside(_ result: Result<String, AccessFailure>, why: String, at now: Timestamp) -> [SessionAction]
+  {
+    file.write.end()
+    let name: String
+    switch result {
+    case .failure(let accessFailure): return unreadable(accessFailure, at: now)
+    case .success(let found): name = found
+    }
+    file.read.succeeded()
+    let announced = SessionAction.announce(.credentialSetAside(name: name, why: why))
+    switch credentialState {
+    case .unread, .withheld, .unreadable: return [announced] + endCorrupt(why, setAsideAs: name, at: now)
+    // Only the file said that it was over, and the file is gone now.
+    case .ended(let record) where record.reason == .credentialTooNew:
+      return [announced] + endCorrupt(why, setAsideAs: name, at: now)
+    case .active:
+      // Written at once, before any read: until then memory holds the only copy.
+      return [announced] + confirmRejection(at: now) + writeUnstored(at: now)
+    case .starting, .adopting, .ending, .ended, .absent: return [announced]
+    }
+  }
+
+  /// A client that needs nobody to sign in asks for a new grant.
+  private mutating func endCorrupt(_ why: String, setAsideAs name: String, at now: Timestamp) -> [SessionAction] {
+    if settings.renewsWithoutRefreshToken {
+      start()
+      return []
+    }
+    let detail = "The credential cannot be understood (\(why)) and was set aside as \(name)."
+    return end(.credentialCorrupt, detail: detail, at: now)
+  }
+
+  private mutating func foundNewer(_ version: Int, at now: Timestamp) -> [SessionAction] {
+    switch credentialState {
+    case .active: return confirmRejection(at: now)
+    case .unread, .withheld, .unreadable, .starting: endTooNew(version, at: now)
+    case .adopting, .ending, .ended, .absent: break
+    }
+    return []
+  }
+
+  // MARK: - What a credential does not say
+
+  /// The provider is asked whose the credential is and where its token endpoint is, where that is not known.
+  private func questions(about credential: Credential, isOwnerKnown: Bool) -> [SessionAction] {
+    let isPlaceKnown =
+      settings.binding.map { $0.origin == credential.origin || $0.mismatch(of: credential) != nil } ?? true
+    return isOwnerKnown && isPlaceKnown ? [] : [.identify(credential, generation: epoch.generation)]
+  }
+
+  mutating func identified(_ owner: Subject?, at origin: Origin?, generation asked: Int) -> [SessionAction] {
+    if let origin { settings.binding?.resolve(to: origin) }
+    guard asked == epoch.generation, let active else { return [] }
+    var credential = active.credential
+    // Before the owner is known, who may have another issuer's name at the same place.
+    if credential.origin == nil, let origin, settings.binding?.mismatch(of: credential) == nil {
+      credential.origin = origin
+    }
+    var isNews = settings.binding?.mismatch(of: credential) != nil
+    if let owner {
+      let refined = credential.subject?.refined(by: owner) ?? owner
+      if refined != credential.subject {
+        credential.subject = refined
+        subject = refined
+        isNews = true
+      }
+    }
+    if credential != active.credential {
+      self.active?.credential = credential
+      self.active?.isStored = false
+      file.invalidateWrite()
+    }
+    return isNews ? [.announce(.statusChanged)] : []
+  }
+}

@@ -1,0 +1,58 @@
+/// The start: what is remembered of the account, and what the session before this one hands over.
+extension SessionMachine {
+  mutating func started(_ remembered: RememberedAccount) {
+    isStarted = true
+    file.read.end()
+    file.read.request()
+    // A sign-out before this leaves the lock.
+    if remembered.lockedByUser { locks.restore() }
+    switch credentialState {
+    case .unread, .unreadable: break
+    case .withheld, .active, .starting, .adopting, .ending, .ended, .absent: return
+    }
+    subject = remembered.subject ?? settings.configuredSubject
+    if let end = remembered.end, !isOvercome(end.reason) {
+      if end.reason == .signedOut { subject = settings.configuredSubject }
+      credentialState = CredentialState(end)
+      published.restore(end)
+    }
+    if let unwritten = remembered.unwritten { inherit(unwritten) }
+  }
+
+  /// An end that the client's own grant gets over by itself: it is asked for again.
+  func isOvercome(_ end: EndReason) -> Bool {
+    switch end {
+    case .signedOut, .rejectedByServer, .credentialTooNew: false
+    case .refreshTokenRejected, .refreshTokenExpired, .noRefreshToken, .accountDisabled, .credentialMissing,
+      .credentialCorrupt:
+      settings.renewsWithoutRefreshToken
+    }
+  }
+
+  /// Keeps in memory what the session before could not write, under a lock, too: it is nowhere else, and wiped once it
+  /// is on disk. It is newer than any end that is on record: a session that has ended, or was signed out, hands nothing
+  /// over.
+  private mutating func inherit(_ unwritten: UnwrittenGrant) {
+    file.onDisk = unwritten.onDisk
+    subject = unwritten.credential.subject ?? subject
+    activate(unwritten.credential, isStored: false, isTimedHere: true)
+  }
+
+  /// What would be lost if no session inherited it; nil where all is on disk.
+  package var unwritten: UnwrittenGrant? {
+    let credential: Credential? =
+      switch credentialState {
+      case .adopting(let adoption): adoption.credential
+      case .active(let active): active.phase.isStoring || !active.isStored ? active.newest : nil
+      case .unread, .withheld, .unreadable, .starting, .ending, .ended, .absent: nil
+      }
+    return credential.map { UnwrittenGrant(credential: $0, onDisk: file.onDisk) }
+  }
+}
+
+/// The newest grant of a session that ended before it could be written, for the session that follows at the same place.
+package struct UnwrittenGrant: Hashable, Sendable {
+  package let credential: Credential
+  /// The older one that lies there.
+  let onDisk: GrantMarks?
+}

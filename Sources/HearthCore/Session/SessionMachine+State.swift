@@ -1,0 +1,86 @@
+/// What a state shows, what it asks for by itself, and when it will ask for more.
+extension SessionMachine {
+  package func state(at now: Timestamp) -> SessionState {
+    switch credentialState {
+    case .absent(let signedOut): return .unauthenticated(signedOut: signedOut)
+    case .ended(let record): return .reauthRequired(record.reason)
+    case .ending(_, let shown): return shown
+    case .adopting(let adoption):
+      switch adoption.shownAs {
+      case .unauthenticated, .reauthRequired: return adoption.shownAs
+      case .hydrating, .locked, .authenticated: break
+      }
+    case .unread, .withheld, .unreadable, .active, .starting: break
+    }
+    if let lock = locks.first { return .locked(.explicit(lock)) }
+    switch credentialState {
+    case .unreadable(let accessFailure): return .locked(.accessFailure(accessFailure))
+    case .active(let active):
+      if let accessFailure = active.accessFailure, settings.locksWhenUnreadable || active.grant.isExpired(at: now) {
+        return .locked(.accessFailure(accessFailure))
+      }
+      return .authenticated
+    case .starting: return .authenticated
+    case .adopting(let adoption): return adoption.shownAs
+    case .unread, .withheld, .absent, .ended, .ending: return .hydrating
+    }
+  }
+
+  mutating func wipeWhereLocked() -> [SessionAction] {
+    guard !file.write.isUnderWay else { return [] }
+    if case .starting(isInFlight: false) = credentialState, !locks.isEmpty { credentialState = .withheld }
+    if let active {
+      guard active.phase == .idle, isSafeOnDisk(active) else { return [] }
+      if let accessFailure = active.accessFailure, settings.locksWhenUnreadable {
+        credentialState = .unreadable(accessFailure)
+      } else if !locks.isEmpty {
+        credentialState = .withheld
+        file.read.cancelRetry()
+      }
+    }
+    return locks.isEmpty || credentialState.isAdopting ? [] : file.wipeKey()
+  }
+
+  /// Nothing is lost if the grant is wiped from memory: it is on disk, or its tokens are and only how they lie there
+  /// cannot be changed now. The latter is known once the file has been read.
+  private func isSafeOnDisk(_ active: ActiveGrant) -> Bool {
+    active.isStored || file.isQuiet && active.accessFailure == nil && file.hasSameTokens(as: active.grant)
+  }
+
+  /// When a token that no refresh is replacing is announced to expire soon.
+  private func expiryNotice(_ active: ActiveGrant, at now: Timestamp) -> (at: Timestamp, isFinal: Bool)? {
+    guard !active.isExpiryAnnounced, let expiresAt = active.grant.expiresAt, let lifetime = active.grant.lifetime,
+      now < expiresAt
+    else { return nil }
+    let margin = settings.refresh.margin(forLifetime: lifetime)
+    if !isRenewable(active.grant, at: now) { return (expiresAt - margin, true) }
+    let isHindered =
+      refreshes.history.failures > 0 || active.accessFailure != nil || file.write.failures > 0
+    return isHindered ? (expiresAt - margin / 2, false) : nil
+  }
+
+  mutating func announceExpiry(at now: Timestamp) -> [SessionAction] {
+    guard let active, let expiresAt = active.grant.expiresAt, let notice = expiryNotice(active, at: now),
+      notice.at <= now
+    else { return [] }
+    self.active?.isExpiryAnnounced = true
+    return [.announce(.expiring(at: expiresAt, final: notice.isFinal))]
+  }
+
+  mutating func announceState(at now: Timestamp) -> [SessionAction] {
+    let state = state(at: now)
+    let advisesSignIn = state == .authenticated && signInAdvisedAt.map { $0 <= now } ?? false
+    return published.publish(state, advisesSignIn: advisesSignIn, at: now)
+  }
+
+  /// The next time at which something is due without any other input; nil: only inputs can change anything.
+  package func nextWake(after now: Timestamp) -> Timestamp? {
+    var times: [Timestamp?] = calls.waiting.map { deadline(of: $0, at: now) }
+    times += [file.read.retryAt, file.write.wakeAt, locks.wakeAt, signInAdvisedAt, plannedRequest(at: now)]
+    if let active, locks.isEmpty {
+      times += [expiryNotice(active, at: now)?.at, active.grant.refreshExpiresAt]
+      if active.accessFailure != nil || !isRenewable(active.grant, at: now) { times.append(active.grant.expiresAt) }
+    }
+    return times.compactMap(\.self).filter { now < $0 }.min()
+  }
+}

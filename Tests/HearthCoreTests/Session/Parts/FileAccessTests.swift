@@ -1,0 +1,74 @@
+import TestSupport
+import Testing
+
+@testable import HearthCore
+
+@Suite("The access to the credential file")
+struct FileAccessTests {
+  private let credential = Credential.sample(1, issuedAt: .sample)
+
+  @Test("reads the account's memory before the credential")
+  func first() {
+    var file = FileAccess()
+    #expect(!file.isQuiet, "the first read begins with the session")
+    #expect(file.beginRead(isRemembered: false) == [.recall])
+    #expect(file.wipeKey() == [])
+    #expect(file.beginRead(isRemembered: true) == [.read])
+    #expect(file.wipeKey() == [.lockStore])
+    #expect(file.wipeKey() == [], "it is wiped once")
+  }
+
+  @Test("holds no key where the file could not be opened for want of its passphrase")
+  func noKey() {
+    var file = FileAccess()
+    _ = file.beginRead(isRemembered: true)
+    file.readFailed(.sealed, at: .sample)
+    #expect(file.wipeKey() == [])
+  }
+
+  @Test("counts a write as out of date where the grant has changed since it began")
+  func outdated() {
+    var (file, random) = (FileAccess(), SeededGenerator(seed: 1))
+    _ = file.beginWrite(credential, generation: 0)
+    #expect(file.grantWritten(.success(()), at: .sample, &random) == .current)
+    _ = file.beginWrite(credential, generation: 0)
+    file.invalidateWrite()
+    #expect(file.grantWritten(.success(()), at: .sample, &random) == .outdated)
+    _ = file.beginWrite(credential, generation: 0)
+    #expect(file.grantWritten(.failure(.full), at: .sample, &random) == .failed)
+    file.onDisk = GrantMarks(credential.grant)
+    #expect(file.hasSameTokens(as: credential.grant))
+    #expect(!file.hasSameTokens(as: Credential.sample(2, issuedAt: .sample).grant))
+  }
+
+  @Test("removes what a person signed out of, and puts any other end in the grant's place")
+  func end() {
+    var file = FileAccess()
+    file.onDisk = GrantMarks(credential.grant)
+    let signOut = EndRecord(reason: .signedOut, at: .sample, fingerprint: nil)
+    let end = EndRecord(reason: .accountDisabled, at: .sample, fingerprint: nil)
+    #expect(file.beginEnd(signOut) == [.remove(signOut, fingerprint: credential.grant.accessToken.fingerprint)])
+    #expect(file.beginEnd(end) == [.writeEnd(end)])
+    file.write.end()
+    #expect(file.write.isUnderWay, "two were begun")
+    file.write.end()
+    #expect(!file.write.isUnderWay)
+  }
+
+  @Test("repeats a write after half a second at most, then ever later up to 30 s, and none while one is under way")
+  func retry() {
+    var write = WriteRetry()
+    var waits: [Duration] = []
+    for _ in 0..<10 {
+      write.begin()
+      #expect(!write.mayBegin(at: .sample + .seconds(3600)) && write.wakeAt == nil)
+      write.end()
+      write.failed(.full, at: .sample, share: 0.999)
+      waits.append((write.wakeAt ?? .sample) - .sample)
+    }
+    #expect(waits[0] <= .milliseconds(500) && waits == waits.sorted() && waits[9] <= .seconds(30))
+    #expect(write.failures == 10 && write.lastFailure == .full)
+    write.retryNow()
+    #expect(write.mayBegin(at: .sample))
+  }
+}

@@ -1,0 +1,40 @@
+import TestSupport
+import Testing
+
+@testable import HearthCore
+
+@Suite("The state that clients were told")
+struct PublishedStateTests {
+  @Test("is published when it changes, with the one before, and keeps the time of its change")
+  func changes() {
+    var published = PublishedState(at: .sample)
+    let later = Timestamp.sample + .seconds(1)
+    #expect(
+      published.publish(.authenticated, advisesSignIn: false, at: later)
+        == [.announce(.changed(from: .hydrating, to: .authenticated))])
+    #expect(published.publish(.authenticated, advisesSignIn: false, at: later + .seconds(1)) == [])
+    #expect(published.since == later)
+  }
+
+  @Test("is published anew when the advice to sign in comes or goes while it holds")
+  func advice() {
+    var published = PublishedState(at: .sample)
+    _ = published.publish(.authenticated, advisesSignIn: false, at: .sample)
+    for advisesSignIn in [true, false] {
+      #expect(
+        published.publish(.authenticated, advisesSignIn: advisesSignIn, at: .sample) == [.announce(.statusChanged)])
+      #expect(published.publish(.authenticated, advisesSignIn: advisesSignIn, at: .sample) == [])
+    }
+  }
+
+  @Test("is the end on record at the start, since it came")
+  func restored() {
+    var published = PublishedState(at: .sample)
+    let end = EndRecord(reason: .accountDisabled, at: .sample + .seconds(-60), fingerprint: nil)
+    published.restore(end)
+    #expect(published.since == end.at)
+    #expect(published.publish(.reauthRequired(.accountDisabled), advisesSignIn: false, at: .sample) == [])
+    published.restore(EndRecord(reason: .signedOut, at: .sample, fingerprint: nil))
+    #expect(published.state == .reauthRequired(.accountDisabled))
+  }
+}

@@ -1,0 +1,43 @@
+import TestSupport
+import Testing
+
+@testable import HearthCore
+
+@Suite("The locks of a session")
+struct SessionLocksTests {
+  @Test("note the user's own, once, and no other")
+  func notes() {
+    var locks = SessionLocks()
+    #expect(locks.add(.screen) == [])
+    #expect(locks.add(.user) == [.rememberLockedByUser(true)])
+    #expect(locks.add(.user) == [])
+    #expect(locks.first == .user)
+    #expect(locks.remove(.user, isRemembered: true) == [.rememberLockedByUser(false)])
+    #expect(locks.remove(.user, isRemembered: true) == [])
+    #expect(locks.remove(.screen, isRemembered: true) == [])
+    #expect(locks.isEmpty)
+  }
+
+  @Test("note an unlock also before anybody knows whether there was a lock")
+  func unlockBeforeTheStart() {
+    var locks = SessionLocks()
+    #expect(locks.remove(.user, isRemembered: false) == [.rememberLockedByUser(false)])
+    locks.restore()
+    #expect(locks.isEmpty, "the note that is under way is newer than what was remembered")
+  }
+
+  @Test("write a note that failed again, and none that was written")
+  func repeats() {
+    var (locks, random) = (SessionLocks(), SeededGenerator(seed: 1))
+    _ = locks.add(.user)
+    #expect(locks.isNoteUnderWay)
+    #expect(locks.rewriteNoteIfDue(at: .sample) == [])
+    locks.noteWritten(.failure(.full), at: .sample, &random)
+    #expect(locks.noteFailure == .full)
+    #expect(locks.rewriteNoteIfDue(at: .sample) == [])
+    #expect(locks.rewriteNoteIfDue(at: .sample + .seconds(1)) == [.rememberLockedByUser(true)])
+    locks.noteWritten(.success(()), at: .sample, &random)
+    #expect(locks.noteFailure == nil && locks.wakeAt == nil)
+    #expect(locks.rewriteNoteIfDue(at: .sample + .seconds(1)) == [])
+  }
+}
