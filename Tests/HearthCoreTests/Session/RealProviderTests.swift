@@ -33,7 +33,7 @@ struct RealProviderTests {
     session.take(.locked(.screen))
     session.take(.unlocked(.screen))
     session.reads(.found(.sample(1, issuedAt: .sample)))
-    guard case .refused(.refreshUnavailable)? = session.answer(asking: .token(minValidity: nil)) else {
+    guard case .rejected(.refreshUnavailable)? = session.answer(asking: .token(minValidity: nil)) else {
       Issue.record("it is given")
       return
     }
