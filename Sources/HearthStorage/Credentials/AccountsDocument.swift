@@ -19,7 +19,7 @@ struct AccountsDocument: Codable {
 
 extension KnownAccount: Codable {
   private enum CodingKeys: String, CodingKey {
-    case path, marker, issuer, issuerAssumed, subject, fingerprint, lockedByUser, end, endDetail, removal
+    case path, marker, issuer, issuerAssumed, subject, fingerprint, lockedByUser, end, endDetail, removal, signedOut
     case formerPlaces = "leftovers"
   }
 
@@ -36,6 +36,7 @@ extension KnownAccount: Codable {
     lockedByUser = try fields.decodeIfPresent(Bool.self, forKey: .lockedByUser) ?? false
     end = try fields.decodeIfPresent(EndDocument.self, forKey: .end)?.record(detail: try text(.endDetail))
     removal = try fields.decodeIfPresent(PendingRemoval.self, forKey: .removal)
+    signedOut = try fields.decodeFingerprint(forKey: .signedOut)
     formerPlaces = try fields.decodeIfPresent([FormerPlace].self, forKey: .formerPlaces) ?? []
   }
 
@@ -52,6 +53,7 @@ extension KnownAccount: Codable {
     // Only here: the contract lists the fields of the credential file.
     try fields.encodeIfPresent(end?.detail, forKey: .endDetail)
     try fields.encodeIfPresent(removal, forKey: .removal)
+    try fields.encodeIfPresent(signedOut?.description, forKey: .signedOut)
     if !formerPlaces.isEmpty { try fields.encode(formerPlaces, forKey: .formerPlaces) }
   }
 }

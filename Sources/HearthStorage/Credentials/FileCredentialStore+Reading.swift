@@ -70,6 +70,10 @@ extension FileCredentialStore {
       await finishEnd(end, scan, file.header)
       return .ended(end)
     }
+    if scan.known.signedOut == grant.accessToken.fingerprint {
+      logger.warning("\(scan.place.file) holds a credential that was signed out; it is not used.")
+      return .ended(EndRecord(reason: .signedOut, at: scan.modified, fingerprint: nil))
+    }
     let subject = file.subject
     let fingerprint = grant.accessToken.fingerprint
     await remember(scan) { known in
@@ -126,8 +130,8 @@ extension FileCredentialStore {
       return (try await source.key(), false)
     } catch  where protection == .keyFile && keyFile.path == nil {
       let detail =
-        "it is sealed with a key file that the configuration does not name any more; name it as key_file again, "
-        + "or sign out and in anew"
+        "it is sealed with a key file that the configuration does not name any more; name it as key_file again "
+        + "(with protection = \"none\" to have it stored in plain text), or sign out and in anew"
       throw .blocked(AccessFailure(.keyUnavailable, detail: detail))
     } catch {
       throw .blocked(error)

@@ -33,12 +33,7 @@ extension FileCredentialStore {
     }
     // The sealed version that the key opened has been replaced.
     if protection != .passphrase { forgetKey() }
-    await remember(scan) { known in
-      known.subject = credential.subject
-      known.fingerprint = credential.grant.accessToken.fingerprint
-      known.end = nil
-      known.removal = nil
-    }
+    await remember(scan) { $0.signedIn(credential) }
   }
 
   package func writeEnd(_ record: EndRecord) async throws(EndNotWritten) {

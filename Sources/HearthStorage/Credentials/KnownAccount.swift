@@ -32,6 +32,9 @@ package struct KnownAccount: Hashable, Sendable {
   package var end: EndRecord?
   package var lockedByUser = false
   package var removal: PendingRemoval?
+  /// Of the access token of a grant whose sign-out could not be carried out before the next sign-in: it may come back, as
+  /// when a volume is mounted over the newer one's folder, and is not used again.
+  package var signedOut: Fingerprint?
 
   package init() {}
 }
@@ -52,6 +55,15 @@ extension KnownAccount {
     }
     let names = [grant.accessToken.fingerprint, grant.refreshToken?.fingerprint, grant.idToken?.fingerprint]
     return fingerprint == grant.accessToken.fingerprint || end.fingerprint.map { names.contains($0) } ?? false
+  }
+
+  /// A new sign-in takes the place of what was known. What it replaces may still have to be removed.
+  mutating func signedIn(_ credential: Credential) {
+    if let removal { signedOut = removal.fingerprint ?? fingerprint }
+    subject = credential.subject
+    fingerprint = credential.grant.accessToken.fingerprint
+    end = nil
+    removal = nil
   }
 
   /// Whether the pending removal is about this grant. Where no fingerprint is known, it is about every grant.

@@ -109,6 +109,30 @@ struct SignOutTests {
     #expect(try await bench.store(at: bench.configuredPath).remembered().end == nil)
   }
 
+  @Test("What was signed out while it was away is not used when it comes back over a newer sign-in")
+  func comesBackOverTheNext() async throws {
+    try await bench.store(at: bench.configuredPath).write(bench.credential(1))
+    let old = try #require(bench.files.text(at: bench.configuredPath))
+    bench.files.delete(bench.configuredPath)
+    bench.files.delete(bench.configuredMarker)
+    let store = bench.store(at: bench.configuredPath)
+    await #expect(throws: EndNotWritten.self) {
+      try await store.remove(bench.end(.signedOut), fingerprint: fingerprint)
+    }
+    try await store.write(bench.credential(2))
+    #expect(await store.read() == .found(bench.credential(2)))
+    bench.files.put(old, at: bench.configuredPath)
+    for store in [store, bench.store(at: bench.configuredPath)] {
+      guard case .ended(let record) = await store.read() else {
+        Issue.record("it is used")
+        continue
+      }
+      #expect(record.reason == .signedOut)
+    }
+    try await store.write(bench.credential(3))
+    #expect(await store.read() == .found(bench.credential(3)))
+  }
+
   @Test("A sealed file that was out of reach is removed without its passphrase")
   func sealedAndAway() async throws {
     let store = bench.store(at: bench.configuredPath, protection: .passphrase)
