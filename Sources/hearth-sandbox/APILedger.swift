@@ -1,7 +1,7 @@
 import Crypto
 import FoundationEssentials
 
-/// What requests to the API did, in order. A request with an Idempotency-Key that was seen before does nothing.
+/// The effects of requests to the API, in order. A request with an Idempotency-Key that was seen before has none.
 struct APILedger: Codable, Sendable {
   struct Effect: Codable, Hashable, Sendable {
     let order: Int
@@ -9,7 +9,7 @@ struct APILedger: Codable, Sendable {
     let path: String
     let subject: String
     let key: String?
-    /// The text of a short body; of any other there are size and digest alone.
+    /// The text of a short body; of other bodies only size and digest are kept.
     let body: String?
     let bytes: Int
     let sha256: String
@@ -44,7 +44,7 @@ struct APILedger: Codable, Sendable {
     return .done(effect)
   }
 
-  /// Empties the list; keys stay used.
+  /// Empties the list. Keys that were used stay used.
   mutating func forgetEffects() {
     effects = []
   }

@@ -3,7 +3,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// A request that has arrived whole.
+/// A request with its whole body.
 struct Call: Sendable {
   let method: HTTPRequest.Method
   let path: String
@@ -31,7 +31,7 @@ struct Call: Sendable {
 
   var isJSON: Bool { headers[.contentType]?.lowercased().hasPrefix("application/json") ?? false }
 
-  /// The fields of a form or of a flat JSON object; none where the body is neither.
+  /// The fields of a form or of a flat JSON object; empty where the body is neither.
   var fields: [String: String] {
     if isJSON { return (try? JSONDecoder().decode([String: String].self, from: body)) ?? [:] }
     let pairs = String(decoding: body, as: UTF8.self).split(separator: "&").map { pair in

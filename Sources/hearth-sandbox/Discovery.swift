@@ -1,4 +1,4 @@
-/// What the provider tells of itself (OpenID Connect Discovery 1.0, section 3).
+/// The provider's discovery document (OpenID Connect Discovery 1.0, section 3).
 struct Discovery: Codable, Hashable, Sendable {
   let issuer: String
   let tokenEndpoint: String

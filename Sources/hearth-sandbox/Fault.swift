@@ -18,25 +18,25 @@ struct Fault: Codable, Hashable, Sendable {
   var redirect: String?
   /// Whether the request takes effect.
   var handle: Bool?
-  /// How many requests it is for; nil: until it is cleared.
+  /// For how many requests; nil: until the fault is cleared.
   var times: Int?
 
   enum CodingKeys: String, CodingKey, CaseIterable {
     case path, method, status, delay, hang, drop, body, contentType, headers, echo, redirect, handle, times
   }
 
-  /// Whether an answer is made up in place of the true one.
-  var hasAnswer: Bool { status != nil || body != nil || echo == true || redirect != nil }
+  /// The fault has a response of its own.
+  var hasResponse: Bool { status != nil || body != nil || echo == true || redirect != nil }
 
-  var takesEffect: Bool { handle ?? !(hasAnswer || hang == true) }
+  var takesEffect: Bool { handle ?? !(hasResponse || hang == true) }
 
   func matches(_ call: Call) -> Bool {
     call.path.hasPrefix(path) && (method == nil || method?.uppercased() == call.method.rawValue)
   }
 
-  /// The answer to `call`; `truth` is the one it would have had, where it took effect.
-  func response(to call: Call, truth: Response?) -> Response {
-    guard hasAnswer || truth == nil else { return adding(headers: truth ?? Response(status: .ok)) }
+  /// The response to `call`. `original`: the response without the fault, where the request took effect.
+  func response(to call: Call, inPlaceOf original: Response?) -> Response {
+    guard hasResponse || original == nil else { return adding(headers: original ?? Response(status: .ok)) }
     let sent = echo == true || body?.contains("{{sent}}") == true ? Self.secrets(in: call) : ""
     let status = HTTPResponse.Status(code: status ?? (redirect != nil ? 307 : 500))
     guard let body else {
@@ -57,7 +57,7 @@ struct Fault: Codable, Hashable, Sendable {
     return response
   }
 
-  /// The credentials that came with a request, as a careless server repeats them.
+  /// The credentials of a request, as a careless server repeats them.
   private static func secrets(in call: Call) -> String {
     let names: Set = ["refresh_token", "token", "client_secret", "password", "access_token"]
     let fields = call.fields.filter { names.contains($0.key) }.sorted { $0.key < $1.key }
@@ -66,7 +66,7 @@ struct Fault: Codable, Hashable, Sendable {
   }
 }
 
-/// The faults that are left, in the order in which they were asked for.
+/// The faults that are left, in the order in which they were added.
 struct FaultList: Codable, Sendable {
   private(set) var faults: [Fault] = []
 
@@ -78,8 +78,8 @@ struct FaultList: Codable, Sendable {
     faults = []
   }
 
-  /// The first fault for this request, counted down.
-  mutating func take(for call: Call) -> Fault? {
+  /// The first fault for this request. A fault is removed after its last time.
+  mutating func next(for call: Call) -> Fault? {
     guard let index = faults.firstIndex(where: { $0.matches(call) }) else { return nil }
     let fault = faults[index]
     if let times = fault.times {

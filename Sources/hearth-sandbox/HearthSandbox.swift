@@ -28,10 +28,10 @@ struct HearthSandbox: AsyncParsableCommand {
   @Option(help: "How long access tokens live.")
   var tokenLifetime = Seconds(3600)
 
-  @Option(help: "How long a rotated refresh token is still taken before its use counts as theft.")
+  @Option(help: "How long a rotated refresh token is still accepted before its use counts as theft.")
   var grace = Seconds(10)
 
-  @Option(help: "The only client id that is taken; any, where none is given.")
+  @Option(help: "The only client id that is accepted; without it every one is.")
   var clientID: String?
 
   @Option(help: "The secret that clients must show, by Basic authentication or in the form.")
@@ -50,7 +50,7 @@ struct HearthSandbox: AsyncParsableCommand {
         tokenLifetime: tokenLifetime.value, grace: grace.value, clientID: clientID, clientSecret: clientSecret,
         password: password))
     if let state { try sandbox.load(from: state) }
-    // Standard output is for the one line below.
+    // Standard output is reserved for the one line below.
     var logger = Logger(label: "hearth-sandbox") { StreamLogHandler.standardError(label: $0) }
     logger.logLevel = .error
     let application = sandbox.application(host: host, port: port, logger: logger) { [portFile] address in
@@ -63,7 +63,7 @@ struct HearthSandbox: AsyncParsableCommand {
   }
 }
 
-/// A span of time on the command line: `3600`, `0.5` or `90s`.
+/// A duration on the command line: `3600`, `0.5` or `90s`.
 struct Seconds: ExpressibleByArgument {
   let value: Double
 

@@ -1,7 +1,7 @@
 import FoundationEssentials
 
-/// Grants and their refresh tokens, which rotate. Those of one sign-in are a family: when a token that was already
-/// rotated is used again, all of it is revoked (RFC 9700, section 4.14.2).
+/// Grants and their refresh tokens, which rotate. The tokens of one sign-in are a family: when a token that was already
+/// rotated is used again, the whole family is revoked (RFC 9700, section 4.14.2).
 struct IdentityProvider: Codable, Sendable {
   struct Family: Codable, Sendable {
     let subject: String
@@ -26,10 +26,10 @@ struct IdentityProvider: Codable, Sendable {
   private var families: [Family] = []
   private var accessTokens: [String: AccessToken] = [:]
   private var refreshTokens: [String: RefreshToken] = [:]
-  /// Every token that was ever given out, in order.
+  /// Every token that was ever issued, in order.
   private(set) var issued: [String] = []
 
-  /// Whose access token, or ID token, this is; nil where it is unknown, expired or revoked.
+  /// The owner of an access token or ID token; nil where the token is unknown, expired or revoked.
   func owner(of token: String, at now: Date) -> (family: Family, expiresAt: Date)? {
     guard let known = accessTokens[token], now < known.expiresAt, !families[known.family].isRevoked else { return nil }
     return (families[known.family], known.expiresAt)
@@ -43,33 +43,33 @@ struct IdentityProvider: Codable, Sendable {
 
   enum Refresh: Sendable {
     case granted(Grant, subject: String, again: Bool)
-    case refused(ErrorBody, isReuse: Bool)
+    case rejected(ErrorBody, isReuse: Bool)
   }
 
-  /// Exchanges a refresh token for the next one. One that was rotated at most `grace` seconds ago is taken again:
-  /// the answer to the first exchange may have been lost.
+  /// Exchanges a refresh token for the next one. A token that was rotated at most `grace` seconds ago is accepted again,
+  /// since the response to the first exchange may have been lost.
   mutating func refresh(
     _ token: String, clientID: String?, grace: Double, issuer: Issuer, at now: Date
   ) -> Refresh {
-    func refused(_ description: String, isReuse: Bool = false) -> Refresh {
-      .refused(ErrorBody(error: "invalid_grant", description: description), isReuse: isReuse)
+    func rejected(_ description: String, isReuse: Bool = false) -> Refresh {
+      .rejected(ErrorBody(error: "invalid_grant", description: description), isReuse: isReuse)
     }
-    guard let known = refreshTokens[token] else { return refused("The refresh token is unknown.") }
+    guard let known = refreshTokens[token] else { return rejected("The refresh token is unknown.") }
     let family = families[known.family]
-    guard !family.isRevoked else { return refused("The refresh token was revoked.") }
+    guard !family.isRevoked else { return rejected("The refresh token was revoked.") }
     guard family.clientID == nil || family.clientID == clientID else {
-      return refused("The refresh token belongs to another client.")
+      return rejected("The refresh token belongs to another client.")
     }
     if let rotatedAt = known.rotatedAt, now.timeIntervalSince(rotatedAt) > grace {
       families[known.family].isRevoked = true
-      return refused("The refresh token was used before; all of its family is revoked.", isReuse: true)
+      return rejected("The refresh token was used before; all of its family is revoked.", isReuse: true)
     }
     refreshTokens[token]?.rotatedAt = known.rotatedAt ?? now
     return .granted(
       issue(known.family, issuer: issuer, at: now), subject: family.subject, again: known.rotatedAt != nil)
   }
 
-  /// RFC 7009: a refresh token takes its family with it, an access token goes alone. True where it was known.
+  /// Revokes a refresh token with its family, or an access token alone (RFC 7009, section 2.1). True where it was known.
   mutating func revoke(token: String) -> Bool {
     if let known = refreshTokens[token] {
       families[known.family].isRevoked = true
@@ -78,7 +78,7 @@ struct IdentityProvider: Codable, Sendable {
     return accessTokens.removeValue(forKey: token) != nil
   }
 
-  /// Ends the grants of one subject, or all; answers how many.
+  /// Ends the grants of one subject, or all, and returns how many there were.
   mutating func revoke(subject: String?) -> Int {
     let indices = families.indices.filter { index in
       !families[index].isRevoked && (subject == nil || families[index].subject == subject)
@@ -87,7 +87,7 @@ struct IdentityProvider: Codable, Sendable {
     return indices.count
   }
 
-  /// Makes every access token invalid; answers how many there were.
+  /// Makes every access token invalid, and returns how many there were.
   mutating func expireAccessTokens() -> Int {
     defer { accessTokens = [:] }
     return accessTokens.count
@@ -118,7 +118,7 @@ struct IdentityProvider: Codable, Sendable {
   }
 }
 
-/// A successful answer of the token endpoint (RFC 6749, section 5.1).
+/// A successful response of the token endpoint (RFC 6749, section 5.1).
 struct Grant: Codable, Hashable, Sendable {
   let accessToken: String
   let refreshToken: String?

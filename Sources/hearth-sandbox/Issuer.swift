@@ -1,7 +1,7 @@
 import Crypto
 import FoundationEssentials
 
-/// Who signs ID tokens: JWTs with HS256 under the client's secret (OIDC Core, sections 2 and 10.1).
+/// Signs ID tokens: JWTs with HS256 and the client's secret (OIDC Core, sections 2 and 10.1).
 struct Issuer: Sendable {
   let url: String
   let secret: String

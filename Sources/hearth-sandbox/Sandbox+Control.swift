@@ -33,14 +33,14 @@ extension Sandbox {
     }
   }
 
-  /// The routes by which a test, or a person with curl, moves the sandbox.
+  /// The requests by which a test, or a person with curl, controls the sandbox.
   func control(_ call: Call) -> Response {
     do {
       switch (call.method, call.path) {
       case (.post, "/__grant"):
         let request = try decode(GrantRequest.self, GrantRequest.CodingKeys.self, from: call)
         return .json(
-          first(
+          issue(
             subject: request.subject, clientID: request.clientID, scope: request.scope ?? "openid offline_access",
             lifetime: request.lifetime, hasRefreshToken: request.refreshToken ?? true))
       case (.post, "/__revoke"):
@@ -77,7 +77,7 @@ extension Sandbox {
     }
   }
 
-  /// Reads a JSON object, whatever content type curl gave it; a key that means nothing is an error. No body: `{}`.
+  /// Reads a JSON object, whatever its content type. An unknown key is an error, and no body means `{}`.
   private func decode<Value: Decodable, Key: CodingKey & CaseIterable>(
     _ type: Value.Type, _ keys: Key.Type, from call: Call
   ) throws -> Value {

@@ -6,8 +6,8 @@ import Synchronization
 extension Sandbox {
   static let tokenPaths: Set = ["/token", "/auth/refresh", "/auth/login"]
 
-  /// The true answer to a request to provider or API, which takes effect.
-  func answer(_ call: Call) -> Response {
+  /// Carries out a request to the provider or the API.
+  func perform(_ call: Call) -> Response {
     switch (call.method, call.path) {
     case (.get, "/.well-known/openid-configuration"): .json(Discovery(issuer: issuer.url))
     case (.post, "/token"): token(call, grantType: call.fields["grant_type"])
@@ -23,7 +23,8 @@ extension Sandbox {
     }
   }
 
-  /// The token endpoint (RFC 6749, section 3.2). To JSON it answers 401 where a token is refused, like many backends.
+  /// The token endpoint (RFC 6749, section 3.2). Where it rejects a token in a JSON request the status is 401, as with many
+  /// backends.
   private func token(_ call: Call, grantType: String?) -> Response {
     let result = Result { () throws(ErrorBody) in try grant(call, grantType: grantType) }
     state.withLock { state in
@@ -55,18 +56,18 @@ extension Sandbox {
       return try refresh(token, clientID: clientID)
     case "client_credentials":
       guard let clientID else { throw ErrorBody(error: "invalid_client", description: "There is no client_id.") }
-      return first(subject: clientID, clientID: clientID, scope: fields["scope"] ?? "", hasRefreshToken: false)
+      return issue(subject: clientID, clientID: clientID, scope: fields["scope"] ?? "", hasRefreshToken: false)
     case "password":
       guard let name = fields["username"], fields["password"] == settings.password else {
         throw ErrorBody(error: "invalid_grant", description: "The user name or the password is wrong.")
       }
-      return first(subject: name, clientID: clientID, scope: fields["scope"] ?? "openid offline_access")
+      return issue(subject: name, clientID: clientID, scope: fields["scope"] ?? "openid offline_access")
     case nil: throw ErrorBody(error: "invalid_request", description: "There is no grant_type.")
     case .some: throw ErrorBody(error: "unsupported_grant_type", description: "This grant type is not supported.")
     }
   }
 
-  /// The client's id by Basic authentication or in the form (RFC 6749, section 2.3.1); nil where none is told.
+  /// The client's id by Basic authentication or in the form (RFC 6749, section 2.3.1); nil where the request has none.
   private func authenticatedClient(_ call: Call) throws(ErrorBody) -> String? {
     let fields = call.fields
     let id = call.basic?.id ?? fields["client_id"]
@@ -86,18 +87,19 @@ extension Sandbox {
       case .granted(_, let subject, let again):
         state.statistics.refreshes[subject, default: 0] += 1
         if again { state.statistics.graceReuses += 1 }
-      case .refused(_, let isReuse):
+      case .rejected(_, let isReuse):
         if isReuse { state.statistics.reuseDetected += 1 }
       }
       return outcome
     }
     switch outcome {
     case .granted(let grant, _, _): return grant
-    case .refused(let error, _): throw error
+    case .rejected(let error, _): throw error
     }
   }
 
-  func first(
+  /// A first grant, as after a sign-in.
+  func issue(
     subject: String, clientID: String?, scope: String, lifetime: Double? = nil, hasRefreshToken: Bool = true
   ) -> Grant {
     let (issuer, now) = (issuer, now)
@@ -107,7 +109,7 @@ extension Sandbox {
     return state.withLock { $0.provider.grant(family, issuer: issuer, at: now) }
   }
 
-  /// RFC 7009: an unknown token is no error.
+  /// An unknown token is no error (RFC 7009, section 2.2).
   private func revoke(_ call: Call) -> Response {
     do {
       _ = try authenticatedClient(call)
@@ -129,9 +131,9 @@ extension Sandbox {
     }
   }
 
-  /// Answers 401 as RFC 6750, section 3 has it, unless the bearer's token is good.
+  /// Responds with 401 unless the request has a valid access token (RFC 6750, section 3).
   func authorized(
-    _ call: Call, _ answer: (_ family: IdentityProvider.Family, _ expiresAt: Date) -> Response
+    _ call: Call, _ body: (_ family: IdentityProvider.Family, _ expiresAt: Date) -> Response
   ) -> Response {
     let now = now
     guard let owner = state.withLock({ state in call.bearer.flatMap { state.provider.owner(of: $0, at: now) } }) else {
@@ -143,6 +145,6 @@ extension Sandbox {
         ErrorBody(error: "invalid_token", description: "The access token is missing, expired, revoked or unknown."),
         status: .unauthorized, headers: [.wwwAuthenticate: challenge])
     }
-    return answer(owner.family, owner.expiresAt)
+    return body(owner.family, owner.expiresAt)
   }
 }

@@ -6,7 +6,7 @@ import NIOCore
 import ServiceLifecycle
 import Synchronization
 
-/// The provider and the API behind one port: takes requests, applies faults, and keeps what happened.
+/// The provider and the API behind one port: handles requests, applies faults, and records what happened.
 final class Sandbox: HTTPResponder {
   struct Context: RequestContext {
     var coreContext: CoreRequestContextStorage
@@ -45,7 +45,7 @@ final class Sandbox: HTTPResponder {
 
   var issuer: Issuer { Issuer(url: url.withLock(\.self), secret: settings.clientSecret ?? "hearth-sandbox") }
 
-  /// `announce` is called once it listens.
+  /// `announce` is called once the server listens.
   func application(
     host: String, port: Int, logger: Logger, announce: @escaping @Sendable (Address) -> Void = { _ in }
   ) -> Application<Sandbox> {
@@ -68,10 +68,10 @@ final class Sandbox: HTTPResponder {
     if isTokenCall { state.withLock { $0.statistics.tokenCallBegan() } }
     defer { if isTokenCall { state.withLock { $0.statistics.tokenCallsInFlight -= 1 } } }
 
-    guard let fault = state.withLock({ $0.faults.take(for: call) }) else { return answer(call) }
+    guard let fault = state.withLock({ $0.faults.next(for: call) }) else { return perform(call) }
     if let delay = fault.delay { try await pause(.seconds(delay)) }
     if isTokenCall, !fault.takesEffect { state.withLock { $0.statistics.tokenOutcomes["fault", default: 0] += 1 } }
-    let truth = fault.takesEffect ? answer(call) : nil
+    let response = fault.takesEffect ? perform(call) : nil
     if fault.hang == true {
       try await request.body.consumeWithCancellationOnInboundClose { _ in try await self.pause(.seconds(86_400)) }
     }
@@ -79,10 +79,10 @@ final class Sandbox: HTTPResponder {
       try await context.channel.close()
       throw ChannelError.ioOnClosedChannel
     }
-    return fault.response(to: call, truth: truth)
+    return fault.response(to: call, inPlaceOf: response)
   }
 
-  /// Waits, but not beyond the end of the sandbox.
+  /// Waits, and ends early when the sandbox stops.
   private func pause(_ duration: Duration) async throws {
     try await cancelWhenGracefulShutdown { try await Task.sleep(for: duration) }
   }

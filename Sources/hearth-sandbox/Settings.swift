@@ -1,4 +1,4 @@
-/// How the provider behaves. Spans are in seconds.
+/// How the provider behaves. Times are in seconds.
 struct Settings: Sendable {
   var tokenLifetime: Double = 3600
   var grace: Double = 10

@@ -1,21 +1,21 @@
-/// Counts of what happened.
+/// Counts of requests and their outcomes.
 struct Statistics: Codable, Sendable {
   var tokenCalls = 0
-  /// By `success`, the `error` that was answered, or `fault`.
+  /// By `success`, the `error` of the response, or `fault`.
   var tokenOutcomes: [String: Int] = [:]
   var tokenCallsInFlight = 0
   var maxTokenCallsInFlight = 0
   /// Successful ones by subject.
   var refreshes: [String: Int] = [:]
-  /// Rotated tokens that were taken once more inside the grace window.
+  /// Rotated tokens that were accepted once more within the grace period.
   var graceReuses = 0
-  /// Rotated tokens that came too late and cost their family.
+  /// Rotated tokens that were used after the grace period, so that their family was revoked.
   var reuseDetected = 0
   var revocations = 0
   var apiRequests = 0
   var replays = 0
   var keyConflicts = 0
-  /// Answers with status 401, of the API and of /userinfo.
+  /// Responses of the API and of /userinfo with the status 401.
   var unauthorized = 0
 
   mutating func tokenCallBegan() {

@@ -1,9 +1,9 @@
 import ServiceLifecycle
 
-/// One part of the daemon for the service group: runs until it is told to stop, and may take its time over that.
+/// One service of the daemon for the service group. It runs until it is told to stop, and may need time to end.
 struct DaemonService: Service {
   let run: @Sendable () async throws -> Void
-  /// Asks `run` to end; nil where it may be cancelled at any time.
+  /// Asks `run` to end; nil where `run` may be cancelled at any time.
   var stop: (@Sendable () async -> Void)?
 
   func run() async throws {

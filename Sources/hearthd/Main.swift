@@ -8,11 +8,11 @@ import HearthRuntime
 import HearthStorage
 import Logging
 
-/// The daemon's way in: from the command line to a running daemon and back to an exit status.
+/// The entry point: starts the daemon as the command line says, and turns its end into an exit status.
 @main
 enum Main {
-  /// The configuration cannot be used, and starting again would not help (sysexits.h, EX_CONFIG).
-  static let configurationRefused: Int32 = 78
+  /// The exit status for a configuration that cannot be used: starting again would not help (sysexits.h, EX_CONFIG).
+  static let badConfiguration: Int32 = 78
 
   static func main() async {
     do {
@@ -49,7 +49,7 @@ enum Main {
     }
   }
 
-  /// Help ends the program with 0, wrong usage with 1 (and not with ArgumentParser's 64).
+  /// Ends the program with 0 after help, and with 1 after wrong usage (ArgumentParser's own status is 64).
   private static func parsedOptions() -> Options {
     do {
       return try Options.parse()
@@ -73,7 +73,7 @@ enum Main {
         say(error.description)
       }
       PassedSocket.turnAway(with: .internalError("The daemon cannot start: \(error.description)."))
-      exit(configurationRefused)
+      exit(badConfiguration)
     }
   }
 
@@ -88,17 +88,17 @@ enum Main {
     }
   }
 
-  /// `--check-outbox`: says what is wrong with the outbox, with the daemon stopped.
+  /// `--check-outbox`: prints what is wrong with the outbox. The daemon must not run meanwhile.
   private static func check(_ state: StatePaths) async -> Never {
     do {
       let lock = try InstanceLock.take(inStateFolder: state.folder)
-      let flaws = try OutboxCheck.flaws(at: state.outbox)
+      let problems = try OutboxCheck.flaws(at: state.outbox)
       withExtendedLifetime(lock) {}
-      if flaws.isEmpty {
+      if problems.isEmpty {
         print("the outbox \(state.outbox) is sound")
         exit(0)
       }
-      flaws.forEach { say($0) }
+      problems.forEach { say($0) }
       exit(1)
     } catch {
       fail("\(error)")

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Logging
 
-/// The command line of the daemon. What it does not say, the configuration or a default does.
+/// The command line of the daemon. Its options win over the configuration.
 struct Options: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "hearthd",

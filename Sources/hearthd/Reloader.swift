@@ -5,7 +5,7 @@ import HearthOAuth
 import HearthRuntime
 import HearthStorage
 
-/// Reads the configuration again and carries over what changed, whole or not at all.
+/// Reads the configuration again and applies what changed; a bad configuration changes nothing.
 actor Reloader {
   private let setup: Daemon.Setup
   private let builder: SessionBuilder
@@ -15,10 +15,10 @@ actor Reloader {
   private let log: EventLog
   private let status: StatusLine
   private var current = Configuration()
-  /// A reload waits for the one before it.
+  /// Makes a reload wait for the one before it.
   private let mutex = AsyncMutex()
   private var server: ControlServer?
-  /// They outlive a session whose configuration changes: a passphrase is not asked for twice.
+  /// Stores outlive a session whose configuration changes, so that a passphrase is not asked for twice.
   private var stores: [AccountName: FileCredentialStore] = [:]
 
   init(
@@ -34,10 +34,10 @@ actor Reloader {
     self.status = status
   }
 
-  /// How long requests to providers are waited for when the daemon stops, as configured now.
+  /// How long the daemon waits for requests to providers when it stops, as configured now.
   var stopPatience: Duration { current.refresh.stopPatience }
 
-  /// Whose limits follow the configuration from now on.
+  /// Makes the limits of the server follow the configuration from now on.
   func limit(_ server: ControlServer) { self.server = server }
 
   func reload() async throws(ReloadFailure) {
@@ -60,14 +60,14 @@ actor Reloader {
     status.ready()
   }
 
-  /// Makes the daemon serve this configuration; what did not change goes on undisturbed.
+  /// Makes the daemon serve this configuration. Sessions whose configuration is the same go on undisturbed.
   func apply(_ fresh: Configuration) async {
     let old = current
     current = fresh
     setup.threshold.level = setup.fixedLevel ?? fresh.logLevel
     let origins = Dictionary(uniqueKeysWithValues: fresh.accounts.map { ($0.name, Set($0.provider.apiOrigins)) })
     let oldOrigins = Dictionary(uniqueKeysWithValues: old.accounts.map { ($0.name, Set($0.provider.apiOrigins)) })
-    // New origins come last: the token of a session that is being replaced goes to none of them.
+    // New origins are added last, so that the token of a session which is being replaced goes to none of them.
     await outbox.accountsChanged(
       origins.merging(oldOrigins) { $0.intersection($1) }.filter { origins[$0.key] != nil }, settings: fresh.outbox)
     for account in old.accounts where !fresh.accounts.contains(where: { $0.name == account.name }) {
@@ -76,7 +76,7 @@ actor Reloader {
       hub.sessionIsGone(account.name)
       status.sessionIs(account.name, nil)
     }
-    // Each waits for its own refresh in flight, and for no other's.
+    // Each new session waits for the refresh in flight of the one that it replaces, and for no other.
     await withDiscardingTaskGroup { changes in
       for account in fresh.accounts {
         let before = old.accounts.first { $0.name == account.name }
@@ -93,8 +93,9 @@ actor Reloader {
     server?.change(ControlLimits(maximumBody: fresh.outbox.maxBody))
   }
 
-  private func serve(_ account: AccountConfiguration, in kept: FileCredentialStore?, refresh: RefreshSettings) async {
-    let store = kept ?? builder.store(for: account)
+  private func serve(_ account: AccountConfiguration, in existing: FileCredentialStore?, refresh: RefreshSettings) async
+  {
+    let store = existing ?? builder.store(for: account)
     stores[account.name] = store
     await sessions.set(builder.session(for: account, in: store, refresh: refresh), for: account.name)
   }

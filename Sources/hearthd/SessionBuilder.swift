@@ -5,7 +5,7 @@ import HearthRuntime
 import HearthStorage
 import Logging
 
-/// Makes an account's session from its configuration.
+/// Makes the session and the credential store of an account from its configuration.
 struct SessionBuilder: Sendable {
   let state: StatePaths
   let clock: any Clock

@@ -8,7 +8,7 @@ final class StatusLine: Sendable {
   private struct State {
     var sessions: [AccountName: SessionState] = [:]
     var outbox = OutboxStatsReport()
-    var told = ""
+    var lastText = ""
     var isReady = false
   }
 
@@ -19,12 +19,12 @@ final class StatusLine: Sendable {
 
   func outboxIs(_ stats: OutboxStatsReport) { change { $0.outbox = stats } }
 
-  /// Tells the service manager that the daemon serves, or serves again.
+  /// Tells the service manager that the daemon serves calls, for the first time or again after a reload.
   func ready() {
     state.withLock { state in
       state.isReady = true
-      state.told = Self.text(state)
-      notifier.ready(status: state.told)
+      state.lastText = Self.text(state)
+      notifier.ready(status: state.lastText)
     }
   }
 
@@ -32,14 +32,14 @@ final class StatusLine: Sendable {
     state.withLock { state in
       body(&state)
       let text = Self.text(state)
-      guard state.isReady, text != state.told else { return }
-      state.told = text
+      guard state.isReady, text != state.lastText else { return }
+      state.lastText = text
       notifier.status(text)
     }
   }
 
   private static func text(_ state: State) -> String {
-    let counts = Dictionary(grouping: state.sessions.values, by: \.words).mapValues(\.count)
+    let counts = Dictionary(grouping: state.sessions.values, by: \.phrase).mapValues(\.count)
     let sessions = counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
     let waiting = state.outbox.pending + state.outbox.inFlight + state.outbox.waiting + state.outbox.held
     return
@@ -48,7 +48,7 @@ final class StatusLine: Sendable {
 }
 
 extension SessionState {
-  fileprivate var words: String {
+  fileprivate var phrase: String {
     switch self {
     case .authenticated: "signed in"
     case .locked: "locked"

@@ -1,2 +1,2 @@
-/// The version of this build, as `--version`, `daemon.getInfo` and the user agent tell it.
+/// The version of this build, in `--version`, `daemon.getInfo` and the user agent.
 let hearthVersion = "0.1.0"

@@ -1,6 +1,6 @@
 package import HearthCore
 
-/// An OpenID Connect issuer: compared as the text it is (OIDC Discovery 1.0, section 4.3).
+/// An OpenID Connect issuer, which is compared as text (OIDC Discovery 1.0, section 4.3).
 package struct Issuer: Hashable, Sendable {
   package let name: IssuerName
   package let discoveryURL: HTTPURL

@@ -6,7 +6,7 @@ import NIOSSL
 package struct CertificatePin: Hashable, Sendable, CustomStringConvertible {
   private let digest: [UInt8]
 
-  /// Reads `sha256/BASE64`; nil where the text is none.
+  /// Reads `sha256/BASE64`; nil where the text is not of this form.
   package init?(_ text: String) {
     let prefix = "sha256/"
     guard text.hasPrefix(prefix), let digest = Data(base64Encoded: String(text.dropFirst(prefix.count))),
@@ -22,15 +22,15 @@ package struct CertificatePin: Hashable, Sendable, CustomStringConvertible {
   package var description: String { "sha256/" + Data(digest).base64EncodedString() }
 }
 
-/// TLS to a server that must prove one of these keys, besides what every server must.
+/// TLS to a server whose chain must contain one of these keys, besides the checks for every server.
 struct PinnedTLS: Sendable {
   let configuration: TLSConfiguration
-  /// Nil where the server is an address.
+  /// Nil where the host of the URL is an address.
   let serverName: String?
   /// Not empty.
   let pins: Set<CertificatePin>
 
-  /// A chain, sound otherwise, that has none of the keys.
+  /// A chain that is trusted and has none of the keys.
   struct Mismatch: Error, CustomStringConvertible {
     let pins: Set<CertificatePin>
     /// From the root to the server's own.

@@ -4,32 +4,31 @@ import NIOPosix
 import NIOSSL
 import NIOTLS
 
-/// Lets request heads with a live ticket through; on others it drops everything and closes the connection.
+/// Sends only requests whose ticket is valid. For others it closes the connection and sends nothing.
 ///
-/// For a request that needs pinned keys the gate itself begins TLS on the new connection, and holds all of the request
-/// back until the chain is verified and has such a key. (The HTTP client could do no more than verify the chain: it
-/// shows the server's own certificate alone.)
+/// For a request with pinned keys the gate itself begins TLS on the new connection, and delays the request until the chain
+/// is verified and has such a key. (The HTTP client verifies the chain, but shows only the server's own certificate.)
 final class ConnectionGate: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundIn = HTTPClientRequestPart
   typealias OutboundOut = HTTPClientRequestPart
 
   private enum State {
-    /// Nothing was written yet.
+    /// Nothing has been written yet.
     case new
     case beginning(PinnedTLS, ticket: UInt64)
-    /// With TLS of the HTTP client's, or without.
+    /// Without TLS, or with the TLS of the HTTP client.
     case open
     /// The keys of the chain, from the root to the server's own.
     case pinned([CertificatePin])
-    /// Nothing goes through any more, and the one who waits is about to be told why.
-    case shutting
-    case shut
+    /// Nothing is sent any more, and the client's handler is about to receive the reason.
+    case closing
+    case closed
   }
 
   private let watch: RequestWatch
   private var state = State.new
-  private var held: [(part: HTTPClientRequestPart, promise: EventLoopPromise<Void>?)] = []
+  private var delayed: [(part: HTTPClientRequestPart, promise: EventLoopPromise<Void>?)] = []
   private let chain = CertificateChain()
 
   init(watch: RequestWatch) {
@@ -39,25 +38,25 @@ final class ConnectionGate: ChannelDuplexHandler {
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     let part = unwrapOutboundIn(data)
     switch state {
-    case .shut: promise?.fail(ChannelError.ioOnClosedChannel)
-    case .beginning, .shutting: held.append((part, promise))
+    case .closed: promise?.fail(ChannelError.ioOnClosedChannel)
+    case .beginning, .closing: delayed.append((part, promise))
     case .new, .open, .pinned:
       guard case .head(let head) = part else {
         context.write(data, promise: promise)
         return
       }
-      held = [(part, promise)]
+      delayed = [(part, promise)]
       begin(head, context: context)
     }
   }
 
   func flush(context: ChannelHandlerContext) {
-    if held.isEmpty { context.flush() }
+    if delayed.isEmpty { context.flush() }
   }
 
   private func begin(_ head: HTTPRequestHead, context: ChannelHandlerContext) {
     guard let ticket = RequestWatch.ticket(of: head), let need = watch.need(of: ticket) else {
-      return shut(context: context)
+      return close(context: context)
     }
     switch (need, state) {
     case (.any, .new), (.any, .open):
@@ -69,19 +68,19 @@ final class ConnectionGate: ChannelDuplexHandler {
     case (.pinned(let tls), .pinned(let keys)):
       check(tls, keys, ticket, context: context)
     case (.any, _), (.pinned, _):
-      shut(context: context)
+      close(context: context)
     }
   }
 
   private func beginTLS(_ tls: PinnedTLS, context: ChannelHandlerContext) {
-    // It reads the system's certificates, which takes longer than a loop should wait.
+    // The context reads the system's certificates, which takes too long for an event loop.
     NIOThreadPool.singleton.runIfActive(eventLoop: context.eventLoop) {
       try NIOSSLContext(configuration: tls.configuration)
     }.assumeIsolated().flatMapThrowing { [chain] tlsContext in
       let handler = try chain.watching(tlsContext, serverName: tls.serverName)
       try context.pipeline.syncOperations.addHandler(handler, position: .first)
     }.whenFailure { error in
-      self.shut(because: error, context: context)
+      self.close(because: error, context: context)
     }
   }
 
@@ -91,7 +90,7 @@ final class ConnectionGate: ChannelDuplexHandler {
         let keys = try chain.certificates.map { try CertificatePin(of: $0) }
         check(tls, keys, ticket, context: context)
       } catch {
-        shut(because: error, context: context)
+        close(because: error, context: context)
       }
     }
     context.fireUserInboundEventTriggered(event)
@@ -103,14 +102,14 @@ final class ConnectionGate: ChannelDuplexHandler {
       state = .pinned(keys)
       release(ticket, context: context)
     } catch {
-      shut(because: error, context: context)
+      close(because: error, context: context)
     }
   }
 
   private func release(_ ticket: UInt64, context: ChannelHandlerContext) {
-    guard watch.pass(ticket) else { return shut(context: context) }
-    let parts = held
-    held = []
+    guard watch.markSent(ticket) else { return close(context: context) }
+    let parts = delayed
+    delayed = []
     for (part, promise) in parts {
       var part = part
       if case .head(var head) = part {
@@ -122,11 +121,11 @@ final class ConnectionGate: ChannelDuplexHandler {
     if case .pinned = state { context.flush() }
   }
 
-  /// `because`: what the one who waits is told; nil where nobody does.
-  private func shut(because error: (any Error)? = nil, context: ChannelHandlerContext) {
-    state = .shutting
+  /// `because`: the error for the client's handler; nil where nobody waits for the request.
+  private func close(because error: (any Error)? = nil, context: ChannelHandlerContext) {
+    state = .closing
     if error == nil { drop() }
-    // Not within the write: the client's own handler is still in the middle of it.
+    // This must not happen within the write, since the client's own handler is still in the middle of it.
     let channel = context.channel
     context.eventLoop.assumeIsolated().execute {
       if let error {
@@ -137,25 +136,25 @@ final class ConnectionGate: ChannelDuplexHandler {
     }
   }
 
-  /// Only after the client's own handler has heard of the error: a write that fails ends the request too, and less is
-  /// said of it.
+  /// Must come after the client's own handler has received the error: a write that fails ends the request too, with less
+  /// of a reason.
   private func drop() {
-    state = .shut
-    let parts = held
-    held = []
+    state = .closed
+    let parts = delayed
+    delayed = []
     for (_, promise) in parts { promise?.fail(ChannelError.ioOnClosedChannel) }
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     guard case .beginning = state else { return context.fireErrorCaught(error) }
-    state = .shutting
+    state = .closing
     context.fireErrorCaught(error)
     drop()
   }
 
   func channelInactive(context: ChannelHandlerContext) {
     guard case .beginning = state else { return context.fireChannelInactive() }
-    state = .shutting
+    state = .closing
     context.fireChannelInactive()
     drop()
   }
@@ -167,10 +166,10 @@ private final class CertificateChain {
   private(set) var certificates: [NIOSSLCertificate] = []
 
   func watching(_ context: NIOSSLContext, serverName: String?) throws -> NIOSSLClientHandler {
-    func make<Handler: ChainShowing>(_ type: Handler.Type) throws -> Handler {
+    func make<Handler: ChainObserving>(_ type: Handler.Type) throws -> Handler {
       try Handler(context: context, serverHostname: serverName) { result, certificate in
         if case .certificateVerified = result { self.certificates.append(certificate) }
-        // What BoringSSL found stands.
+        // The verdict of BoringSSL is kept.
         return result
       }
     }
@@ -178,10 +177,10 @@ private final class CertificateChain {
   }
 }
 
-/// The one initializer whose callback sees the chain that BoringSSL verified; it is deprecated in favour of one that
-/// leaves all of the verification to the caller.
-private protocol ChainShowing {
+/// The one initializer whose callback receives the chain that BoringSSL verified. It is deprecated in favour of one that
+/// leaves the whole verification to the caller.
+private protocol ChainObserving {
   init(context: NIOSSLContext, serverHostname: String?, verificationCallback: NIOSSLVerificationCallback?) throws
 }
 
-extension NIOSSLClientHandler: ChainShowing {}
+extension NIOSSLClientHandler: ChainObserving {}

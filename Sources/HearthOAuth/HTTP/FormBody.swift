@@ -22,7 +22,7 @@ enum FormBody {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// The fields of a form; nil where the bytes are none.
+  /// The fields of a form; nil where the bytes are not a form.
   static func decode(_ bytes: [UInt8]) -> [(String, String)]? {
     var fields: [(String, String)] = []
     for pair in bytes.split(separator: UInt8(ascii: "&")) {

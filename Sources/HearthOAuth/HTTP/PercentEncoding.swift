@@ -1,6 +1,6 @@
 /// RFC 3986, section 2.1.
 enum PercentEncoding {
-  /// Nil where a percent sign stands alone, or what comes out is no UTF-8.
+  /// Nil where no two digits follow a percent sign, or the result is not UTF-8.
   static func decode(_ text: some StringProtocol) -> String? {
     var bytes: [UInt8] = []
     var rest = text.utf8[...]

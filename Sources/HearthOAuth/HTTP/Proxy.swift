@@ -1,11 +1,11 @@
 import AsyncHTTPClient
 import HearthCore
 
-/// A proxy: HTTP with CONNECT (RFC 9110, section 9.3.6), or SOCKS 5 without authentication (RFC 1928), which looks the
-/// names up itself.
+/// A proxy: HTTP with CONNECT (RFC 9110, section 9.3.6), or SOCKS 5 without authentication (RFC 1928), which resolves
+/// host names itself.
 package struct Proxy: Hashable, Sendable, CustomStringConvertible {
   enum Kind: Hashable, Sendable {
-    /// User name and password in Base64, for `Proxy-Authorization: Basic`.
+    /// User name and password, for `Proxy-Authorization: Basic`.
     case http(credentials: Secret?)
     case socks5
   }
@@ -15,7 +15,7 @@ package struct Proxy: Hashable, Sendable, CustomStringConvertible {
   let host: String
   let port: Int
 
-  /// Why a text names no proxy, as the end of a sentence; it holds nothing of the text.
+  /// Why a text does not name a proxy, as the end of a sentence that contains nothing of the text.
   package struct ParseError: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 
@@ -26,7 +26,7 @@ package struct Proxy: Hashable, Sendable, CustomStringConvertible {
     static let socksCredentials = ParseError(description: "SOCKS with a password is not supported")
   }
 
-  /// Reads `http://user:password@host:port` and `socks5://host:port`; without a scheme it is `http`, without a port it is
+  /// Reads `http://user:password@host:port` and `socks5://host:port`. The default scheme is `http`; the default port is
   /// 80, or 1080 for SOCKS.
   package init(_ text: String) throws(ParseError) {
     let parts = text.firstRange(of: "://").map { (text[..<$0.lowerBound].lowercased(), text[$0.upperBound...]) }
@@ -59,7 +59,7 @@ package struct Proxy: Hashable, Sendable, CustomStringConvertible {
   /// Without user name and password.
   package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-  /// On this machine, so that nobody can listen in between.
+  /// The proxy is on this machine, so that nobody can listen to unencrypted requests.
   var isLoopback: Bool { host == "::1" || (try? HTTPURL("http://\(description)/")) != nil }
 
   var setting: HTTPClient.Configuration.Proxy {

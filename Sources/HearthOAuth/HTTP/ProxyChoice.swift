@@ -4,10 +4,10 @@ import HearthCore
 package enum ProxyChoice: Hashable, Sendable {
   case direct
   case named(Proxy)
-  /// What the environment says, as curl reads it.
+  /// The proxy that the environment names, as curl reads it.
   case environment(ProxyEnvironment)
 
-  /// Nil: directly. Plain HTTP, which stays on this machine, goes through a proxy on this machine only.
+  /// Nil: no proxy. Plain HTTP is for this machine, and uses a proxy only where that is on this machine too.
   func proxy(for origin: Origin) throws(RefreshFailure) -> Proxy? {
     let proxy: Proxy?
     switch self {
@@ -19,8 +19,8 @@ package enum ProxyChoice: Hashable, Sendable {
   }
 }
 
-/// The proxies that environment variables name: `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, in lower case too, which comes
-/// first; `http_proxy` in lower case alone, as a request's `Proxy:` header can set the other for a CGI program.
+/// The proxies in the environment variables `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, and in those of lower case, which
+/// win. `http_proxy` is read in lower case only, since a request's `Proxy:` header can set the other for a CGI program.
 package struct ProxyEnvironment: Hashable, Sendable {
   private struct Setting: Hashable, Sendable {
     let variable: String

@@ -1,8 +1,8 @@
 import Glibc
 import HearthCore
 
-/// Where `NO_PROXY` sends requests directly, as curl reads it: names with all that is below them, addresses, networks
-/// in CIDR notation, each perhaps with a port, or `*` for everything.
+/// The hosts of `NO_PROXY`, which are connected to directly, as curl reads them: names with their subdomains, addresses and
+/// networks in CIDR notation, each perhaps with a port, or `*` for all hosts.
 struct ProxyExceptions: Hashable, Sendable {
   private let entries: [String]
 
@@ -22,13 +22,13 @@ struct ProxyExceptions: Hashable, Sendable {
     }
   }
 
-  /// Without the brackets of an IPv6 address or the full stop at a name's end.
+  /// The host without the brackets of an IPv6 address or the full stop at the end of a name.
   private static func bare(_ host: Substring) -> Substring {
     if host.hasPrefix("["), host.hasSuffix("]") { return host.dropFirst().dropLast() }
     return host.hasSuffix(".") ? host.dropLast() : host
   }
 
-  /// A port stands after the last colon, unless there are more, as in an IPv6 address without brackets.
+  /// The port follows the last colon. A text with more colons and no brackets is an IPv6 address without a port.
   private static func split(_ entry: String) -> (place: Substring, port: Int?) {
     let isAddress = !entry.hasPrefix("[") && entry.filter { $0 == ":" }.count > 1
     guard !isAddress, let colon = entry.lastIndex(of: ":"), let port = Int(entry[entry.index(after: colon)...]) else {

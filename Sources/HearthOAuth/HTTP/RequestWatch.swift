@@ -2,14 +2,14 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// Knows of each request whether anything of it was handed to a connection, so that "surely not sent" is a fact.
+/// Knows for each request whether any part of it was written to a connection, so that "not sent" is certain.
 ///
-/// A request carries its ticket in a header that the connection takes off again. One whose sender has given up is not
-/// let through any more.
+/// A request carries its ticket in a header, which the connection removes. A request whose sender has given up is not sent
+/// any more.
 final class RequestWatch: Sendable {
   static let ticketHeader = "hearth-ticket"
 
-  /// What a request that nobody has sent needs of its connection.
+  /// What a request that is not sent yet requires of its connection.
   enum Need: Sendable {
     case any
     case pinned(PinnedTLS)
@@ -22,7 +22,7 @@ final class RequestWatch: Sendable {
 
   private let state = Mutex(State())
 
-  /// `pinned`: TLS that the connection has to speak before it lets the request through.
+  /// `pinned`: TLS that the connection must begin before it sends the request.
   func issueTicket(pinned: PinnedTLS? = nil) -> UInt64 {
     state.withLock { state in
       state.next += 1
@@ -31,12 +31,12 @@ final class RequestWatch: Sendable {
     }
   }
 
-  /// Ends the ticket; true where its request was sent, at least in part. Nothing of it is sent after this.
+  /// Ends the ticket; true where its request was sent, at least in part. Nothing of the request is sent after this.
   func redeem(_ ticket: UInt64) -> Bool {
     state.withLock { $0.unsent.removeValue(forKey: ticket) == nil }
   }
 
-  /// Puts the watch into the pipeline of a new HTTP/1.1 connection.
+  /// Adds a gate to the pipeline of a new HTTP/1.1 connection.
   func attach(to channel: any Channel) -> EventLoopFuture<Void> {
     channel.eventLoop.makeCompletedFuture {
       let pipeline = channel.pipeline.syncOperations
@@ -54,8 +54,8 @@ final class RequestWatch: Sendable {
     state.withLock { $0.unsent[ticket] }
   }
 
-  /// Takes the request with this ticket for sent; false where nobody waits for it any more.
-  func pass(_ ticket: UInt64) -> Bool {
+  /// Marks the request with this ticket as sent; false where nobody waits for it any more.
+  func markSent(_ ticket: UInt64) -> Bool {
     state.withLock { $0.unsent.removeValue(forKey: ticket) != nil }
   }
 }

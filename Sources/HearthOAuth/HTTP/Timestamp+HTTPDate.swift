@@ -1,9 +1,9 @@
 import HearthCore
 
 extension Timestamp {
-  /// Reads an HTTP date in any of its three forms; nil where it is none (RFC 9110, section 5.6.7).
+  /// Reads an HTTP date in any of its three forms; nil where the text is not one (RFC 9110, section 5.6.7).
   ///
-  /// A year of two digits is taken as the one that is at most 50 years after `now`.
+  /// A year of two digits is at most 50 years after `now`.
   init?(httpDate text: String, near now: Timestamp) {
     let words = text.split(omittingEmptySubsequences: true) { $0 == " " || $0 == "," || $0 == "-" }.map(String.init)
     let date: (day: String, month: String, year: String, time: String)

@@ -3,11 +3,11 @@ enum PEM {
   struct Block {
     /// Between BEGIN and the dashes: `PRIVATE KEY`.
     let label: String
-    /// With its first and last line.
+    /// The part with its first and last line.
     let text: String
   }
 
-  /// Every part that ends as it begins; what stands between them is passed over.
+  /// Every part whose last line has the label of its first; other lines are ignored.
   static func blocks(in text: String) -> [Block] {
     var blocks: [Block] = []
     var label: String?

@@ -8,7 +8,7 @@ enum SigningKey {
   case rsa(_RSA.Signing.PrivateKey)
   case ed25519(Curve25519.Signing.PrivateKey)
 
-  /// What speaks against a key, as the end of a sentence that begins with its place.
+  /// Why a key cannot be used, as the end of a sentence that begins with its path.
   struct ParseError: Error, CustomStringConvertible {
     let description: String
 
@@ -42,7 +42,7 @@ enum SigningKey {
     return der[5...].starts(with: middle) ? Data(der[16..<48]) : nil
   }
 
-  /// The names of the algorithms that it can sign with, the most common first.
+  /// The names of the algorithms that the key can sign with, the most common first.
   var algorithms: [String] {
     switch self {
     case .p256: ["ES256"]

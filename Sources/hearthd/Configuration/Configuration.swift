@@ -1,7 +1,7 @@
 import HearthCore
 import Logging
 
-/// What the configuration file says, valid throughout; the defaults where it says nothing.
+/// The configuration file, read and valid, with defaults for what it leaves out.
 struct Configuration: Hashable, Sendable {
   /// Sorted by name.
   var accounts: [AccountConfiguration] = []
@@ -9,7 +9,7 @@ struct Configuration: Hashable, Sendable {
   var outbox = OutboxSettings()
   var logLevel: Logger.Level = .info
 
-  /// What `--check-config` prints; `path` is nil where there is no file.
+  /// What `--check-config` prints; `path` is nil where no file exists.
   func summary(path: String?) -> String {
     let names = accounts.map(\.name.description).joined(separator: ", ")
     let count =

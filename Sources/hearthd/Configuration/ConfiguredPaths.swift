@@ -1,16 +1,17 @@
 import HearthCore
 import HearthOAuth
 
-/// Where things are: what the options say, else the environment, else the places of the XDG base directories.
+/// The paths of configuration, state and socket: from the options, else from the environment, else from the XDG base
+/// directories.
 struct ConfiguredPaths: Hashable, Sendable {
   private let environment: [String: String]
   private let workingDirectory: String
-  /// Absolute, and so are the two below.
+  /// An absolute path, like the two below.
   let configurationOption: String?
   private let socketOption: String?
   private let stateOption: String?
 
-  /// `workingDirectory` is what relative paths of options and of Hearth's own variables begin at.
+  /// Relative paths in options and in Hearth's own variables begin at `workingDirectory`.
   init(
     configuration: String? = nil, socket: String? = nil, state: String? = nil, environment: [String: String],
     workingDirectory: String
@@ -37,7 +38,7 @@ struct ConfiguredPaths: Hashable, Sendable {
       .compactMap(\.self)
   }
 
-  /// Never systemd's `$STATE_DIRECTORY`, whose place differs between versions.
+  /// The state folder. systemd's `$STATE_DIRECTORY` is not used, since its path differs between versions.
   func state() throws(ConfigurationError) -> StatePaths {
     let base = folder("XDG_STATE_HOME") ?? home.map { $0 + "/.local/state" }
     guard let folder = stateOption ?? own("HEARTH_STATE_DIR") ?? base.map({ $0 + "/hearth" }) else {

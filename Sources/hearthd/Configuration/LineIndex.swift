@@ -1,7 +1,7 @@
-/// On which line of a TOML document each key and each table stands.
+/// The line of each key and each table in a TOML document.
 ///
-/// The parser tells this for syntax errors alone. What is read here has passed it: the scan looks at just as much of
-/// the syntax as it takes to find the keys, and where it is lost, the lines of the rest stay unknown.
+/// The parser tells lines for syntax errors only. The text has passed the parser before it is scanned here, so the scan
+/// reads only as much of the syntax as it needs to find the keys. Where it cannot go on, the lines of the rest are unknown.
 struct LineIndex: Sendable {
   private var lines: [[String]: Int] = [:]
 
@@ -31,7 +31,7 @@ private struct Scanner {
         _ = skip("[")
         guard let path = keyPath() else { return lines }
         table = path
-        note(table)
+        record(table)
         while skip("]") || skip(" ") || skip("\t") {}
       } else {
         guard pair(in: table) else { return lines }
@@ -40,8 +40,8 @@ private struct Scanner {
     return lines
   }
 
-  /// The first mention of each path counts, and of each that leads to it.
-  private mutating func note(_ path: [String]) {
+  /// Records the line of a path, and of each path that leads to it, where they are mentioned for the first time.
+  private mutating func record(_ path: [String]) {
     for count in path.indices.map({ $0 + 1 }) where lines[Array(path[..<count])] == nil {
       lines[Array(path[..<count])] = line
     }
@@ -49,7 +49,7 @@ private struct Scanner {
 
   private mutating func pair(in table: [String]) -> Bool {
     guard let path = keyPath(), skip("=") else { return false }
-    note(table + path)
+    record(table + path)
     return value(at: table + path)
   }
 
@@ -94,7 +94,7 @@ private struct Scanner {
     return start == position ? nil : String(decoding: bytes[start..<position], as: UTF8.self)
   }
 
-  /// The text between the quotes as it stands; escapes are passed over, not resolved.
+  /// The text between the quotes, with its escapes unresolved.
   private mutating func string() -> String? {
     guard let quote = byte else { return nil }
     let isLong = bytes[position...].starts(with: [quote, quote, quote])
@@ -108,7 +108,7 @@ private struct Scanner {
       } else if bytes[position...].starts(with: fence) {
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
         position += fence.count
-        // Up to two quotes may stand right before the fence.
+        // Up to two quotes may precede the closing ones.
         while isLong, self.byte == quote { position += 1 }
         return text
       } else if byte == UInt8(ascii: "\n") {
@@ -128,7 +128,7 @@ private struct Scanner {
     return true
   }
 
-  /// Goes on to the next byte that means something; false at the end of the text.
+  /// Advances to the next byte that is neither blank nor comment; false at the end of the text.
   private mutating func skipBlanks(andLines: Bool) -> Bool {
     while let byte {
       switch byte {

@@ -1,7 +1,7 @@
 import Glibc
 import HearthCore
 
-/// What lies in the state folder.
+/// The files of the state folder.
 struct StatePaths: Hashable, Sendable {
   let folder: String
 
@@ -9,12 +9,13 @@ struct StatePaths: Hashable, Sendable {
   var accounts: String { folder + "/accounts.json" }
   var outbox: String { folder + "/outbox.sqlite" }
 
-  /// The default place, where the account's `credential_file` names no other.
+  /// The default path, for an account without `credential_file`.
   func credentialFile(of account: AccountName) -> String { "\(credentials)/\(account).json" }
 
-  /// Makes the state folder where it is missing, 0700, and takes from it and the credentials' what others may do. One
-  /// that others may write in, or that is not the user's own, is refused. The credentials' folder is made at the very
-  /// first start, and never again: where it is away then, its volume is, and that is for the sessions to say.
+  /// Makes the state folder with the mode 0700 where it is missing, and removes the rights of others to it and to the
+  /// credentials' folder. Refuses a folder that others may write in, or that is not the user's own. The credentials'
+  /// folder is made at the very first start only: where it is missing later, its volume is not mounted, and the sessions
+  /// report that.
   func prepare() throws(ConfigurationError) {
     try Self.makeFolder(folder)
     guard let status = Self.status(of: folder) else { throw Self.unusable(folder) }
@@ -31,7 +32,7 @@ struct StatePaths: Hashable, Sendable {
         guard errno == EEXIST else { throw unusable(path) }
         continue
       }
-      // What is written below it outlasts a power loss only if its own name does.
+      // The files in a new folder survive a power loss only if its own name in the parent folder does.
       let parent = folder.lastIndex(of: "/").map { String(folder[...$0]) } ?? "."
       guard sync(parent) else { throw unusable(path) }
     }
@@ -41,7 +42,7 @@ struct StatePaths: Hashable, Sendable {
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { return errno == EACCES }
     defer { close(descriptor) }
-    // Some file systems know no fsync of a folder; their names are as durable as they get.
+    // Some file systems have no fsync of a folder.
     return fsync(descriptor) == 0 || [EINVAL, ENOSYS, ENOTSUP].contains(errno)
   }
 
@@ -54,7 +55,7 @@ struct StatePaths: Hashable, Sendable {
     return stat(path, &status) == 0 ? status : nil
   }
 
-  /// Modes are narrowed, never widened.
+  /// Narrows the mode of a folder, and never widens it.
   private static func keepPrivate(_ path: String, _ status: stat) throws(ConfigurationError) {
     guard status.st_mode & S_IFMT == S_IFDIR else { throw ConfigurationError("\(path): is no folder") }
     guard status.st_uid == geteuid() else {
