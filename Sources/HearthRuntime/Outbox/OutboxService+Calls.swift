@@ -24,7 +24,9 @@ extension OutboxService {
     for draft in drafts where draft.replaceKey != nil { try await releaseUnsent(of: draft.account) }
     let receipts: [OutboxReceipt]
     let totals: OutboxTotals
-    do { (receipts, totals) = try await store.enqueue(items, within: settings, at: now) } catch { throw callError(error) }
+    do { (receipts, totals) = try await store.enqueue(items, within: settings, at: now) } catch {
+      throw callError(error)
+    }
     publish(receipts.filter { !$0.isDuplicate }.map { .enqueued($0.item) }, totals)
     for (receipt, item) in zip(receipts, items) {
       accounts[receipt.item.account]?.mayHaveMore = .all
@@ -55,7 +57,9 @@ extension OutboxService {
   package func list(_ query: OutboxQuery) async throws(OutboxError) -> OutboxPage {
     if let account = query.account { try requireKnown(account) }
     guard (1...1000).contains(query.limit) else { throw .invalidRequest("limit: it must be between 1 and 1000") }
-    if let cursor = query.cursor, Int64(cursor) == nil { throw .invalidRequest("cursor: it does not come from this outbox; leave it out to begin anew") }
+    if let cursor = query.cursor, Int64(cursor) == nil {
+      throw .invalidRequest("cursor: it does not come from this outbox; leave it out to begin anew")
+    }
     do {
       let page = try await store.list(query)
       return OutboxPage(items: page.items.map(shown), cursor: page.cursor)

@@ -161,7 +161,9 @@ extension OutboxService {
     }
     if let skew = response.skew { serverTimeReported(skew: skew) }
     if DeliveryPolicy.meansOffline(response) {
-      return .outcome(unreachable(delivery, response.status, "A proxy or a captive portal asks for a sign-in before the API can be reached."))
+      return .outcome(
+        unreachable(
+          delivery, response.status, "A proxy or a captive portal asks for a sign-in before the API can be reached."))
     }
     reached(origin, of: name)
     if response.status == 401 { return .unauthorized(response) }
