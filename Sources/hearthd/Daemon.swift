@@ -66,7 +66,7 @@ struct Daemon {
     outbox = OutboxService(
       store: store, bearers: sessions, api: api, clock: clock,
       settings: configuration.outbox, accounts: [:], log: logger,
-      announce: { [status] events, overview in
+      publish: { [status] events, overview in
         hub.outboxIs(overview, news: events.map(\.news))
         status.outboxIs(overview.all.report)
       })
@@ -122,7 +122,7 @@ struct Daemon {
     try await withThrowingTaskGroup(of: Void.self) { tasks in
       tasks.addTask { try await group.run() }
       tasks.addTask { await heedSignals(of: group) }
-      await outbox.receive(from: sessions.accounts)
+      await outbox.waitForSessions(of: sessions.accounts)
       log.started(version: hearthVersion)
       status.ready()
       try await tasks.next()
@@ -139,7 +139,7 @@ struct Daemon {
       services.addTask { await sessions.run() }
       services.addTask { await outbox.run() }
       services.addTask {
-        await outbox.receive(from: sessions.accounts)
+        await outbox.waitForSessions(of: sessions.accounts)
         try await server.run()
       }
       try await services.waitForAll()
@@ -161,7 +161,7 @@ struct Daemon {
         await outbox.sessionChanged(
           snapshot.account, permission: snapshot.outboxPermission, knownSubject: snapshot.subject,
           formerly: snapshot.formerSubject, token: snapshot.token?.fingerprint)
-      case .timeTold(let skew): await outbox.timeTold(skew: skew)
+      case .timeTold(let skew): await outbox.serverTimeReported(skew: skew)
       }
     }
   }

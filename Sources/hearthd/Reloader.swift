@@ -54,7 +54,7 @@ actor Reloader {
     }
     ServiceNotifier().reloading()
     await apply(fresh)
-    await outbox.receive(from: sessions.accounts)
+    await outbox.waitForSessions(of: sessions.accounts)
     log.reloaded(version: hearthVersion)
     hub.publish(EventHub.News(.daemonReloaded, topic: .daemon, account: nil, params: [:]))
     status.ready()

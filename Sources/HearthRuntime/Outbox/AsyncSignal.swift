@@ -1,39 +1,39 @@
 internal import Synchronization
 
-/// Wakes one who waits. A ring that nobody waits for is kept.
+/// Wakes the one task that waits. A signal that is sent while no task waits is kept for the next wait.
 final class AsyncSignal: Sendable {
   private struct State {
-    var isRung = false
-    var waiting: CheckedContinuation<Void, Never>?
+    var isSent = false
+    var waiter: CheckedContinuation<Void, Never>?
   }
 
   private let state = Mutex(State())
 
-  func ring() {
-    let waiting = state.withLock { state in
-      defer { state.waiting = nil }
-      if state.waiting == nil { state.isRung = true }
-      return state.waiting
+  func send() {
+    let waiter = state.withLock { state in
+      defer { state.waiter = nil }
+      if state.waiter == nil { state.isSent = true }
+      return state.waiter
     }
-    waiting?.resume()
+    waiter?.resume()
   }
 
-  /// Returns at the next ring, or when the task is cancelled.
+  /// Returns at the next signal, or when the task is cancelled.
   func wait() async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let isRung = state.withLock { state in
-          guard !state.isRung, !Task.isCancelled else {
-            state.isRung = false
+        let isSent = state.withLock { state in
+          guard !state.isSent, !Task.isCancelled else {
+            state.isSent = false
             return true
           }
-          state.waiting = continuation
+          state.waiter = continuation
           return false
         }
-        if isRung { continuation.resume() }
+        if isSent { continuation.resume() }
       }
     } onCancel: {
-      ring()
+      send()
     }
   }
 }

@@ -1,8 +1,8 @@
 package import HearthCore
 
-/// Why a call on the outbox was refused.
+/// Why a call on the outbox failed.
 package enum OutboxError: Error, Hashable, Sendable {
-  /// -32602: the text says what is wrong with which parameter.
+  /// -32602: the text names the parameter and says what is wrong with it.
   case invalidRequest(String)
   /// 1005
   case unknownAccount(AccountName)
@@ -20,7 +20,7 @@ package enum OutboxError: Error, Hashable, Sendable {
   case storageUnavailable(String)
   /// -32000
   case shuttingDown
-  /// For this reason the item at this place among several is refused, and with it the others.
+  /// The item at this index among several is the reason why all of them were rejected.
   indirect case item(Int, OutboxError)
 
   init(_ failure: OutboxStoreFailure) {

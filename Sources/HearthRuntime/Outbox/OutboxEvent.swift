@@ -1,6 +1,6 @@
 package import HearthCore
 
-/// What happened in the outbox, told once it is on disk.
+/// An event of the outbox. It is published once it is on disk.
 package enum OutboxEvent: Hashable, Sendable {
   case enqueued(OutboxItem)
   case delivered(OutboxItem)
@@ -10,7 +10,7 @@ package enum OutboxEvent: Hashable, Sendable {
   case paused(AccountName, reason: String)
   case resumed(AccountName, reason: String)
 
-  /// Nil for changes that are not told.
+  /// The event of an item that has reached its state; nil for states without an event.
   init?(_ item: OutboxItem) {
     switch item.state {
     case .delivered: self = .delivered(item)
@@ -22,10 +22,10 @@ package enum OutboxEvent: Hashable, Sendable {
   }
 }
 
-/// Whether an account's session lets its items go out.
+/// Whether an account's session permits sending its items.
 package enum OutboxPermission: Hashable, Sendable {
-  /// Under this subject; nil where the provider tells none.
+  /// Items of this subject may be sent; nil where the provider names none.
   case sendable(under: Subject?)
-  /// The reason is shown as `pausedReason`: `locked`, `signedOut`, `reauthRequired`, `hydrating` …
+  /// No item may be sent. The reason is shown as `pausedReason`: `locked`, `signedOut`, `reauthRequired`, `hydrating` …
   case blocked(reason: String)
 }

@@ -1,24 +1,18 @@
 package import HearthCore
 
-/// What clients ask for.
+/// The calls of clients.
 extension OutboxService {
-  /// A call of `flush` that waits.
-  struct Flush {
-    let accounts: Set<AccountName>
-    let done: CheckedContinuation<Void, Never>
-  }
-
-  /// Answers once the item is on disk.
+  /// Returns once the item is on disk.
   package func enqueue(_ draft: OutboxDraft) async throws(OutboxError) -> OutboxReceipt {
     do throws(OutboxError) {
-      guard let receipt = try await enqueueMany([draft]).first else { throw .invalidRequest("items: none") }
+      guard let receipt = try await enqueueMany([draft]).first else { throw .invalidRequest("items: there are none") }
       return receipt
     } catch .item(_, let reason) {
       throw reason
     }
   }
 
-  /// All of them, or none. Throws `item` where one of them is to blame.
+  /// Keeps all of them, or none. Throws `item` where one of them is the reason.
   package func enqueueMany(_ drafts: [OutboxDraft]) async throws(OutboxError) -> [OutboxReceipt] {
     if stopsAt != nil { throw .shuttingDown }
     let now = clock.now()
@@ -27,18 +21,20 @@ extension OutboxService {
       do throws(OutboxError) { items.append(try checked(draft, at: now)) } catch { throw .item(place, error) }
     }
     if items.isEmpty { return [] }
-    for draft in drafts where draft.replaceKey != nil { try await giveBackUnsent(of: draft.account) }
+    for draft in drafts where draft.replaceKey != nil { try await releaseUnsent(of: draft.account) }
     let receipts: [OutboxReceipt]
     let totals: OutboxTotals
-    do { (receipts, totals) = try await store.enqueue(items, within: settings, at: now) } catch { throw refusal(error) }
-    tell(receipts.filter { !$0.isDuplicate }.map { .enqueued($0.item) }, totals)
+    do { (receipts, totals) = try await store.enqueue(items, within: settings, at: now) } catch {
+      throw callError(error)
+    }
+    publish(receipts.filter { !$0.isDuplicate }.map { .enqueued($0.item) }, totals)
     for (receipt, item) in zip(receipts, items) {
       accounts[receipt.item.account]?.mayHaveMore = .all
-      // Somebody signed in meanwhile, and what was nobody's was bound before this was there.
+      // A user may have signed in meanwhile, and the items of no user were bound before this one was there.
       if receipt.item.subject == nil { accounts[receipt.item.account]?.bindAgain() }
       if let expiresAt = item.draft.expiresAt { nextExpiryAt = min(nextExpiryAt ?? expiresAt, expiresAt) }
     }
-    bell.ring()
+    wakeUp.send()
     return receipts.map { OutboxReceipt(item: shown($0.item), isDuplicate: $0.isDuplicate) }
   }
 
@@ -52,20 +48,22 @@ extension OutboxService {
 
   package func get(_ id: String) async throws(OutboxError) -> OutboxItem {
     let item: OutboxItem?
-    do { item = try await store.item(id) } catch { throw refusal(error) }
+    do { item = try await store.item(id) } catch { throw callError(error) }
     guard let item else { throw .unknownItem }
     return shown(item)
   }
 
   /// At most 1,000 items a page.
   package func list(_ query: OutboxQuery) async throws(OutboxError) -> OutboxPage {
-    if let account = query.account { try know(account) }
-    guard (1...1000).contains(query.limit) else { throw .invalidRequest("limit: it is not between 1 and 1000") }
-    if let cursor = query.cursor, Int64(cursor) == nil { throw .invalidRequest("cursor: it is none of ours") }
+    if let account = query.account { try requireKnown(account) }
+    guard (1...1000).contains(query.limit) else { throw .invalidRequest("limit: it must be between 1 and 1000") }
+    if let cursor = query.cursor, Int64(cursor) == nil {
+      throw .invalidRequest("cursor: it does not come from this outbox; leave it out to begin anew")
+    }
     do {
       let page = try await store.list(query)
       return OutboxPage(items: page.items.map(shown), cursor: page.cursor)
-    } catch { throw refusal(error) }
+    } catch { throw callError(error) }
   }
 
   package func cancel(_ id: String) async throws(OutboxError) -> Int { try await change(id, .cancel) }
@@ -82,7 +80,7 @@ extension OutboxService {
 
   private func change(_ id: String, _ change: OutboxChange) async throws(OutboxError) -> Int {
     var released: [FinishedDelivery] = []
-    let holder = accounts.first { $0.value.unsent[id] != nil }?.key
+    let holder = accounts.first { $0.value.queue.isUnsent(id) }?.key
     if let holder {
       switch change {
       case .cancel: released = accounts[holder]?.withdraw(id) ?? []
@@ -91,19 +89,19 @@ extension OutboxService {
     }
     let item: OutboxItem
     do { item = try await store.change(id, change, releasing: released, at: clock.now()) } catch {
-      if let holder { owe(released, of: holder) }
-      throw refusal(error)
+      if let holder { writeLater(released, of: holder) }
+      throw callError(error)
     }
     accounts[item.account]?.mayHaveMore = .all
-    bell.ring()
-    do { try await tellTotals() } catch { throw refusal(error) }
+    wakeUp.send()
+    do { try await publishTotals() } catch { throw callError(error) }
     return 1
   }
 
   private func changeAll(
     _ account: AccountName, _ state: OutboxItem.State, _ change: OutboxChange
   ) async throws(OutboxError) -> Int {
-    try know(account)
+    try requireKnown(account)
     var count = 0
     do {
       while true {
@@ -111,10 +109,10 @@ extension OutboxService {
         count += step
         if step < Self.batch { break }
       }
-      try await tellTotals()
-    } catch { throw refusal(error) }
+      try await publishTotals()
+    } catch { throw callError(error) }
     accounts[account]?.mayHaveMore = .all
-    bell.ring()
+    wakeUp.send()
     return count
   }
 
@@ -127,20 +125,20 @@ extension OutboxService {
     let chosen = try chosen(account)
     lastPauseNumber += 1
     let number = lastPauseNumber
-    do { try await store.setPaused(chosen, isPaused) } catch { throw refusal(error) }
+    do { try await store.setPaused(chosen, isPaused) } catch { throw callError(error) }
     for name in chosen {
-      accounts[name]?.receive(isPaused: isPaused, number: number)
-      if accounts[name]?.isPausedByUser == true { finished += accounts[name]?.withdrawAll() ?? [] }
+      accounts[name]?.pauseRead(isPaused: isPaused, number: number)
+      if accounts[name]?.isPausedByUser == true { write(accounts[name]?.withdrawAll() ?? []) }
       accounts[name]?.mayHaveMore = .all
-      decideContestedTokens(of: name)
-      tellPause(of: name)
+      resolveUnauthorized(of: name)
+      publishPause(of: name)
     }
-    bell.ring()
+    wakeUp.send()
   }
 
   package func getStats(_ account: AccountName?) async throws(OutboxError) -> OutboxStats {
-    if let account { try know(account) }
-    do { return shown(try await store.stats(of: account), of: account) } catch { throw refusal(error) }
+    if let account { try requireKnown(account) }
+    do { return shown(try await store.stats(of: account), of: account) } catch { throw callError(error) }
   }
 
   /// Tries waiting items now, and returns once nothing is left that could be sent, or time is up.
@@ -152,53 +150,46 @@ extension OutboxService {
           while try await store.retryNow(name, limit: Self.batch, at: clock.now()) >= Self.batch {}
           retryNow(name)
         }
-      } catch { throw refusal(error) }
-      bell.ring()
-      lastFlush += 1
-      let (id, clock, deadline) = (lastFlush, clock, clock.now() + timeout)
+      } catch { throw callError(error) }
+      wakeUp.send()
+      let (number, clock, deadline) = (flushes.nextNumber(), clock, clock.now() + timeout)
       await withTaskGroup(of: Void.self) { group in
         group.addTask {
           await clock.sleep(until: deadline)
-          await self.endFlush(id)
+          await self.endFlush(number)
         }
-        await withCheckedContinuation { flushes[id] = Flush(accounts: chosen, done: $0) }
+        await withCheckedContinuation { flushes.add(number, for: chosen, $0) }
         group.cancelAll()
       }
     }
     return try await getStats(account)
   }
 
-  /// Items go out, or may in a moment: at the start that is not known yet.
+  /// Whether items are sent, or may be shortly: after a start the pauses and the session are not known yet.
   private func mayBeSendable(_ name: AccountName) -> Bool {
     guard let account = accounts[name] else { return false }
     return account.isSendable || !account.isPausedByUser && (!arePausesRead || account.isHydrating)
   }
 
-  private func endFlush(_ id: Int) {
-    flushes.removeValue(forKey: id)?.done.resume()
-  }
+  private func endFlush(_ number: Int) { flushes.end(number) }
 
-  /// Ends those that have nothing left to wait for.
-  func endFlushes() {
-    for (id, flush) in flushes where flush.accounts.allSatisfy({ isIdle($0) }) { endFlush(id) }
-  }
-
-  private func isIdle(_ name: AccountName) -> Bool {
+  /// Whether nothing is left of an account that could be sent now.
+  func isIdle(_ name: AccountName) -> Bool {
     guard let account = accounts[name], mayBeSendable(name) else { return true }
     guard arePausesRead, !account.isHydrating else { return false }
     let isStalled = account.stalledUntil != nil
-    return !account.isActive && account.buffer.isEmpty && finished.isEmpty && !settling.contains(name)
+    return !account.queue.hasWorkers && account.queue.isEmpty && unwritten.isEmpty && !claiming.contains(name)
       && (isStalled
         || account.mayHaveMore.isEmpty && account.isBound
-          && !(account.reach.nextProbeAt.map { $0 <= clock.now() } ?? false))
+          && !(account.breaker.nextProbeAt.map { $0 <= clock.now() } ?? false))
   }
 
-  /// Sign-out with `outbox: "discard"`: takes back what the account's user has not had delivered. What is on its way
-  /// lands. Call it before the session forgets the user.
+  /// Sign-out with `outbox: "discard"`: cancels every item of the account's user that is not delivered. Requests under way
+  /// finish. To be called before the session forgets the user. Returns the number of cancelled items.
   package func purge(_ name: AccountName) async throws(OutboxError) -> Int {
-    try know(name)
+    try requireKnown(name)
     let subject = accounts[name]?.knownSubject
-    try await giveBackUnsent(of: name)
+    try await releaseUnsent(of: name)
     var count = 0
     do {
       while true {
@@ -206,35 +197,35 @@ extension OutboxService {
         count += step
         if step < Self.batch { break }
       }
-      try await tellTotals()
-    } catch { throw refusal(error) }
-    bell.ring()
+      try await publishTotals()
+    } catch { throw callError(error) }
+    wakeUp.send()
     return count
   }
 
-  private func giveBackUnsent(of name: AccountName) async throws(OutboxError) {
+  private func releaseUnsent(of name: AccountName) async throws(OutboxError) {
     guard let released = accounts[name]?.withdrawAll(), !released.isEmpty else { return }
     accounts[name]?.mayHaveMore = .all
     do { _ = try await store.complete(released, claiming: [], at: clock.now()) } catch {
-      owe(released, of: name)
-      throw refusal(error)
+      writeLater(released, of: name)
+      throw callError(error)
     }
   }
 
-  /// What was withdrawn is still in flight on disk: the loop writes it down.
-  private func owe(_ released: [FinishedDelivery], of name: AccountName) {
-    finished += released
+  /// The store has failed, and withdrawn items are still in flight on disk: the loop writes them down later.
+  private func writeLater(_ released: [FinishedDelivery], of name: AccountName) {
+    write(released)
     accounts[name]?.mayHaveMore = .all
-    bell.ring()
+    wakeUp.send()
   }
 
-  private func know(_ account: AccountName) throws(OutboxError) {
+  private func requireKnown(_ account: AccountName) throws(OutboxError) {
     if accounts[account] == nil { throw .unknownAccount(account) }
   }
 
   private func chosen(_ account: AccountName?) throws(OutboxError) -> Set<AccountName> {
     guard let account else { return Set(accounts.keys) }
-    try know(account)
+    try requireKnown(account)
     return [account]
   }
 }

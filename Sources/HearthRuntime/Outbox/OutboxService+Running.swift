@@ -1,12 +1,12 @@
 internal import HearthCore
 internal import Logging
 
-/// The loop: writes down what became of deliveries, takes the next ones, keeps house, and sleeps until there is more.
+/// The loop: writes outcomes down, claims the next deliveries, keeps house, and sleeps until there is more to do.
 extension OutboxService {
-  /// Items a step of a longer piece of work takes, so that deliveries go on in between.
+  /// The most items of one step of a longer piece of work, so that deliveries go on in between.
   static let batch = 256
   private static let lanesAtOnce = 64
-  private static let sweepInterval = Duration.seconds(60)
+  private static let pruneInterval = Duration.seconds(60)
   private static let longestUnwritten = Duration.milliseconds(50)
   private static let timeProbeInterval = Duration.seconds(60)
 
@@ -21,12 +21,12 @@ extension OutboxService {
         let begun = clock.now()
         let hasMore = await step()
         startWorkers(&group)
-        endFlushes()
+        flushes.end { isIdle($0) }
         if !hasMore { await rest(until: nextDeadline(after: begun)) }
       }
       group.cancelAll()
     }
-    if !finished.isEmpty { _ = try? await complete(claiming: []) }
+    if !unwritten.isEmpty { _ = try? await complete(claiming: []) }
   }
 
   private var isDone: Bool {
@@ -35,26 +35,26 @@ extension OutboxService {
   }
 
   private func rest(until deadline: Timestamp) async {
-    let (clock, bell) = (clock, bell)
-    await withTaskGroup(of: Void.self) { race in
-      race.addTask {
+    let (clock, wakeUp) = (clock, wakeUp)
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask {
         await clock.sleep(until: deadline)
-        if !Task.isCancelled { bell.ring() }
+        if !Task.isCancelled { wakeUp.send() }
       }
-      await bell.wait()
-      race.cancelAll()
+      await wakeUp.wait()
+      group.cancelAll()
     }
   }
 
-  /// The first deadline after the last step began: it may have passed while that went on, and was not met by it.
+  /// The first deadline after the last step began. It may have passed during that step, which has not acted on it.
   private func nextDeadline(after begun: Timestamp) -> Timestamp {
-    // While the store is out of order nothing else can be done.
+    // While the store fails nothing else can be done.
     if let storeRetryAt { return min(storeRetryAt, stopsAt ?? storeRetryAt) }
     var deadlines = [stopsAt]
-    if let skew { deadlines += [nextExpiryAt.map { $0 - min(skew, .zero) }, nextSweepAt] }
-    if let firstFinishedAt, !finished.isEmpty { deadlines.append(firstFinishedAt + Self.longestUnwritten) }
+    if let skew { deadlines += [nextExpiryAt.map { $0 - min(skew, .zero) }, nextPruneAt] }
+    if let since = unwritten.since { deadlines.append(since + Self.longestUnwritten) }
     for account in accounts.values where account.isSendable {
-      deadlines += [account.nextDueAt, account.stalledUntil, account.reach.nextProbeAt]
+      deadlines += [account.nextDueAt, account.stalledUntil, account.breaker.nextProbeAt]
       if skew == nil, account.timeNeededFrom != nil {
         deadlines.append(account.timeAskedAt.map { $0 + Self.timeProbeInterval })
       }
@@ -62,8 +62,8 @@ extension OutboxService {
     return deadlines.compactMap(\.self).filter { $0 > begun }.min() ?? .distantFuture
   }
 
-  /// One round; returns whether another one follows at once. While the store is out of order it waits a little and
-  /// loses nothing: what is finished is kept, and nothing new is taken.
+  /// One round; returns whether another one follows at once. While the store fails nothing is lost: outcomes are kept in
+  /// memory, nothing new is claimed, and the store is tried again after a short wait.
   private func step() async -> Bool {
     if let storeRetryAt, storeRetryAt > clock.now() { return false }
     storeRetryAt = nil
@@ -71,15 +71,15 @@ extension OutboxService {
       if !isRecovered { try await recover() }
       if !arePausesRead { try await readPauses() }
       var hasMore = try await bindAccounts()
-      // Before anything is taken: by a clock that was set ahead, all that waits would seem to be due.
+      // Before anything is claimed: by a clock that was set ahead every waiting item would seem to be due.
       try await shiftSchedule()
       let claims = claims()
       if !claims.isEmpty || isWritingDue { try await complete(claiming: claims) }
       hasMore = try await keepHouse() || hasMore
-      storeFailure = nil
+      storeFailures.loopSucceeded()
       return hasMore || accounts.values.contains { room($0, .lanes) > 0 || room($0, .unordered) > 0 }
     } catch {
-      heard(error)
+      storeFailures.loopFailed(error)
       storeRetryAt = clock.now() + Self.storeRetry
       return false
     }
@@ -88,11 +88,11 @@ extension OutboxService {
   private func recover() async throws(OutboxStoreFailure) {
     try await store.recover(at: clock.now())
     isRecovered = true
-    nextSweepAt = clock.now()
+    nextPruneAt = clock.now()
   }
 
   private func readPauses() async throws(OutboxStoreFailure) {
-    // A reload meanwhile has them read again.
+    // A reload in the meantime has them read again.
     arePausesRead = true
     lastPauseNumber += 1
     let number = lastPauseNumber
@@ -102,19 +102,19 @@ extension OutboxService {
       throw error
     }
     for name in accounts.keys {
-      accounts[name]?.receive(isPaused: paused.contains(name), number: number)
-      tellPause(of: name)
+      accounts[name]?.pauseRead(isPaused: paused.contains(name), number: number)
+      publishPause(of: name)
     }
     try await complete(claiming: [])
   }
 
-  /// Tells the store whose items are to go out; what was made while nobody was known becomes theirs.
+  /// Reports the users of the accounts to the store. Items that were made while no user was known become theirs.
   private func bindAccounts() async throws(OutboxStoreFailure) -> Bool {
     var hasMore = false
     for name in accounts.keys {
       guard let account = accounts[name], !account.isBound, let subject = account.knownSubject else { continue }
       let adopts = if case .sendable = account.permission { true } else { false }
-      // What comes while the store is asked asks for it again.
+      // An item that is added while the store works asks for another binding.
       accounts[name]?.isBound = true
       let binding: OutboxBinding
       do {
@@ -125,7 +125,7 @@ extension OutboxService {
         throw error
       }
       if binding.holdsOthers {
-        accounts[name]?.isAnnouncingHeld = true
+        accounts[name]?.isPublishingHeld = true
         accounts[name]?.heldCursor = nil
       }
       guard accounts[name]?.knownSubject == subject, accounts[name]?.permission == account.permission else {
@@ -138,21 +138,21 @@ extension OutboxService {
     return hasMore
   }
 
-  // MARK: - Taking and writing down
+  // MARK: - Claiming and writing down
 
-  /// How many more items an account may take from the store now.
+  /// How many more items of a kind may be claimed for an account now.
   private func room(_ account: OutboxAccount, _ kind: OutboxKinds) -> Int {
     guard account.isSendable, account.isBound, account.mayHaveMore.contains(kind), account.stalledUntil == nil,
       stopsAt == nil
     else { return 0 }
-    let unsent = account.unsent.values.count { $0 == kind }
-    let ahead = account.pace.lookahead
-    if ahead == 0 { return max(atOnce(kind) - account.working(on: kind) - unsent, 0) }
+    let unsent = account.queue.unsent(of: kind)
+    let ahead = account.readAhead.limit
+    if ahead == 0 { return max(atOnce(kind) - account.sending(kind) - unsent, 0) }
     return unsent <= ahead / 4 ? ahead - unsent : 0
   }
 
-  /// How many requests of a kind an account may have under way. Each lane has one, and waits for no other: their limit
-  /// is what a machine can bear.
+  /// How many requests of a kind an account may have under way. Each lane has one and waits for no other lane, so their
+  /// limit only protects the machine.
   func atOnce(_ kind: OutboxKinds) -> Int {
     kind == .unordered ? settings.concurrency : max(settings.concurrency, Self.lanesAtOnce)
   }
@@ -163,7 +163,7 @@ extension OutboxService {
     for name in accounts.keys.sorted() {
       guard var account = accounts[name] else { continue }
       if let until = account.stalledUntil, until <= now { account.stalledUntil = nil }
-      let isProbeDue = account.reach.nextProbeAt.map { $0 <= now } ?? false
+      let isProbeDue = account.breaker.nextProbeAt.map { $0 <= now } ?? false
       if isProbeDue || account.nextDueAt.map({ $0 <= now }) ?? false {
         account.mayHaveMore = .all
         account.nextDueAt = nil
@@ -175,7 +175,7 @@ extension OutboxService {
         var open: Set<Origin> = []
         var probed: Set<Origin> = []
         for origin in account.origins {
-          switch account.reach.allowance(for: origin, at: now) {
+          switch account.breaker.allowance(for: origin, at: now) {
           case .open: open.insert(origin)
           case .probe: probed.insert(origin)
           case .closed: break
@@ -184,7 +184,7 @@ extension OutboxService {
         claims.append(
           OutboxClaim(
             account: name, subject: account.knownSubject, lanes: lanes, unordered: unordered,
-            takesFollowers: account.pace.lookahead > 0,
+            takesFollowers: account.readAhead.limit > 0,
             open: open, probed: probed, configured: account.origins, agreedTime: agreedTime, policy: policy))
       }
       accounts[name] = account
@@ -193,61 +193,59 @@ extension OutboxService {
   }
 
   private var isWritingDue: Bool {
-    guard let firstFinishedAt, !finished.isEmpty else { return false }
-    return finished.count >= Self.batch / 4 || workers == 0 || stopsAt != nil
-      || clock.now() - firstFinishedAt >= Self.longestUnwritten
-      || !accounts.values.contains { $0.isSendable && $0.pace.lookahead > 0 }
+    guard let since = unwritten.since else { return false }
+    return unwritten.count >= Self.batch / 4 || workers == 0 || stopsAt != nil
+      || clock.now() - since >= Self.longestUnwritten
+      || !accounts.values.contains { $0.isSendable && $0.readAhead.limit > 0 }
   }
 
-  func complete(claiming claims: [OutboxClaim]) async throws(OutboxStoreFailure) {
-    let batch = finished
-    finished = []
-    settling = Set(claims.map(\.account))
+  /// Writes the outcomes down, and claims the next deliveries, in one transaction.
+  private func complete(claiming claims: [OutboxClaim]) async throws(OutboxStoreFailure) {
+    let batch = unwritten.removeAll()
+    claiming = Set(claims.map(\.account))
     let completion: OutboxCompletion
     do {
       completion = try await store.complete(batch, claiming: claims, at: clock.now())
     } catch {
-      finished = batch + finished
-      settling = []
+      unwritten.putBack(batch, at: clock.now())
+      claiming = []
       for claim in claims { accounts[claim.account]?.mayHaveMore = .all }
       throw error
     }
-    settling = []
+    claiming = []
     nextExpiryAt = completion.nextExpiryAt
     for claim in claims {
       guard let claimed = completion.claimed[claim.account] else { continue }
       accept(claimed, of: claim)
     }
-    tell(completion.changed, completion.totals)
-    for claim in claims { decideContestedTokens(of: claim.account) }
+    publish(completion.changed, completion.totals)
+    for claim in claims { resolveUnauthorized(of: claim.account) }
   }
 
   private func accept(_ claimed: OutboxCompletion.Claimed, of claim: OutboxClaim) {
     let name = claim.account
+    // The session may have changed while the store worked.
     let isStale =
       accounts[name].map { !$0.isSendable || $0.knownSubject != claim.subject || !$0.isBound || stopsAt != nil } ?? true
     guard !isStale, var account = accounts[name] else {
-      let deliveries = claimed.batches.flatMap(\.deliveries)
-      finished += deliveries.map { FinishedDelivery(number: $0.number, outcome: .released) }
+      write(claimed.batches.flatMap(\.deliveries).map(\.released))
       accounts[name]?.mayHaveMore = .all
       return
     }
-    account.buffer += claimed.batches
-    let deliveries = claimed.batches.flatMap(\.deliveries)
-    for delivery in deliveries { account.unsent[delivery.item.id] = delivery.kind }
+    account.queue.add(claimed.batches)
     account.nextDueAt = claimed.nextDueAt
     account.timeNeededFrom = claimed.timeNeededFrom
     account.mayHaveMore.formUnion(claimed.cut)
-    let taken = Set(deliveries.map(\.request.url.origin))
+    let origins = Set(claimed.batches.flatMap(\.deliveries).map(\.request.url.origin))
     for origin in claim.probed {
-      if taken.contains(origin) { account.reach.probing(origin) } else { account.reach.nothingToProbe(origin) }
+      if origins.contains(origin) { account.breaker.probing(origin) } else { account.breaker.nothingToProbe(origin) }
     }
     accounts[name] = account
   }
 
   // MARK: - Keeping house
 
-  /// The clock was set: waits last as long as they were meant to.
+  /// The clock was stepped: the items in the store wait as long as they were meant to.
   private func shiftSchedule() async throws(OutboxStoreFailure) {
     while let shift = owedShift {
       owedShift = nil
@@ -264,30 +262,30 @@ extension OutboxService {
     if let agreedTime, let nextExpiryAt, nextExpiryAt <= agreedTime {
       let (items, totals) = try await store.expire(limit: Self.batch, at: agreedTime)
       for item in items { accounts[item.account]?.mayHaveMore = .all }
-      tell(items, totals)
+      publish(items, totals)
       try await complete(claiming: [])
       hasMore = true
     }
-    if let agreedTime, let nextSweepAt, nextSweepAt <= clock.now() {
+    if let agreedTime, let nextPruneAt, nextPruneAt <= clock.now() {
       let isMore = try await store.prune(keeping: settings, limit: Self.batch, at: agreedTime)
-      self.nextSweepAt = isMore ? clock.now() : clock.now() + Self.sweepInterval
+      self.nextPruneAt = isMore ? clock.now() : clock.now() + Self.pruneInterval
       hasMore = hasMore || isMore
     }
-    for name in accounts.keys where accounts[name]?.isAnnouncingHeld == true {
-      hasMore = try await announceHeld(of: name) || hasMore
+    for name in accounts.keys where accounts[name]?.isPublishingHeld == true {
+      hasMore = try await publishHeld(of: name) || hasMore
     }
     return hasMore
   }
 
-  /// Another user is signed in: tells which items wait for the one before.
-  private func announceHeld(of name: AccountName) async throws(OutboxStoreFailure) -> Bool {
+  /// Another user has signed in: publishes which items are held for the one before.
+  private func publishHeld(of name: AccountName) async throws(OutboxStoreFailure) -> Bool {
     let page = try await store.list(
       OutboxQuery(account: name, state: .held, limit: Self.batch, cursor: accounts[name]?.heldCursor))
     let items = page.items.filter { $0.reason == .otherUser }
     warn(of: items)
-    tell(items.compactMap(OutboxEvent.init))
+    publish(items.compactMap(OutboxEvent.init))
     accounts[name]?.heldCursor = page.cursor
-    accounts[name]?.isAnnouncingHeld = page.cursor != nil
+    accounts[name]?.isPublishingHeld = page.cursor != nil
     return page.cursor != nil
   }
 
@@ -297,13 +295,11 @@ extension OutboxService {
     guard stopsAt == nil else { return }
     for name in accounts.keys.sorted() {
       for kind in [OutboxKinds.lanes, .unordered] {
-        while let account = accounts[name], account.isSendable, account.working(on: kind) < atOnce(kind),
-          let run = accounts[name]?.nextRun(of: kind)
+        while let account = accounts[name], account.isSendable, account.sending(kind) < atOnce(kind),
+          accounts[name]?.queue.give(to: lastWorker + 1, kind) == true
         {
           lastWorker += 1
           let worker = lastWorker
-          accounts[name]?.tails[worker] = run
-          accounts[name]?.began(kind)
           workers += 1
           group.addTask { await self.work(worker, name, kind) }
         }
@@ -312,10 +308,10 @@ extension OutboxService {
     }
   }
 
-  /// Items seem to have expired and no server has told the time yet: one is asked, lest they wait for ever.
+  /// Items seem to have expired and no server has reported the time yet: one is asked, or they would wait for ever.
   private func askTime(of name: AccountName, _ group: inout DiscardingTaskGroup) {
     guard skew == nil, let account = accounts[name], account.isSendable, let origin = account.timeNeededFrom,
-      !account.isActive, account.stalledUntil == nil,
+      !account.queue.hasWorkers, account.stalledUntil == nil,
       account.timeAskedAt.map({ clock.now() - $0 >= Self.timeProbeInterval }) ?? true
     else { return }
     accounts[name]?.timeAskedAt = clock.now()

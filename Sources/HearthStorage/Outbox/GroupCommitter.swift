@@ -130,7 +130,9 @@ final class GroupCommitter: Sendable {
       file.requestCheck()
       state.withLock { $0.damage = failure }
     }
-    guard error is ReserveExceeded || (error as? DatabaseError)?.resultCode == .SQLITE_FULL else { return request.fail(failure) }
+    guard error is ReserveExceeded || (error as? DatabaseError)?.resultCode == .SQLITE_FULL else {
+      return request.fail(failure)
+    }
     // Writing the log back may free all the room that is needed.
     if request.purpose == .completion { reserve.release() }
     emptyLog(db)

@@ -53,7 +53,9 @@ extension OutboxTransaction {
     let statement = try db.cachedStatement(sql: OutboxQueries.nextOrigin)
     while let next = try String.fetchOne(statement, arguments: [owner, origins.last ?? ""]) {
       // In a damaged database the index may lead back to the same origin.
-      guard next != origins.last else { throw OutboxStoreFailure.broken("The outbox is damaged: an index repeats an origin.") }
+      guard next != origins.last else {
+        throw OutboxStoreFailure.broken("The outbox is damaged: an index repeats an origin.")
+      }
       origins.append(next)
     }
     return origins

@@ -15,7 +15,9 @@ package final class SQLiteOutboxStore: OutboxStore {
   private let connection: Mutex<Connection>
   private let reportSetAside: @Sendable (String) -> Void
 
-  private init(_ file: OutboxFile, _ connection: consuming sending Connection, setAside: @escaping @Sendable (String) -> Void) {
+  private init(
+    _ file: OutboxFile, _ connection: consuming sending Connection, setAside: @escaping @Sendable (String) -> Void
+  ) {
     self.file = file
     self.connection = Mutex(connection)
     reportSetAside = setAside
@@ -36,7 +38,8 @@ package final class SQLiteOutboxStore: OutboxStore {
     at path: String, now: Timestamp, setAside: @escaping @Sendable (String) -> Void
   ) -> SQLiteOutboxStore {
     let file = OutboxFile(path)
-    let store = SQLiteOutboxStore(file, .closed(.unavailable("The outbox \(path) is not open yet.")), setAside: setAside)
+    let store = SQLiteOutboxStore(
+      file, .closed(.unavailable("The outbox \(path) is not open yet.")), setAside: setAside)
     store.open(at: now)
     return store
   }
@@ -128,7 +131,9 @@ package final class SQLiteOutboxStore: OutboxStore {
   }
 
   package func item(_ id: String) async throws(OutboxStoreFailure) -> OutboxItem? {
-    try await committer.run { transaction in try transaction.row(OutboxQueries.byID, [id])?.item(in: transaction.counters) }
+    try await committer.run { transaction in
+      try transaction.row(OutboxQueries.byID, [id])?.item(in: transaction.counters)
+    }
   }
 
   package func list(_ query: OutboxQuery) async throws(OutboxStoreFailure) -> OutboxPage {

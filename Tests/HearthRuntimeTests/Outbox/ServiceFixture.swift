@@ -89,7 +89,7 @@ func withService(
     store: store, bearers: bearers, api: api, clock: clock, settings: settings,
     accounts: [Sample.work: [Sample.origin, Sample.secondOrigin], Sample.other: [Sample.origin]],
     log: log, random: { 0 },
-    announce: { events, overview in
+    publish: { events, overview in
       events.forEach(told.add)
       counts.add(overview.all)
     })

@@ -39,7 +39,7 @@ final class SimulatedDaemon: @unchecked Sendable {
       settings: world.settings, accounts: Dictionary(uniqueKeysWithValues: names.map { ($0, origins) }),
       log: logger, random: { [unowned world] in Double.random(in: 0..<1, using: &world.chance) },
       makeID: { [unowned world] in ItemID.make(at: $0, random: (world.chance.next(), world.chance.next())) },
-      announce: { [unowned world] events, _ in
+      publish: { [unowned world] events, _ in
         for event in events { world.told(event, number) }
       })
     for account in world.accounts {
@@ -82,7 +82,7 @@ final class SimulatedDaemon: @unchecked Sendable {
           snapshot.account, permission: snapshot.outboxPermission, knownSubject: snapshot.subject,
           formerly: snapshot.formerSubject,
           token: snapshot.token?.fingerprint)
-      case .timeTold(let skew): await outbox.timeTold(skew: skew)
+      case .timeTold(let skew): await outbox.serverTimeReported(skew: skew)
       }
     }
   }

@@ -43,7 +43,8 @@ struct StoreFixture: Sendable {
   }
 
   func finish(_ delivery: Delivery, _ outcome: DeliveryOutcome) async throws -> [OutboxItem] {
-    try await store.complete([FinishedDelivery(number: delivery.number, outcome: outcome)], claiming: [], at: now).changed
+    try await store.complete([FinishedDelivery(number: delivery.number, outcome: outcome)], claiming: [], at: now)
+      .changed
   }
 
   func wait(_ seconds: Int64, unknown: Bool = false, status: Int? = 503) -> DeliveryOutcome {

@@ -1,0 +1,35 @@
+internal import HearthCore
+
+/// The calls of `flush` that wait until nothing is left that could be sent.
+struct FlushWaiters {
+  private struct Waiter {
+    let accounts: Set<AccountName>
+    let continuation: CheckedContinuation<Void, Never>
+  }
+
+  private var waiters: [Int: Waiter] = [:]
+  private var lastNumber = 0
+
+  /// The number of a new call.
+  mutating func nextNumber() -> Int {
+    lastNumber += 1
+    return lastNumber
+  }
+
+  mutating func add(_ number: Int, for accounts: Set<AccountName>, _ continuation: CheckedContinuation<Void, Never>) {
+    waiters[number] = Waiter(accounts: accounts, continuation: continuation)
+  }
+
+  mutating func end(_ number: Int) {
+    waiters.removeValue(forKey: number)?.continuation.resume()
+  }
+
+  /// Ends the calls whose accounts are all idle.
+  mutating func end(where isIdle: (AccountName) -> Bool) {
+    for (number, waiter) in waiters where waiter.accounts.allSatisfy(isIdle) { end(number) }
+  }
+
+  mutating func endAll() {
+    for number in waiters.keys { end(number) }
+  }
+}

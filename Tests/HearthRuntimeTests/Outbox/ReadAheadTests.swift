@@ -1,0 +1,42 @@
+import HearthCore
+import Testing
+
+@testable import HearthRuntime
+
+@Suite struct ReadAheadTests {
+  /// How far ahead is taken after so many deliveries, one every `interval`.
+  private func limit(after count: Int, every interval: Duration, each duration: Duration) -> Int {
+    var readAhead = ReadAhead()
+    var now = Timestamp(milliseconds: 0)
+    for _ in 0..<count {
+      now = now + interval
+      readAhead.finished(at: now, after: duration)
+    }
+    return readAhead.limit
+  }
+
+  @Test("Nothing is taken ahead while deliveries are slow, and more the faster they are")
+  func slowAndFast() {
+    #expect(limit(after: 200, every: .milliseconds(20), each: .milliseconds(20)) == 0)
+    #expect(limit(after: 200, every: .milliseconds(10), each: .milliseconds(20)) == 32)
+    #expect(limit(after: 200, every: .milliseconds(2), each: .milliseconds(20)) == 128)
+  }
+
+  @Test("Quick deliveries that are seldom, because each waits for a slow disk, are taken ahead")
+  func slowDisk() {
+    #expect(limit(after: 31, every: .milliseconds(60), each: .milliseconds(2)) == 0)
+    #expect(limit(after: 32, every: .milliseconds(60), each: .milliseconds(2)) == 32)
+    #expect(limit(after: 100, every: .milliseconds(60), each: .milliseconds(2)) == 32)
+  }
+
+  @Test("Once deliveries are slow again, nothing more is taken ahead")
+  func slowAgain() {
+    var readAhead = ReadAhead()
+    var now = Timestamp(milliseconds: 0)
+    for duration in Array(repeating: Duration.milliseconds(2), count: 40) + [.milliseconds(60), .milliseconds(60)] {
+      now = now + .milliseconds(600)
+      readAhead.finished(at: now, after: duration)
+    }
+    #expect(readAhead.limit == 0)
+  }
+}
