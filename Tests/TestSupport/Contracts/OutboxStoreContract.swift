@@ -13,13 +13,13 @@ package struct OutboxStoreBench: Sendable {
 
   @discardableResult
   fileprivate func add(
-    _ drafts: OutboxDraft..., subject: Subject? = Sample.alice, limits: OutboxLimits = .none
-  ) async throws -> [OutboxReceipts.Receipt] {
+    _ drafts: OutboxDraft..., subject: Subject? = Sample.alice, within settings: OutboxSettings = OutboxSettings()
+  ) async throws -> [OutboxReceipt] {
     let items = try drafts.map { draft in
       let id = ItemID.make(at: Sample.start, random: (.random(in: 0...(.max)), .random(in: 0...(.max))))
       return NewOutboxItem(id: id, draft: draft, url: try draft.checked(maxBody: 1 << 20), subject: subject)
     }
-    return try await store.enqueue(items, limits: limits, at: Sample.start).receipts
+    return try await store.enqueue(items, within: settings, at: Sample.start).receipts
   }
 
   fileprivate func paths(_ query: OutboxQuery = OutboxQuery()) async throws -> [String] {
@@ -27,8 +27,11 @@ package struct OutboxStoreBench: Sendable {
   }
 }
 
-extension OutboxLimits {
-  fileprivate static let none = OutboxLimits(items: 1000, bytes: 1 << 20)
+extension OutboxSettings {
+  fileprivate init(maxItems: Int, maxBytes: Int) {
+    self.init()
+    (self.maxItems, self.maxBytes) = (maxItems, maxBytes)
+  }
 }
 
 extension OutboxStore {
@@ -40,16 +43,16 @@ extension OutboxStore {
     let claim = OutboxClaim(
       account: Sample.work, subject: subject, lanes: 100, unordered: 100, takesFollowers: takesFollowers,
       open: [Sample.origin], configured: [Sample.origin], agreedTime: now, policy: DeliveryPolicy(OutboxSettings()))
-    let settlement = try await settle(finished, claims: [claim], at: now)
-    let claimed = settlement.claimed[Sample.work]
-    return (settlement.changed, claimed?.runs.flatMap(\.deliveries) ?? [], claimed?.nextDueAt)
+    let completion = try await complete(finished, claiming: [claim], at: now)
+    let claimed = completion.claimed[Sample.work]
+    return (completion.changed, claimed?.batches.flatMap(\.deliveries) ?? [], claimed?.nextDueAt)
   }
 
   /// Takes all that is due and has it come to this end.
   fileprivate func finish(_ outcome: (Delivery) -> DeliveryOutcome) async throws -> [OutboxItem] {
     let taken = try await settle().taken
-    let finished = taken.map { FinishedDelivery(number: $0.number, verdict: outcome($0)) }
-    return try await settle(finished, claims: [], at: Sample.start).changed
+    let finished = taken.map { FinishedDelivery(number: $0.number, outcome: outcome($0)) }
+    return try await complete(finished, claiming: [], at: Sample.start).changed
   }
 }
 
@@ -86,10 +89,10 @@ package enum OutboxStoreContract {
         try await bench.add(Sample.draft("/2"), Sample.draft("/1", body: "b", key: "k"))
       }
       try await expect(throws: OutboxStoreFailure.full) {
-        try await bench.add(Sample.draft("/2"), Sample.draft("/3"), limits: OutboxLimits(items: 2, bytes: 9))
+        try await bench.add(Sample.draft("/2"), Sample.draft("/3"), within: OutboxSettings(maxItems: 2, maxBytes: 9))
       }
       try await expect(throws: OutboxStoreFailure.full) {
-        try await bench.add(Sample.draft("/2", body: "123456789"), limits: OutboxLimits(items: 2, bytes: 9))
+        try await bench.add(Sample.draft("/2", body: "123456789"), within: OutboxSettings(maxItems: 2, maxBytes: 9))
       }
       try expect(try await bench.paths(), is: ["/1"])
     },
@@ -122,7 +125,7 @@ package enum OutboxStoreContract {
       let before = try await bench.store.totals()
       try await bench.add(Sample.draft("/1"))
       let enqueued = try await bench.store.totals()
-      let settled = try await bench.store.settle([], claims: [], at: start).totals
+      let settled = try await bench.store.complete([], claiming: [], at: start).totals
       let expired = try await bench.store.expire(limit: 9, at: start).1
       let numbers = [before, enqueued, settled, expired].map(\.number)
       try expect(numbers == Array(Set(numbers)).sorted(), "\(numbers) rise")
@@ -142,16 +145,16 @@ package enum OutboxStoreContract {
       try await bench.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3"))
       let first = try await bench.store.settle().taken.map(\.number)
       let next = try await bench.store.settle(
-        first.map { FinishedDelivery(number: $0, verdict: .delivered(status: 200)) })
+        first.map { FinishedDelivery(number: $0, outcome: .delivered(status: 200)) })
       try expect(next.changed.map(\.state), is: [.delivered])
       try expect(next.taken.map(\.request.url.target), is: ["/2"])
       let later = start + .seconds(60)
       let waiting = try await bench.store.settle(
-        next.taken.map { FinishedDelivery(number: $0.number, verdict: wait(until: later)) })
+        next.taken.map { FinishedDelivery(number: $0.number, outcome: wait(until: later)) })
       try expect(waiting.changed.map(\.state), is: [.waiting])
       try expect(waiting.taken, is: [])
       try expect(waiting.nextDueAt, is: later)
-      try expect(try await bench.store.settle(at: later).taken.map(\.attempts), is: [1])
+      try expect(try await bench.store.settle(at: later).taken.map(\.item.attempts), is: [1])
     },
     OutboxFact("what was in flight at a crash is pending again, its fate unknown since it was taken") { bench in
       let id = try await bench.add(Sample.draft("/1"))[0].item.id
@@ -185,7 +188,7 @@ package enum OutboxStoreContract {
       try await expect(throws: OutboxStoreFailure.unknownItem) {
         try await bench.store.change("none", .cancel, releasing: [], at: start)
       }
-      let released = taken.filter { $0.id == ids[1] }.map { FinishedDelivery(number: $0.number, verdict: .released) }
+      let released = taken.filter { $0.item.id == ids[1] }.map { FinishedDelivery(number: $0.number, outcome: .released) }
       try expect(released.count, is: 1)
       let item = try await bench.store.change(ids[1], .cancel, releasing: released, at: start)
       try expect(item.state, is: .cancelled)
@@ -212,13 +215,13 @@ package enum OutboxStoreContract {
     },
     OutboxFact("a step of the clock changes no wait for another try, but ends one longer than a day") { bench in
       let ids = try await bench.add(Sample.draft("/1", lane: nil), Sample.draft("/2", lane: nil)).map(\.item.id)
-      _ = try await bench.store.finish { wait(until: start + .seconds($0.id == ids[0] ? 60 : 2 * 86_400)) }
+      _ = try await bench.store.finish { wait(until: start + .seconds($0.item.id == ids[0] ? 60 : 2 * 86_400)) }
       let now = start + .seconds(3600)
       try await bench.store.shiftSchedule(shift: .seconds(3600), at: now)
       try expect(try await bench.store.item(ids[0])?.nextAttemptAt, is: now + .seconds(60))
       try expect(try await bench.store.settle(at: now + .seconds(59)).taken, is: [])
-      try expect(try await bench.store.settle(at: now + .seconds(60)).taken.map(\.id), is: [ids[0]])
-      try expect(try await bench.store.settle(at: now + .seconds(86_400)).taken.map(\.id), is: [ids[1]])
+      try expect(try await bench.store.settle(at: now + .seconds(60)).taken.map(\.item.id), is: [ids[0]])
+      try expect(try await bench.store.settle(at: now + .seconds(86_400)).taken.map(\.item.id), is: [ids[1]])
     },
   ]
 
@@ -250,9 +253,9 @@ package enum OutboxStoreContract {
       try expect(try await store.changeAll(of: Sample.work, in: .held, .retry, limit: 9, at: start), is: 0)
       _ = try await signIn(Sample.alice)
       try expect(try await store.item(ids[0])?.state, is: .pending)
-      try expect(try await store.discard(Sample.work, of: Sample.bob, limit: 9, at: start), is: 0)
-      try expect(try await store.discard(Sample.work, of: Sample.alice, limit: 1, at: start), is: 1)
-      try expect(try await store.discard(Sample.work, of: Sample.alice, limit: 9, at: start), is: 1)
+      try expect(try await store.purge(Sample.work, of: Sample.bob, limit: 9, at: start), is: 0)
+      try expect(try await store.purge(Sample.work, of: Sample.alice, limit: 1, at: start), is: 1)
+      try expect(try await store.purge(Sample.work, of: Sample.alice, limit: 9, at: start), is: 1)
       try expect(try await store.item(ids[1])?.state, is: .cancelled)
     },
     OutboxFact("items that were made under a former name become those of the new one") { bench in
@@ -280,11 +283,12 @@ package enum OutboxStoreContract {
       for path in ["/1", "/2", "/3"] { try await bench.add(Sample.draft(path, lane: nil)) }
       _ = try await bench.store.finish { _ in .delivered(status: 200) }
       try await bench.add(Sample.draft("/4"))
-      let retention = OutboxRetention(delivered: .seconds(10), dead: .seconds(10), maxFinished: 2)
-      try expect(try await bench.store.prune(retention, limit: 9, at: start), is: false)
+      var settings = OutboxSettings(maxItems: 2, maxBytes: 1 << 20)
+      (settings.keepDelivered, settings.keepDead) = (.seconds(10), .seconds(10))
+      try expect(try await bench.store.prune(keeping: settings, limit: 9, at: start), is: false)
       try expect(try await bench.paths().count, is: 3)
-      try expect(try await bench.store.prune(retention, limit: 1, at: start + .seconds(11)), is: true)
-      try expect(try await bench.store.prune(retention, limit: 9, at: start + .seconds(11)), is: false)
+      try expect(try await bench.store.prune(keeping: settings, limit: 1, at: start + .seconds(11)), is: true)
+      try expect(try await bench.store.prune(keeping: settings, limit: 9, at: start + .seconds(11)), is: false)
       try expect(try await bench.paths(), is: ["/4"])
     },
     OutboxFact("the accounts that the user has paused are remembered after a crash, until they go on") { bench in
