@@ -1,47 +1,8 @@
-package import HearthCore
-
-extension ProviderConfiguration {
-  /// Reads an account's table. The keys of the account win over its preset. `proxies`: those that the environment names.
-  package init(reading table: TableReader<ProviderKey>, proxies: ProxyEnvironment) throws(ConfigurationError) {
-    let preset = try ProviderPreset(reading: table)
-    guard let type = try table.choice(.type, as: AccountType.self) ?? preset?.accountType else {
-      throw table.error("lacks \"type\"")
-    }
-    for key in ProviderKey.allCases where table.has(key) && !key.types.contains(type) {
-      throw table.error(key, "means nothing for an account of type \"\(type.rawValue)\"")
-    }
-    if let preset, !preset.suits(type) {
-      throw table.error(.provider, "cannot be \"\(preset.name)\" for an account of type \"\(type.rawValue)\"")
-    }
-    kind = try Kind(reading: table, of: type, preset)
-    apiOrigins = try table.origins(.apiOrigins)
-    bearer = try table.choice(.bearer, as: BearerKind.self) ?? (type == .firebase ? .idToken : .accessToken)
-    subject = try table.string(.subject)
-    defaultLifetime = try table.duration(.defaultLifetime)
-    tokenParameters = try table.tokenParameters()
-    authorizationParameters = try table.authorizationParameters()
-    finalErrors = Set(try table.strings(.finalErrors))
-    route = try HTTPRoute(reading: table, usesMutualTLS: kind.usesMutualTLS, proxies: proxies)
-    if let preset { apply(preset) }
-    try requireTLS(for: table)
-  }
-
-  /// What is about TLS alone needs an address with TLS.
-  private func requireTLS(for table: TableReader<ProviderKey>) throws(ConfigurationError) {
-    guard binding.origin.scheme != "https" else { return }
-    if !apiOrigins.contains(where: { $0.scheme == "https" }) {
-      for key in [ProviderKey.caFile, .certificatePins] where table.has(key) {
-        throw table.error(key, "means nothing where every address is http")
-      }
-    }
-    if table.has(.clientCertificateFile) {
-      throw table.error(.clientCertificateFile, "means nothing where the provider's address is http")
-    }
-  }
-}
+import HearthCore
 
 extension ProviderConfiguration.Kind {
-  fileprivate init(
+  /// Where grants come from. What the account leaves out, its preset says.
+  init(
     reading table: TableReader<ProviderKey>, of type: AccountType, _ preset: ProviderPreset?
   ) throws(ConfigurationError) {
     let authentication = try ClientAuthentication(reading: table, preset)
@@ -62,16 +23,13 @@ extension ProviderConfiguration.Kind {
       let apiKey = Secret(try table.required(table.string(.apiKey), .apiKey, for: type))
       self = .firebase(FirebaseProject(apiKey: apiKey, tokenEndpoint: try table.url(.tokenEndpoint)))
     case .json:
-      var backend = JSONBackend(refreshURL: try table.required(table.url(.refreshURL), .refreshURL, for: type))
-      backend.loginURL = try table.url(.loginURL)
-      backend.refreshTokenField = try table.fieldName(.refreshTokenField) ?? backend.refreshTokenField
-      backend.accessTokenField = try table.fieldName(.accessTokenField) ?? backend.accessTokenField
-      backend.expiresInField = try table.fieldName(.expiresInField) ?? backend.expiresInField
-      self = .json(backend)
+      let url = try table.required(table.url(.refreshURL), .refreshURL, for: type)
+      self = .json(try JSONBackend(refreshURL: url, reading: table))
     }
   }
 
-  fileprivate var usesMutualTLS: Bool {
+  /// The client authenticates by its certificate.
+  var usesMutualTLS: Bool {
     switch self {
     case .oauth(_, let client), .clientCredentials(_, let client): client.authentication == .tls
     case .json, .firebase: false
@@ -146,16 +104,8 @@ extension TableReader<ProviderKey> {
     return scopes
   }
 
-  fileprivate func fieldName(_ key: ProviderKey) throws(ConfigurationError) -> String? {
-    guard let name = try string(key) else { return nil }
-    guard name.split(separator: ".", omittingEmptySubsequences: false).allSatisfy({ !$0.isEmpty }) else {
-      throw error(key, "cannot be \"\(name)\": there is nothing between two dots, or before or after one")
-    }
-    return name
-  }
-
   /// The fields of OAuth itself are refused, since Hearth sets them, and scopes have a key of their own.
-  fileprivate func tokenParameters() throws(ConfigurationError) -> [String: String] {
+  func tokenParameters() throws(ConfigurationError) -> [String: String] {
     var own: Set = [
       "grant_type", "refresh_token", "client_id", "client_secret", "client_assertion", "client_assertion_type", "scope",
       "code", "code_verifier", "device_code", "redirect_uri", "username", "password",
@@ -164,7 +114,7 @@ extension TableReader<ProviderKey> {
     return try fields(.tokenParameters, except: own)
   }
 
-  fileprivate func authorizationParameters() throws(ConfigurationError) -> [String: String] {
+  func authorizationParameters() throws(ConfigurationError) -> [String: String] {
     try fields(
       .authorizationParameters,
       except: [

@@ -111,3 +111,43 @@ package struct ProviderConfiguration: Hashable, Sendable {
     }
   }
 }
+
+extension ProviderConfiguration {
+  /// Reads an account's table. The keys of the account win over its preset. `proxies`: those that the environment names.
+  package init(reading table: TableReader<ProviderKey>, proxies: ProxyEnvironment) throws(ConfigurationError) {
+    let preset = try ProviderPreset(reading: table)
+    guard let type = try table.choice(.type, as: AccountType.self) ?? preset?.accountType else {
+      throw table.error("lacks \"type\"")
+    }
+    for key in ProviderKey.allCases where table.has(key) && !key.types.contains(type) {
+      throw table.error(key, "means nothing for an account of type \"\(type.rawValue)\"")
+    }
+    if let preset, !preset.suits(type) {
+      throw table.error(.provider, "cannot be \"\(preset.name)\" for an account of type \"\(type.rawValue)\"")
+    }
+    kind = try Kind(reading: table, of: type, preset)
+    apiOrigins = try table.origins(.apiOrigins)
+    bearer = try table.choice(.bearer, as: BearerKind.self) ?? (type == .firebase ? .idToken : .accessToken)
+    subject = try table.string(.subject)
+    defaultLifetime = try table.duration(.defaultLifetime)
+    tokenParameters = try table.tokenParameters()
+    authorizationParameters = try table.authorizationParameters()
+    finalErrors = Set(try table.strings(.finalErrors))
+    route = try HTTPRoute(reading: table, usesMutualTLS: kind.usesMutualTLS, proxies: proxies)
+    if let preset { apply(preset) }
+    try requireTLS(for: table)
+  }
+
+  /// What is about TLS alone needs an address with TLS.
+  private func requireTLS(for table: TableReader<ProviderKey>) throws(ConfigurationError) {
+    guard binding.origin.scheme != "https" else { return }
+    if !apiOrigins.contains(where: { $0.scheme == "https" }) {
+      for key in [ProviderKey.caFile, .certificatePins] where table.has(key) {
+        throw table.error(key, "means nothing where every address is http")
+      }
+    }
+    if table.has(.clientCertificateFile) {
+      throw table.error(.clientCertificateFile, "means nothing where the provider's address is http")
+    }
+  }
+}

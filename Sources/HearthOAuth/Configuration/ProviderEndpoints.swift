@@ -14,15 +14,6 @@ package struct ProviderEndpoints: Hashable, Sendable {
   package var signingAlgorithms: [String]?
 }
 
-/// A backend's own calls, and the names of its fields; dots in a name are for nesting.
-package struct JSONBackend: Hashable, Sendable {
-  package var refreshURL: HTTPURL
-  package var loginURL: HTTPURL?
-  package var refreshTokenField = "refresh_token"
-  package var accessTokenField = "access_token"
-  package var expiresInField = "expires_in"
-}
-
 package struct FirebaseProject: Hashable, Sendable {
   package var apiKey: Secret
   /// Nil: Google's own.

@@ -1,0 +1,29 @@
+package import HearthCore
+
+/// A backend's own calls, and the names of its fields; dots in a name are for nesting.
+package struct JSONBackend: Hashable, Sendable {
+  package var refreshURL: HTTPURL
+  package var loginURL: HTTPURL?
+  package var refreshTokenField = "refresh_token"
+  package var accessTokenField = "access_token"
+  package var expiresInField = "expires_in"
+}
+
+extension JSONBackend {
+  init(refreshURL: HTTPURL, reading table: TableReader<ProviderKey>) throws(ConfigurationError) {
+    self.init(refreshURL: refreshURL, loginURL: try table.url(.loginURL))
+    refreshTokenField = try table.fieldName(.refreshTokenField) ?? refreshTokenField
+    accessTokenField = try table.fieldName(.accessTokenField) ?? accessTokenField
+    expiresInField = try table.fieldName(.expiresInField) ?? expiresInField
+  }
+}
+
+extension TableReader<ProviderKey> {
+  fileprivate func fieldName(_ key: ProviderKey) throws(ConfigurationError) -> String? {
+    guard let name = try string(key) else { return nil }
+    guard name.split(separator: ".", omittingEmptySubsequences: false).allSatisfy({ !$0.isEmpty }) else {
+      throw error(key, "cannot be \"\(name)\": there is nothing between two dots, or before or after one")
+    }
+    return name
+  }
+}
