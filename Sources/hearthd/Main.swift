@@ -71,7 +71,7 @@ enum Main {
       } else {
         say(error.description)
       }
-      PassedSocket.turnAway(with: .internalError("The daemon cannot start: \(error.description)."))
+      PassedSocket.rejectClients(with: .internalError("The daemon cannot start: \(error.description)."))
       exit(configurationRefused)
     }
   }
@@ -79,7 +79,7 @@ enum Main {
   private static func run(_ setup: Daemon.Setup) async {
     do {
       try setup.state.prepare()
-      let lock = try InstanceLock.take(inStateFolder: setup.state.folder)
+      let lock = try InstanceLock.acquire(inStateFolder: setup.state.folder)
       try await Daemon(setup).run()
       withExtendedLifetime(lock) {}
     } catch {
@@ -90,7 +90,7 @@ enum Main {
   /// `--check-outbox`: says what is wrong with the outbox, with the daemon stopped.
   private static func check(_ state: StatePaths) async -> Never {
     do {
-      let lock = try InstanceLock.take(inStateFolder: state.folder)
+      let lock = try InstanceLock.acquire(inStateFolder: state.folder)
       let flaws = try OutboxCheck.flaws(at: state.outbox)
       withExtendedLifetime(lock) {}
       if flaws.isEmpty {
