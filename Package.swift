@@ -94,7 +94,7 @@ let package = Package(
       path: "Benchmarks/HearthBench", swiftSettings: strict),
 
     .target(
-      name: "TestSupport", dependencies: ["HearthCore", "HearthControl"], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["HearthCore", "HearthControl", .logging], path: "Tests/TestSupport",
       swiftSettings: strict),
     .target(name: "CDiskFaults", path: "Tests/CDiskFaults", linkerSettings: [.linkedLibrary("sqlite3")]),
     tests("HearthCoreTests", ["HearthCore", "HearthOAuth"]),

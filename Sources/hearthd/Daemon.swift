@@ -104,7 +104,7 @@ struct Daemon {
 
   /// systemd's descriptor where there is one, else a socket of its own.
   private static func listen(at path: String) throws -> ListeningSocket {
-    if let descriptor = try PassedSocket.take() { return ListeningSocket(passed: descriptor) }
+    if let descriptor = try PassedSocket.adopt() { return ListeningSocket(passed: descriptor) }
     return try ListeningSocket(path: path)
   }
 
@@ -117,7 +117,7 @@ struct Daemon {
     var parts = [
       DaemonService(run: serve, stop: finish), DaemonService(run: feedOutbox), DaemonService(run: watchNetwork),
     ]
-    if let watchdog = Watchdog.asked() { parts.append(DaemonService(run: { await reportAlive(to: watchdog) })) }
+    if let watchdog = Watchdog.requested() { parts.append(DaemonService(run: { await reportAlive(to: watchdog) })) }
     let group = ServiceGroup(configuration: ServiceGroupConfiguration(services: parts, logger: logger))
     try await withThrowingTaskGroup(of: Void.self) { tasks in
       tasks.addTask { try await group.run() }

@@ -72,7 +72,7 @@ enum Main {
       } else {
         say(error.description)
       }
-      PassedSocket.turnAway(with: .internalError("The daemon cannot start: \(error.description)."))
+      PassedSocket.rejectClients(with: .internalError("The daemon cannot start: \(error.description)."))
       exit(badConfiguration)
     }
   }
@@ -80,7 +80,7 @@ enum Main {
   private static func run(_ setup: Daemon.Setup) async {
     do {
       try setup.state.prepare()
-      let lock = try InstanceLock.take(inStateFolder: setup.state.folder)
+      let lock = try InstanceLock.acquire(inStateFolder: setup.state.folder)
       try await Daemon(setup).run()
       withExtendedLifetime(lock) {}
     } catch {
@@ -91,7 +91,7 @@ enum Main {
   /// `--check-outbox`: prints what is wrong with the outbox. The daemon must not run meanwhile.
   private static func check(_ state: StatePaths) async -> Never {
     do {
-      let lock = try InstanceLock.take(inStateFolder: state.folder)
+      let lock = try InstanceLock.acquire(inStateFolder: state.folder)
       let problems = try OutboxCheck.flaws(at: state.outbox)
       withExtendedLifetime(lock) {}
       if problems.isEmpty {

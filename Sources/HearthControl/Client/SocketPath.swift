@@ -1,4 +1,6 @@
-/// Where a client finds the daemon's socket.
+package import Glibc
+
+/// Where a client finds the daemon's socket, and what a path of one may be.
 package enum SocketPath {
   package enum Flaw: Error, Hashable, Sendable, CustomStringConvertible {
     /// No option, and neither variable is set.
@@ -27,7 +29,22 @@ package enum SocketPath {
       let path = option ?? variable("HEARTH_SOCKET")
         ?? variable("XDG_RUNTIME_DIR").map({ "\($0)/hearth/rpc.sock" })
     else { throw .unknown }
-    guard path.utf8.count <= maximumBytes else { throw .tooLong(path) }
+    try check(path)
     return path
+  }
+
+  /// Throws where a path is too long for a Unix socket.
+  package static func check(_ path: String) throws(Flaw) {
+    guard path.utf8.count <= maximumBytes else { throw .tooLong(path) }
+  }
+
+  /// Hands the address of a socket at this path, which `check` has passed, to a system call.
+  package static func withAddress(of path: String, _ call: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix(maximumBytes)) }
+    return withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { call($0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
+    }
   }
 }

@@ -12,21 +12,15 @@ struct UnixSocket: ~Copyable {
 
   private let descriptor: Int32
 
-  /// Connects; the path fits (`SocketPath.maximumBytes`). A server whose queue stays full for 5 s: `timedOut`.
+  /// Connects; the path fits (`SocketPath.check`). A server whose queue stays full for 5 s: `timedOut`.
   init(path: String) throws(Failure) {
     descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw .system(errno) }
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix(SocketPath.maximumBytes)) }
     var patience = timeval(tv_sec: 5, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
-    let result = withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-      }
+    guard SocketPath.withAddress(of: path, { connect(descriptor, $0, $1) }) == 0 else {
+      throw errno == EAGAIN ? .timedOut : .system(errno)
     }
-    guard result == 0 else { throw errno == EAGAIN ? .timedOut : .system(errno) }
   }
 
   deinit {
@@ -35,17 +29,10 @@ struct UnixSocket: ~Copyable {
 
   /// Throws where the process at the other end runs under another user id.
   func requirePeer(_ expected: uid_t) throws(Failure) {
-    let user = try peerUser()
-    guard user == expected else { throw .foreign(user) }
-  }
-
-  /// The user id of the process at the other end (SO_PEERCRED, unix(7)): of a server, its own when it began to listen.
-  private func peerUser() throws(Failure) -> uid_t {
-    // struct ucred: pid, uid, gid.
-    var credentials: (pid_t, uid_t, gid_t) = (0, 0, 0)
-    var size = socklen_t(MemoryLayout<(pid_t, uid_t, gid_t)>.size)
-    guard getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0 else { throw .system(errno) }
-    return credentials.1
+    var peer = PeerCredentials(process: 0, user: 0, group: 0)
+    var size = socklen_t(MemoryLayout<PeerCredentials>.size)
+    guard getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 else { throw .system(errno) }
+    guard peer.user == expected else { throw .foreign(peer.user) }
   }
 
   func write(_ bytes: [UInt8], until deadline: ContinuousClock.Instant?) throws(Failure) {

@@ -2,7 +2,7 @@ import Glibc
 import HearthCore
 
 extension FileError {
-  /// What the number of a failed system call means.
+  /// The meaning of the errno value of a failed system call.
   init(errno number: Int32) {
     switch number {
     case ENOENT: self = .absent

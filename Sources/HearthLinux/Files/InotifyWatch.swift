@@ -3,11 +3,11 @@ import Glibc
 import HearthCore
 package import Logging
 
-/// Tells of changes to files through inotify(7): it watches their folders and all folders above, so that a folder that
-/// is moved, made readable or made anew is noticed too. Of mounts, which may appear over a path, it hears from the
-/// kernel's table of them (proc(5), /proc/PID/mountinfo).
+/// Notices changes to files through inotify(7). It watches the folders of the files and all folders above them, so that
+/// a folder that is moved, made readable or created again is noticed too. Mounts, which may appear over a path, are
+/// noticed through the kernel's table of mounts (proc(5), /proc/PID/mountinfo).
 ///
-/// Nothing is said when an encrypted folder is locked or unlocked: who cannot read a file must look again by himself.
+/// Locking or unlocking an encrypted folder causes no event: whoever cannot read a file must try again by a timer.
 package struct InotifyWatch: FileWatch {
   private let logger: Logger
 
@@ -26,13 +26,14 @@ package struct InotifyWatch: FileWatch {
     }
     guard stop.reading >= 0 else {
       if inotify >= 0 { close(inotify) }
-      logger.warning("changes of files are not noticed at once: \(FileError(errno: errno))")
+      logger.warning(
+        "Changes that other programs make to files are noticed late, for inotify fails: \(FileError(errno: errno))")
       continuation.yield()
       continuation.finish()
       return stream
     }
     continuation.onTermination = { [stop] _ in close(stop.writing) }
-    // A thread of its own: a mount that hangs makes the arming of a watch hang.
+    // It needs a thread of its own, because adding a watch hangs where a mount hangs.
     DispatchQueue(label: "hearth.inotify").async { [stop] in
       let mounts = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)
       var loop = InotifyLoop(inotify: inotify, mounts: mounts, stop: stop.reading, paths: paths) {
@@ -44,19 +45,19 @@ package struct InotifyWatch: FileWatch {
   }
 }
 
-/// Waits for events until the other end of `stop` is closed, and closes its descriptors then.
+/// Waits for events until the other end of `stop` is closed; then it closes its descriptors.
 private struct InotifyLoop {
   let inotify: Int32
-  /// The table of mounts; -1 where there is none.
+  /// The descriptor of the table of mounts; -1 where there is none.
   let mounts: Int32
   let stop: Int32
   let paths: [String]
   let hint: () -> Void
-  /// The names that matter in each watched folder, and whether one is a folder on the way to a file.
+  /// The names that matter in each watched folder; true: the name is a folder above a watched file.
   private var watched: [Int32: [String: Bool]] = [:]
 
-  /// What can happen to a name that is a folder on the way.
-  private static let onTheWay = UInt32(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB)
+  /// Events of a name in a watched folder.
+  private static let ofName = UInt32(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB)
   private static let itself = UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_Q_OVERFLOW)
   private static let inAFile = UInt32(IN_MODIFY | IN_CLOSE_WRITE)
 
@@ -72,8 +73,8 @@ private struct InotifyLoop {
     arm()
     hint()
     while let areMountsChanged = waitForEvents() {
-      let (isChanged, mustArm) = readEvents()
-      if mustArm || areMountsChanged { arm() }
+      let (isChanged, mustRearm) = readEvents()
+      if mustRearm || areMountsChanged { arm() }
       if isChanged || areMountsChanged { hint() }
     }
     close(inotify)
@@ -81,7 +82,7 @@ private struct InotifyLoop {
     if mounts >= 0 { close(mounts) }
   }
 
-  /// Whether mounts have changed; nil when the watch is over.
+  /// Returns whether mounts have changed, or nil when the watch is over.
   private func waitForEvents() -> Bool? {
     var polled = [
       pollfd(fd: inotify, events: Int16(POLLIN), revents: 0), pollfd(fd: stop, events: 0, revents: 0),
@@ -93,23 +94,23 @@ private struct InotifyLoop {
     return polled[1].revents == 0 ? polled[2].revents != 0 : nil
   }
 
-  /// Takes all watches away and sets them anew, on whatever lies on the ways to the files now. Folders that cannot be
-  /// watched are left to the watch on the one above them.
+  /// Removes all watches and adds them again, on the folders that lead to the files now. A folder that cannot be watched
+  /// is covered by the watch on the folder above it.
   private mutating func arm() {
     watched.keys.forEach { inotify_rm_watch(inotify, $0) }
     watched = [:]
     for path in paths {
-      armWay(to: path)
-      if let target = linkTarget(of: path) { armWay(to: target) }
+      watchFolders(of: path)
+      if let target = linkTarget(of: path) { watchFolders(of: target) }
     }
   }
 
-  private mutating func armWay(to path: String) {
+  private mutating func watchFolders(of path: String) {
     let parts = path.split(separator: "/").map(String.init)
     for (index, name) in parts.enumerated() {
       let folder = "/" + parts[..<index].joined(separator: "/")
       let isFolder = index < parts.count - 1
-      let mask = Self.onTheWay | Self.itself | UInt32(IN_ONLYDIR | IN_MASK_ADD) | (isFolder ? 0 : Self.inAFile)
+      let mask = Self.ofName | Self.itself | UInt32(IN_ONLYDIR | IN_MASK_ADD) | (isFolder ? 0 : Self.inAFile)
       let watch = inotify_add_watch(inotify, folder, mask)
       guard watch >= 0 else { continue }
       watched[watch, default: [:]][name, default: false] = isFolder || watched[watch]?[name] == true
@@ -124,8 +125,8 @@ private struct InotifyLoop {
     return target.hasPrefix("/") ? target : path[...(path.lastIndex(of: "/") ?? path.startIndex)] + target
   }
 
-  private func readEvents() -> (isChanged: Bool, mustArm: Bool) {
-    var result = (isChanged: false, mustArm: false)
+  private func readEvents() -> (isChanged: Bool, mustRearm: Bool) {
+    var result = (isChanged: false, mustRearm: false)
     var buffer = [UInt8](repeating: 0, count: 16 << 10)
     while true {
       let count = buffer.withUnsafeMutableBytes { read(inotify, $0.baseAddress!, $0.count) }
@@ -137,20 +138,20 @@ private struct InotifyLoop {
           let nameStart = offset + MemoryLayout<inotify_event>.size
           let name = String(decoding: bytes[nameStart..<nameStart + Int(event.len)].prefix { $0 != 0 }, as: UTF8.self)
           let what = meaning(of: event, name)
-          result = (result.isChanged || what.isChanged, result.mustArm || what.mustArm)
+          result = (result.isChanged || what.isChanged, result.mustRearm || what.mustRearm)
           offset = nameStart + Int(event.len)
         }
       }
     }
   }
 
-  private func meaning(of event: inotify_event, _ name: String) -> (isChanged: Bool, mustArm: Bool) {
+  private func meaning(of event: inotify_event, _ name: String) -> (isChanged: Bool, mustRearm: Bool) {
     if event.mask & UInt32(IN_Q_OVERFLOW) != 0 { return (true, true) }
-    // Events of watches that were taken away may still be in the queue.
+    // The queue may still hold events of watches that were removed.
     guard event.mask & UInt32(IN_IGNORED) == 0, let names = watched[event.wd] else { return (false, false) }
     guard !name.isEmpty else { return (true, true) }
     guard let isFolder = names[name] else { return (false, false) }
-    // A file may have become a link, or another one.
+    // The file may have become a link, or another file.
     return (true, isFolder || event.mask & UInt32(IN_CREATE | IN_MOVED_TO) != 0)
   }
 }

@@ -1,20 +1,20 @@
 import Glibc
 package import HearthCore
 
-/// The files of this machine. Keeps no descriptor open beyond a step, for an open one pins the volume it is on.
+/// The files of this machine. No descriptor stays open beyond a step, for an open one pins the volume it is on.
 ///
-/// One object an account: a mount that hangs holds up nobody else.
+/// Each account has an object of its own, so that a mount that hangs delays no other account.
 package struct LinuxFileSystem: FileSystem {
-  private let lane: BlockingLane
+  private let calls: BlockingCallQueue
 
-  /// `limit`: how long a step may take.
+  /// `limit`: how long a step may take before it fails with `unanswered`.
   package init(limit: Duration = .seconds(10)) {
-    lane = BlockingLane(limit: limit)
+    calls = BlockingCallQueue(limit: limit)
   }
 
   package func read(_ path: String, limit: Int, followsLink: Bool) async throws(FileError) -> FileContents {
-    try await lane.run { () throws(FileError) in
-      // Without O_NONBLOCK, the opening of a pipe would wait for a writer.
+    try await calls.run { () throws(FileError) in
+      // Without O_NONBLOCK, opening a pipe would wait for a writer.
       let flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | (followsLink ? 0 : O_NOFOLLOW)
       return try withDescriptor(path, flags) { descriptor throws(FileError) in
         let status = try FileStatus(of: descriptor)
@@ -26,7 +26,7 @@ package struct LinuxFileSystem: FileSystem {
   }
 
   package func status(_ path: String) async throws(FileError) -> FileStatus {
-    try await lane.run { () throws(FileError) in
+    try await calls.run { () throws(FileError) in
       var status = stat()
       try check(lstat(path, &status))
       return FileStatus(status)
@@ -34,7 +34,7 @@ package struct LinuxFileSystem: FileSystem {
   }
 
   package func target(ofLink path: String) async throws(FileError) -> String {
-    try await lane.run { () throws(FileError) in
+    try await calls.run { () throws(FileError) in
       var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
       let count = try check(buffer.withUnsafeMutableBytes { readlink(path, $0.baseAddress!, $0.count) })
       return String(decoding: buffer[..<count], as: UTF8.self)
@@ -42,7 +42,7 @@ package struct LinuxFileSystem: FileSystem {
   }
 
   package func names(in folder: String) async throws(FileError) -> [String] {
-    try await lane.run { () throws(FileError) in
+    try await calls.run { () throws(FileError) in
       guard let stream = opendir(folder) else { throw FileError(errno: errno) }
       defer { closedir(stream) }
       var names: [String] = []
@@ -60,16 +60,16 @@ package struct LinuxFileSystem: FileSystem {
   }
 
   package func createFile(_ path: String) async throws(FileError) {
-    try await lane.run { () throws(FileError) in
+    try await calls.run { () throws(FileError) in
       try withDescriptor(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW) { descriptor throws(FileError) in
-        // Whatever the umask is.
+        // The umask does not matter then.
         try check(fchmod(descriptor, 0o600))
       }
     }
   }
 
   package func allocate(_ path: String, bytes: Int) async throws(FileError) {
-    try await lane.run { () throws(FileError) in
+    try await calls.run { () throws(FileError) in
       try withOwnFile(path) { descriptor throws(FileError) in
         let number = posix_fallocate(descriptor, 0, bytes)
         guard number == 0 else { throw FileError(errno: number) }
@@ -78,7 +78,7 @@ package struct LinuxFileSystem: FileSystem {
   }
 
   package func write(_ bytes: [UInt8], to path: String) async throws(FileError) {
-    try await lane.run { () throws(FileError) in
+    try await calls.run { () throws(FileError) in
       try withOwnFile(path) { descriptor throws(FileError) in
         var written = 0
         while written < bytes.count {
@@ -94,19 +94,19 @@ package struct LinuxFileSystem: FileSystem {
   }
 
   package func syncFile(_ path: String) async throws(FileError) {
-    try await lane.run { () throws(FileError) in
+    try await calls.run { () throws(FileError) in
       try withOwnFile(path) { descriptor throws(FileError) in try check(fsync(descriptor)) }
     }
   }
 
   package func rename(_ path: String, to newPath: String) async throws(FileError) {
-    try await lane.run { () throws(FileError) in try check(Glibc.rename(path, newPath)) }
+    try await calls.run { () throws(FileError) in try check(Glibc.rename(path, newPath)) }
   }
 
   package func syncFolder(_ path: String) async throws(FileError) {
-    try await lane.run { () throws(FileError) in
+    try await calls.run { () throws(FileError) in
       try withDescriptor(path.isEmpty ? "/" : path, O_RDONLY | O_DIRECTORY) { descriptor throws(FileError) in
-        // Some file systems know no fsync of a folder; their names are as durable as they get.
+        // Some file systems do not support fsync of a folder; there is nothing more to be done for their names.
         guard fsync(descriptor) == 0 || [EINVAL, ENOSYS, ENOTSUP].contains(errno) else {
           throw FileError(errno: errno)
         }
@@ -115,15 +115,15 @@ package struct LinuxFileSystem: FileSystem {
   }
 
   package func removeFile(_ path: String) async throws(FileError) {
-    try await lane.run { () throws(FileError) in try check(unlink(path)) }
+    try await calls.run { () throws(FileError) in try check(unlink(path)) }
   }
 
   package func createFolder(_ path: String) async throws(FileError) {
-    try await lane.run { () throws(FileError) in try check(mkdir(path, 0o700)) }
+    try await calls.run { () throws(FileError) in try check(mkdir(path, 0o700)) }
   }
 
   package func setMode(_ path: String, to mode: UInt32) async throws(FileError) {
-    try await lane.run { () throws(FileError) in
+    try await calls.run { () throws(FileError) in
       try withDescriptor(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW) { descriptor throws(FileError) in
         try check(fchmod(descriptor, mode))
       }
@@ -138,7 +138,7 @@ private func check<Number: SignedInteger>(_ result: Number) throws(FileError) ->
   return result
 }
 
-/// Opens, runs and closes; new files get mode 0600.
+/// Opens a file, runs the body and closes the file; new files get mode 0600.
 private func withDescriptor<Value>(
   _ path: String, _ flags: Int32, _ body: (Int32) throws(FileError) -> Value
 ) throws(FileError) -> Value {
@@ -150,12 +150,12 @@ private func withDescriptor<Value>(
     close(descriptor)
     throw error
   }
-  // Network file systems tell only here that a write failed. A close that was interrupted has closed.
+  // Network file systems report a failed write only here. An interrupted close has closed the descriptor all the same.
   guard close(descriptor) == 0 || errno == EINTR else { throw FileError(errno: errno) }
   return value
 }
 
-/// For writing: a regular file of one's own, with no other name.
+/// Opens for writing a regular file of the user's own that has no other name.
 private func withOwnFile<Value>(
   _ path: String, _ body: (Int32) throws(FileError) -> Value
 ) throws(FileError) -> Value {
@@ -169,7 +169,7 @@ private func withOwnFile<Value>(
   }
 }
 
-/// Reads to the end; a file that grows past the limit meanwhile is too big.
+/// Reads to the end. A file that grows beyond the limit meanwhile is too big.
 private func readAll(_ descriptor: Int32, limit: Int) throws(FileError) -> [UInt8] {
   var bytes: [UInt8] = []
   var buffer = [UInt8](repeating: 0, count: 16 << 10)

@@ -1,9 +1,9 @@
 @preconcurrency import Dispatch
 
-/// Hints that the network may be back, at most one every few seconds (`NetworkPicture` says for what, `HintPace` how
-/// often). It needs no other service.
+/// Hints that the network may be back, at most one every three seconds. `NetworkState` decides which changes are worth
+/// a hint. No other service of the system is needed.
 package enum NetworkWatch {
-  /// Ends at once where the kernel gives no such socket.
+  /// The stream ends at once where the kernel offers no such socket.
   package static func hints() -> AsyncStream<Void> {
     let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     let queue = DispatchQueue(label: "hearth.network")
@@ -14,7 +14,7 @@ package enum NetworkWatch {
     let source = DispatchSource.makeReadSource(fileDescriptor: socket.descriptor, queue: queue)
     let listener = RouteListener(socket: socket, queue: queue, hints: continuation)
     source.setEventHandler { listener.listen() }
-    // Until then it holds the socket open.
+    // The descriptor must stay open until the source is cancelled.
     source.setCancelHandler { listener.end() }
     source.resume()
     continuation.onTermination = { _ in source.cancel() }
@@ -22,14 +22,15 @@ package enum NetworkWatch {
   }
 }
 
-/// Gives the hints.
+/// Reads the messages and yields the hints.
 ///
-/// `@unchecked Sendable`: all of it is touched on its queue alone.
+/// `@unchecked Sendable`: everything in it is used on its queue only.
 private final class RouteListener: @unchecked Sendable {
   private var socket: RouteSocket?
   private let queue: DispatchQueue
   private let hints: AsyncStream<Void>.Continuation
-  private var pace = HintPace()
+  /// An address, a route and its sibling of the other family come shortly after each other.
+  private var throttle = Throttle(interval: .seconds(3))
 
   init(socket: consuming RouteSocket, queue: DispatchQueue, hints: AsyncStream<Void>.Continuation) {
     self.socket = consume socket
@@ -41,20 +42,20 @@ private final class RouteListener: @unchecked Sendable {
     switch socket?.drain() {
     case nil: hints.finish()
     case false?: break
-    case true?: news()
+    case true?: changed()
     }
   }
 
   func end() { socket = nil }
 
-  private func news() {
-    switch pace.news(at: Self.now) {
-    case .hint: hints.yield()
-    case .nothing: break
-    case .wait(let end):
+  private func changed() {
+    switch throttle.admit(at: Self.now) {
+    case .pass: hints.yield()
+    case .count: break
+    case .countUntil(let end):
       let wait = end - Self.now
       queue.asyncAfter(deadline: .now() + .nanoseconds(Int(wait / .nanoseconds(1)))) { [self] in
-        pace.due(at: Self.now)
+        _ = throttle.release(at: Self.now)
         hints.yield()
       }
     }

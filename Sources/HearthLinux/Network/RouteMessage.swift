@@ -1,18 +1,18 @@
-/// What the kernel tells of the network (rtnetlink(7)), as far as it matters to whoever waits for a connection.
+/// A message of the kernel about the network (rtnetlink(7)), as far as it matters to those who wait for a connection.
 enum RouteMessage: Hashable, Sendable {
   /// `kind`: "veth", "bridge" and their like; nil for hardware.
   case link(interface: UInt32, isRunning: Bool, isUp: Bool, kind: String?)
   case linkGone(interface: UInt32)
   case address(Address)
   case addressGone(Address)
-  /// `replaces`: the one that stood in its place is gone, and not told of.
+  /// `replaces`: the route that was there before is gone, without a message of its own.
   case defaultRoute(Route, replaces: Bool = false)
   case defaultRouteGone(Route)
-  /// All that was asked for has been told.
+  /// The list that was requested is complete.
   case listEnded
   case other
 
-  /// One that reaches further than its link.
+  /// An address that reaches further than its link.
   struct Address: Hashable, Sendable {
     let interface: UInt32
     let family: UInt8
@@ -28,16 +28,16 @@ enum RouteMessage: Hashable, Sendable {
     /// With RTA_MULTIPATH: of all hops.
     let gateway: [UInt8]
 
-    /// Where two routes stand in each other's place.
-    func standsLike(_ other: Route) -> Bool {
+    /// Whether one of the two routes would replace the other.
+    func replaces(_ other: Route) -> Bool {
       family == other.family && table == other.table && priority == other.priority
     }
   }
 }
 
 extension RouteMessage {
-  /// The messages of one datagram, in order, and of each whether it tells of what was there already. What is cut off or
-  /// makes no sense is passed over.
+  /// The messages of one datagram, in order. `isListed`: the message is part of a list of what was there before.
+  /// Messages that are cut off or make no sense are skipped.
   static func read(_ datagram: ArraySlice<UInt8>) -> [(message: RouteMessage, isListed: Bool)] {
     var messages: [(RouteMessage, Bool)] = []
     var rest = datagram
@@ -53,7 +53,7 @@ extension RouteMessage {
     return messages
   }
 
-  // linux/netlink.h and linux/rtnetlink.h, which Swift does not see as they are.
+  // From linux/netlink.h and linux/rtnetlink.h, whose macros Swift cannot import.
   private static let headerSize = 16
   private static let multipart: UInt16 = 2
   private static let replacing: UInt16 = 0x100
@@ -81,19 +81,19 @@ extension RouteMessage {
       interface: body.number(at: 4, as: UInt32.self), isRunning: flags & 0x40 != 0, isUp: flags & 1 != 0, kind: kind)
   }
 
-  /// `struct ifaddrmsg` and its attributes; nil for one that is not to be used, or no further than its link.
+  /// `struct ifaddrmsg` and its attributes; nil for an address that must not be used, or only on its link.
   private static func address(_ body: ArraySlice<UInt8>) -> Address? {
     guard body.count >= 8, body.number(at: 3, as: UInt8.self) == 0 else { return nil }
     let attributes = Attributes(body.dropFirst(8))
     let flags = attributes[8].map { $0.number(at: 0, as: UInt32.self) } ?? UInt32(body.number(at: 2, as: UInt8.self))
-    // While it is looked whether another machine has it already, nothing can be sent from it (IFA_F_TENTATIVE,
-    // IFA_F_DADFAILED).
+    // Nothing can be sent from an address while the kernel checks whether another machine has it (IFA_F_TENTATIVE), or
+    // after another one was found (IFA_F_DADFAILED).
     guard flags & 0x48 == 0, let bytes = attributes[2] ?? attributes[1] else { return nil }
     return Address(
       interface: body.number(at: 4, as: UInt32.self), family: body.number(at: 0, as: UInt8.self), bytes: Array(bytes))
   }
 
-  /// `struct rtmsg` and its attributes; nil for one that leads to one place only, or nowhere.
+  /// `struct rtmsg` and its attributes; nil for a route that is no default route, or leads nowhere.
   private static func route(_ body: ArraySlice<UInt8>) -> Route? {
     guard body.count >= 12, body.number(at: 1, as: UInt8.self) == 0, body.number(at: 7, as: UInt8.self) == 1 else {
       return nil
@@ -106,7 +106,7 @@ extension RouteMessage {
       gateway: Array(attributes[5] ?? attributes[18] ?? attributes[9] ?? []))
   }
 
-  /// `struct rtattr`, each behind the other.
+  /// A sequence of `struct rtattr`.
   private struct Attributes {
     private var values: [UInt16: ArraySlice<UInt8>] = [:]
 
@@ -115,7 +115,7 @@ extension RouteMessage {
       while rest.count >= 4 {
         let length = Int(rest.number(at: 0, as: UInt16.self))
         guard length >= 4, length <= rest.count else { return }
-        // The upper two bits say how it is to be read.
+        // The upper two bits are flags (NLA_F_NESTED, NLA_F_NET_BYTEORDER).
         values[rest.number(at: 2, as: UInt16.self) & 0x3fff] = rest.dropFirst(4).prefix(length - 4)
         rest = rest.dropFirst((length + 3) & ~3)
       }
@@ -126,7 +126,7 @@ extension RouteMessage {
 }
 
 extension ArraySlice<UInt8> {
-  /// In this machine's order of bytes; what lies behind the end counts as zero.
+  /// A number in this machine's byte order; bytes beyond the end count as zero.
   fileprivate func number<Number: FixedWidthInteger>(at offset: Int, as type: Number.Type) -> Number {
     var number: Number = 0
     Swift.withUnsafeMutableBytes(of: &number) { target in

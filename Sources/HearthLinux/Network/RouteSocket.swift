@@ -1,49 +1,50 @@
 import CLinux
 import Glibc
 
-/// The kernel's news of links, addresses and routes, in the network namespace of the thread that opens it. Not to be
-/// used by two threads at a time.
+/// The kernel's messages about links, addresses and routes, in the network namespace of the thread that opens the socket.
+/// Only one thread may use it at a time.
 struct RouteSocket: ~Copyable {
   let descriptor: Int32
-  private var picture = NetworkPicture()
-  /// What is still to be asked for: the links before what lies on them (RTM_GETLINK, RTM_GETADDR, RTM_GETROUTE).
-  private var questions: ArraySlice<UInt16> = [18, 22, 26]
+  private var network = NetworkState()
+  /// The lists that are still to be requested: links before what lies on them (RTM_GETLINK, RTM_GETADDR, RTM_GETROUTE).
+  private var requests: ArraySlice<UInt16> = [18, 22, 26]
   private var buffer = [UInt8](repeating: 0, count: 32 << 10)
 
-  /// Nil where the kernel gives none.
+  /// Returns nil where the kernel offers no such socket.
   init?() {
     descriptor = hearth_open_route_socket()
     guard descriptor >= 0 else { return nil }
-    askForMore()
+    requestNextList()
   }
 
   deinit { close(descriptor) }
 
-  /// Takes what has been told, without waiting: whether it is worth a hint. Nil where nothing will be told any more.
+  /// Reads all messages that have come, without waiting. Returns whether they are worth a hint, or nil where no more
+  /// messages will come.
   mutating func drain() -> Bool? {
-    var isNews = false
+    var isWorthHint = false
     while true {
       let count = recv(descriptor, &buffer, buffer.count, 0)
       if count >= 0 {
         for (message, isListed) in RouteMessage.read(buffer[..<count]) {
-          if picture.take(message, isListed: isListed) { isNews = true }
-          if message == .listEnded { askForMore() }
+          if network.apply(message, isListed: isListed) { isWorthHint = true }
+          if message == .listEnded { requestNextList() }
         }
         continue
       }
       switch errno {
       case EINTR: continue
-      case EAGAIN: return isNews
-      // Messages were lost: any of them may have been good news.
+      case EAGAIN: return isWorthHint
+      // Messages were lost, and any of them may have been worth a hint.
       case ENOBUFS:
-        picture.forget()
-        isNews = true
+        network.reset()
+        isWorthHint = true
       default: return nil
       }
     }
   }
 
-  private mutating func askForMore() {
-    if let question = questions.popFirst() { _ = hearth_ask_for_routes(descriptor, question) }
+  private mutating func requestNextList() {
+    if let request = requests.popFirst() { _ = hearth_ask_for_routes(descriptor, request) }
   }
 }

@@ -1,7 +1,7 @@
 @preconcurrency import Dispatch
 import Glibc
 
-/// What a signal asks of the daemon.
+/// What a signal asks the daemon to do.
 package enum DaemonSignal: Hashable, Sendable {
   /// SIGTERM, SIGINT
   case stop
@@ -11,7 +11,7 @@ package enum DaemonSignal: Hashable, Sendable {
 
 /// The signals of this process as a stream, in place of their default effect.
 package enum DaemonSignals {
-  /// Returns once the signals are caught; they are for as long as the stream is read. One stream a process.
+  /// Returns as soon as the signals are caught, which they are as long as the stream is read. One stream for each process.
   package static func stream() async -> AsyncStream<DaemonSignal> {
     let (stream, continuation) = AsyncStream<DaemonSignal>.makeStream()
     let meanings: [(Int32, DaemonSignal)] = [(SIGTERM, .stop), (SIGINT, .stop), (SIGHUP, .reload)]

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The right to be the one daemon on a state folder: a lock on its file `lock`, held until the process ends.
+/// Makes sure that one daemon at a time uses a state folder: a lock on its file `lock`, until the process ends.
 package final class InstanceLock: Sendable {
   private let descriptor: Int32
 
@@ -10,8 +10,8 @@ package final class InstanceLock: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Takes the lock, or says who has it. The folder must be there; nothing else in it is touched.
-  package static func take(inStateFolder folder: String) throws(InstanceLockFailure) -> InstanceLock {
+  /// Acquires the lock, or throws who has it. The folder must exist; nothing else in it is touched.
+  package static func acquire(inStateFolder folder: String) throws(InstanceLockFailure) -> InstanceLock {
     let path = "\(folder)/lock"
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw .unusable(path: path, reason: SystemCallFailure("open")) }
@@ -25,14 +25,14 @@ package final class InstanceLock: Sendable {
     return lock
   }
 
-  /// The process that says it holds the lock.
+  /// The process that has written its id into the lock file.
   private func holder() -> Int32? {
     var bytes = [UInt8](repeating: 0, count: 16)
     let count = pread(descriptor, &bytes, bytes.count, 0)
     return Int32(String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self).prefix { $0.isNumber })
   }
 
-  /// For people only: the lock holds without it, so a full disk does not matter.
+  /// Only for the message to people; the lock works without it, so that a full disk does not matter.
   private func write(holder: Int32) {
     let text = Array("\(holder)\n".utf8)
     ftruncate(descriptor, 0)

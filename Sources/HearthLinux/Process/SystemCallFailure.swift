@@ -6,7 +6,7 @@ package struct SystemCallFailure: Error, Hashable, CustomStringConvertible {
   /// The errno value.
   package let code: Int32
 
-  /// `code` is by default what the calling thread's last failed call left in errno.
+  /// `code` defaults to errno, which the calling thread's last failed call has set.
   package init(_ call: String, code: Int32 = errno) {
     self.call = call
     self.code = code

@@ -2,10 +2,10 @@ import HearthControl
 import NIOCore
 import Synchronization
 
-/// One client's connection: cuts lines, starts calls within the limits, and writes their answers.
+/// One client's connection: splits the input into lines, starts calls within the limits, and writes the responses.
 ///
-/// `@unchecked Sendable`: all its state is touched on the channel's event loop alone; what other threads call hops
-/// there first.
+/// `@unchecked Sendable`: all state is used on the channel's event loop only; methods that other threads call hop there
+/// first.
 final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Sendable {
   typealias InboundIn = ByteBuffer
 
@@ -15,7 +15,7 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
     case cancel
   }
 
-  /// The calls of one array, answered together. Touched on the event loop alone.
+  /// The calls of one array, which are answered together. Used on the event loop only.
   private final class Batch: @unchecked Sendable {
     var responses: [Response?]
     var unfinished: Int
@@ -40,19 +40,19 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
   private let feed: AsyncStream<Work>.Continuation
 
   private var framer: LineFramer
-  /// Bytes came that were not looked at for lines yet.
+  /// Input has come that was not split into lines yet.
   private var hasUnreadLines = false
   private var waiting: ArraySlice<Waiting> = []
   /// Calls that have begun and are not answered, by the number of their start.
   private var running: [Int: Waiting] = [:]
   private var lastStart = 0
-  /// Bytes written and not yet taken by the socket.
+  /// Bytes that were written and that the client has not read.
   private var backlog = 0
   private var lineTimer: Scheduled<Void>?
   private var hasSinks = false
-  /// Nothing more is read: the client has said its last, or broke a limit.
+  /// Nothing more is read: the client has closed its side, or exceeded a limit.
   private var isInputOver = false
-  /// Closes once everything asked is answered, even with subscriptions.
+  /// Closes as soon as all calls are answered, even where there are subscriptions.
   private var isEnding = false
   private var isShuttingDown = false
   /// The channel is closed.
@@ -74,8 +74,7 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
           switch item {
           case .call(let request, let number):
             calls.addTask { [self] in
-              let answer = await handler.handle(request, from: self)
-              finish(request, number, answer)
+              finish(request, number, await handler.handle(request, from: self))
             }
           case .cancel: calls.cancelAll()
           }
@@ -91,7 +90,7 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
     return ControlSink(connection: self)
   }
 
-  /// For what comes from now on.
+  /// Sets the limits for everything that comes from now on.
   func change(_ limits: ControlLimits) {
     channel.eventLoop.execute { [self] in
       self.limits = limits
@@ -99,7 +98,7 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
     }
   }
 
-  /// From now on answers -32000 to what has not begun. Running calls go on for the grace, and no longer.
+  /// Answers -32000 to calls that have not begun. Running calls may go on until the grace is over.
   func shutDown() {
     channel.eventLoop.execute { [self] in
       isShuttingDown = true
@@ -122,17 +121,17 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
       isShuttingDown = true
       isEnding = true
       beginCalls()
-      for number in running.keys.sorted() { running.removeValue(forKey: number).map(refuse) }
+      for number in running.keys.sorted() { running.removeValue(forKey: number).map(reject) }
       feed.yield(.cancel)
       channel.close(promise: nil)
       proceed()
     }
   }
 
-  /// From any thread, in order: one line of a subscription.
-  fileprivate func send(_ line: [UInt8], taken: @escaping @Sendable () -> Void) {
+  /// Sends one line of a subscription. May be called on any thread; the order is kept.
+  fileprivate func send(_ line: [UInt8], sent: @escaping @Sendable () -> Void) {
     let buffer = ByteBuffer(bytes: line)
-    channel.eventLoop.execute { self.write(buffer, taken: taken) }
+    channel.eventLoop.execute { self.write(buffer, sent: sent) }
   }
 }
 
@@ -155,7 +154,7 @@ extension ControlConnection {
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     guard case .some(.inputClosed) = event as? ChannelEvent else { return }
-    // Whole lines that came before are still served.
+    // Complete lines that came before are still served.
     isInputOver = true
     proceed()
   }
@@ -171,7 +170,7 @@ extension ControlConnection {
     proceed()
   }
 
-  /// Does what can be done now: begins calls, reads lines, asks for more input, closes. Idempotent.
+  /// Does all that can be done now: begins calls, reads lines, requests more input, closes. Idempotent.
   private func proceed() {
     beginCalls()
     readLines()
@@ -191,9 +190,9 @@ extension ControlConnection {
     }
   }
 
-  /// A further call may begin. While shutting down it is refused at once, which needs no room.
+  /// Whether another call may begin. During a shutdown it is rejected at once, which needs no room.
   private var hasRoom: Bool {
-    guard isGone || backlog < limits.easyBacklog else { return false }
+    guard isGone || backlog < limits.pausingBacklog else { return false }
     return isShuttingDown || running.count < limits.runningCalls
   }
 
@@ -212,11 +211,11 @@ extension ControlConnection {
         beginCalls()
       }
     } catch {
-      refuseInput("A line is longer than \(limits.line) bytes.")
+      rejectInput("A line is longer than \(limits.line) bytes.")
     }
   }
 
-  /// The time of a line runs while it can be read on.
+  /// The time of a line runs only while the rest of it could be read.
   private func updateLineTimer() {
     guard wantsInput, framer.isInsideLine else {
       lineTimer?.cancel()
@@ -225,13 +224,13 @@ extension ControlConnection {
     }
     guard lineTimer == nil else { return }
     lineTimer = channel.eventLoop.scheduleTask(in: TimeAmount(limits.lineTime)) { [weak self] in
-      self?.refuseInput("A line was not finished in time.")
+      self?.rejectInput("A line was not finished in time.")
       self?.proceed()
     }
   }
 
-  /// The client broke a limit: it is told so, what it asked before is answered, and the connection ends.
-  private func refuseInput(_ message: String) {
+  /// The client exceeded a limit: it is told so, earlier calls are answered, and the connection is closed.
+  private func rejectInput(_ message: String) {
     framer = LineFramer(limit: limits.line)
     hasUnreadLines = false
     isInputOver = true
@@ -259,9 +258,9 @@ extension ControlConnection {
     while hasRoom, let next = waiting.popFirst() {
       switch next.call {
       case .invalid(let id, let error):
-        settle(id.map { Response(id: $0, outcome: .failure(error)) }, next.batch, next.index)
+        respond(id.map { Response(id: $0, outcome: .failure(error)) }, next.batch, next.index)
       case .request where isShuttingDown:
-        refuse(next)
+        reject(next)
       case .request(let request):
         lastStart += 1
         running[lastStart] = next
@@ -270,34 +269,34 @@ extension ControlConnection {
     }
   }
 
-  private func refuse(_ refused: Waiting) {
-    guard case .request(let request) = refused.call else { return }
-    settle(request.id.map { Response(id: $0, outcome: .failure(.shuttingDown)) }, refused.batch, refused.index)
+  private func reject(_ rejected: Waiting) {
+    guard case .request(let request) = rejected.call else { return }
+    respond(request.id.map { Response(id: $0, outcome: .failure(.shuttingDown)) }, rejected.batch, rejected.index)
   }
 
-  /// From the call's own task, where its answer is put into bytes too.
-  private func finish(_ request: Request, _ number: Int, _ answer: ControlResponse) {
+  /// Called in the call's own task, where the response is encoded as well.
+  private func finish(_ request: Request, _ number: Int, _ result: ControlResponse) {
     let outcome: Result<JSON, RPCError>
     var start: (@Sendable () -> Void)?
-    switch answer {
-    case .result(let result): outcome = .success(result)
+    switch result {
+    case .result(let value): outcome = .success(value)
     case .failure(let error): outcome = .failure(error)
-    case .subscribed(let result, let begin):
-      outcome = .success(result)
+    case .subscribed(let value, let begin):
+      outcome = .success(value)
       start = begin
     }
     let response = request.id.map { Response(id: $0, outcome: outcome) }
     let line = response?.line
     channel.eventLoop.execute { [self, start] in
-      // Where it is not there any more, it was broken off and is answered.
+      // A call that was broken off is answered already.
       guard let begun = running.removeValue(forKey: number) else { return }
-      settle(response, line: line, begun.batch, begun.index, start: start)
+      respond(response, line: line, begun.batch, begun.index, start: start)
       proceed()
     }
   }
 
-  /// Writes the answer, or, of a batch, the answers once the last is there; then lets subscriptions begin.
-  private func settle(
+  /// Writes the response, or those of a batch as soon as the last one is there; then subscriptions begin.
+  private func respond(
     _ response: Response?, line: [UInt8]? = nil, _ batch: Batch?, _ index: Int, start: (@Sendable () -> Void)? = nil
   ) {
     guard let batch else {
@@ -314,8 +313,8 @@ extension ControlConnection {
     for start in batch.starts { start() }
   }
 
-  /// `taken` is called when the socket has taken all of it. A client too far behind is left.
-  private func write(_ buffer: ByteBuffer, taken: @escaping @Sendable () -> Void = {}) {
+  /// `sent` is called when the socket has accepted all of it. A client that is too far behind is disconnected.
+  private func write(_ buffer: ByteBuffer, sent: @escaping @Sendable () -> Void = {}) {
     guard !isGone else { return }
     guard backlog < limits.maximumBacklog else {
       channel.close(promise: nil)
@@ -324,28 +323,28 @@ extension ControlConnection {
     let count = buffer.readableBytes
     backlog += count
     channel.writeAndFlush(buffer).whenComplete { [self] result in
-      let wasFull = backlog >= limits.easyBacklog
+      let wasFull = backlog >= limits.pausingBacklog
       backlog -= count
-      if case .success = result { taken() }
+      if case .success = result { sent() }
       // Not at once: this may be called from inside `write`.
       if wasFull || isInputOver || isEnding { channel.eventLoop.execute { self.proceed() } }
     }
   }
 }
 
-/// One subscription's way to its client.
+/// Sends the notifications of one subscription to its client.
 private final class ControlSink: NotificationSink {
   private let connection: ControlConnection
-  private let untaken = Atomic<Int>(0)
+  private let unsent = Atomic<Int>(0)
 
   init(connection: ControlConnection) {
     self.connection = connection
   }
 
-  var pending: Int { untaken.load(ordering: .relaxed) }
+  var pending: Int { unsent.load(ordering: .relaxed) }
 
   func send(_ line: [UInt8]) {
-    untaken.add(1, ordering: .relaxed)
-    connection.send(line) { self.untaken.subtract(1, ordering: .relaxed) }
+    unsent.add(1, ordering: .relaxed)
+    connection.send(line) { self.unsent.subtract(1, ordering: .relaxed) }
   }
 }

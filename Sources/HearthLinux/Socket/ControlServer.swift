@@ -5,19 +5,20 @@ package import NIOCore
 import NIOPosix
 import Synchronization
 
-/// Serves the control protocol on a Unix socket: framing, limits, batches and who may speak. What the calls mean is
-/// the handler's.
+/// Serves the control protocol on a Unix socket: framing, limits, batches, and the check of who connects. What the calls
+/// mean is up to the handler.
 package final class ControlServer: Sendable {
   private struct State {
     var limits: ControlLimits
     var isShuttingDown = false
     var listener: (any Channel)?
     var connections: [ConnectionID: ControlConnection] = [:]
-    /// Of these, those whose client is still there: the calls of one that has left may take a while longer.
+    /// How many of these have their client still; the calls of a client that has left may take a while longer.
     var openConnections = 0
     var lastNumber: UInt64 = 0
-    var strangers = LineBound()
-    var lastStranger = PeerCredentials(process: 0, user: 0, group: 0)
+    /// Bounds the log lines that other users can cause.
+    var rejections = Throttle(interval: ControlServer.rejectionInterval)
+    var lastRejected = PeerCredentials(process: 0, user: 0, group: 0)
   }
 
   private let socket: ListeningSocket
@@ -26,7 +27,7 @@ package final class ControlServer: Sendable {
   private let user: uid_t
   private let group: any EventLoopGroup
   private let logger: Logger
-  /// The time since any moment that stays the same.
+  /// The time since a fixed point, on a clock that is never set.
   private let elapsed: @Sendable () -> Duration
   private let state: Mutex<State>
   private let arrivals: AsyncStream<ControlConnection>
@@ -47,10 +48,13 @@ package final class ControlServer: Sendable {
     (arrivals, arrivalsFeed) = AsyncStream.makeStream()
   }
 
+  static let rejectionInterval: Duration = .seconds(60)
+
   package static let uptime: @Sendable () -> Duration = { .nanoseconds(Int64(NIODeadline.now().uptimeNanoseconds)) }
 
-  /// Serves until `shutDown()` and `end()`, then until running calls have ended or their grace is over. Cancelled:
-  /// breaks the running calls off too. Closes the descriptor and removes the socket's file, if Hearth made it. Runs once.
+  /// Serves until `shutDown()` and `end()` were called and the running calls have ended, or their grace is over. A
+  /// cancellation breaks the running calls off. Closes the descriptor, and removes the socket's file if Hearth made it.
+  /// May be called once.
   package func run() async throws {
     defer { socket.removeFile() }
     let listener = try await ServerBootstrap(group: group)
@@ -76,12 +80,12 @@ package final class ControlServer: Sendable {
     } onCancel: {
       shutDown()
     }
-    // Cancelled, there may be some that nobody took up any more.
+    // After a cancellation some connections may never have been run.
     for connection in state.withLock({ Array($0.connections.values) }) { connection.breakOff() }
     try? await listener.closeFuture.get()
   }
 
-  /// For every connection, those that are open included.
+  /// Sets the limits of all connections, the open ones included.
   package func change(_ limits: ControlLimits) {
     let connections = state.withLock { state in
       state.limits = limits
@@ -90,8 +94,8 @@ package final class ControlServer: Sendable {
     for connection in connections { connection.change(limits) }
   }
 
-  /// Takes no more connections and answers -32000 to calls that have not begun; those there are stay open for `end`, or
-  /// until the grace is over.
+  /// Accepts no more connections, and answers -32000 to calls that have not begun. Open connections stay open until
+  /// `end`, or until the grace is over.
   package func shutDown() {
     let (listener, connections) = state.withLock { state in
       state.isShuttingDown = true
@@ -102,45 +106,45 @@ package final class ControlServer: Sendable {
     arrivalsFeed.finish()
   }
 
-  /// After `shutDown`: closes each connection as soon as its running calls are answered, and lets `run` end.
+  /// After `shutDown`: closes each connection as soon as its running calls are answered; then `run` returns.
   package func end() {
     for connection in state.withLock({ Array($0.connections.values) }) { connection.end() }
   }
 
-  /// Looks at who has connected, and takes the connection in or closes it.
+  /// Checks who has connected, and serves the connection or closes it.
   private func admit(_ channel: any Channel) -> EventLoopFuture<Void> {
     guard let options = channel as? any SocketOptionProvider else {
-      return channel.eventLoop.makeFailedFuture(TurnedAway())
+      return channel.eventLoop.makeFailedFuture(ForeignPeer())
     }
     let credentials: EventLoopFuture<PeerCredentials> = options.unsafeGetSocketOption(
       level: SocketOptionLevel(SOL_SOCKET), name: SocketOptionName(SO_PEERCRED))
     return credentials.flatMapThrowing { [self] credentials in
       guard credentials.user == user else {
-        note(credentials, on: channel.eventLoop)
-        throw TurnedAway()
+        logRejection(of: credentials, on: channel.eventLoop)
+        throw ForeignPeer()
       }
       switch register(channel) {
       case .success(let connection):
         try channel.pipeline.syncOperations.addHandler(connection)
         if case .terminated = arrivalsFeed.yield(connection) { connection.breakOff() }
       case .failure(let error):
-        try channel.pipeline.syncOperations.addHandler(Refusal(error))
+        try channel.pipeline.syncOperations.addHandler(RejectionHandler(error))
       }
     }
   }
 
-  /// Says who was turned away; one that comes again and again is told of once a minute.
-  private func note(_ stranger: PeerCredentials, on loop: any EventLoop) {
-    let verdict = state.withLock { state in
-      state.lastStranger = stranger
-      return state.strangers.happened(at: elapsed())
+  /// Logs that a process of another user was turned away, at most once a minute.
+  private func logRejection(of peer: PeerCredentials, on loop: any EventLoop) {
+    let decision = state.withLock { state in
+      state.lastRejected = peer
+      return state.rejections.admit(at: elapsed())
     }
-    switch verdict {
-    case .write: logger.warning("A process of \(stranger) was turned away.")
+    switch decision {
+    case .pass: logger.warning("A process of \(peer) was turned away.")
     case .count: break
     case .countUntil(let end):
       loop.scheduleTask(in: TimeAmount(end - elapsed())) { [self] in
-        let (count, last) = state.withLock { ($0.strangers.due(at: elapsed()), $0.lastStranger) }
+        let (count, last) = state.withLock { ($0.rejections.release(at: elapsed()), $0.lastRejected) }
         let times = count == 1 ? "once more" : "\(count) times more"
         logger.warning("Processes of other users were turned away \(times); the last was of \(last).")
       }
@@ -164,11 +168,11 @@ package final class ControlServer: Sendable {
   }
 }
 
-/// The connection of another user, which is closed without a word.
-private struct TurnedAway: Error {}
+/// The connection is one of another user, and is closed without an answer.
+private struct ForeignPeer: Error {}
 
-/// Tells a client that there is no room for it, and closes.
-private final class Refusal: ChannelInboundHandler {
+/// Tells a client that it cannot be served, and closes the connection.
+private final class RejectionHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 
   private let line: ByteBuffer
@@ -181,13 +185,4 @@ private final class Refusal: ChannelInboundHandler {
     let channel = context.channel
     channel.writeAndFlush(line).whenComplete { _ in channel.close(promise: nil) }
   }
-}
-
-/// `struct ucred` of unix(7), what SO_PEERCRED brings.
-private struct PeerCredentials: Sendable, CustomStringConvertible {
-  let process: pid_t
-  let user: uid_t
-  let group: gid_t
-
-  var description: String { "user \(user) (pid \(process))" }
 }

@@ -1,5 +1,5 @@
 import Glibc
-import HearthControl
+package import HearthControl
 
 /// A Unix socket that listens, made by Hearth at a path or passed by the service manager.
 package struct ListeningSocket: Sendable {
@@ -13,9 +13,9 @@ package struct ListeningSocket: Sendable {
     let number: ino_t
   }
 
-  /// Why there is no socket to listen on. One sentence each.
+  /// Why there is no socket to listen on, as a sentence for people.
   package enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
-    case tooLong(path: String)
+    case unfit(SocketPath.Flaw)
     case notASocket(path: String)
     /// Another process listens there.
     case taken(path: String)
@@ -23,8 +23,9 @@ package struct ListeningSocket: Sendable {
 
     package var description: String {
       switch self {
-      case .tooLong(let path): SocketPath.Flaw.tooLong(path).description
-      case .notASocket(let path): "\(path) is no socket: it is left alone, and nothing can listen there."
+      case .unfit(let flaw): flaw.description
+      case .notASocket(let path):
+        "\(path) is no socket, so that nothing can listen there; it was left alone. Remove it or choose another path."
       case .taken(let path): "The socket \(path) is taken by a running daemon."
       case .system(let path, let call, let code):
         "The socket \(path) cannot be made: \(call): \(String(cString: strerror(code)))."
@@ -32,7 +33,7 @@ package struct ListeningSocket: Sendable {
     }
   }
 
-  /// One that is bound and belongs to the service manager, which keeps its file.
+  /// A socket that the service manager has bound and passed; its file belongs to the manager.
   package init(passed descriptor: Int32) {
     self.descriptor = descriptor
     path = nil
@@ -41,13 +42,14 @@ package struct ListeningSocket: Sendable {
 
   /// Makes the folder (0700) where it is missing and the socket, which is 0600 from the moment it exists.
   ///
-  /// A socket file nobody listens on is replaced; a live one's, and a file that is no socket, never.
+  /// A socket file on which nobody listens is replaced. One on which somebody listens is not, and neither is a file that
+  /// is no socket.
   package init(path: String) throws(Failure) {
-    guard path.utf8.count <= SocketPath.maximumBytes else { throw .tooLong(path: path) }
+    do throws(SocketPath.Flaw) { try SocketPath.check(path) } catch { throw .unfit(error) }
     let folder = Self.folder(of: path)
     try Self.makeFolder(folder, for: path)
-    // Held while the socket is looked at, replaced and made to listen, so that of two daemons that start at once
-    // neither takes the other's new socket for a stale one.
+    // The lock is held while the old socket is checked and the new one begins to listen: of two daemons that start at
+    // once, neither must take the other's new socket for a stale one.
     let lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard lock >= 0 else { throw .system(path: path, call: "open", code: errno) }
     defer { close(lock) }
@@ -60,7 +62,7 @@ package struct ListeningSocket: Sendable {
     inode = Self.inode(of: path)
   }
 
-  /// Removes the socket's file, if it is still the one that was made. The descriptor is its owner's to close.
+  /// Removes the socket's file, if it is still the one that was made. The caller closes the descriptor.
   package func removeFile() {
     guard let path, let inode, Self.inode(of: path) == inode else { return }
     unlink(path)
@@ -93,12 +95,12 @@ package struct ListeningSocket: Sendable {
     guard status.st_mode & S_IFMT == S_IFSOCK else { throw .notASocket(path: path) }
     let probe = try makeSocket(path, SOCK_NONBLOCK)
     defer { close(probe) }
-    let code = withAddress(path) { connect(probe, $0, $1) } == 0 ? 0 : errno
+    let code = SocketPath.withAddress(of: path) { connect(probe, $0, $1) } == 0 ? 0 : errno
     switch code {
     case ECONNREFUSED:
       guard unlink(path) == 0 || errno == ENOENT else { throw .system(path: path, call: "unlink", code: errno) }
     case ENOENT: break
-    // Its queue is full: it is alive.
+    // A full queue belongs to a socket on which somebody listens.
     case 0, EAGAIN: throw .taken(path: path)
     default: throw .system(path: path, call: "connect", code: code)
     }
@@ -106,11 +108,11 @@ package struct ListeningSocket: Sendable {
 
   private static func listen(at path: String) throws(Failure) -> Int32 {
     let descriptor = try makeSocket(path, SOCK_NONBLOCK)
-    // On Linux bind(2) gives the file the mode of the socket itself: there is no moment at which it is wider.
+    // On Linux bind(2) gives the file the mode of the socket itself, so that the mode is never wider.
     var failed: String?
     if fchmod(descriptor, 0o600) != 0 {
       failed = "fchmod"
-    } else if withAddress(path, { bind(descriptor, $0, $1) }) != 0 {
+    } else if SocketPath.withAddress(of: path, { bind(descriptor, $0, $1) }) != 0 {
       failed = "bind"
     } else if Glibc.listen(descriptor, 256) != 0 {
       failed = "listen"
@@ -125,16 +127,5 @@ package struct ListeningSocket: Sendable {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | flags.rawValue), 0)
     guard descriptor >= 0 else { throw .system(path: path, call: "socket", code: errno) }
     return descriptor
-  }
-
-  private static func withAddress(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix(SocketPath.maximumBytes)) }
-    return withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
-      }
-    }
   }
 }

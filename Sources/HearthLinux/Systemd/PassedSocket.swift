@@ -4,8 +4,9 @@ package import HearthControl
 
 /// The listening socket that the service manager passed (sd_listen_fds(3)).
 package enum PassedSocket {
-  /// The descriptor, the caller's to close; nil where none was passed. Takes the variables out of the environment.
-  package static func take() throws(PassedSocketFailure) -> Int32? {
+  /// Returns the descriptor, which the caller closes, or nil where none was passed. Removes the variables from the
+  /// environment.
+  package static func adopt() throws(PassedSocketFailure) -> Int32? {
     let count = sd_listen_fds(1)
     guard count >= 0 else { throw .unreadable(SystemCallFailure("sd_listen_fds", code: -count)) }
     guard count > 0 else { return nil }
@@ -15,18 +16,18 @@ package enum PassedSocket {
     return first
   }
 
-  /// Answers everybody who waits on the passed socket with this error, for a daemon that cannot start: while one of them
-  /// waits, the service manager starts the daemon again and again.
-  package static func turnAway(with error: RPCError) {
-    guard let listener = try? take() else { return }
+  /// Answers all clients that wait on the passed socket with this error, for a daemon that cannot start: as long as one of
+  /// them waits, the service manager starts the daemon again and again.
+  package static func rejectClients(with error: RPCError) {
+    guard let listener = try? adopt() else { return }
     let line = Response(id: .null, outcome: .failure(error)).line
-    // Not by a flag of the socket, which is the service manager's too.
+    // A non-blocking flag would be set for the service manager too, which shares the socket.
     var waiting = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
     while poll(&waiting, 1, 0) > 0 {
       let client = accept(listener, nil, nil)
       guard client >= 0 else { return }
       _ = send(client, line, line.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
-      // What a client has sent and nobody has read would break its reading off.
+      // Closing a socket with unread input resets the connection, and the client would not get the answer.
       var buffer = [UInt8](repeating: 0, count: 65_536)
       while recv(client, &buffer, buffer.count, Int32(MSG_DONTWAIT)) > 0 {}
       close(client)

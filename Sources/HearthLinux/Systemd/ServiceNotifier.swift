@@ -2,7 +2,7 @@ import CSystemd
 import Glibc
 import HearthCore
 
-/// Tells the service manager how the daemon is (sd_notify(3)); says nothing where `$NOTIFY_SOCKET` is not set.
+/// Reports the daemon's state to the service manager (sd_notify(3)). Does nothing where `$NOTIFY_SOCKET` is not set.
 package struct ServiceNotifier: Sendable {
   package init() {}
 
@@ -14,17 +14,17 @@ package struct ServiceNotifier: Sendable {
     send(["STATUS=\(line(text))"])
   }
 
-  /// To be followed by `ready` when the configuration has been read again.
+  /// Must be followed by `ready` when the configuration has been read again.
   package func reloading() {
     send(["RELOADING=1", "MONOTONIC_USEC=\(ClockReading.nanoseconds(CLOCK_MONOTONIC) / 1000)"])
   }
 
-  /// A refresh that was sent may land yet: `TimeoutStopSec=` counts anew, and is at least `time`.
+  /// The response to a refresh may still come: `TimeoutStopSec=` starts again, and is at least `time`.
   package func stopping(within time: Duration) {
     send(["STOPPING=1", "STATUS=Stopping.", "EXTEND_TIMEOUT_USEC=\(time.wholeMilliseconds * 1000)"])
   }
 
-  /// The watchdog's sign of life.
+  /// The keep-alive message for the watchdog.
   package func alive() {
     send(["WATCHDOG=1"])
   }
@@ -33,7 +33,7 @@ package struct ServiceNotifier: Sendable {
     sd_notify(0, assignments.joined(separator: "\n"))
   }
 
-  /// A line break in a status would be read as another assignment.
+  /// A line break in a status would begin another assignment.
   private func line(_ text: String) -> String {
     String(text.map { $0.isNewline ? " " : $0 })
   }

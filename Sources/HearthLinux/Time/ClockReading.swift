@@ -1,15 +1,15 @@
 import Glibc
 
-/// The kernel's three clocks at one moment, in nanoseconds.
+/// The kernel's three clocks at the same time, in nanoseconds.
 struct ClockReading {
-  /// CLOCK_BOOTTIME: counts through sleep, is never set.
+  /// CLOCK_BOOTTIME: counts while the machine sleeps, and is never set.
   var boot: Int64
   /// CLOCK_MONOTONIC: stands still while the machine sleeps.
   var monotonic: Int64
-  /// CLOCK_REALTIME: what people and servers call the time; may be set.
+  /// CLOCK_REALTIME: the time of day, which may be set.
   var wall: Int64
 
-  /// Of a few attempts the one that took least: being put off between two clocks would look like a step.
+  /// Returns the fastest of five attempts: an interruption between two clocks would look like a step.
   static func current() -> ClockReading {
     func attempt() -> (reading: ClockReading, window: Int64) {
       let boot = nanoseconds(CLOCK_BOOTTIME)

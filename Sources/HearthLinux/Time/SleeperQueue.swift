@@ -1,4 +1,4 @@
-/// Those who sleep, the earliest deadline first.
+/// The sleeping tasks, ordered by deadline.
 struct SleeperQueue {
   struct Ticket: Comparable {
     /// On CLOCK_BOOTTIME, in nanoseconds.
@@ -12,7 +12,7 @@ struct SleeperQueue {
 
   typealias Continuation = CheckedContinuation<Void, Never>
 
-  /// Latest first, so that the earliest are taken off the end.
+  /// The latest comes first, so that the earliest can be removed from the end.
   private var sleepers: [(ticket: Ticket, continuation: Continuation)] = []
 
   var earliest: Int64? { sleepers.last?.ticket.deadline }
@@ -27,7 +27,7 @@ struct SleeperQueue {
     return sleepers.remove(at: position).continuation
   }
 
-  /// Takes out whose deadline has come, earliest first.
+  /// Removes those whose deadline has come, the earliest first.
   mutating func removeDue(at boot: Int64) -> [Continuation] {
     var due: [Continuation] = []
     while let last = sleepers.last, last.ticket.deadline <= boot {
@@ -39,7 +39,7 @@ struct SleeperQueue {
 
   mutating func removeAll() -> [Continuation] { removeDue(at: .max) }
 
-  /// Where `ticket` is or belongs.
+  /// The index at which `ticket` is, or would be inserted.
   private func position(of ticket: Ticket) -> Int {
     var (low, high) = (0, sleepers.count)
     while low < high {

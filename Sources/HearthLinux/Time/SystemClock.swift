@@ -20,9 +20,9 @@ package final class SystemClock: Clock {
 
   package func sleep(until deadline: Timestamp) async { await timers.sleep(until: deadline) }
 
-  /// Told within a moment of `clock_settime` or a resume. Steps under 100 ms are told once they add up to that.
+  /// Yields right after `clock_settime` or a resume. Steps of less than 100 ms are added up and reported together.
   package func steps() -> AsyncStream<Duration> { timers.steps() }
 
-  /// Wakes every sleeper, ends every stream of steps and the thread behind them. Later sleeps return at once.
+  /// Wakes all sleepers, and ends all streams of steps and the thread behind them. Later sleeps return at once.
   package func stop() { timers.stop() }
 }

@@ -3,7 +3,7 @@ import Glibc
 import HearthCore
 import Synchronization
 
-/// One thread that waits for the earliest sleeper, for steps of the wall clock and for its end.
+/// A thread that waits for the earliest deadline, for steps of the wall clock, and for its own end.
 final class TimerThread: Sendable {
   private struct State {
     var wall: WallClock
@@ -37,7 +37,7 @@ final class TimerThread: Sendable {
     self.changes = try TimerThread.open("timerfd_create", changes ?? timerfd_create(CLOCK_REALTIME, flags))
     end = try TimerThread.open("eventfd", eventfd(0, Int32(EFD_CLOEXEC)))
     self.reading = reading
-    // Watched before it is read, so that no step is missed between the two.
+    // The watch begins before the clock is read, so that no step between the two is missed.
     TimerThread.watch(self.changes)
     state = Mutex(State(wall: WallClock(reading())))
     try start()
@@ -82,7 +82,7 @@ final class TimerThread: Sendable {
       }
       continuation?.resume()
     }
-    // A cancellation that came after the wake-up has left its number behind.
+    // A cancellation after the wake-up has left its number here.
     state.withLock { _ = $0.cancelled.remove(ticket.number) }
   }
 
@@ -120,7 +120,7 @@ final class TimerThread: Sendable {
     return descriptor
   }
 
-  /// Asks to be told when the wall clock is set (timerfd_create(2), TFD_TIMER_CANCEL_ON_SET).
+  /// Makes the descriptor readable when the wall clock is set (timerfd_create(2), TFD_TIMER_CANCEL_ON_SET).
   private static func watch(_ changes: Int32) {
     var never = itimerspec(it_interval: timespec(), it_value: timespec(tv_sec: .max, tv_nsec: 0))
     timerfd_settime(changes, Int32(TFD_TIMER_ABSTIME) | Int32(TFD_TIMER_CANCEL_ON_SET), &never, nil)
@@ -129,8 +129,8 @@ final class TimerThread: Sendable {
   private func setAlarm(_ boot: Int64) {
     // Zero would disarm the timer.
     let boot = max(boot, 1)
-    let moment = timespec(tv_sec: Int(boot / 1_000_000_000), tv_nsec: Int(boot % 1_000_000_000))
-    var timer = itimerspec(it_interval: timespec(), it_value: moment)
+    let time = timespec(tv_sec: Int(boot / 1_000_000_000), tv_nsec: Int(boot % 1_000_000_000))
+    var timer = itimerspec(it_interval: timespec(), it_value: time)
     timerfd_settime(alarm, Int32(TFD_TIMER_ABSTIME), &timer, nil)
   }
 
@@ -156,12 +156,12 @@ final class TimerThread: Sendable {
     while true {
       guard poll(&descriptors, nfds_t(descriptors.count), -1) > 0 else { continue }
       if descriptors[2].revents != 0 { return }
-      if descriptors[1].revents != 0 { lookAtWallClock() }
+      if descriptors[1].revents != 0 { checkWallClock() }
       if descriptors[0].revents != 0 { wakeDue() }
     }
   }
 
-  private func lookAtWallClock() {
+  private func checkWallClock() {
     var expirations: UInt64 = 0
     _ = read(changes, &expirations, 8)
     TimerThread.watch(changes)

@@ -1,8 +1,8 @@
 import HearthCore
 
-/// The wall clock as an offset to CLOCK_BOOTTIME, which moves only when a step is told.
+/// The wall clock as an offset to CLOCK_BOOTTIME. The offset changes only when a step is reported.
 struct WallClock {
-  /// A smaller step is kept back until it adds up to this: plans are not made anew for it.
+  /// Smaller steps are reported when they add up to this, so that they do not cause new plans.
   static let smallestStep: Duration = .milliseconds(100)
 
   private(set) var offset: Int64
@@ -13,8 +13,8 @@ struct WallClock {
     timeAsleep = reading.boot - reading.monotonic
   }
 
-  /// Takes a new reading; returns by how much the wall clock was stepped, zero where the machine only slept, nil where
-  /// nothing happened.
+  /// Compares a new reading with the last one. Returns by how much the wall clock was stepped, zero where the machine only
+  /// slept, or nil where nothing happened.
   mutating func observe(_ reading: ClockReading) -> Duration? {
     let step = Duration.nanoseconds(reading.wall - reading.boot - offset)
     let slept = Duration.nanoseconds(reading.boot - reading.monotonic - timeAsleep)
@@ -31,7 +31,7 @@ struct WallClock {
     return Timestamp(milliseconds: remainder < 0 ? quotient - 1 : quotient)
   }
 
-  /// When `deadline` is, on CLOCK_BOOTTIME; the furthest moment that it can tell where it is beyond that.
+  /// The deadline on CLOCK_BOOTTIME, limited to the range of that clock.
   func boot(at deadline: Timestamp) -> Int64 {
     let (nanoseconds, overflow) = deadline.milliseconds.multipliedReportingOverflow(by: 1_000_000)
     if overflow { return deadline.milliseconds < 0 ? .min : .max }

@@ -100,26 +100,26 @@ struct LinuxFileSystemTests {
     #expect(FileError(errno: number) == error)
   }
 
-  @Test("A step that hangs is answered when its time is up, and so are those behind it; then the lane goes on")
+  @Test("A step that hangs is answered when its time is up, and so are those behind it; then the queue goes on")
   func hung() async throws {
-    let lane = BlockingLane(limit: .milliseconds(20))
+    let calls = BlockingCallQueue(limit: .milliseconds(20))
     let gate = DispatchSemaphore(value: 0)
-    await #expect(throws: FileError.unanswered(.milliseconds(20))) { try await lane.run { gate.wait() } }
+    await #expect(throws: FileError.unanswered(.milliseconds(20))) { try await calls.run { gate.wait() } }
     await #expect(throws: FileError.unanswered(.milliseconds(20))) {
-      try await lane.run { Issue.record("a step was made whose time was up") }
+      try await calls.run { Issue.record("a step was made whose time was up") }
     }
     gate.signal()
     var answer: Int?
-    while answer == nil { answer = try? await lane.run { 7 } }
+    while answer == nil { answer = try? await calls.run { 7 } }
     #expect(answer == 7)
   }
 
   @Test("A mount that hangs holds up no other account")
-  func lanesAreApart() async throws {
+  func queuesAreApart() async throws {
     let gate = DispatchSemaphore(value: 0)
-    let hanging = BlockingLane(limit: .milliseconds(20))
+    let hanging = BlockingCallQueue(limit: .milliseconds(20))
     await #expect(throws: FileError.self) { try await hanging.run { gate.wait() } }
-    #expect(try await BlockingLane(limit: .seconds(60)).run { 7 } == 7)
+    #expect(try await BlockingCallQueue(limit: .seconds(60)).run { 7 } == 7)
     gate.signal()
   }
 }

@@ -36,9 +36,9 @@ struct ProcessTests {
   @Test("a second lock on a state folder is refused, naming folder and process, until the first is let go")
   func lock() throws {
     let folder = TemporaryFolder()
-    let first = try InstanceLock.take(inStateFolder: folder.path)
+    let first = try InstanceLock.acquire(inStateFolder: folder.path)
     let refusal = InstanceLockFailure.taken(folder: folder.path, holder: getpid())
-    #expect(throws: refusal) { try InstanceLock.take(inStateFolder: folder.path) }
+    #expect(throws: refusal) { try InstanceLock.acquire(inStateFolder: folder.path) }
     #expect(
       refusal.description
         == "Another hearthd (process \(getpid())) is running on the state folder \(folder.path).")
@@ -48,14 +48,14 @@ struct ProcessTests {
   @Test("a lock that was let go can be taken again")
   func lockAgain() throws {
     let folder = TemporaryFolder()
-    _ = try InstanceLock.take(inStateFolder: folder.path)
-    _ = try InstanceLock.take(inStateFolder: folder.path)
+    _ = try InstanceLock.acquire(inStateFolder: folder.path)
+    _ = try InstanceLock.acquire(inStateFolder: folder.path)
   }
 
   @Test("the lock file is the user's alone and no link is followed to it")
   func lockFile() throws {
     let folder = TemporaryFolder()
-    let lock = try InstanceLock.take(inStateFolder: folder.path)
+    let lock = try InstanceLock.acquire(inStateFolder: folder.path)
     var status = stat()
     try #require(stat("\(folder.path)/lock", &status) == 0)
     #expect(status.st_mode & 0o777 == 0o600)
@@ -63,26 +63,26 @@ struct ProcessTests {
 
     let other = TemporaryFolder()
     symlink("/tmp/hearth-elsewhere", "\(other.path)/lock")
-    #expect(throws: InstanceLockFailure.self) { try InstanceLock.take(inStateFolder: other.path) }
+    #expect(throws: InstanceLockFailure.self) { try InstanceLock.acquire(inStateFolder: other.path) }
     #expect(access("/tmp/hearth-elsewhere", F_OK) != 0)
   }
 
   @Test("another process is refused too, and the lock ends with its holder")
   func lockOfAnotherProcess() async throws {
     let folder = TemporaryFolder()
-    let first = try InstanceLock.take(inStateFolder: folder.path)
+    let first = try InstanceLock.acquire(inStateFolder: folder.path)
     await #expect(processExitsWith: .success) { [path = folder.path as String, holder = getpid() as Int32] in
       #expect(throws: InstanceLockFailure.taken(folder: path, holder: holder)) {
-        try InstanceLock.take(inStateFolder: path)
+        try InstanceLock.acquire(inStateFolder: path)
       }
     }
     withExtendedLifetime(first) {}
 
     let second = TemporaryFolder()
     await #expect(processExitsWith: .success) { [path = second.path as String] in
-      let lock = try InstanceLock.take(inStateFolder: path)
+      let lock = try InstanceLock.acquire(inStateFolder: path)
       withExtendedLifetime(lock) { exit(EXIT_SUCCESS) }
     }
-    _ = try InstanceLock.take(inStateFolder: second.path)
+    _ = try InstanceLock.acquire(inStateFolder: second.path)
   }
 }

@@ -328,7 +328,7 @@ extension JSON {
   @Test("a client that asks and does not read gets no further calls begun, and all its answers in the end")
   func backpressure() async throws {
     var limits = ControlLimits()
-    limits.easyBacklog = 1 << 14
+    limits.pausingBacklog = 1 << 14
     let handler = ScriptedHandler()
     try await serving(handler, limits: limits) { path, _ in
       let client = try await onThread { try RawClient(path: path) }

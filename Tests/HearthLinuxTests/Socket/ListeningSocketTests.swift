@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import HearthControl
 import HearthLinux
 import TestSupport
 import Testing
@@ -66,7 +67,7 @@ import Testing
   @Test("says when the path is too long for a socket")
   func tooLong() {
     let path = folder.file(String(repeating: "a", count: 107))
-    #expect(throws: ListeningSocket.Failure.tooLong(path: path)) { try ListeningSocket(path: path) }
+    #expect(throws: ListeningSocket.Failure.unfit(.tooLong(path))) { try ListeningSocket(path: path) }
   }
 
   @Test("removes its own file and not another's that has taken its place")

@@ -36,8 +36,8 @@ struct ServiceManagerTests {
       unsetenv("WATCHDOG_USEC")
       unsetenv("LISTEN_FDS")
       ServiceNotifier().ready(status: "Nobody listens.")
-      #expect(Watchdog.asked() == nil)
-      let socket = try PassedSocket.take()
+      #expect(Watchdog.requested() == nil)
+      let socket = try PassedSocket.adopt()
       #expect(socket == nil)
     }
   }
@@ -49,7 +49,7 @@ struct ServiceManagerTests {
       setenv("NOTIFY_SOCKET", manager.path, 1)
       setenv("WATCHDOG_USEC", "30000000", 1)
       setenv("WATCHDOG_PID", "\(getpid())", 1)
-      let watchdog = try #require(Watchdog.asked())
+      let watchdog = try #require(Watchdog.requested())
       #expect(watchdog.interval == .seconds(15))
 
       let clock = ManualClock()
@@ -82,7 +82,7 @@ struct ServiceManagerTests {
         setenv("LISTEN_PID", "\(getpid())", 1)
         setenv("LISTEN_FDS", "\(count)", 1)
         defer { #expect(getenv("LISTEN_FDS") == nil) }
-        return try PassedSocket.take()
+        return try PassedSocket.adopt()
       }
       let listening = try #require(UnixSocket.listening())
       #expect(try pass(listening) == 3)

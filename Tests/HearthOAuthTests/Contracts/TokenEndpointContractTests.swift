@@ -9,10 +9,10 @@ struct TokenEndpointContractTests {
   /// Those that exchange a refresh token.
   static let renewing = [
     real("OAuthTokenEndpoint, discovered", path: "/token", revokes: true) { base in
-      .oidc(try Issuer(base), OAuthClient(id: "h"))
+      .oauth(.discovered(try Issuer(base)), OAuthClient(id: "h"))
     },
     real("OAuthTokenEndpoint, named", path: "/token", revokes: true) {
-      .oauth2(try endpoints(at: $0), OAuthClient(id: "h"))
+      .oauth(.named(try endpoints(at: $0)), OAuthClient(id: "h"))
     },
     real("JSONTokenEndpoint", path: "/refresh", revokes: false) {
       .json(JSONBackend(refreshURL: try HTTPURL($0 + "/refresh")))

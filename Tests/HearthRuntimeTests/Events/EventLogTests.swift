@@ -1,6 +1,5 @@
 import HearthCore
 import Logging
-import Synchronization
 import TestSupport
 import Testing
 
@@ -17,31 +16,10 @@ import Testing
     }
   }
 
-  private final class Handler: LogHandler, Sendable {
-    let records: Mutex<[(Logger.Level, [String: String])]> = Mutex([])
-    var logLevel: Logger.Level {
-      get { .trace }
-      set {}
-    }
-    var metadata: Logger.Metadata {
-      get { [:] }
-      set {}
-    }
-    subscript(metadataKey _: String) -> Logger.Metadata.Value? {
-      get { nil }
-      set {}
-    }
-
-    func log(event: LogEvent) {
-      let fields = (event.metadata ?? [:]).mapValues(\.description)
-      records.withLock { $0.append((event.level, fields)) }
-    }
-  }
-
   private func recorded(_ event: SessionEvent, _ snapshot: SessionStatus) -> [Record] {
-    let handler = Handler()
-    EventLog(logger: Logger(label: "test") { _ in handler }).session(event, snapshot)
-    return handler.records.withLock(\.self).map { Record($0.0, $0.1["HEARTH_EVENT"] ?? "", $0.1) }
+    let log = LogRecorder()
+    EventLog(logger: log.logger).session(event, snapshot)
+    return log.records.map { Record($0.level, $0.fields["HEARTH_EVENT"] ?? "", $0.fields) }
   }
 
   private let first = Token.sample(1).fingerprint

@@ -1,6 +1,4 @@
 import HearthCore
-import Logging
-import Synchronization
 import TestSupport
 import Testing
 
@@ -10,25 +8,9 @@ import Testing
 struct SetAsideTests {
   let bench = Bench()
 
-  private final class Lines: LogHandler, Sendable {
-    let records = Mutex<[String]>([])
-
-    func log(event: LogEvent) {
-      let fields = (event.metadata ?? [:]).map { "\($0.key)=\($0.value)" }.sorted()
-      records.withLock { $0.append((["\(event.message)"] + fields).joined(separator: " | ")) }
-    }
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-      get { nil }
-      set {}
-    }
-    var metadata: Logger.Metadata {
-      get { [:] }
-      set {}
-    }
-    var logLevel: Logger.Level {
-      get { .trace }
-      set {}
+  private func lines(of log: LogRecorder) -> [String] {
+    log.records.map { record in
+      ([record.message] + record.fields.map { "\($0.key)=\($0.value)" }.sorted()).joined(separator: " | ")
     }
   }
 
@@ -104,8 +86,8 @@ struct SetAsideTests {
 
   @Test("What a write sets aside is told with the reason, and with nothing of what stands in it")
   func told() async throws {
-    let lines = Lines()
-    let logger = Logger(label: "test") { _ in lines }
+    let log = LogRecorder()
+    let logger = log.logger
     let store = FileCredentialStore(
       account: bench.account, path: bench.defaultPath, isConfiguredPath: false, protection: .none, keyFile: nil,
       accounts: AccountsFile(path: bench.accountsPath, files: bench.files, clock: bench.clock, logger: logger),
@@ -115,7 +97,7 @@ struct SetAsideTests {
     try await store.write(bench.credential(2))
     bench.files.put(#"{"version":7,"grant":"access-7"}"#, at: bench.defaultPath)
     try await store.write(bench.credential(2))
-    let records = lines.records.withLock(\.self)
+    let records = lines(of: log)
     #expect(records.count == 2)
     let why = "its field \"grant.tokenType\" has characters that it cannot have"
     #expect(records[0].contains("cannot be understood (\(why)) and was moved to"))
@@ -136,17 +118,17 @@ struct SetAsideTests {
       (#"{"version":0,"accounts":{}}"#, "its version is not a known one"),
     ])
   func accounts(text: String, why: String) async throws {
-    let lines = Lines()
+    let log = LogRecorder()
     bench.files.addFolder(Bench.state)
     for text in ["[older", text] {
       bench.files.put(text, at: bench.accountsPath)
       let accounts = AccountsFile(
-        path: bench.accountsPath, files: bench.files, clock: bench.clock, logger: Logger(label: "test") { _ in lines })
+        path: bench.accountsPath, files: bench.files, clock: bench.clock, logger: log.logger)
       #expect(try await accounts.known(bench.account) == KnownAccount())
       bench.clock.advance(by: .seconds(1))
     }
     #expect(kept("corrupt", of: bench.accountsPath) == [text])
-    let record = lines.records.withLock { $0.last ?? "" }
+    let record = lines(of: log).last ?? ""
     #expect(record.hasPrefix("accounts.json cannot be understood (\(why)) and was moved to "))
     #expect(record.hasSuffix("| HEARTH_ERROR=\(why)") && !record.contains("secret"))
   }

@@ -35,9 +35,9 @@ package enum ClockContract {
     },
     ClockFact("a sleep ends at its deadline and not before") { bench in
       let clock = bench.clock
-      let deadline = clock.now() + .milliseconds(40)
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {
+          let deadline = clock.now() + .milliseconds(40)
           await clock.sleep(until: deadline)
           let now = clock.now()
           try expect(now >= deadline, "the sleep lasts until \(deadline), it ended at \(now)")

@@ -2,11 +2,11 @@ import Dispatch
 import HearthCore
 import Synchronization
 
-/// Runs blocking calls one after the other on a thread of its own, and lets nobody wait for one longer than the limit.
+/// Runs blocking calls one after the other on a thread of its own; no caller waits longer than the limit.
 ///
-/// A call that hangs keeps its thread; those behind it are answered when their time is up, and are not made any more.
-struct BlockingLane: Sendable {
-  /// Either the caller or the clock gets the one answer.
+/// A call that hangs keeps the thread. The calls behind it fail when their time is up, and are not made any more.
+struct BlockingCallQueue: Sendable {
+  /// Resumes the caller once, with the result or with the timeout, whichever comes first.
   private final class Race<Value: Sendable>: Sendable {
     private let continuation: Mutex<CheckedContinuation<Result<Value, FileError>, Never>?>
 

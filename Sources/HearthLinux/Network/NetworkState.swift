@@ -1,8 +1,10 @@
-/// What is known of this machine's network, so that what comes is told from what is only told again.
+/// The links, addresses and routes of this machine as far as they are known, so that a change can be told from a
+/// repetition.
 ///
-/// Worth a hint are a way out (a default route), an address that reaches further than its link, and a link that works
-/// again and has one of them. Containers' own links, and what goes away or is renewed, are worth none.
-struct NetworkPicture: Sendable {
+/// Three changes are worth a hint: a new default route, a new address that reaches further than its link, and a link that
+/// works again and has one of the two. The links of containers are worth none, nor is anything that goes away or is
+/// renewed.
+struct NetworkState: Sendable {
   private struct Link {
     var isRunning: Bool
     var isContainers: Bool
@@ -12,14 +14,14 @@ struct NetworkPicture: Sendable {
   private var addresses: Set<RouteMessage.Address> = []
   private var routes: Set<RouteMessage.Route> = []
 
-  /// Takes a message in; true where a connection that failed may succeed now. `isListed`: it tells of what was there
-  /// already.
-  mutating func take(_ message: RouteMessage, isListed: Bool) -> Bool {
+  /// Applies a message; returns true where a connection that failed may succeed now. `isListed`: the message is part of a
+  /// list of what was there before.
+  mutating func apply(_ message: RouteMessage, isListed: Bool) -> Bool {
     switch message {
     case .link(let interface, let isRunning, let isUp, let kind):
       let wasRunning = links[interface]?.isRunning ?? isRunning
       links[interface] = Link(isRunning: isRunning, isContainers: ["bridge", "veth"].contains(kind))
-      // The kernel takes the routes of a link that is switched off away without a word.
+      // The kernel sends no message for the routes of a link that is switched off.
       if !isUp { routes = routes.filter { $0.interface != interface } }
       return isRunning && !wasRunning && leadsOut(interface)
     case .linkGone(let interface):
@@ -34,7 +36,7 @@ struct NetworkPicture: Sendable {
       addresses.remove(address)
       return false
     case .defaultRoute(let route, let replaces):
-      if replaces { routes = routes.filter { $0 == route || !$0.standsLike(route) } }
+      if replaces { routes = routes.filter { $0 == route || !$0.replaces(route) } }
       return routes.insert(route).inserted && !isListed
     case .defaultRouteGone(let route):
       routes.remove(route)
@@ -44,8 +46,8 @@ struct NetworkPicture: Sendable {
     }
   }
 
-  /// Messages were lost: all that is told from now on is new.
-  mutating func forget() { self = NetworkPicture() }
+  /// Messages were lost: whatever comes from now on counts as new.
+  mutating func reset() { self = NetworkState() }
 
   private func leadsOut(_ interface: UInt32) -> Bool {
     routes.contains { $0.interface == interface }

@@ -1,0 +1,31 @@
+import Glibc
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import HearthLinux
+
+@Suite("What other users can cause in the log is bounded", .timeLimit(.minutes(1))) struct RejectionLogTests {
+  @Test("Of many connections of another user the first is told, and the others as one")
+  func otherUsers() async throws {
+    let log = LogRecorder()
+    // Just before the minute is over, so that the second line need not be waited for.
+    let looks = Atomic<Int>(0)
+    let elapsed: @Sendable () -> Duration = {
+      looks.add(1, ordering: .relaxed).newValue == 1 ? .zero : ControlServer.rejectionInterval - .milliseconds(1)
+    }
+    try await serving(user: getuid() + 1, log: log, elapsed: elapsed) { path, _ in
+      try await onThread {
+        for _ in 0..<20 {
+          let answers = try RawClient(path: path).receiveAll()
+          #expect(answers.isEmpty)
+        }
+      }
+      var lines = log.stream.makeAsyncIterator()
+      #expect(await lines.next()?.message == "A process of user \(getuid()) (pid \(getpid())) was turned away.")
+      let second = try #require(await lines.next()).message
+      #expect(second.hasPrefix("Processes of other users were turned away "))
+      #expect(second.hasSuffix("; the last was of user \(getuid()) (pid \(getpid()))."))
+    }
+  }
+}
