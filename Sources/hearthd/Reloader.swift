@@ -51,14 +51,15 @@ actor Reloader {
     do throws(ConfigurationError) {
       fresh = try Configuration.load(from: setup.places).configuration
     } catch {
-      log.configurationRefused(error.description)
+      log.record(.configurationRefused(error.description))
       throw ReloadFailure(message: error.description)
     }
     ServiceNotifier().reloading()
     await apply(fresh)
     await outbox.receive(from: sessions.accounts)
-    log.reloaded(version: hearthVersion)
-    hub.publish(EventHub.News(.daemonReloaded, topic: .daemon, account: nil, params: [:]))
+    let event = Event.reloaded(version: HearthVersion.text)
+    log.record(event)
+    hub.publish(event)
     status.ready()
   }
 
@@ -75,7 +76,7 @@ actor Reloader {
     for account in old.accounts where !fresh.accounts.contains(where: { $0.name == account.name }) {
       stores[account.name] = nil
       await sessions.set(nil, for: account.name)
-      hub.sessionIsGone(account.name)
+      hub.remove(account.name)
       status.sessionIs(account.name, nil)
     }
     // Each waits for its own refresh in flight, and for no other's.
@@ -101,7 +102,7 @@ actor Reloader {
     do {
       await sessions.set(try builder.session(for: account, in: store, refresh: refresh), for: account.name)
     } catch {
-      log.configurationRefused("The account \(account.name) cannot be served: \(error)")
+      log.record(.configurationRefused("The account \(account.name) cannot be served: \(error)"))
     }
   }
 }

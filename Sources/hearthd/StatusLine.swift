@@ -1,4 +1,3 @@
-import HearthControl
 import HearthCore
 import HearthLinux
 import Synchronization
@@ -7,8 +6,8 @@ import Synchronization
 final class StatusLine: Sendable {
   private struct State {
     var sessions: [AccountName: SessionState] = [:]
-    var outbox = OutboxStatsReport()
-    var told = ""
+    var outbox = OutboxStats()
+    var sent = ""
     var isReady = false
   }
 
@@ -17,14 +16,14 @@ final class StatusLine: Sendable {
 
   func sessionIs(_ account: AccountName, _ session: SessionState?) { change { $0.sessions[account] = session } }
 
-  func outboxIs(_ stats: OutboxStatsReport) { change { $0.outbox = stats } }
+  func outboxIs(_ stats: OutboxStats) { change { $0.outbox = stats } }
 
   /// Tells the service manager that the daemon serves, or serves again.
   func ready() {
     state.withLock { state in
       state.isReady = true
-      state.told = Self.text(state)
-      notifier.ready(status: state.told)
+      state.sent = Self.text(state)
+      notifier.ready(status: state.sent)
     }
   }
 
@@ -32,8 +31,8 @@ final class StatusLine: Sendable {
     state.withLock { state in
       body(&state)
       let text = Self.text(state)
-      guard state.isReady, text != state.told else { return }
-      state.told = text
+      guard state.isReady, text != state.sent else { return }
+      state.sent = text
       notifier.status(text)
     }
   }

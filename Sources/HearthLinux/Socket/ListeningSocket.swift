@@ -23,7 +23,7 @@ package struct ListeningSocket: Sendable {
 
     package var description: String {
       switch self {
-      case .tooLong(let path): SocketPath.Flaw.tooLong(path).description
+      case .tooLong(let path): SocketPath.Failure.tooLong(path).description
       case .notASocket(let path): "\(path) is no socket: it is left alone, and nothing can listen there."
       case .taken(let path): "The socket \(path) is taken by a running daemon."
       case .system(let path, let call, let code):

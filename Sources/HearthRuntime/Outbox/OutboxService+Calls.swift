@@ -61,7 +61,9 @@ extension OutboxService {
   package func list(_ query: OutboxQuery) async throws(OutboxError) -> OutboxPage {
     if let account = query.account { try know(account) }
     guard (1...1000).contains(query.limit) else { throw .invalidRequest("limit: it is not between 1 and 1000") }
-    if let cursor = query.cursor, Int64(cursor) == nil { throw .invalidRequest("cursor: it is none of ours") }
+    if let cursor = query.cursor, Int64(cursor) == nil {
+      throw .invalidRequest("cursor: outbox.list has given no such cursor; leave it out to begin with the oldest item")
+    }
     do {
       let page = try await store.list(query)
       return OutboxPage(items: page.items.map(shown), cursor: page.cursor)

@@ -244,13 +244,13 @@ package actor OutboxService {
     let previous = account.announcedReason
     accounts[name]?.announcedReason = account.pausedReason
     if let reason = account.pausedReason {
-      log.notice(
-        "Account \(name): sending stands still (\(reason)).", metadata: Self.metadata("outbox.paused", name, reason))
-      tell([.paused(name, reason: reason)])
+      let event = OutboxEvent.paused(name, reason: reason)
+      EventLog(logger: log).record(.outbox(event))
+      tell([event])
     } else if let previous {
-      log.notice(
-        "Account \(name): sending goes on.", metadata: Self.metadata("outbox.resumed", name, previous))
-      tell([.resumed(name, reason: previous)])
+      let event = OutboxEvent.resumed(name, reason: previous)
+      EventLog(logger: log).record(.outbox(event))
+      tell([event])
     }
   }
 
@@ -266,13 +266,7 @@ package actor OutboxService {
   }
 
   func warn(of items: [OutboxItem]) {
-    for item in items where item.state == .dead || item.state == .held {
-      var metadata = Self.metadata(
-        item.state == .dead ? "outbox.itemDead" : "outbox.itemHeld", item.account, item.reason?.rawValue ?? "")
-      metadata["HEARTH_ITEM"] = "\(item.id)"
-      metadata["HEARTH_STATUS"] = "\(item.lastStatus.map(String.init) ?? "")"
-      log.warning("Item \(item.id) is \(item.state.rawValue): \(item.reason?.rawValue ?? "").", metadata: metadata)
-    }
+    for event in items.compactMap(OutboxEvent.init) { EventLog(logger: log).record(.outbox(event)) }
   }
 
   /// Tells in the order in which it happened: callers hear from the store in another.
@@ -297,10 +291,6 @@ package actor OutboxService {
     guard !news.isEmpty || overview != told else { return }
     told = overview
     announce(news, overview)
-  }
-
-  private static func metadata(_ event: String, _ account: AccountName, _ reason: String) -> Logger.Metadata {
-    ["HEARTH_EVENT": "\(event)", "HEARTH_ACCOUNT": "\(account)", "HEARTH_REASON": "\(reason)"]
   }
 
   /// As people see it: what was taken ahead and not sent yet is pending.

@@ -122,7 +122,7 @@ extension FileCredentialStore {
   private func tellSetAside(_ what: String, _ why: String, _ place: CredentialPlace, _ newPath: String) {
     logger.warning(
       "\(place.file) \(what) (\(why)) and was moved to \(newPath) before it was written anew.",
-      metadata: ["HEARTH_EVENT": "credential.setAside", "HEARTH_ERROR": "\(why)"])
+      metadata: ["HEARTH_EVENT": "\(EventName.credentialSetAside.rawValue)", "HEARTH_ERROR": "\(why)"])
   }
 
   /// A look that also makes sure that a file which is there can be read, down to its grant.

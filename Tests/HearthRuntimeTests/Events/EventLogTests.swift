@@ -40,7 +40,7 @@ import Testing
 
   private func recorded(_ event: SessionEvent, _ snapshot: SessionStatus) -> [Record] {
     let handler = Handler()
-    EventLog(logger: Logger(label: "test") { _ in handler }).session(event, snapshot)
+    EventLog(logger: Logger(label: "test") { _ in handler }).record(.session(event, snapshot))
     return handler.records.withLock(\.self).map { Record($0.0, $0.1["HEARTH_EVENT"] ?? "", $0.1) }
   }
 
