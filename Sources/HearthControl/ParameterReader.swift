@@ -81,7 +81,7 @@ package struct ParameterReader {
     return try Self.choice(text, of: type, as: prefix + name)
   }
 
-  /// The choice that a text names; -32602 for the parameter `name` where it is none.
+  /// The choice that a text names. A text that names no choice is -32602 for the parameter `name`.
   package static func choice<Choice: RawRepresentable & CaseIterable>(
     _ text: String, of type: Choice.Type = Choice.self, as name: String
   ) throws(RPCError) -> Choice where Choice.RawValue == String {
@@ -96,7 +96,7 @@ package struct ParameterReader {
     try optionalString(name).map { (text) throws(RPCError) in try Self.time(text, as: name) }
   }
 
-  /// The time that a text names; -32602 for the parameter `name` where it is none.
+  /// The time that a text names (RFC 3339). Any other text is -32602 for the parameter `name`.
   package static func time(_ text: String, as name: String) throws(RPCError) -> Timestamp {
     guard let time = Timestamp(rfc3339: text) else {
       throw .invalidParams("The parameter \"\(name)\" must be a time of RFC 3339, such as 2026-11-21T10:00:00Z.")

@@ -10,7 +10,7 @@ package struct Reply<Value: WireValue>: Sendable {
 package struct ControlClient: ~Copyable {
   /// Why a call has no result. The description is one sentence for people.
   package enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Nobody listens there, or whoever does closed the connection at once.
+    /// Nothing listens there, or the listener closed the connection at once.
     case noDaemon(path: String)
     case unreachable(path: String, reason: String)
     /// The server runs under another user id: nothing was sent to it.

@@ -28,7 +28,7 @@ extension RPCError {
     RPCError(.overloaded, message: message)
   }
 
-  /// For a name that may be none of an account's.
+  /// `name` is what the caller gave; no account need be able to have it.
   package static func unknownAccount(_ name: String) -> RPCError {
     let error = RPCError(.unknownAccount, message: "There is no account \"\(name)\" in the configuration.")
     var data = error.data ?? [:]

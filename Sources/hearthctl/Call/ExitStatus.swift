@@ -13,7 +13,7 @@ enum ExitStatus: Int32, CaseIterable {
   case noDaemon = 6
   case usage = 64
 
-  /// What a session's state means for whoever asked for its status.
+  /// What a session's state means for a command that asked for it.
   init(_ session: SessionStatus) {
     switch session.state {
     case .authenticated: self = session.token.map { $0.health(at: .now) != .expired } == true ? .done : .later
