@@ -66,7 +66,7 @@ let package = Package(
   ],
   targets: [
     library("HearthCore"),
-    library("HearthControl"),
+    library("HearthControl", ["HearthCore"]),
     library("HearthRuntime", ["HearthCore", "HearthControl", .logging]),
     library("HearthLinux", ["HearthCore", "HearthControl", "CSystemd", "CLinux", .logging, .nio, .nioPosix]),
     library(
@@ -84,7 +84,7 @@ let package = Package(
         "HearthCore", "HearthControl", "HearthRuntime", "HearthLinux", "HearthOAuth", "HearthStorage",
         .argumentParser, .logging, .serviceLifecycle, .tomlKit,
       ]),
-    program("hearthctl", ["HearthControl", .argumentParser]),
+    program("hearthctl", ["HearthControl", "HearthCore", .argumentParser]),
     program("hearth-sandbox", [.argumentParser, .crypto, .hummingbird, .logging, .nio, .serviceLifecycle]),
     .executableTarget(
       name: "hearth-bench",
@@ -111,7 +111,7 @@ let package = Package(
       "HearthStorageTests", ["HearthCore", "HearthLinux", "HearthStorage", "CDiskFaults", .crypto, .grdb, .logging]),
     tests("hearthdTests", ["hearthd", .argumentParser, .logging]),
     tests("SandboxTests", ["hearth-sandbox", .argumentParser, .hummingbird, .hummingbirdTesting, .logging, .nio]),
-    tests("hearthctlTests", ["hearthctl"]),
+    tests("hearthctlTests", ["HearthControl", "HearthCore", "hearthctl"]),
     tests("ArchitectureTests", []),
     tests(
       "EndToEndTests", ["HearthControl", "HearthCore", "hearthd", "hearthctl", "hearth-sandbox", .grdb],

@@ -25,7 +25,7 @@ struct DaemonCosts: AsyncParsableCommand {
     let home = scratch.makeFolder("daemon")
     let daemon = try RunningDaemon(folder: home, configuration: configuration(of: sandbox))
     let grant = try await sandbox.grant()
-    try daemon.call(.sessionImport, ["account": "work", "refreshToken": .string(grant.refreshToken)])
+    try daemon.call(ImportGrant.name, ["account": "work", "refreshToken": .string(grant.refreshToken)])
     await memory(of: daemon)
     try await commandLine(daemon)
     try await draining(daemon, sandbox, token: grant.accessToken)
@@ -104,9 +104,9 @@ struct DaemonCosts: AsyncParsableCommand {
         try fill(daemon, sandbox.url, contest)
         try await sandbox.setDelay(contest.delay)
         let start = ContinuousClock.now
-        try daemon.call(.outboxResume, ["account": "work"])
+        try daemon.call(ResumeOutbox.name, ["account": "work"])
         let stats = try daemon.call(
-          .outboxFlush, ["account": "work", "timeoutSeconds": 300], within: .seconds(310))
+          FlushOutbox.name, ["account": "work", "timeoutSeconds": 300], within: .seconds(310))
         let duration = ContinuousClock.now - start
         guard stats["pending"] == 0, stats["inFlight"] == 0, stats["waiting"] == 0, stats["dead"] == 0 else {
           throw BenchFailure(description: "The outbox is not drained: \(stats)")
@@ -128,7 +128,7 @@ struct DaemonCosts: AsyncParsableCommand {
   }
 
   private func fill(_ daemon: RunningDaemon, _ url: String, _ contest: Contest) throws {
-    try daemon.call(.outboxPause, ["account": "work"])
+    try daemon.call(PauseOutbox.name, ["account": "work"])
     var left = contest.items
     while left > 0 {
       let number = min(left, 500)
@@ -139,7 +139,7 @@ struct DaemonCosts: AsyncParsableCommand {
           "lane": .string("lane \(index % max(contest.lanes, 1))"), "unordered": .bool(contest.lanes == 0),
         ]
       }
-      try daemon.call(.outboxEnqueueMany, ["items": .array(drafts)])
+      try daemon.call(EnqueueMany.name, ["items": .array(drafts)])
     }
   }
 }

@@ -65,7 +65,7 @@ struct OutboxScale: AsyncParsableCommand {
     for folder in folders {
       let daemon = try RunningDaemon(folder: folder, configuration: FilledOutbox.configuration)
       try daemon.call(
-        .sessionImport, ["account": "work", "accessToken": "token", "refreshToken": "token", "expiresIn": 86_400])
+        ImportGrant.name, ["account": "work", "accessToken": "token", "refreshToken": "token", "expiresIn": 86_400])
       daemon.stop()
     }
     var ready = [Sample(), Sample()]
@@ -75,7 +75,7 @@ struct OutboxScale: AsyncParsableCommand {
         let daemon = try RunningDaemon(folder: folders[side], configuration: FilledOutbox.configuration)
         ready[side].add(daemon.untilReady)
         answered[side].add(daemon.untilAnswered)
-        let stats = try daemon.call(.outboxGetStats)
+        let stats = try daemon.call(GetOutboxStats.name)
         let left = ["pending", "inFlight", "waiting"].reduce(0) { $0 + (stats[$1]?.int ?? 0) }
         let expected = [small, large][side]
         guard left >= expected * 9 / 10 else { throw BenchFailure(description: "Items are missing: \(stats)") }

@@ -22,12 +22,12 @@ final class RunningDaemon {
     try notifications.awaitReady()
     untilReady = ContinuousClock.now - start
     var client = try ControlClient(path: socket)
-    _ = try client.call(.outboxGetStats)
+    _ = try client.call(GetOutboxStats.name)
     untilAnswered = ContinuousClock.now - start
   }
 
   @discardableResult
-  func call(_ method: Method, _ params: JSONObject = [:], within limit: Duration? = .seconds(60)) throws -> JSON {
+  func call(_ method: String, _ params: JSONObject = [:], within limit: Duration? = .seconds(60)) throws -> JSON {
     var client = try ControlClient(path: socket)
     return try client.call(method, params, within: limit)
   }

@@ -12,7 +12,6 @@ struct Hearthctl: ParsableCommand {
     version: "hearthctl \(HearthVersion.text)",
     subcommands: [
       StatusVerb.self, LoginVerb.self, LogoutVerb.self, TokenVerb.self, RefreshVerb.self, LockVerb.self,
-      UnlockVerb.self, OutboxVerb.self, RequestVerb.self, EventsVerb.self, MetricsVerb.self, DoctorVerb.self,
-      RPCVerb.self,
+      UnlockVerb.self, OutboxVerb.self, EventsVerb.self, DoctorVerb.self, RPCVerb.self,
     ])
 }

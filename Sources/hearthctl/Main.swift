@@ -14,10 +14,12 @@ enum Main {
     } catch let failure as CommandFailure {
       if let message = failure.message { Output.error(message) }
       exit(failure.status.rawValue)
+    } catch let failure as ControlClient.Failure {
+      Output.error(failure.description)
+      exit(ExitStatus(failure).rawValue)
     } catch let error as RPCError {
-      let failure = CommandFailure(error)
       Output.error(error.message)
-      exit(failure.status.rawValue)
+      exit(ExitStatus(error).rawValue)
     } catch let error as ValidationError {
       Output.error(error.message)
       Output.note("See '\(Verbs.command(in: line)) --help' for more information.")

@@ -32,8 +32,8 @@ struct Daemon {
   private let server: ControlServer
   private let senders: (token: HTTPSender, api: HTTPSender)
   private let reloader: Reloader
-  /// What the sessions have to say to the outbox, in order.
-  private let sessionNews: AsyncStream<SessionUpdate>
+  /// What the outbox has to know of the sessions, in order.
+  private let sessionUpdates: AsyncStream<SessionUpdate>
 
   private enum SessionUpdate: Sendable {
     case changed(SessionStatus)
@@ -57,7 +57,7 @@ struct Daemon {
       logger.error("The outbox was broken. It was moved to \(place) whole, and a new one was begun.")
     }
     // Nothing may fail from here on: senders must be shut down.
-    let userAgent = "hearth/\(hearthVersion)"
+    let userAgent = "hearth/\(HearthVersion.text)"
     senders = (
       HTTPSender(connections: .fresh, userAgent: userAgent, clock: clock),
       HTTPSender(connections: .kept, userAgent: userAgent, clock: clock)
@@ -67,33 +67,35 @@ struct Daemon {
       store: store, bearers: sessions, api: api, clock: clock,
       settings: configuration.outbox, accounts: [:], log: logger,
       publish: { [status] events, overview in
-        hub.outboxIs(overview, news: events.map(\.news))
-        status.outboxIs(overview.all.report)
+        hub.update(overview, after: events)
+        status.outboxIs(overview.all)
       })
-    let (sessionNews, sessionFeed) = AsyncStream<SessionUpdate>.makeStream()
-    self.sessionNews = sessionNews
+    let (sessionUpdates, updates) = AsyncStream<SessionUpdate>.makeStream()
+    self.sessionUpdates = sessionUpdates
     let builder = SessionBuilder(
       state: setup.state, clock: clock, watch: InotifyWatch(logger: logger), logger: logger,
       sender: senders.token, api: api,
-      timeTold: { sessionFeed.yield(.timeTold(skew: $0)) },
-      announce: { [status] news, snapshot, issuer in
-        hub.sessionIs(snapshot, issuer: issuer, news: news)
-        for event in news { log.session(event, snapshot) }
-        sessionFeed.yield(.changed(snapshot))
-        status.sessionIs(snapshot.account, snapshot.state)
+      timeTold: { updates.yield(.timeTold(skew: $0)) },
+      announce: { [status] events, session, issuer in
+        var session = session
+        session.issuer = issuer
+        hub.update(session, after: events)
+        for event in events { log.record(.session(event, session)) }
+        updates.yield(.changed(session))
+        status.sessionIs(session.account, session.state)
       })
     let reloader = Reloader(
       setup: setup, builder: builder, sessions: sessions, outbox: outbox, hub: hub, log: log, status: status)
     self.reloader = reloader
-    let facts = DaemonFacts(
-      version: hearthVersion, pid: Int(getpid()), startedAt: clock.now(),
+    let info = DaemonInfo(
+      pid: Int(getpid()), startedAt: clock.now(),
       paths: [
         ("configuration", setup.configurationPath), ("state", setup.state.folder),
         ("credentials", setup.state.credentials), ("outbox", setup.state.outbox),
         ("socket", socket.path ?? setup.socketPath),
       ])
     let control = ControlService(
-      sessions: sessions, outbox: outbox, hub: hub, clock: clock, facts: facts,
+      sessions: sessions, outbox: outbox, hub: hub, clock: clock, info: info,
       token: { Token(hashing: $0) },
       reload: { () async throws(ReloadFailure) in try await reloader.reload() })
     server = ControlServer(
@@ -123,7 +125,7 @@ struct Daemon {
       tasks.addTask { try await group.run() }
       tasks.addTask { await heedSignals(of: group) }
       await outbox.waitForSessions(of: sessions.accounts)
-      log.started(version: hearthVersion)
+      log.record(.started(version: HearthVersion.text))
       status.ready()
       try await tasks.next()
       tasks.cancelAll()
@@ -155,8 +157,8 @@ struct Daemon {
   }
 
   private func feedOutbox() async {
-    for await news in sessionNews {
-      switch news {
+    for await update in sessionUpdates {
+      switch update {
       case .changed(let snapshot):
         await outbox.sessionChanged(
           snapshot.account, permission: snapshot.outboxPermission, knownSubject: snapshot.subject,
@@ -188,7 +190,7 @@ struct Daemon {
       for await signal in signals {
         switch signal {
         case .stop:
-          log.stopping(version: hearthVersion)
+          log.record(.stopping(version: HearthVersion.text))
           let patience = await reloader.stopPatience + Self.stopMargin
           ServiceNotifier().stopping(within: patience)
           await group.triggerGracefulShutdown()

@@ -22,7 +22,7 @@ enum Main {
     }
     let options = parsedOptions()
     if options.version {
-      print("hearthd \(hearthVersion)")
+      print("hearthd \(HearthVersion.text)")
       return
     }
     let places = options.places(
@@ -68,7 +68,7 @@ enum Main {
     } catch {
       if Journal.isStandardError() {
         DaemonLog.bootstrap(threshold: threshold)
-        EventLog(logger: Logger(label: "hearthd")).configurationRefused(error.description)
+        EventLog(logger: Logger(label: "hearthd")).record(.configurationRefused(error.description))
       } else {
         say(error.description)
       }

@@ -49,14 +49,15 @@ actor Reloader {
     do throws(ConfigurationError) {
       fresh = try Configuration.load(from: setup.places).configuration
     } catch {
-      log.configurationRefused(error.description)
+      log.record(.configurationRefused(error.description))
       throw ReloadFailure(message: error.description)
     }
     ServiceNotifier().reloading()
     await apply(fresh)
     await outbox.waitForSessions(of: sessions.accounts)
-    log.reloaded(version: hearthVersion)
-    hub.publish(EventHub.News(.daemonReloaded, topic: .daemon, account: nil, params: [:]))
+    let event = Event.reloaded(version: HearthVersion.text)
+    log.record(event)
+    hub.publish(event)
     status.ready()
   }
 
@@ -73,7 +74,7 @@ actor Reloader {
     for account in old.accounts where !fresh.accounts.contains(where: { $0.name == account.name }) {
       stores[account.name] = nil
       await sessions.set(nil, for: account.name)
-      hub.sessionIsGone(account.name)
+      hub.remove(account.name)
       status.sessionIs(account.name, nil)
     }
     // Each new session waits for the refresh in flight of the one that it replaces, and for no other.

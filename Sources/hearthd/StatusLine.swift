@@ -1,4 +1,3 @@
-import HearthControl
 import HearthCore
 import HearthLinux
 import Synchronization
@@ -7,7 +6,7 @@ import Synchronization
 final class StatusLine: Sendable {
   private struct State {
     var sessions: [AccountName: SessionState] = [:]
-    var outbox = OutboxStatsReport()
+    var outbox = OutboxStats()
     var lastText = ""
     var isReady = false
   }
@@ -17,7 +16,7 @@ final class StatusLine: Sendable {
 
   func sessionIs(_ account: AccountName, _ session: SessionState?) { change { $0.sessions[account] = session } }
 
-  func outboxIs(_ stats: OutboxStatsReport) { change { $0.outbox = stats } }
+  func outboxIs(_ stats: OutboxStats) { change { $0.outbox = stats } }
 
   /// Tells the service manager that the daemon serves calls, for the first time or again after a reload.
   func ready() {

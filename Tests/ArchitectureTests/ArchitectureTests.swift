@@ -43,11 +43,11 @@ struct ArchitectureBiteTests {
   @Test(
     "a broken wall is named",
     arguments: [
-      ("HearthCore", "Synchronization"), ("HearthCore", "FoundationEssentials"), ("HearthControl", "HearthCore"),
+      ("HearthCore", "Synchronization"), ("HearthCore", "FoundationEssentials"), ("HearthControl", "HearthRuntime"),
       ("HearthControl", "Foundation"), ("HearthRuntime", "HearthLinux"), ("HearthRuntime", "GRDB"),
       ("HearthLinux", "HearthRuntime"), ("HearthLinux", "HearthStorage"), ("HearthOAuth", "HearthLinux"),
       ("HearthStorage", "HearthOAuth"), ("hearthctl", "GRDB"), ("hearthctl", "AsyncHTTPClient"),
-      ("hearthctl", "HearthCore"), ("hearthctl", "Foundation"), ("hearthd", "Hummingbird"),
+      ("hearthctl", "HearthRuntime"), ("hearthctl", "Foundation"), ("hearthd", "Hummingbird"),
       ("hearth-sandbox", "HearthControl"), ("NewTarget", "Glibc"),
     ])
   func walls(_ target: String, _ module: String) {

@@ -8,8 +8,8 @@ enum Walls {
   static let allowed: [String: Set<String>] = [
     "CLinux": [],
     "HearthCore": [],
-    // Glibc for the client's socket.
-    "HearthControl": ["FoundationEssentials", "Glibc"],
+    // Core because the wire carries its values; Glibc for the client's socket.
+    "HearthControl": ["HearthCore", "Glibc"],
     "HearthRuntime": ["HearthCore", "HearthControl", "Logging", "Synchronization"],
     "HearthLinux": rim.union(nio).union(["CLinux", "CSystemd"]),
     "HearthOAuth": rim.union(nio).union(["AsyncHTTPClient", "Crypto", "CryptoExtras", "NIOHTTP1", "NIOSSL", "NIOTLS"]),
@@ -17,7 +17,7 @@ enum Walls {
     "hearthd": rim.union([
       "ArgumentParser", "HearthRuntime", "HearthLinux", "HearthOAuth", "HearthStorage", "ServiceLifecycle", "TOMLKit",
     ]),
-    "hearthctl": system.union(["ArgumentParser", "HearthControl"]),
+    "hearthctl": system.union(["ArgumentParser", "HearthControl", "HearthCore"]),
     "hearth-sandbox": system.union(nio).union([
       "ArgumentParser", "Crypto", "HTTPTypes", "Hummingbird", "Logging", "ServiceLifecycle",
     ]),

@@ -1,4 +1,5 @@
 import HearthControl
+import HearthCore
 import Testing
 
 @Suite(

@@ -40,7 +40,7 @@ import Testing
         for _ in 0..<50 {
           group.addTask {
             var client = try ControlClient(path: socket)
-            return try client.call(.sessionGetToken, ["account": "work"])["accessToken"]?.string
+            return try client.call(GetToken.name, ["account": "work"])["accessToken"]?.string
           }
         }
         return try await group.reduce(into: [String?]()) { $0.append($1) }
@@ -79,7 +79,7 @@ import Testing
       let socket = daemon.socket
       async let refresh: Void = {
         var client = try ControlClient(path: socket)
-        _ = try? client.call(.sessionRefresh, ["account": "work"])
+        _ = try? client.call(RefreshSession.name, ["account": "work"])
       }()
       try eventually("the provider has rotated") { try sandbox.refreshes() == 2 }
       try daemon.crash()
@@ -101,7 +101,7 @@ import Testing
       let socket = daemon.socket
       async let refresh: Void = {
         var client = try ControlClient(path: socket)
-        _ = try? client.call(.sessionRefresh, ["account": "work"])
+        _ = try? client.call(RefreshSession.name, ["account": "work"])
       }()
       try eventually("the refresh is in flight") { try sandbox.count("tokenCallsInFlight") == 1 }
       let start = ContinuousClock.now

@@ -74,7 +74,7 @@ import Testing
       let answer = try daemon.call("session.lock", ["account": "work"])
       #expect(answer["sessions"]?[0]?["state"] == "locked")
       let refusal = try daemon.refusal(of: "session.getToken", ["account": "work"])
-      #expect(refusal.code == 1003 && refusal.isRetryable && refusal.action == "unlock")
+      #expect(refusal.code == 1003 && refusal.isRetryable && refusal.data?["action"] == "unlock")
       try daemon.restart()
       let status = try daemon.waitFor("locked", "lockedByUser")
       #expect(status.subject == "2482" && status.message == #"Locked. Run "hearthctl unlock work"."#)
@@ -96,7 +96,7 @@ import Testing
       let socket = daemon.socket
       async let refresh: Void = {
         var client = try ControlClient(path: socket)
-        _ = try? client.call(.sessionRefresh, ["account": "work"])
+        _ = try? client.call(RefreshSession.name, ["account": "work"])
       }()
       try eventually("the refresh is in flight") { try sandbox.count("tokenCallsInFlight") == 1 }
       let answer = try daemon.call("session.lock", ["account": "work"])

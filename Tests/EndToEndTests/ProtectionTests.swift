@@ -38,7 +38,7 @@ import Testing
       // Root may connect to any socket.
       #expect(throws: ControlClient.Failure.disconnected) {
         var client = try ControlClient(path: daemon.socket, user: stage.user)
-        _ = try client.call(.daemonGetInfo)
+        _ = try client.call(GetInfo.name)
       }
       #expect(throws: ControlClient.Failure.foreignServer(path: daemon.socket, user: stage.user)) {
         _ = try ControlClient(path: daemon.socket)
@@ -47,7 +47,7 @@ import Testing
       for _ in 0..<50 {
         #expect(throws: ControlClient.Failure.disconnected) {
           var client = try ControlClient(path: daemon.socket, user: stage.user)
-          _ = try client.call(.daemonGetInfo)
+          _ = try client.call(GetInfo.name)
         }
       }
       let lines = try #require(daemon.process?.errors.split(separator: "\n").filter { $0.contains("turned away") })

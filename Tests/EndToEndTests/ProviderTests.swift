@@ -108,7 +108,7 @@ private let faketime = "/usr/bin/faketime"
       let socket = daemon.socket
       async let stuck: Void = {
         var client = try ControlClient(path: socket)
-        _ = try? client.call(.sessionRefresh, ["account": "slow"], within: .seconds(120))
+        _ = try? client.call(RefreshSession.name, ["account": "slow"], within: .seconds(120))
       }()
       try eventually("the refresh hangs") { try hanging.count("tokenCallsInFlight") == 1 }
       let start = ContinuousClock.now

@@ -195,7 +195,7 @@ import Testing
       let socket = daemon.socket
       async let refresh: Void = {
         var client = try ControlClient(path: socket)
-        _ = try? client.call(.sessionRefresh, ["account": "one"])
+        _ = try? client.call(RefreshSession.name, ["account": "one"])
       }()
       try eventually("the refresh is in flight") { try own.count("tokenCallsInFlight") == 1 }
       // Both change, and the first of them waits for its refresh.

@@ -14,10 +14,10 @@ import Testing
 
   @Test("says when nothing is set, and when the path is longer than a socket's can be")
   func flaws() {
-    #expect(throws: SocketPath.Flaw.unknown) { try SocketPath.resolve(option: nil, environment: [:]) }
+    #expect(throws: SocketPath.Failure.unknown) { try SocketPath.resolve(option: nil, environment: [:]) }
     let fits = "/" + String(repeating: "a", count: 106)
     #expect(throws: Never.self) { try SocketPath.resolve(option: fits, environment: [:]) }
-    #expect(throws: SocketPath.Flaw.tooLong(fits + "a")) {
+    #expect(throws: SocketPath.Failure.tooLong(fits + "a")) {
       try SocketPath.resolve(option: fits + "a", environment: [:])
     }
   }

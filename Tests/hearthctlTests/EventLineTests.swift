@@ -1,10 +1,11 @@
 import HearthControl
+import HearthCore
 import Testing
 
 @testable import hearthctl
 
 @Suite struct EventLineTests {
-  private func line(_ event: Event, _ params: JSONObject) -> String {
+  private func line(_ event: EventName, _ params: JSONObject) -> String {
     var whole: JSONObject = ["subscription": "s", "seq": 1, "time": "2026-11-21T10:00:00.000Z"]
     for member in params.members { whole[member.key] = member.value }
     return EventLine(Notification(event, params: whole)).text

@@ -1,4 +1,5 @@
 import HearthControl
+import HearthCore
 import Testing
 
 @testable import hearthctl
@@ -7,14 +8,14 @@ import Testing
   @Test("a session's status has the exit status of what it needs")
   func sessions() {
     #expect(ExitStatus(Samples.session()) == .done)
-    #expect(ExitStatus(Samples.session(health: "expiring")) == .done)
+    #expect(ExitStatus(Samples.session(health: .expiring)) == .done)
     #expect(ExitStatus(Samples.expired) == .later)
     #expect(ExitStatus(Samples.session(health: nil)) == .later)
     #expect(ExitStatus(Samples.locked) == .locked)
     #expect(ExitStatus(Samples.signedOut) == .signInNeeded)
-    #expect(ExitStatus(Samples.session(state: "reauthRequired", health: nil)) == .signInNeeded)
-    #expect(ExitStatus(Samples.session(state: "hydrating", health: nil)) == .later)
-    #expect(ExitStatus(Samples.session(state: "unheard-of")) == .failed)
+    #expect(ExitStatus(Samples.session(state: .reauthRequired(.refreshTokenRejected), health: nil)) == .signInNeeded)
+    #expect(ExitStatus(Samples.session(state: .hydrating, health: nil)) == .later)
+    #expect(ExitStatus(ControlClient.Failure.unknownResult(method: "session.get")) == .failed)
   }
 
   @Test(

@@ -1,5 +1,6 @@
 import Glibc
 import HearthControl
+import HearthCore
 import TestSupport
 import Testing
 
@@ -38,7 +39,7 @@ import Testing
     close(descriptor)
     unlink(path)
     let (_, again) = try await run(["outbox", "add", "work", "POST", "https://x", "-d", "@\(file)"]) { _ in
-      .result(["id": "item-2"])
+      .result(["id": "item-2", "state": "pending", "duplicate": false])
     }
     #expect(again[0].params["bodyBase64"] == "/wA=")
   }
@@ -59,14 +60,26 @@ import Testing
   @Test("outbox show puts on one line what a server said, and lets none of it act on the terminal")
   func outboxShow() async throws {
     let said = "422: \u{1B}]0;title\u{07}a\nstate  delivered\u{202E}b"
-    let (outcome, _) = try await run(["outbox", "show", "item-1"]) { _ in
-      .result(["id": "item-1", "state": "dead", "lastError": .string(said)])
-    }
+    var item = Samples.item
+    (item.state, item.reason, item.lastStatus, item.lastError) = (.dead, .rejected, 422, said)
+    let json = item.json
+    let (outcome, asked) = try await run(["outbox", "show", "item-1"]) { _ in .result(json) }
+    #expect(asked == [Request(id: 1, method: "outbox.get", params: ["id": "item-1"])])
     #expect(
       outcome.output == """
         id              item-1
+        account         work
+        lane            default
+        method          POST
+        url             https://api.example.com/a
         state           dead
+        reason          rejected
+        attempts        2
+        createdAt       2026-11-21T10:00:00.000Z
+        lastStatus      422
         lastError       422:  ]0;title a state  delivered b
+        idempotencyKey  k
+        bytes           12
 
         """)
   }
@@ -86,18 +99,18 @@ import Testing
   func flush() async throws {
     let (left, _) = try await run(["outbox", "flush"]) { request in
       request.method == "session.list"
-        ? .result(["sessions": [Samples.session().json]]) : .result(OutboxStatsReport(waiting: 1).json)
+        ? .result(["sessions": [Samples.session().json]]) : .result(Samples.stats(waiting: 1).json)
     }
     #expect(left.status == 5)
     #expect(left.errors == "hearthctl: 1 item is left to send: what is left waits for its time.\n")
     unlink(path)
     let (late, _) = try await run(["outbox", "flush", "--timeout", "0"]) { request in
-      request.method == "session.list" ? .result(["sessions": []]) : .result(OutboxStatsReport(pending: 1).json)
+      request.method == "session.list" ? .result(["sessions": []]) : .result(Samples.stats(pending: 1).json)
     }
     #expect(late.errors == "hearthctl: 1 item is left to send: time is up.\n")
     unlink(path)
     let (done, asked) = try await run(["outbox", "flush", "work", "--timeout", "3"]) { _ in
-      .result(OutboxStatsReport(held: 1).json)
+      .result(Samples.stats(held: 1).json)
     }
     #expect(done.status == 0)
     #expect(asked[0].params == ["account": "work", "timeoutSeconds": 3])
@@ -108,8 +121,8 @@ import Testing
     let (outcome, _) = try await run(["outbox", "flush"] + account) { request in
       switch (request.method, request.params["account"]?.string) {
       case ("session.list", _): .result(["sessions": [Samples.session().json, Samples.signedOut.json]])
-      case ("outbox.getStats", "home"), ("outbox.flush", nil): .result(OutboxStatsReport(pending: 1).json)
-      default: .result(OutboxStatsReport(pending: 1, paused: true, pausedReason: "signedOut").json)
+      case ("outbox.getStats", "home"), ("outbox.flush", nil): .result(Samples.stats(pending: 1).json)
+      default: .result(Samples.stats(pending: 1, pausedReason: "signedOut").json)
       }
     }
     #expect(outcome.status == 5)

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import HearthControl
+import HearthCore
 import Synchronization
 import TestSupport
 import Testing
@@ -62,18 +63,18 @@ import Testing
   }
 
   /// Of these accounts each needs its passphrase, which it was given when one was sent.
-  private func daemon(_ folder: TemporaryFolder, _ sessions: [SessionStatusReport]) -> FakeDaemon {
+  private func daemon(_ folder: TemporaryFolder, _ sessions: [SessionStatus]) -> FakeDaemon {
     FakeDaemon(path: folder.file("rpc.sock")) { request in
       let account = request.params["account"]?.string
-      let chosen = sessions.filter { account == nil || $0.account == account }
-      switch (Method(rawValue: request.method), request.params["passphrase"]) {
-      case (.sessionUnlock, nil) where account != nil:
-        return .error(.passphraseNeeded(account: account ?? "", message: "A passphrase is needed."))
-      case (.sessionUnlock, "wrong"):
-        return .error(.wrongPassphrase(account: account ?? "", message: "The passphrase is wrong."))
-      case (.sessionGet, _): return .result(chosen[0].json)
-      case (.sessionUnlock, .some), (.sessionList, _):
-        return .result(["sessions": .array(chosen.map { Samples.session($0.account).json })])
+      let chosen = sessions.filter { account == nil || $0.account.description == account }
+      switch (request.method, request.params["passphrase"]) {
+      case (UnlockSessions.name, nil) where account != nil:
+        return .error(RPCError(.passphraseNeeded, message: "A passphrase is needed."))
+      case (UnlockSessions.name, "wrong"):
+        return .error(RPCError(.wrongPassphrase, message: "The passphrase is wrong."))
+      case (GetSession.name, _): return .result(chosen[0].json)
+      case (UnlockSessions.name, .some), (ListSessions.name, _):
+        return .result(["sessions": .array(chosen.map { Samples.session("\($0.account)").json })])
       default: return .result(["sessions": .array(chosen.map(\.json))])
       }
     }
@@ -118,7 +119,8 @@ import Testing
   @Test("unlock without an account asks for each that needs it, and a wrong answer keeps none of the others locked")
   func all() async throws {
     let folder = TemporaryFolder()
-    let daemon = daemon(folder, [Samples.locked, Samples.session("other", state: "locked", health: nil)])
+    let other = Samples.session("other", state: .locked(.explicit(.user)), health: nil)
+    let daemon = daemon(folder, [Samples.locked, other])
     let outcome = try await run(
       ["unlock"], daemon,
       typing: [(prompt: "Passphrase for work: ", typed: "wrong"), (prompt: "Passphrase for other: ", typed: "sesame")])

@@ -1,5 +1,6 @@
 import Glibc
 import HearthControl
+import HearthCore
 import TestSupport
 import Testing
 
@@ -22,11 +23,11 @@ import Testing
   @Test("without a daemon every verb says so in one sentence and exits 6")
   func noDaemon() async throws {
     let verbs = [
-      ["status"], ["status", "work"], ["status", "--watch"], ["login", "work", "--device"], ["logout", "work"],
+      ["status"], ["status", "work"], ["status", "--watch"], ["login", "work"], ["logout", "work"],
       ["token", "work"], ["refresh", "work"], ["lock"], ["unlock"], ["outbox", "add", "work", "POST", "https://x"],
       ["outbox", "list"], ["outbox", "show", "1"], ["outbox", "retry", "1"], ["outbox", "cancel", "1"],
       ["outbox", "pause"], ["outbox", "resume"], ["outbox", "flush"], ["outbox", "stats"],
-      ["request", "work", "GET", "https://x"], ["events"], ["metrics"], ["rpc", "session.list"],
+      ["events"], ["rpc", "session.list"],
     ]
     for verb in verbs {
       let outcome = try await Program.run(verb + ["--json", "--socket", path])
@@ -49,7 +50,8 @@ import Testing
     "wrong usage exits 64",
     arguments: [
       ["bogus"], ["status", "--bogus"], ["token"], ["token", "work", "--min-valid", "x"],
-      ["token", "work", "--min-valid", "-1"], ["login", "work", "--device", "--browser"], ["outbox", "retry"],
+      ["token", "work", "--min-valid", "-1"], ["login", "work", "--device"], ["metrics"],
+      ["request", "work", "GET", "https://x"], ["outbox", "retry"],
       ["outbox", "retry", "1", "--dead", "work"], ["outbox", "add", "work", "POST"],
       ["outbox", "add", "work", "POST", "https://x", "-H", "nonsense"], ["rpc", "m", "[1]"], ["rpc", "m", "{"],
       ["login", "work", "--refresh-token-stdin"], ["status", "--socket", String(repeating: "x", count: 108)],
@@ -112,7 +114,7 @@ import Testing
     let (outcome, asked) = try await run(["status"]) { request in
       request.method == "session.list"
         ? .result(["sessions": [Samples.session().json, Samples.signedOut.json]])
-        : .result(OutboxStatsReport(dead: 1).json)
+        : .result(Samples.stats(dead: 1).json)
     }
     #expect(outcome.status == 3)
     #expect(outcome.output.contains("work  authenticated\n"))
@@ -125,7 +127,7 @@ import Testing
 
   @Test("what cannot be written fails, and says why")
   func fullDisk() async throws {
-    let (outcome, _) = try await run(["token", "work"], into: "/dev/full") { _ in .result(["accessToken": "secret"]) }
+    let (outcome, _) = try await run(["token", "work"], into: "/dev/full") { _ in .result(Samples.token) }
     #expect(outcome.status == 1)
     #expect(outcome.errors == "hearthctl: The output cannot be written: No space left on device.\n")
   }
@@ -142,7 +144,7 @@ import Testing
   func watch() async throws {
     let (outcome, asked) = try await run(["status", "--watch", "--json"]) { request in
       request.method == "events.subscribe"
-        ? .result(["subscription": "s"])
+        ? .result(Samples.subscription)
         : .stream(
           ["sessions": [Samples.session().json]], [Notification(.sessionChanged, params: [:])])
     }
@@ -155,7 +157,7 @@ import Testing
   @Test("token prints the token alone; with --header as a header")
   func token() async throws {
     let answer: @Sendable (Request) -> FakeDaemon.Answer = { _ in
-      .result(["account": "work", "accessToken": "secret", "tokenType": "Bearer"])
+      .result(Samples.token)
     }
     let (plain, asked) = try await run(["token", "work", "--min-valid", "90"], answer: answer)
     #expect(plain.output == "secret\n")
@@ -170,7 +172,7 @@ import Testing
   @Test("an error is one sentence on stderr, nothing on stdout, and its exit status")
   func errors() async throws {
     let (outcome, _) = try await run(["token", "work"]) { _ in
-      .error(.refreshUnavailable(account: "work", message: "The provider cannot be reached.", retryAfterSeconds: 5))
+      .error(RPCError(.refreshUnavailable, message: "The provider cannot be reached.", retryAfterSeconds: 5))
     }
     #expect(outcome.status == 5)
     #expect(outcome.output == "")
@@ -189,37 +191,53 @@ import Testing
     #expect(asked[0].params == ["account": "work", "refreshToken": "r-1", "replace": true])
   }
 
-  @Test("login without a flow tries the client's own grant, another device, then the browser, and waits for it")
+  @Test("login alone asks for the client's own grant, and waits for it")
   func login() async throws {
-    let (outcome, asked) = try await run(["login", "work"]) { request in
-      switch request.params["flow"]?.string {
-      case "client-credentials", "device": .error(.flowNotSupported(account: "work", message: "Not this flow."))
-      case "browser": .result(["signIn": "s1", "authorizationUrl": "https://id.example.com/auth", "expiresAt": "x"])
-      default: .result(Samples.session().json)
-      }
+    let (outcome, asked) = try await run(["login", "work", "--replace"]) { request in
+      request.method == "session.beginSignIn"
+        ? .result(["signIn": "s1", "expiresAt": nil]) : .result(Samples.session().json)
     }
     #expect(outcome.status == 0)
-    #expect(outcome.errors.contains("https://id.example.com/auth"))
     #expect(outcome.output == "Signed in.\n")
-    #expect(asked.last == Request(id: 4, method: "session.awaitSignIn", params: ["signIn": "s1"]))
+    #expect(outcome.errors == "")
+    #expect(
+      asked == [
+        Request(
+          id: 1, method: "session.beginSignIn",
+          params: ["account": "work", "flow": "client-credentials", "replace": true]),
+        Request(id: 2, method: "session.awaitSignIn", params: ["signIn": "s1"]),
+      ])
   }
 
-  @Test("login by password reads it from standard input and asks nothing there")
-  func password() async throws {
-    let (outcome, asked) = try await run(["login", "work", "--password", "--username", "me"], input: "p w\n") {
-      request in
-      request.method == "session.beginSignIn" ? .result(["signIn": "s1"]) : .result(Samples.session().json)
+  @Test("login alone says what can be done for an account that cannot sign in by itself")
+  func loginUnsupported() async throws {
+    let (outcome, asked) = try await run(["login", "work"]) { _ in
+      .error(RPCError(.flowNotSupported, message: "Not this flow."))
     }
-    #expect(outcome.status == 0)
-    #expect(outcome.errors == "")
-    #expect(asked[0].params["username"] == "me")
-    #expect(asked[0].params["password"] == "p w")
+    #expect(outcome.status == 1)
+    #expect(outcome.output == "")
+    #expect(
+      outcome.errors == "hearthctl: work cannot sign in by itself: "
+        + "give its refresh token to \"hearthctl login work --refresh-token-stdin\".\n")
+    #expect(asked.count == 1)
+  }
+
+  @Test("a result that this version does not know is said to be one, and is a failure")
+  func unknownResult() async throws {
+    var status = Samples.session().json.object ?? [:]
+    status["state"] = "unheard-of"
+    let answer = JSON.object(status)
+    let (outcome, _) = try await run(["status", "work"]) { _ in .result(answer) }
+    #expect(outcome.status == 1)
+    #expect(
+      outcome.errors
+        == "hearthctl: The daemon's answer to session.get cannot be understood: is its version another one?\n")
   }
 
   @Test("unlock does not ask where standard input is no terminal")
   func unlockUnasked() async throws {
     let (outcome, asked) = try await run(["unlock", "work"], input: "p\n") { _ in
-      .error(.passphraseNeeded(account: "work", message: "A passphrase is needed."))
+      .error(RPCError(.passphraseNeeded, message: "A passphrase is needed."))
     }
     #expect(outcome.status == 4)
     #expect(outcome.errors == "hearthctl: A passphrase is needed.\n")
@@ -236,29 +254,13 @@ import Testing
     #expect(asked[0].params == ["account": "work", "passphrase": "a b "])
   }
 
-  @Test("request prints the body alone, and fails from 400 on")
-  func request() async throws {
-    let (good, _) = try await run(["request", "work", "GET", "https://x"]) { _ in
-      .result(["status": 200, "headers": ["A": "1"], "bodyBase64": "YWJj", "fromCache": false, "ageSeconds": nil])
-    }
-    #expect(good.output == "abc")
-    #expect(good.status == 0)
-    unlink(path)
-    let (bad, _) = try await run(["request", "work", "GET", "https://x", "-i"]) { _ in
-      .result(["status": 404, "headers": ["A": "1", "B": ["2", "3"]], "body": "no"])
-    }
-    #expect(bad.output == "404\nA: 1\nB: 2\nB: 3\n\nno")
-    #expect(bad.errors == "hearthctl: The server answered 404.\n")
-    #expect(bad.status == 1)
-  }
-
   @Test("events prints a line for each, and says when it fell behind")
   func events() async throws {
     let notifications = [
       Notification(.daemonReloaded, params: ["seq": 1]), Notification(.eventsClosed, params: ["reason": "lagged"]),
     ]
     let (outcome, asked) = try await run(["events", "work", "--topic", "daemon", "--json"]) { _ in
-      .stream(["subscription": "s"], notifications)
+      .stream(Samples.subscription, notifications)
     }
     #expect(outcome.status == 5)
     #expect(
@@ -269,7 +271,7 @@ import Testing
 
   @Test("events ends when the daemon stops")
   func eventsEnd() async throws {
-    let (outcome, _) = try await run(["events"]) { _ in .stream([:], []) }
+    let (outcome, _) = try await run(["events"]) { _ in .stream(Samples.subscription, []) }
     #expect(outcome.status == 6)
     #expect(outcome.errors == "hearthctl: The daemon has stopped.\n")
   }
@@ -284,20 +286,13 @@ import Testing
 
   @Test("rpc --json prints the whole error, and exits with its status")
   func rpcError() async throws {
-    let error = RPCError.refreshUnavailable(account: "work", message: "Not now.", retryAfterSeconds: 5)
+    let error = RPCError(.refreshUnavailable, account: AccountName("work"), message: "Not now.", retryAfterSeconds: 5)
     let (outcome, _) = try await run(["rpc", "session.refresh", #"{"account":"work"}"#, "--json"]) { _ in
       .error(error)
     }
     #expect(outcome.status == 5)
     #expect(outcome.output == error.json.description + "\n")
     #expect(outcome.errors == "hearthctl: Not now.\n")
-  }
-
-  @Test("metrics are OpenMetrics for people and JSON where it was asked for")
-  func metrics() async throws {
-    let (outcome, asked) = try await run(["metrics"]) { _ in .result(["text": "# EOF\n"]) }
-    #expect(outcome.output == "# EOF\n")
-    #expect(asked[0].params == ["format": "openmetrics"])
   }
 
   @Test("logout says what the session says, and that the provider was not told")
@@ -332,14 +327,12 @@ import Testing
   func doctor() async throws {
     let state = folder.path
     let daemon = FakeDaemon(path: path) { request in
-      switch Method(rawValue: request.method) {
-      case .daemonGetInfo:
-        .result([
-          "name": "hearthd", "version": .string(HearthVersion.text), "protocol": 1, "pid": 7,
-          "paths": ["configuration": nil, "state": .string(state)],
-        ])
-      case .sessionList: .result(["sessions": [Samples.session().json, Samples.locked.json]])
-      default: .result(OutboxStatsReport(dead: 2).json)
+      switch request.method {
+      case GetInfo.name:
+        .result(
+          DaemonInfo(pid: 7, startedAt: .now - .seconds(120), paths: [("configuration", nil), ("state", state)]).json)
+      case ListSessions.name: .result(["sessions": [Samples.session().json, Samples.locked.json]])
+      default: .result(Samples.stats(dead: 2).json)
       }
     }
     let outcome = try await Program.run(
@@ -347,7 +340,9 @@ import Testing
       environment: ["HEARTH_STATE_DIR": "/elsewhere", "HEARTH_CONFIG": "/elsewhere", "HOME": folder.path])
     withExtendedLifetime(daemon) {}
     #expect(outcome.status == 4)
-    #expect(outcome.output.contains("ok       daemon         hearthd \(HearthVersion.text), process 7\n"))
+    #expect(
+      outcome.output.contains(
+        "ok       daemon         hearthd \(HearthVersion.text), process 7, started 2 min ago\n"))
     #expect(outcome.output.contains("ok       state          \(folder.path)\n"))
     #expect(outcome.output.contains("warning  outbox         work: 2 dead, 0 held"))
     #expect(outcome.output.contains("problem  session        work: Locked."))

@@ -1,19 +1,28 @@
 import Glibc
 
-/// One connection to the daemon, for one thread: calls block until their answer or their deadline.
+/// A result: what this version understands of it, and all that the daemon sent.
+package struct Reply<Value: WireValue>: Sendable {
+  package let value: Value
+  package let json: JSON
+}
+
+/// One connection to the daemon, for one thread: a call blocks until its response comes or its deadline has passed.
 package struct ControlClient: ~Copyable {
-  /// Why there is no answer. One sentence each.
+  /// Why a call has no result. The description is one sentence for people.
   package enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Nobody listens there, or somebody who closed at once.
+    /// Nothing listens there, or the listener closed the connection at once.
     case noDaemon(path: String)
     case unreachable(path: String, reason: String)
     /// The server runs under another user id: nothing was sent to it.
     case foreignServer(path: String, user: UInt32)
     case timedOut
-    /// The connection ended before the answer.
+    /// The connection ended before the response came.
     case disconnected
+    /// A line that the protocol does not know.
     case notUnderstood(String)
-    /// The daemon answered with an error.
+    /// A result in a form that this version does not know.
+    case unknownResult(method: String)
+    /// The daemon responded with an error.
     case refused(RPCError)
 
     package var description: String {
@@ -26,6 +35,8 @@ package struct ControlClient: ~Copyable {
       case .timedOut: "The daemon did not answer in time."
       case .disconnected: "The daemon closed the connection before it answered."
       case .notUnderstood(let what): "The daemon's answer cannot be understood: \(what)."
+      case .unknownResult(let method):
+        "The daemon's answer to \(method) cannot be understood: is its version another one?"
       case .refused(let error): error.message
       }
     }
@@ -62,13 +73,16 @@ package struct ControlClient: ~Copyable {
     }
   }
 
-  /// Sends a call and awaits its answer. `within: nil`: however long it takes.
-  package mutating func call(
-    _ method: Method, _ params: JSONObject = [:], within limit: Duration? = ControlClient.patience
-  ) throws(Failure) -> JSON {
-    try call(method.rawValue, params, within: limit)
+  /// Sends a call and waits for its result. `within: nil`: however long it takes.
+  package mutating func call<Method: ControlMethod>(
+    _ call: Method, within limit: Duration? = ControlClient.patience
+  ) throws(Failure) -> Reply<Method.Result> {
+    let json = try self.call(Method.name, call.params, within: limit)
+    guard let value = Method.Result(json: json) else { throw .unknownResult(method: Method.name) }
+    return Reply(value: value, json: json)
   }
 
+  /// The same for a method that this version need not know.
   package mutating func call(
     _ method: String, _ params: JSONObject = [:], within limit: Duration? = ControlClient.patience
   ) throws(Failure) -> JSON {
@@ -79,7 +93,7 @@ package struct ControlClient: ~Copyable {
       try socket.write(Request(id: id, method: method, params: params).line, until: deadline)
     } catch {
       switch error {
-      // It may have said why before it closed.
+      // The daemon may have said why before it closed the connection.
       case .closed: break
       case .timedOut, .system, .foreign: throw Self.failure(error, path: path)
       }
@@ -89,14 +103,14 @@ package struct ControlClient: ~Copyable {
       if let notification = Notification(json: json) {
         notifications.append(notification)
       } else if let response = Response(json: json) {
-        // An answer to id null is about the connection: too many of them, a line too long.
+        // A response to id null is about the connection: there are too many, or a line was too long.
         guard response.id == id || response.id.isNull else { continue }
         switch response.outcome {
         case .success(let result): return result
         case .failure(let error): throw .refused(error)
         }
       } else {
-        throw .notUnderstood("neither an answer nor a notification")
+        throw .notUnderstood("it is neither a response nor a notification")
       }
     }
   }

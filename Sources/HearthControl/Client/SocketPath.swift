@@ -2,7 +2,7 @@ package import Glibc
 
 /// Where a client finds the daemon's socket, and what a path of one may be.
 package enum SocketPath {
-  package enum Flaw: Error, Hashable, Sendable, CustomStringConvertible {
+  package enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
     /// No option, and neither variable is set.
     case unknown
     case tooLong(String)
@@ -21,7 +21,7 @@ package enum SocketPath {
   package static let maximumBytes = 107
 
   /// `--socket`, `$HEARTH_SOCKET`, `$XDG_RUNTIME_DIR/hearth/rpc.sock`; an empty variable counts as unset.
-  package static func resolve(option: String?, environment: [String: String]) throws(Flaw) -> String {
+  package static func resolve(option: String?, environment: [String: String]) throws(Failure) -> String {
     func variable(_ name: String) -> String? {
       environment[name].flatMap { $0.isEmpty ? nil : $0 }
     }

@@ -35,7 +35,7 @@ extension JSON {
     if case .bool(let flag) = self { flag } else { nil }
   }
 
-  /// The number as a whole one; nil where it is none or does not fit.
+  /// The number where it is a whole one that fits into an `Int`; else nil.
   package var int: Int? {
     if case .number(let number) = self { number.int } else { nil }
   }

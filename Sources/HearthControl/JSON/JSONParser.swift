@@ -36,11 +36,11 @@ private struct JSONParser {
   mutating func document() throws(JSONError) -> JSON {
     let value = try value(depth: 0)
     skipWhitespace()
-    guard offset == bytes.count else { throw flaw("unexpected text after the value") }
+    guard offset == bytes.count else { throw failure("unexpected text after the value") }
     return value
   }
 
-  private func flaw(_ reason: String) -> JSONError {
+  private func failure(_ reason: String) -> JSONError {
     JSONError(reason: reason, offset: offset)
   }
 
@@ -54,7 +54,7 @@ private struct JSONParser {
 
   private mutating func value(depth: Int) throws(JSONError) -> JSON {
     skipWhitespace()
-    guard let byte = next else { throw flaw("unexpected end") }
+    guard let byte = next else { throw failure("unexpected end") }
     switch byte {
     case UInt8(ascii: "{"): return .object(try object(depth: depth + 1))
     case UInt8(ascii: "["): return .array(try array(depth: depth + 1))
@@ -63,21 +63,21 @@ private struct JSONParser {
     case UInt8(ascii: "t"): return try word("true", .bool(true))
     case UInt8(ascii: "f"): return try word("false", .bool(false))
     case UInt8(ascii: "n"): return try word("null", .null)
-    default: throw flaw("unexpected character")
+    default: throw failure("unexpected character")
     }
   }
 
   private mutating func word(_ word: StaticString, _ value: JSON) throws(JSONError) -> JSON {
     let count = word.utf8CodeUnitCount
     guard bytes.count - offset >= count, (0..<count).allSatisfy({ bytes[offset + $0] == word.utf8Start[$0] }) else {
-      throw flaw("unexpected character")
+      throw failure("unexpected character")
     }
     offset += count
     return value
   }
 
   private mutating func array(depth: Int) throws(JSONError) -> [JSON] {
-    guard depth <= JSON.maximumDepth else { throw flaw("nested too deeply") }
+    guard depth <= JSON.maximumDepth else { throw failure("nested too deeply") }
     offset += 1
     var elements: [JSON] = []
     skipWhitespace()
@@ -93,13 +93,13 @@ private struct JSONParser {
       case UInt8(ascii: "]"):
         offset += 1
         return elements
-      default: throw flaw("expected , or ]")
+      default: throw failure("expected , or ]")
       }
     }
   }
 
   private mutating func object(depth: Int) throws(JSONError) -> JSONObject {
-    guard depth <= JSON.maximumDepth else { throw flaw("nested too deeply") }
+    guard depth <= JSON.maximumDepth else { throw failure("nested too deeply") }
     offset += 1
     var members: [JSONObject.Member] = []
     // Kept only once an object has grown beyond what is quicker to look through.
@@ -111,14 +111,14 @@ private struct JSONParser {
     }
     while true {
       skipWhitespace()
-      guard next == UInt8(ascii: "\"") else { throw flaw("expected a key") }
+      guard next == UInt8(ascii: "\"") else { throw failure("expected a key") }
       let start = offset
       let key = try string()
       if members.count == 16 { seen = Set(members.map(\.key)) }
       let isNew = members.count < 16 ? !members.contains { $0.key == key } : seen.insert(key).inserted
       guard isNew else { throw JSONError(reason: "the same key twice", offset: start) }
       skipWhitespace()
-      guard next == UInt8(ascii: ":") else { throw flaw("expected :") }
+      guard next == UInt8(ascii: ":") else { throw failure("expected :") }
       offset += 1
       members.append(JSONObject.Member(key: key, value: try value(depth: depth)))
       skipWhitespace()
@@ -127,7 +127,7 @@ private struct JSONParser {
       case UInt8(ascii: "}"):
         offset += 1
         return JSONObject(members)
-      default: throw flaw("expected , or }")
+      default: throw failure("expected , or }")
       }
     }
   }
@@ -152,7 +152,7 @@ private struct JSONParser {
   private mutating func digits() throws(JSONError) {
     let start = offset
     while let byte = next, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { offset += 1 }
-    guard offset > start else { throw flaw("expected a digit") }
+    guard offset > start else { throw failure("expected a digit") }
   }
 
   private mutating func string() throws(JSONError) -> String {
@@ -165,15 +165,15 @@ private struct JSONParser {
         return text
       }
       if byte == UInt8(ascii: "\\") { return try escapedString(from: start) }
-      guard byte >= 0x20 else { throw flaw("control character in a string") }
+      guard byte >= 0x20 else { throw failure("control character in a string") }
       offset += 1
     }
-    throw flaw("unexpected end")
+    throw failure("unexpected end")
   }
 
   private func text(_ raw: Slice<UnsafeBufferPointer<UInt8>>) throws(JSONError) -> String {
     guard let text = String(validating: UnsafeBufferPointer(rebasing: raw), as: UTF8.self) else {
-      throw flaw("a string that is not UTF-8")
+      throw failure("a string that is not UTF-8")
     }
     return text
   }
@@ -186,19 +186,19 @@ private struct JSONParser {
       switch byte {
       case UInt8(ascii: "\""):
         guard let text = String(validating: unescaped, as: UTF8.self) else {
-          throw flaw("a string that is not UTF-8")
+          throw failure("a string that is not UTF-8")
         }
         return text
       case UInt8(ascii: "\\"): try escape(into: &unescaped)
-      case 0..<0x20: throw flaw("control character in a string")
+      case 0..<0x20: throw failure("control character in a string")
       default: unescaped.append(byte)
       }
     }
-    throw flaw("unexpected end")
+    throw failure("unexpected end")
   }
 
   private mutating func escape(into unescaped: inout [UInt8]) throws(JSONError) {
-    guard let byte = next else { throw flaw("unexpected end") }
+    guard let byte = next else { throw failure("unexpected end") }
     offset += 1
     switch byte {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): unescaped.append(byte)
@@ -208,7 +208,7 @@ private struct JSONParser {
     case UInt8(ascii: "r"): unescaped.append(0x0D)
     case UInt8(ascii: "t"): unescaped.append(0x09)
     case UInt8(ascii: "u"): unescaped.append(contentsOf: Array(String(try escapedScalar()).utf8))
-    default: throw flaw("unknown escape")
+    default: throw failure("unknown escape")
     }
   }
 
@@ -216,14 +216,14 @@ private struct JSONParser {
   private mutating func escapedScalar() throws(JSONError) -> Character {
     let first = try hexDigits()
     if let scalar = Unicode.Scalar(first) { return Character(scalar) }
-    guard first < 0xDC00, next == UInt8(ascii: "\\") else { throw flaw("half a surrogate pair") }
+    guard first < 0xDC00, next == UInt8(ascii: "\\") else { throw failure("half a surrogate pair") }
     offset += 1
-    guard next == UInt8(ascii: "u") else { throw flaw("half a surrogate pair") }
+    guard next == UInt8(ascii: "u") else { throw failure("half a surrogate pair") }
     offset += 1
     let second = try hexDigits()
     guard (0xDC00...0xDFFF).contains(second),
       let scalar = Unicode.Scalar(0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00))
-    else { throw flaw("half a surrogate pair") }
+    else { throw failure("half a surrogate pair") }
     return Character(scalar)
   }
 
@@ -231,7 +231,7 @@ private struct JSONParser {
     var value: UInt32 = 0
     for _ in 0..<4 {
       guard let byte = next, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
-        throw flaw("expected four hex digits")
+        throw failure("expected four hex digits")
       }
       value = value << 4 | UInt32(digit)
       offset += 1

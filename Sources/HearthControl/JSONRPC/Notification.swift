@@ -1,4 +1,6 @@
-/// What the daemon tells without being asked: `subscription`, `seq`, `time` and what happened.
+package import HearthCore
+
+/// What the daemon sends to a subscriber: `subscription`, `seq`, `time` and what happened.
 package struct Notification: Hashable, Sendable {
   package let method: String
   package let params: JSONObject
@@ -8,7 +10,7 @@ package struct Notification: Hashable, Sendable {
     self.params = params
   }
 
-  package init(_ event: Event, params: JSONObject) {
+  package init(_ event: EventName, params: JSONObject) {
     self.init(method: event.rawValue, params: params)
   }
 
@@ -18,9 +20,26 @@ package struct Notification: Hashable, Sendable {
     self.init(method: method, params: json["params"]?.object ?? [:])
   }
 
+  package var json: JSON { ["method": .string(method), "params": .object(params)] }
+
   /// The line, with its end.
   package var line: [UInt8] {
     let json: JSON = ["jsonrpc": "2.0", "method": .string(method), "params": .object(params)]
     return json.bytes + [UInt8(ascii: "\n")]
+  }
+}
+
+extension Notification {
+  /// Nil for an event that this version does not know.
+  package var event: EventName? { EventName(rawValue: method) }
+
+  package var time: String? { params["time"]?.string }
+  package var session: SessionStatus? { params["session"].flatMap { SessionStatus(json: $0) } }
+  package var item: OutboxItem? { params["item"].flatMap { OutboxItem(json: $0) } }
+
+  /// What the event says of itself: names and values, without those that are null.
+  package var details: [(name: String, value: String)] {
+    params.members.filter { !["subscription", "seq", "time"].contains($0.key) && !$0.value.isNull }
+      .map { ($0.key, $0.value.string ?? $0.value.description) }
   }
 }

@@ -1,3 +1,6 @@
+package import HearthCore
+
+/// The errors whose sentence or data are the same wherever they occur.
 extension RPCError {
   package static func parseError(_ message: String) -> RPCError {
     RPCError(code: Kind.parseError.code, message: message)
@@ -25,85 +28,30 @@ extension RPCError {
     RPCError(.overloaded, message: message)
   }
 
-  package static func unauthenticated(account: String, message: String, action: String? = "signIn") -> RPCError {
-    RPCError(.unauthenticated, account: account, message: message, action: action)
-  }
-
-  package static func reauthRequired(account: String, message: String, action: String? = "signIn") -> RPCError {
-    RPCError(.reauthRequired, account: account, message: message, action: action)
-  }
-
-  package static func locked(account: String, message: String, action: String?) -> RPCError {
-    RPCError(.locked, account: account, message: message, action: action)
-  }
-
-  package static func refreshUnavailable(
-    account: String, message: String, action: String? = nil, retryAfterSeconds: Int?
-  ) -> RPCError {
-    RPCError(
-      .refreshUnavailable, account: account, message: message, action: action, retryAfterSeconds: retryAfterSeconds)
-  }
-
-  package static func unknownAccount(_ account: String) -> RPCError {
-    RPCError(.unknownAccount, account: account, message: "There is no account \"\(account)\" in the configuration.")
-  }
-
-  package static func originNotAllowed(account: String, message: String) -> RPCError {
-    RPCError(.originNotAllowed, account: account, message: message)
-  }
-
-  package static func requestFailed(account: String, message: String) -> RPCError {
-    RPCError(.requestFailed, account: account, message: message)
-  }
-
-  package static func outboxFull(account: String? = nil, message: String) -> RPCError {
-    RPCError(.outboxFull, account: account, message: message)
+  /// `name` is what the caller gave; no account need be able to have it.
+  package static func unknownAccount(_ name: String) -> RPCError {
+    let error = RPCError(.unknownAccount, message: "There is no account \"\(name)\" in the configuration.")
+    var data = error.data ?? [:]
+    data["account"] = .string(name)
+    return RPCError(code: error.code, message: error.message, data: data)
   }
 
   package static func unknownItem(_ id: String) -> RPCError {
     RPCError(.unknownItem, message: "There is no item \"\(id)\" in the outbox.")
   }
 
-  package static func invalidItemState(account: String? = nil, message: String) -> RPCError {
-    RPCError(.invalidItemState, account: account, message: message)
-  }
-
-  package static func idempotencyConflict(account: String, message: String) -> RPCError {
-    RPCError(.idempotencyConflict, account: account, message: message)
-  }
-
-  package static func storageUnavailable(account: String? = nil, message: String) -> RPCError {
-    RPCError(.storageUnavailable, account: account, message: message)
-  }
-
-  package static func signInFailed(account: String, message: String) -> RPCError {
-    RPCError(.signInFailed, account: account, message: message)
-  }
-
-  package static func signInExpired(account: String, message: String) -> RPCError {
-    RPCError(.signInExpired, account: account, message: message, action: "signIn")
-  }
-
-  package static func signInDenied(account: String, message: String) -> RPCError {
-    RPCError(.signInDenied, account: account, message: message)
-  }
-
   package static func unknownSignIn(_ id: String) -> RPCError {
     RPCError(.unknownSignIn, message: "There is no sign-in \"\(id)\" under way.")
   }
 
-  package static func flowNotSupported(account: String, message: String) -> RPCError {
-    RPCError(.flowNotSupported, account: account, message: message)
-  }
-
   package static func wrongPassphrase(
-    account: String, message: String, retryAfterSeconds: Int? = nil
+    _ account: AccountName, message: String, retryAfterSeconds: Int? = nil
   ) -> RPCError {
     RPCError(
-      .wrongPassphrase, account: account, message: message, action: "unlock", retryAfterSeconds: retryAfterSeconds)
+      .wrongPassphrase, account: account, message: message, action: .unlock, retryAfterSeconds: retryAfterSeconds)
   }
 
-  package static func passphraseNeeded(account: String, message: String) -> RPCError {
-    RPCError(.passphraseNeeded, account: account, message: message, action: "unlock")
+  package static func passphraseNeeded(_ account: AccountName, message: String) -> RPCError {
+    RPCError(.passphraseNeeded, account: account, message: message, action: .unlock)
   }
 }

@@ -1,4 +1,6 @@
-/// The error member of an answer (JSON-RPC 2.0, section 5.1).
+package import HearthCore
+
+/// The error member of a response (JSON-RPC 2.0, section 5.1).
 package struct RPCError: Error, Hashable, Sendable {
   package let code: Int
   /// One sentence for people; holds no secret.
@@ -14,11 +16,12 @@ package struct RPCError: Error, Hashable, Sendable {
   /// An error of the contract; `data` says kind, retryable, account, message and action, and `retryAfterSeconds`
   /// where it is known.
   package init(
-    _ kind: Kind, account: String? = nil, message: String, action: String? = nil, retryAfterSeconds: Int? = nil
+    _ kind: Kind, account: AccountName? = nil, message: String, action: SessionState.Action? = nil,
+    retryAfterSeconds: Int? = nil
   ) {
     var data: JSONObject = [
-      "kind": .string(kind.rawValue), "retryable": .bool(kind.isRetryable), "account": JSON(account),
-      "message": .string(message), "action": JSON(action),
+      "kind": .string(kind.rawValue), "retryable": .bool(kind.isRetryable),
+      "account": JSON(account?.description), "message": .string(message), "action": JSON(action?.rawValue),
     ]
     if let retryAfterSeconds { data["retryAfterSeconds"] = JSON(retryAfterSeconds) }
     self.init(code: kind.code, message: message, data: data)
@@ -29,7 +32,7 @@ package struct RPCError: Error, Hashable, Sendable {
 
   package var isRetryable: Bool { data?["retryable"]?.bool ?? kind?.isRetryable ?? false }
   package var account: String? { data?["account"]?.string }
-  package var action: String? { data?["action"]?.string }
+  package var action: SessionState.Action? { data?["action"]?.string.flatMap { SessionState.Action(rawValue: $0) } }
   package var retryAfterSeconds: Int? { data?["retryAfterSeconds"]?.int }
 }
 

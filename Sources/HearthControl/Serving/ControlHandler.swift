@@ -26,7 +26,7 @@ package enum ControlResponse: Sendable {
   case subscribed(JSON, start: @Sendable () -> Void)
 }
 
-/// The client at the other end, as one who answers it sees it.
+/// The client at the other end, as its handler sees it.
 package protocol ControlPeer: Sendable {
   var id: ConnectionID { get }
 
@@ -37,7 +37,7 @@ package protocol ControlPeer: Sendable {
 /// Takes one subscription's notifications towards the client. Never blocks; safe from any thread.
 package protocol NotificationSink: Sendable {
   /// How many lines have been sent and not yet taken by the client's socket. Never falls again once the connection is
-  /// closed, so that one who stops at a limit stops.
+  /// closed, so that a sender which stops at a limit stops.
   var pending: Int { get }
 
   /// Sends one line (`Notification.line`), after those sent before. Dropped where the connection is closed.

@@ -93,9 +93,9 @@ extension SessionMachine {
     let margin = grant.lifetime.map { settings.refresh.margin(forLifetime: $0) }
     let isRenewable = isRenewable(grant, at: grant.issuedAt)
     return SessionStatus.TokenLife(
-      fingerprint: grant.bearer(settings.bearer).fingerprint, issuedAt: grant.issuedAt, expiresAt: grant.expiresAt,
-      refreshAt: isRenewable ? active.refreshAt : nil, refreshExpiresAt: grant.refreshExpiresAt,
-      isRenewable: isRenewable,
+      fingerprint: grant.bearer(settings.bearer).fingerprint, lifetime: grant.expiresAt.map { $0 - grant.issuedAt },
+      expiresAt: grant.expiresAt, refreshAt: isRenewable ? active.refreshAt : nil,
+      refreshExpiresAt: grant.refreshExpiresAt, isRenewable: isRenewable,
       expiringFrom: grant.expiresAt.flatMap { expiresAt in margin.map { expiresAt - $0 } })
   }
 }

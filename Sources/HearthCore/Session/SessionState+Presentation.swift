@@ -1,7 +1,25 @@
-/// The words of the contract for each state: names, reasons, what a user interface shows, what a person should do.
+/// The contract's terms for each state: its name and reason, what a user interface shows, what a person should do.
 extension SessionState {
+  /// What a person should do. The raw value is the `action` of the status.
   package enum Action: String, Sendable {
     case wait, unlock, signIn, fixConfiguration
+  }
+
+  /// Which screen a user interface shows. The raw value is the `route` of the status.
+  package enum Route: String, Sendable {
+    case loading, locked, onboarding, signIn, main
+  }
+
+  /// The state that has this name and this reason; nil where this version knows none. `detail` goes to a state that
+  /// says why a credential cannot be read.
+  package init?(name: String, reason: String?, detail: String = "") {
+    let states: [SessionState] =
+      [.hydrating, .authenticated, .unauthenticated(signedOut: false), .unauthenticated(signedOut: true)]
+      + Lock.allCases.map { .locked(.explicit($0)) }
+      + AccessFailure.Kind.allCases.map { .locked(.accessFailure(AccessFailure($0, detail: detail))) }
+      + EndReason.allCases.map { .reauthRequired($0) }
+    guard let state = states.first(where: { $0.name == name && $0.reason == reason }) else { return nil }
+    self = state
   }
 
   package var name: String {
@@ -26,13 +44,13 @@ extension SessionState {
     }
   }
 
-  package var route: String {
+  package var route: Route {
     switch self {
-    case .hydrating: "loading"
-    case .locked: "locked"
-    case .unauthenticated: "onboarding"
-    case .reauthRequired: "signIn"
-    case .authenticated: "main"
+    case .hydrating: .loading
+    case .locked: .locked
+    case .unauthenticated: .onboarding
+    case .reauthRequired: .signIn
+    case .authenticated: .main
     }
   }
 
@@ -47,7 +65,7 @@ extension SessionState {
     }
   }
 
-  /// One sentence that says what is and what to do. `detail` is what is known beyond the reason, where it helps.
+  /// What is, and what to do about it. `detail` is what is known beyond the reason, where it helps.
   package func message(for account: AccountName, detail: String? = nil) -> String {
     switch self {
     case .hydrating: "The credential is being read."

@@ -1,42 +1,82 @@
-/// A session at one moment, without its secrets: what every client is shown.
+/// A session without its secrets: what every client is shown. It changes with what happens, never with the time alone.
 package struct SessionStatus: Hashable, Sendable {
-  package let account: AccountName
-  package let subject: Subject?
+  package var account: AccountName
+  package var subject: Subject?
   /// The same user, by the issuer that was or would have been assumed; nil where the provider has told none, or it is the
-  /// same.
-  package let formerSubject: Subject?
-  package let state: SessionState
-  package let message: String
-  package let action: SessionState.Action?
-  package let since: Timestamp
-  /// The grant came from elsewhere than the configuration names: it is sent nowhere.
-  package let isForeign: Bool
-  package let token: TokenLife?
-  package let isRefreshing: Bool
-  package let history: RefreshHistory
-  package let nextAttemptAt: Timestamp?
-  package let isReadable: Bool
-  package let isWritePending: Bool
-  package let credentialError: String?
+  /// same. It is not on the wire.
+  package var formerSubject: Subject?
+  /// The configured issuer, which stands in while the subject is not known.
+  package var issuer: String?
+  package var state: SessionState
+  /// One sentence that says what is and what to do.
+  package var message: String
+  package var action: SessionState.Action?
+  package var since: Timestamp
+  /// The grant came from elsewhere than the configuration names: it is sent nowhere. It is not on the wire.
+  package var isForeign = false
+  package var token: TokenLife?
+  package var isRefreshing = false
+  package var history = RefreshHistory()
+  package var nextAttemptAt: Timestamp?
+  package var isReadable: Bool
+  package var isWritePending = false
+  package var credentialError: String?
 
   /// The life of the token that is held.
   package struct TokenLife: Hashable, Sendable {
-    package let fingerprint: Fingerprint
-    package let issuedAt: Timestamp
-    package let expiresAt: Timestamp?
-    package let refreshAt: Timestamp?
-    package let refreshExpiresAt: Timestamp?
-    package let isRenewable: Bool
-    /// From here on the token counts as expiring.
-    package let expiringFrom: Timestamp?
-
     package enum Health: String, Sendable {
       case fresh, expiring, expired
     }
 
+    package var fingerprint: Fingerprint
+    /// How long it lasted when it was new; nil where it names no expiry. So for the times below.
+    package var lifetime: Duration?
+    package var expiresAt: Timestamp?
+    package var refreshAt: Timestamp?
+    package var refreshExpiresAt: Timestamp?
+    package var isRenewable: Bool
+    /// From here on the token counts as expiring.
+    package var expiringFrom: Timestamp?
+    /// In a client: what the daemon's answer said of the moment it was given. Nil in the daemon.
+    package var told: Told?
+
+    package struct Told: Hashable, Sendable {
+      package var health: Health
+      package var remaining: Duration?
+
+      package init(health: Health, remaining: Duration?) {
+        self.health = health
+        self.remaining = remaining
+      }
+    }
+
+    /// In a client: as the daemon told it.
     package func health(at now: Timestamp) -> Health {
+      if let told { return told.health }
       if let expiresAt, expiresAt <= now { return .expired }
       return expiringFrom.map { $0 <= now } ?? false ? .expiring : .fresh
     }
+
+    /// How long the token lasts from `now` on, never negative; nil where it names no expiry. In a client: as the daemon
+    /// told it.
+    package func remaining(at now: Timestamp) -> Duration? {
+      if let told { return told.remaining }
+      return expiresAt.map { Swift.max($0 - now, .zero) }
+    }
+  }
+}
+
+extension SessionStatus {
+  /// A session of which nothing more is known.
+  package init(account: AccountName, state: SessionState, message: String, since: Timestamp, isReadable: Bool) {
+    self.init(
+      account: account, state: state, message: message, since: since, isForeign: false, isReadable: isReadable)
+  }
+}
+
+extension SessionStatus.TokenLife {
+  /// The life of a token as the daemon told it.
+  package init(_ fingerprint: Fingerprint, told: Told) {
+    self.init(fingerprint: fingerprint, isRenewable: false, told: told)
   }
 }

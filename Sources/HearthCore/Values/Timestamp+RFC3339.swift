@@ -12,7 +12,7 @@ extension Timestamp: CustomStringConvertible {
       + time.joined(separator: ":") + ".\(padded(rest % 1000, 3))Z"
   }
 
-  /// Reads an RFC 3339 date-time with any offset and fraction; nil where it is none (RFC 3339, section 5.6).
+  /// Reads an RFC 3339 date-time with any offset and fraction; nil for any other text (RFC 3339, section 5.6).
   package init?(rfc3339 text: String) {
     var reader = DigitReader(text)
     guard let year = reader.digits(4), reader.skip("-"), let month = reader.digits(2), reader.skip("-"),
@@ -29,7 +29,7 @@ extension Timestamp: CustomStringConvertible {
     guard Self.earliest <= self, self <= .distantFuture else { return nil }
   }
 
-  /// A moment from its parts in UTC; nil where one is out of range. A leap second counts as the one before it.
+  /// A time from its parts in UTC; nil where one is out of range. A leap second counts as the one before it.
   package static func utc(
     year: Int64, month: Int64, day: Int64, hour: Int64, minute: Int64, second: Int64
   ) -> Timestamp? {

@@ -10,7 +10,7 @@ package struct Timestamp: Hashable, Comparable, Sendable {
     self.init(milliseconds: seconds.multipliedReportingOverflow(by: 1000).partialValue)
   }
 
-  /// The furthest moment that RFC 3339 can write: 9999-12-31T23:59:59.999Z.
+  /// The latest time that RFC 3339 can write: 9999-12-31T23:59:59.999Z.
   package static let distantFuture = Timestamp(milliseconds: 253_402_300_799_999)
 
   package static func < (lhs: Timestamp, rhs: Timestamp) -> Bool {

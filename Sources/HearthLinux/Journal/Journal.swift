@@ -1,7 +1,7 @@
 import CSystemd
 import Glibc
 
-/// The systemd journal, as one who writes to it.
+/// Writes to the systemd journal.
 package enum Journal {
   /// Whether standard error goes straight to the journal (systemd.exec(5), `$JOURNAL_STREAM`).
   package static func isStandardError() -> Bool {

@@ -1,3 +1,4 @@
+import HearthCore
 package import Logging
 
 /// Sends log records to the systemd journal: upper-case metadata as fields, and the MESSAGE_ID of HEARTH_EVENT.
@@ -30,11 +31,11 @@ package struct JournalLogHandler: LogHandler {
     var fields: [(name: String, value: String)] = [
       ("MESSAGE", record.message), ("PRIORITY", String(record.level.priority)), ("SYSLOG_IDENTIFIER", "hearthd"),
     ]
-    // Every record names its event, so that none is missed by one who filters for them.
+    // Every record names its event, so that a filter for events misses none.
     let name = record["HEARTH_EVENT"]
-    if name == nil { fields.append(("HEARTH_EVENT", JournalEvent.daemonNotice.rawValue)) }
-    if let event = JournalEvent(rawValue: name ?? JournalEvent.daemonNotice.rawValue) {
-      fields.append(("MESSAGE_ID", event.messageID))
+    if name == nil { fields.append(("HEARTH_EVENT", EventName.daemonNotice.rawValue)) }
+    if let id = EventName(rawValue: name ?? EventName.daemonNotice.rawValue)?.messageID {
+      fields.append(("MESSAGE_ID", id))
     }
     sink(fields + record.fields)
   }

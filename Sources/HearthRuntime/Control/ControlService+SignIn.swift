@@ -1,64 +1,96 @@
 import HearthControl
 import HearthCore
 
-/// Signing in. The flows that need a person are not part of this version.
+/// The handlers of the methods that sign in. The flows that need a person are not part of this version.
 extension ControlService {
-  private enum Flow: String, CaseIterable {
-    case device, browser, password
-    case clientCredentials = "client-credentials"
-  }
+  static let signInMethods: [any ServedMethod.Type] = [
+    ImportGrant.self, BeginSignIn.self, AwaitSignIn.self, CancelSignIn.self,
+  ]
 
-  func beginSignIn(_ params: inout ParameterReader) async throws(RPCError) -> JSON {
-    let name = try params.string("account")
-    let flow = try params.choice("flow", of: Flow.self)
-    let replace = try params.bool("replace", default: false)
+  /// Waits until the session has been read; throws where it is locked and its credential is not to be replaced.
+  fileprivate func checkUnlocked(
+    _ account: AccountName, replace: Bool
+  ) async throws(RPCError) -> SessionDirectory.Entry {
+    let (entry, _) = try await ask(account, .settle)
+    let status = await entry.service.snapshot()
+    if case .locked = status.state, !replace { throw .state(status.state, status) }
+    return entry
+  }
+}
+
+extension ImportGrant: PlainMethod {
+  func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> SessionStatus {
+    try await service.check(account)
+    guard accessToken ?? refreshToken != nil else {
+      throw .invalidParams("Give \"refreshToken\", \"accessToken\" or both.")
+    }
+    let entry = try await service.checkUnlocked(account, replace: replace)
+    let now = await entry.service.catchUp()
+    let grant = Grant(
+      // Without an access token the grant has run out: it is refreshed before anybody sees it.
+      accessToken: service.token(accessToken ?? Secret("")), refreshToken: refreshToken.map(service.token),
+      idToken: idToken.map(service.token), issuedAt: now,
+      expiresAt: accessToken == nil ? now : expiresIn.map { now + $0 })
+    do throws(AdoptionFailure) {
+      try await entry.service.adopt(
+        Credential(grant: grant, subject: nil, origin: nil), isTried: accessToken != nil)
+    } catch {
+      if error == .stopping, let next = await service.sessions.settled(account), next.service !== entry.service {
+        throw RPCError(
+          .refreshUnavailable, account: account, message: "The configuration was reloaded meanwhile; ask again.",
+          retryAfterSeconds: 1)
+      }
+      throw RPCError(error, await entry.service.snapshot())
+    }
+    return await service.status(entry)
+  }
+}
+
+extension BeginSignIn: PlainMethod {
+  func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> BegunSignIn {
     switch flow {
-    case .clientCredentials:
-      try params.finish()
-      return try await beginWithoutPerson(name, replace: replace)
+    case .clientCredentials: return try await requestGrant(from: service)
     case .device, .browser, .password:
-      _ = try await entry(name)
-      throw .flowNotSupported(
-        account: name,
-        message:
-          "The \(flow.rawValue) flow is not supported yet; use \"hearthctl login \(name) --refresh-token-stdin\".")
+      try await service.check(account)
+      throw notSupported("The \(flow.rawValue) flow is not supported yet; use")
     }
   }
 
   /// Asks for the client's own grant (RFC 6749, section 4.4). Nobody is waited for, so the sign-in is finished, or has
-  /// failed, when this is answered; `awaitSignIn` tells the status.
-  private func beginWithoutPerson(_ name: String, replace: Bool) async throws(RPCError) -> JSON {
-    let (entry, _) = try await ask(name, .awaitReading)
-    let before = await entry.service.snapshot()
-    if case .locked = before.state, !replace { throw .state(before.state, before) }
-    let (asked, answer) = try await ask(name, .requestGrant)
+  /// failed, when this is answered; `session.awaitSignIn` tells the status.
+  private func requestGrant(from service: ControlService) async throws(RPCError) -> BegunSignIn {
+    _ = try await service.checkUnlocked(account, replace: replace)
+    let (entry, answer) = try await service.ask(account, .requestGrant)
     switch answer {
     case .done: break
     case .rejected(.needsSignIn):
-      throw .flowNotSupported(
-        account: name,
-        message: "The client-credentials flow is for accounts of that type; "
-          + "use \"hearthctl login \(name) --refresh-token-stdin\".")
-    case .rejected(let rejection): throw RPCError(rejection, await asked.service.snapshot())
+      throw notSupported("The client-credentials flow is for accounts of that type; use")
+    case .rejected(let rejection): throw RPCError(rejection, await entry.service.snapshot())
     case .token, .signedOut: throw .internalError("The session did not say how the sign-in went.")
     }
-    let expiresAt = await asked.service.snapshot().token?.expiresAt
-    return ["signIn": .string(Self.finishedPrefix + name), "expiresAt": JSON(expiresAt?.description)]
+    let expiresAt = await entry.service.snapshot().token?.expiresAt
+    return BegunSignIn(id: AwaitSignIn.finishedPrefix + account.description, expiresAt: expiresAt)
   }
 
+  private func notSupported(_ why: String) -> RPCError {
+    RPCError(
+      .flowNotSupported, account: account, message: "\(why) \"hearthctl login \(account) --refresh-token-stdin\".")
+  }
+}
+
+extension AwaitSignIn: PlainMethod {
   /// Names the sign-in of an account that needed nobody.
-  private static let finishedPrefix = "client-credentials/"
+  fileprivate static let finishedPrefix = "client-credentials/"
 
-  func awaitSignIn(_ params: inout ParameterReader) async throws(RPCError) -> JSON {
-    let id = try params.string("signIn")
-    try params.finish()
-    guard id.hasPrefix(Self.finishedPrefix) else { throw .unknownSignIn(id) }
-    return await report(try await entry(String(id.dropFirst(Self.finishedPrefix.count))).1).json
+  func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> SessionStatus {
+    guard text.hasPrefix(Self.finishedPrefix) else { throw .unknownSignIn(text) }
+    let account = try AccountName(asked: String(text.dropFirst(Self.finishedPrefix.count)))
+    return await service.status(try await service.entry(account))
   }
+}
 
-  func cancelSignIn(_ params: inout ParameterReader) throws(RPCError) -> JSON {
-    let id = try params.string("signIn")
-    try params.finish()
-    throw .unknownSignIn(id)
+extension CancelSignIn: PlainMethod {
+  func result(from _: ControlService, for _: any ControlPeer) throws(RPCError) -> Empty {
+    throw .unknownSignIn(text)
   }
 }

@@ -1,105 +1,84 @@
 package import HearthControl
 package import HearthCore
 
-/// Answers the calls of clients: reads their parameters, asks the services, words the result.
+/// Serves the calls of clients: each method has its handler in a `ControlService+…` file, beside the others of its family.
 package struct ControlService: ControlHandler {
   let sessions: SessionDirectory
   let outbox: OutboxService
   let hub: EventHub
   let clock: any Clock
-  let facts: DaemonFacts
+  let info: DaemonInfo
   let token: @Sendable (Secret) -> Token
   let reload: @Sendable () async throws(ReloadFailure) -> Void
 
   /// `token`: names a token by its fingerprint. `reload`: reads the configuration again, whole or not at all.
   package init(
     sessions: SessionDirectory, outbox: OutboxService, hub: EventHub, clock: any Clock,
-    facts: DaemonFacts, token: @escaping @Sendable (Secret) -> Token,
+    info: DaemonInfo, token: @escaping @Sendable (Secret) -> Token,
     reload: @escaping @Sendable () async throws(ReloadFailure) -> Void
   ) {
     self.sessions = sessions
     self.outbox = outbox
     self.hub = hub
     self.clock = clock
-    self.facts = facts
+    self.info = info
     self.token = token
     self.reload = reload
   }
 
+  private static let methods: [String: any ServedMethod.Type] = {
+    let all = daemonMethods + sessionMethods + signInMethods + outboxMethods
+    return Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+  }()
+
+  /// The methods that are served, by name.
+  package static var served: [String: any ControlMethod.Type] { methods }
+
   package func handle(_ request: Request, from peer: any ControlPeer) async -> ControlResponse {
-    guard let method = Method(rawValue: request.method) else {
+    guard let method = Self.methods[request.method] else {
       return .failure(.methodNotFound(request.method))
     }
     do throws(RPCError) {
-      var params = ParameterReader(request.params)
-      if method == .eventsSubscribe { return try await subscribe(&params, peer: peer) }
-      return .result(try await answer(method, &params, peer: peer))
+      return try await serve(method, request.params, for: peer)
     } catch {
       return .failure(error)
     }
+  }
+
+  private func serve<Method: ServedMethod>(
+    _ method: Method.Type, _ params: JSONObject, for peer: any ControlPeer
+  ) async throws(RPCError) -> ControlResponse {
+    var reader = ParameterReader(params)
+    return try await method.init(reading: &reader).respond(from: self, for: peer)
   }
 
   package func connectionClosed(_ connection: ConnectionID) async {
     hub.connectionClosed(connection)
   }
 
-  private func answer(
-    _ method: Method, _ params: inout ParameterReader, peer: any ControlPeer
-  ) async throws(RPCError) -> JSON {
-    switch method {
-    case .daemonGetInfo: try getInfo(&params)
-    case .daemonReload: try await reloadConfiguration(&params)
-    case .daemonGetMetrics: throw .methodNotFound(method.rawValue)
-    case .rpcDiscover: throw .methodNotFound(method.rawValue)
-    case .sessionList: try await listSessions(&params)
-    case .sessionGet: try await getSession(&params)
-    case .sessionGetToken: try await getToken(&params)
-    case .sessionReportUnauthorized: try await reportUnauthorized(&params)
-    case .sessionRefresh: try await refresh(&params)
-    case .sessionRehydrate: try await rehydrate(&params)
-    case .sessionImport: try await importGrant(&params)
-    case .sessionBeginSignIn: try await beginSignIn(&params)
-    case .sessionAwaitSignIn: try await awaitSignIn(&params)
-    case .sessionCancelSignIn: try cancelSignIn(&params)
-    case .sessionSignOut: try await signOut(&params)
-    case .sessionLock: try await lock(&params)
-    case .sessionUnlock: try await unlock(&params)
-    case .outboxEnqueue: try await enqueue(&params)
-    case .outboxEnqueueMany: try await enqueueMany(&params)
-    case .outboxGet: try await getItem(&params)
-    case .outboxList: try await listItems(&params)
-    case .outboxCancel: try await change(&params, .cancel)
-    case .outboxRetry: try await change(&params, .retry)
-    case .outboxPause: try await setPaused(&params, true)
-    case .outboxResume: try await setPaused(&params, false)
-    case .outboxFlush: try await flush(&params)
-    case .outboxGetStats: try await getStats(&params)
-    case .httpRequest: throw .methodNotFound(method.rawValue)
-    case .eventsUnsubscribe: try unsubscribe(&params, peer: peer)
-    case .eventsSubscribe: throw .internalError("Subscribing is answered on its own.")
-    }
-  }
-
   // MARK: - Accounts
 
-  func entry(_ name: String) async throws(RPCError) -> (AccountName, SessionDirectory.Entry) {
-    guard let account = AccountName(name), let entry = await sessions[account] else { throw .unknownAccount(name) }
-    return (account, entry)
+  func entry(_ account: AccountName) async throws(RPCError) -> SessionDirectory.Entry {
+    guard let entry = await sessions[account] else { throw .unknownAccount(account.description) }
+    return entry
+  }
+
+  /// 1005 where the account that is named does not exist.
+  func check(_ account: AccountName?) async throws(RPCError) {
+    if let account { _ = try await entry(account) }
   }
 
   /// Asks the account's session, or the one that a new configuration puts in its place meanwhile.
   func ask(
-    _ name: String, _ call: SessionCall
+    _ account: AccountName, _ call: SessionCall
   ) async throws(RPCError) -> (entry: SessionDirectory.Entry, answer: SessionResponse) {
-    guard let account = AccountName(name), let asked = await sessions.call(call, of: account) else {
-      throw .unknownAccount(name)
-    }
+    guard let asked = await sessions.call(call, of: account) else { throw .unknownAccount(account.description) }
     return asked
   }
 
   /// The account that is named, or all of them.
-  func entries(_ name: String?) async throws(RPCError) -> [SessionDirectory.Entry] {
-    if let name { return [try await entry(name).1] }
+  func entries(_ account: AccountName?) async throws(RPCError) -> [SessionDirectory.Entry] {
+    if let account { return [try await entry(account)] }
     var entries: [SessionDirectory.Entry] = []
     for account in await sessions.accounts {
       if let entry = await sessions[account] { entries.append(entry) }
@@ -107,63 +86,16 @@ package struct ControlService: ControlHandler {
     return entries
   }
 
-  func report(_ entry: SessionDirectory.Entry) async -> SessionStatusReport {
-    await entry.service.snapshot().report(issuer: entry.issuer, at: entry.service.catchUp())
+  func status(_ entry: SessionDirectory.Entry) async -> SessionStatus {
+    var status = await entry.service.snapshot()
+    status.issuer = entry.issuer
+    return status
   }
 
-  func reports(_ entries: [SessionDirectory.Entry]) async -> JSON {
-    var sessions: [JSON] = []
-    for entry in entries { sessions.append(await report(entry).json) }
-    return ["sessions": .array(sessions)]
-  }
-
-  // MARK: - The daemon
-
-  private func getInfo(_ params: inout ParameterReader) throws(RPCError) -> JSON {
-    try params.finish()
-    return facts.json
-  }
-
-  private func reloadConfiguration(_ params: inout ParameterReader) async throws(RPCError) -> JSON {
-    try params.finish()
-    do throws(ReloadFailure) {
-      try await reload()
-    } catch {
-      throw .internalError("The configuration was refused and the old one stays: \(error.message)")
-    }
-    return [:]
-  }
-
-  // MARK: - Events
-
-  private func subscribe(
-    _ params: inout ParameterReader, peer: any ControlPeer
-  ) async throws(RPCError) -> ControlResponse {
-    let names = try params.optionalStrings("topics")
-    let name = try params.optionalString("account")
-    try params.finish()
-    var topics = Set(EventHub.Topic.allCases)
-    if let names {
-      topics = []
-      for name in names {
-        guard let topic = EventHub.Topic(rawValue: name) else {
-          throw .invalidParams("The parameter \"topics\" has \"\(name)\"; there are session, outbox and daemon.")
-        }
-        topics.insert(topic)
-      }
-    }
-    let account = if let name { try await entry(name).0 } else { nil as AccountName? }
-    let (answer, start) = try hub.subscribe(topics: topics, account: account, peer: peer)
-    return .subscribed(answer, start: start)
-  }
-
-  private func unsubscribe(_ params: inout ParameterReader, peer: any ControlPeer) throws(RPCError) -> JSON {
-    let id = try params.string("subscription")
-    try params.finish()
-    guard hub.unsubscribe(id, of: peer.id) else {
-      throw .invalidParams("There is no subscription \"\(id)\" on this connection.")
-    }
-    return [:]
+  func statuses(_ account: AccountName?) async throws(RPCError) -> Sessions {
+    var statuses: [SessionStatus] = []
+    for entry in try await entries(account) { statuses.append(await status(entry)) }
+    return Sessions(statuses)
   }
 }
 

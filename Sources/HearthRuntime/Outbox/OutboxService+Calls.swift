@@ -58,7 +58,7 @@ extension OutboxService {
     if let account = query.account { try requireKnown(account) }
     guard (1...1000).contains(query.limit) else { throw .invalidRequest("limit: it must be between 1 and 1000") }
     if let cursor = query.cursor, Int64(cursor) == nil {
-      throw .invalidRequest("cursor: it does not come from this outbox; leave it out to begin anew")
+      throw .invalidRequest("cursor: outbox.list has given no such cursor; leave it out to begin with the oldest item")
     }
     do {
       let page = try await store.list(query)

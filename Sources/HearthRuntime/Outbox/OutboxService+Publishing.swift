@@ -12,13 +12,15 @@ extension OutboxService {
     let previous = account.publishedPause
     accounts[name]?.publishedPause = account.pausedReason
     if let reason = account.pausedReason {
-      log.notice(
-        "Account \(name): sending is paused (\(reason)).", metadata: Self.metadata("outbox.paused", name, reason))
-      publish([.paused(name, reason: reason)])
+      publishAndRecord(.paused(name, reason: reason))
     } else if let previous {
-      log.notice("Account \(name): sending is resumed.", metadata: Self.metadata("outbox.resumed", name, previous))
-      publish([.resumed(name, reason: previous)])
+      publishAndRecord(.resumed(name, reason: previous))
     }
+  }
+
+  private func publishAndRecord(_ event: OutboxEvent) {
+    EventLog(logger: log).record(.outbox(event))
+    publish([event])
   }
 
   /// Publishes what became of items in one transaction of the store.
@@ -34,13 +36,7 @@ extension OutboxService {
   }
 
   func warn(of items: [OutboxItem]) {
-    for item in items where item.state == .dead || item.state == .held {
-      var metadata = Self.metadata(
-        item.state == .dead ? "outbox.itemDead" : "outbox.itemHeld", item.account, item.reason?.rawValue ?? "")
-      metadata["HEARTH_ITEM"] = "\(item.id)"
-      metadata["HEARTH_STATUS"] = "\(item.lastStatus.map(String.init) ?? "")"
-      log.warning("Item \(item.id) is \(item.state.rawValue): \(item.reason?.rawValue ?? "").", metadata: metadata)
-    }
+    for event in items.compactMap(OutboxEvent.init) { EventLog(logger: log).record(.outbox(event)) }
   }
 
   /// Publishes events in the order of their transactions.
@@ -59,10 +55,6 @@ extension OutboxService {
     guard !events.isEmpty || overview != published else { return }
     published = overview
     subscriber(events, overview)
-  }
-
-  private static func metadata(_ event: String, _ account: AccountName, _ reason: String) -> Logger.Metadata {
-    ["HEARTH_EVENT": "\(event)", "HEARTH_ACCOUNT": "\(account)", "HEARTH_REASON": "\(reason)"]
   }
 
   /// The counts as they are shown: a claimed item that was not sent yet is pending.

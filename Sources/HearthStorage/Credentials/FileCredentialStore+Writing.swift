@@ -117,7 +117,7 @@ extension FileCredentialStore {
   private func logSetAside(_ what: String, _ why: String, _ place: CredentialPlace, _ newPath: String) {
     logger.warning(
       "\(place.file) \(what) (\(why)) and was moved to \(newPath) before it was written anew.",
-      metadata: ["HEARTH_EVENT": "credential.setAside", "HEARTH_ERROR": "\(why)"])
+      metadata: ["HEARTH_EVENT": "\(EventName.credentialSetAside.rawValue)", "HEARTH_ERROR": "\(why)"])
   }
 
   /// A scan that also makes sure that the grant in an existing file can be opened.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import HearthControl
+import HearthCore
 
 /// What every verb takes.
 struct DaemonOptions: ParsableArguments {
@@ -15,7 +16,7 @@ struct DaemonOptions: ParsableArguments {
   var socketPath: String {
     get throws {
       let environment = ["HEARTH_SOCKET", "XDG_RUNTIME_DIR"].reduce(into: [:]) { $0[$1] = variable($1) }
-      do throws(SocketPath.Flaw) {
+      do throws(SocketPath.Failure) {
         return try SocketPath.resolve(option: socket, environment: environment)
       } catch {
         switch error {
@@ -26,8 +27,29 @@ struct DaemonOptions: ParsableArguments {
     }
   }
 
-  func connect() throws -> Daemon {
-    try Daemon(path: socketPath)
+  func connect() throws -> ControlClient {
+    try ControlClient(path: socketPath)
+  }
+}
+
+/// The account that a verb is asked about, or all of them.
+struct AccountChoice: ParsableArguments {
+  @Argument(help: "One account; all of them without.")
+  var account: String?
+
+  /// Fails as the daemon would where no account can have this name.
+  var name: AccountName? { get throws { try AccountName.asked(account) } }
+}
+
+extension ControlClient {
+  /// The next notification; nil when `limit` is over first.
+  mutating func awaitNotification(within limit: Duration?) throws -> Notification? {
+    do {
+      if let notification = try nextNotification(within: limit) { return notification }
+    } catch .timedOut {
+      return nil
+    }
+    throw CommandFailure(.noDaemon, "The daemon has stopped.")
   }
 }
 

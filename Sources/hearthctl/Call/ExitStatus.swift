@@ -1,4 +1,5 @@
 import HearthControl
+import HearthCore
 
 /// How hearthctl ends.
 enum ExitStatus: Int32, CaseIterable {
@@ -12,14 +13,13 @@ enum ExitStatus: Int32, CaseIterable {
   case noDaemon = 6
   case usage = 64
 
-  /// What a session's state means for one who asked for its status.
-  init(_ session: SessionStatusReport) {
+  /// What a session's state means for a command that asked for it.
+  init(_ session: SessionStatus) {
     switch session.state {
-    case "authenticated": self = session.token.map { $0.health != "expired" } == true ? .done : .later
-    case "locked": self = .locked
-    case "hydrating": self = .later
-    case "unauthenticated", "reauthRequired": self = .signInNeeded
-    default: self = .failed
+    case .authenticated: self = session.token.map { $0.health(at: .now) != .expired } == true ? .done : .later
+    case .locked: self = .locked
+    case .hydrating: self = .later
+    case .unauthenticated, .reauthRequired: self = .signInNeeded
     }
   }
 
@@ -41,7 +41,7 @@ enum ExitStatus: Int32, CaseIterable {
     switch failure {
     case .noDaemon: self = .noDaemon
     case .timedOut, .disconnected: self = .later
-    case .unreachable, .foreignServer, .notUnderstood: self = .failed
+    case .unreachable, .foreignServer, .notUnderstood, .unknownResult: self = .failed
     case .refused(let error): self = ExitStatus(error)
     }
   }
@@ -53,26 +53,14 @@ enum ExitStatus: Int32, CaseIterable {
   }
 }
 
-/// Ends the program; the message goes to stderr.
+/// Ends the program with this exit status; the message goes to stderr.
 struct CommandFailure: Error, Equatable {
   let status: ExitStatus
-  /// Nil where everything has been said.
+  /// Nil where everything is on the screen already.
   let message: String?
 
   init(_ status: ExitStatus, _ message: String?) {
     self.status = status
     self.message = message
-  }
-
-  init(_ failure: ControlClient.Failure) {
-    self.init(ExitStatus(failure), failure.description)
-  }
-
-  init(_ error: RPCError) {
-    self.init(ExitStatus(error), error.message)
-  }
-
-  static func notUnderstood(_ method: String) -> CommandFailure {
-    CommandFailure(.failed, "The daemon's answer to \(method) cannot be understood: is its version another one?")
   }
 }

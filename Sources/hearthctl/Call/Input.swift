@@ -46,7 +46,7 @@ enum Input {
         Output.write("\n", to: STDERR_FILENO)
       }
     }
-    // Only now: whoever answers a prompt must not be seen.
+    // Not before the echo is off: what is typed at a prompt must not be shown.
     Output.write(prompt, to: STDERR_FILENO)
     guard let line = readLine(strippingNewline: true), !line.isEmpty else {
       throw CommandFailure(.failed, "Nothing was typed.")

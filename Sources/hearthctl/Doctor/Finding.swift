@@ -1,4 +1,5 @@
 import HearthControl
+import HearthCore
 
 /// What one check found.
 struct Finding: Equatable {
@@ -34,13 +35,13 @@ struct Finding: Equatable {
     self.message = message
   }
 
-  init(_ session: SessionStatusReport) {
+  init(_ session: SessionStatus) {
     let status = ExitStatus(session)
     let text = "\(session.account): \(session.message)"
     if status != .done {
       self.init(.bad(status), "session", text)
-    } else if session.refresh.failures > 0 || session.action != nil || session.credential.pendingWrite {
-      self.init(.doubtful, "session", [text, session.refresh.lastError].compactMap { $0 }.joined(separator: " "))
+    } else if session.history.failures > 0 || session.action != nil || session.isWritePending {
+      self.init(.doubtful, "session", [text, session.history.lastError].compactMap { $0 }.joined(separator: " "))
     } else {
       self.init(.good, "session", text)
     }

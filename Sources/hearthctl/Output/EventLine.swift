@@ -1,26 +1,21 @@
 import HearthControl
+import HearthCore
 
 /// One notification in one line for people.
 struct EventLine {
   let text: String
 
   init(_ notification: Notification) {
-    let params = notification.params
-    var parts = [params["time"]?.string ?? "", notification.method.padded(to: 18)]
-    if let session = params["session"].flatMap({ SessionStatusReport(json: $0) }) {
-      parts.append("\(session.account): \(session.state)\(session.reason.map { " (\($0))" } ?? "")")
+    var parts = [notification.time ?? "", notification.method.padded(to: 18)]
+    if let session = notification.session {
+      parts.append("\(session.account): \(session.state.name)\(session.state.reason.map { " (\($0))" } ?? "")")
       parts.append(session.message)
-    } else if let item = params["item"].flatMap({ OutboxItemReport(json: $0) }) {
+    } else if let item = notification.item {
       parts.append("\(item.account): \(item.method) \(item.url)")
-      let reason = [item.reason, item.lastStatus.map { "\($0)" }].compactMap { $0 }.joined(separator: ", ")
-      parts.append("\(item.id) \(item.state)\(reason.isEmpty ? "" : " (\(reason))")")
+      let reason = [item.reason?.rawValue, item.lastStatus.map { "\($0)" }].compactMap { $0 }.joined(separator: ", ")
+      parts.append("\(item.id) \(item.state.rawValue)\(reason.isEmpty ? "" : " (\(reason))")")
     } else {
-      for member in params.members where !["subscription", "seq", "time"].contains(member.key) {
-        guard !member.value.isNull else { continue }
-        parts.append(
-          member.key == "account"
-            ? "\(member.value.string ?? "")" : "\(member.key) \(member.value.string ?? member.value.description)")
-      }
+      parts += notification.details.map { $0.name == "account" ? $0.value : "\($0.name) \($0.value)" }
     }
     text = parts.filter { !$0.isEmpty }.joined(separator: "  ").onOneLine.trimmingBlanksAtEnd()
   }

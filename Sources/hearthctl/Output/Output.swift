@@ -21,10 +21,6 @@ struct Output {
     if isJSON { self.json(json) } else { line(try text()) }
   }
 
-  func bytes(_ bytes: [UInt8]) {
-    Self.write(bytes, to: STDOUT_FILENO)
-  }
-
   static func clearScreen() {
     write("\u{1B}[H\u{1B}[2J", to: STDOUT_FILENO)
   }
@@ -59,6 +55,13 @@ struct Output {
 }
 
 extension JSON {
+  /// The members of an object, one a line; those that are null are left out.
+  var rows: String {
+    (object?.members ?? []).filter { !$0.value.isNull }
+      .map { $0.key.padded(to: 16) + ($0.value.string ?? $0.value.description).onOneLine }
+      .joined(separator: "\n")
+  }
+
   /// Over several lines, two blanks a level.
   func indented(_ level: Int = 0) -> String {
     let inner = "\n" + String(repeating: "  ", count: level + 1)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import HearthControl
+import HearthCore
 
 struct DoctorVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -10,16 +11,16 @@ struct DoctorVerb: ParsableCommand {
   func run() throws {
     var findings = [Finding(.good, "version", "hearthctl \(HearthVersion.text)")]
     let path = try daemonOptions.socketPath
-    do {
-      var daemon = try Daemon(path: path)
-      let info = try daemon.call(.daemonGetInfo)
-      findings += places(info["paths"])
+    do throws(ControlClient.Failure) {
+      var daemon = try ControlClient(path: path)
+      let info = try daemon.call(GetInfo()).value
+      findings += files(info)
       findings += PathChecks.socket(path)
-      findings += try askDaemon(&daemon, info)
-    } catch let failure as CommandFailure {
-      findings += places(nil)
+      findings += try ask(&daemon, info)
+    } catch {
+      findings += files(nil)
       findings += PathChecks.socket(path)
-      findings.append(Finding(.bad(failure.status), "daemon", failure.message ?? "It does not answer."))
+      findings.append(Finding(.bad(ExitStatus(error)), "daemon", error.description))
     }
     daemonOptions.output.show(["checks": .array(findings.map(\.json))]) {
       findings.map { $0.text(.standard) }.joined(separator: "\n")
@@ -28,44 +29,52 @@ struct DoctorVerb: ParsableCommand {
     guard status == .done else { throw CommandFailure(status, nil) }
   }
 
-  /// `paths`: what a daemon that runs says it uses; nil: where it would look.
-  private func places(_ paths: JSON?) -> [Finding] {
-    guard let paths else { return PathChecks.configuration(variable) + PathChecks.state(variable) }
+  /// Checks the files that a running daemon says it uses; without one, those that it would look for.
+  private func files(_ info: DaemonInfo?) -> [Finding] {
+    guard let info else { return PathChecks.configuration(variable) + PathChecks.state(variable) }
     var findings: [Finding] = []
-    if let path = paths["configuration"]?.string {
+    if let path = info.path("configuration") {
       findings.append(PathChecks.configuration(at: path))
     } else {
       findings.append(Finding(.doubtful, "configuration", "The daemon runs without one"))
     }
-    if let path = paths["state"]?.string { findings.append(PathChecks.state(at: path)) }
+    if let path = info.path("state") { findings.append(PathChecks.state(at: path)) }
     return findings
   }
 
-  private func askDaemon(_ daemon: inout Daemon, _ info: JSON) throws -> [Finding] {
-    let version = info["version"]?.string ?? "of an unknown version"
-    let process = info["pid"]?.int.map { ", process \($0)" } ?? ""
-    let since = info["startedAt"]?.string.flatMap { Moment($0) }.map { ", started \($0.relative(to: .now))" } ?? ""
-    var findings = [Finding(.good, "daemon", "hearthd \(version)\(process)\(since)")]
-    if info["protocol"]?.int != HearthVersion.protocolNumber {
+  private func ask(_ daemon: inout ControlClient, _ info: DaemonInfo) throws(ControlClient.Failure) -> [Finding] {
+    let since = info.startedAt.relative(to: .now)
+    var findings = [Finding(.good, "daemon", "hearthd \(info.version), process \(info.pid), started \(since)")]
+    if info.protocolNumber != HearthVersion.protocolNumber {
       findings.append(
         Finding(.bad(.failed), "protocol", "The daemon speaks another version of the protocol: update one of the two."))
-    } else if version != HearthVersion.text {
-      findings.append(Finding(.doubtful, "version", "The daemon is \(version), hearthctl \(HearthVersion.text)."))
+    } else if info.version != HearthVersion.text {
+      findings.append(
+        Finding(.doubtful, "version", "The daemon is \(info.version), hearthctl \(HearthVersion.text)."))
     }
-    let sessions = try daemon.sessions()
+    let sessions = try daemon.call(ListSessions()).value.sessions
     if sessions.isEmpty {
       findings.append(Finding(.doubtful, "accounts", "There are no accounts in the configuration."))
     }
     for session in sessions {
       findings.append(Finding(session))
-      let stats = try daemon.attempt(.outboxGetStats, ["account": .string(session.account)])
-      guard let stats = (try? stats.get()).flatMap({ OutboxStatsReport(json: $0) }) else { continue }
-      if stats.dead + stats.held > 0 {
-        findings.append(
-          Finding(
-            .doubtful, "outbox", "\(session.account): \(stats.dead) dead, \(stats.held) held: see \"outbox list\"."))
-      }
+      guard let stats = try daemon.outboxStats(of: session.account), stats.dead + stats.held > 0 else { continue }
+      findings.append(
+        Finding(
+          .doubtful, "outbox", "\(session.account): \(stats.dead) dead, \(stats.held) held: see \"outbox list\"."))
     }
     return findings
+  }
+}
+
+extension ControlClient {
+  /// Nil where the daemon refuses to tell, because the outbox cannot be read.
+  mutating func outboxStats(of account: AccountName) throws(Failure) -> OutboxStats? {
+    do throws(Failure) {
+      return try call(GetOutboxStats(account)).value
+    } catch {
+      guard case .refused = error else { throw error }
+      return nil
+    }
   }
 }

@@ -1,19 +1,21 @@
 import ArgumentParser
 import HearthControl
+import HearthCore
 
 struct LockVerb: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "lock", abstract: "Lock: no token is given and nothing is sent until \"unlock\".")
+  static let configuration = CommandConfiguration(commandName: "lock", abstract: LockSessions.summary)
 
   @OptionGroup var daemonOptions: DaemonOptions
-
-  @Argument(help: "One account; all of them without.")
-  var account: String?
+  @OptionGroup var choice: AccountChoice
 
   func run() throws {
     var daemon = try daemonOptions.connect()
-    let json = try daemon.call(.sessionLock, JSONObject(given: ["account": account.map(JSON.string)]))
-    let sessions = try Daemon.sessions(json, from: .sessionLock)
-    daemonOptions.output.show(json) { sessions.map { "\($0.account): \($0.message)" }.joined(separator: "\n") }
+    let reply = try daemon.call(LockSessions(try choice.name))
+    daemonOptions.output.show(reply.json) { reply.value.messages }
   }
+}
+
+extension Sessions {
+  /// A line for each: the account and what is to be said of it.
+  var messages: String { sessions.map { "\($0.account): \($0.message)" }.joined(separator: "\n") }
 }

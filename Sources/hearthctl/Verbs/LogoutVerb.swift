@@ -1,9 +1,9 @@
 import ArgumentParser
 import HearthControl
+import HearthCore
 
 struct LogoutVerb: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "logout", abstract: "Sign out: revoke the grant and remove the credential. Works offline too.")
+  static let configuration = CommandConfiguration(commandName: "logout", abstract: SignOut.summary)
 
   @OptionGroup var daemonOptions: DaemonOptions
 
@@ -18,16 +18,14 @@ struct LogoutVerb: ParsableCommand {
 
   func run() throws {
     var daemon = try daemonOptions.connect()
-    let wasSignedOut = try daemon.session(account).state == "unauthenticated"
-    let json = try daemon.call(
-      .sessionSignOut,
-      [
-        "account": .string(account), "revoke": .bool(!keepsGrant),
-        "outbox": .string(discardOutbox ? "discard" : "keep"),
-      ])
-    let session = try Daemon.session(json, from: .sessionSignOut)
-    daemonOptions.output.show(json) { wasSignedOut ? "\(account) was signed out already." : session.message }
-    if !wasSignedOut, !keepsGrant, json["revoked"]?.bool == false, !daemonOptions.json {
+    let account = try AccountName(asked: account)
+    let before = try daemon.call(GetSession(account)).value.state
+    let reply = try daemon.call(SignOut(account, revoke: !keepsGrant, outbox: discardOutbox ? .discard : .keep))
+    let wasSignedOut: Bool = if case .unauthenticated = before { true } else { false }
+    daemonOptions.output.show(reply.json) {
+      wasSignedOut ? "\(account) was signed out already." : reply.value.status.message
+    }
+    if !wasSignedOut, !keepsGrant, !reply.value.isRevoked, !daemonOptions.json {
       Output.note("The provider was not told, or took no notice.")
     }
   }

@@ -3,8 +3,7 @@ import HearthControl
 
 struct RPCVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "rpc", abstract: "Call any method and print its result; with --json, its error too.",
-    discussion: "\"hearthctl rpc rpc.discover\" prints what there is to call.")
+    commandName: "rpc", abstract: "Call any method and print its result; with --json, its error too.")
 
   @OptionGroup var daemonOptions: DaemonOptions
 
@@ -24,10 +23,10 @@ struct RPCVerb: ParsableCommand {
   func run() throws {
     let params = try readParams()
     var daemon = try daemonOptions.connect()
-    switch try daemon.attempt(method, params, within: .seconds(timeout)) {
-    case .success(let result): daemonOptions.output.json(result)
-    case .failure(let error):
-      if daemonOptions.json { daemonOptions.output.json(error.json) }
+    do {
+      daemonOptions.output.json(try daemon.call(method, params, within: .seconds(timeout)))
+    } catch {
+      if case .refused(let refusal) = error, daemonOptions.json { daemonOptions.output.json(refusal.json) }
       throw error
     }
   }

@@ -1,8 +1,9 @@
 import ArgumentParser
 import HearthControl
+import HearthCore
 
 struct RefreshVerb: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "refresh", abstract: "Refresh the grant now.")
+  static let configuration = CommandConfiguration(commandName: "refresh", abstract: RefreshSession.summary)
 
   @OptionGroup var daemonOptions: DaemonOptions
 
@@ -11,10 +12,10 @@ struct RefreshVerb: ParsableCommand {
 
   func run() throws {
     var daemon = try daemonOptions.connect()
-    let json = try daemon.call(.sessionRefresh, ["account": .string(account)], within: .seconds(120))
-    let session = try Daemon.session(json, from: .sessionRefresh)
-    daemonOptions.output.show(json) {
-      let left = session.token?.remainingSeconds.map { " The new token lasts \(Moment.span($0))." } ?? ""
+    let reply = try daemon.call(RefreshSession(try AccountName(asked: account)), within: .seconds(120))
+    let session = reply.value
+    daemonOptions.output.show(reply.json) {
+      let left = session.token?.remaining(at: .now).map { " The new token lasts \($0.span)." } ?? ""
       return "Refreshed.\(left)"
     }
     let status = ExitStatus(session)

@@ -1,14 +1,13 @@
 import ArgumentParser
 import HearthControl
+import HearthCore
 
 struct StatusVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status", abstract: "Say how the sessions are; the exit status is that of the worst.")
 
   @OptionGroup var daemonOptions: DaemonOptions
-
-  @Argument(help: "One account; all of them without.")
-  var account: String?
+  @OptionGroup var choice: AccountChoice
 
   @Flag(help: "Go on and print again whenever something changes.")
   var watch = false
@@ -16,17 +15,21 @@ struct StatusVerb: ParsableCommand {
   func run() throws {
     var daemon = try daemonOptions.connect()
     if watch { try self.watch(&daemon) }
-    let status = try report(&daemon)
+    let status = try printStatus(&daemon)
     guard status == .done else { throw CommandFailure(status, nil) }
   }
 
   /// Prints once.
-  private func report(_ daemon: inout Daemon) throws -> ExitStatus {
-    let json = try daemon.call(
-      account == nil ? .sessionList : .sessionGet, JSONObject(given: ["account": account.map(JSON.string)]))
-    let sessions =
-      account == nil
-      ? try Daemon.sessions(json, from: .sessionList) : [try Daemon.session(json, from: .sessionGet)]
+  private func printStatus(_ daemon: inout ControlClient) throws -> ExitStatus {
+    let sessions: [SessionStatus]
+    let json: JSON
+    if let account = try choice.name {
+      let reply = try daemon.call(GetSession(account))
+      (sessions, json) = ([reply.value], reply.json)
+    } else {
+      let reply = try daemon.call(ListSessions())
+      (sessions, json) = (reply.value.sessions, reply.json)
+    }
     if daemonOptions.json {
       daemonOptions.output.json(json)
     } else if sessions.isEmpty {
@@ -34,8 +37,7 @@ struct StatusVerb: ParsableCommand {
     } else {
       var blocks: [String] = []
       for session in sessions {
-        let stats = try daemon.attempt(.outboxGetStats, ["account": .string(session.account)])
-        let outbox = (try? stats.get()).flatMap { OutboxStatsReport(json: $0) }
+        let outbox = try daemon.outboxStats(of: session.account)
         blocks.append(StatusBlock(session: session, outbox: outbox, now: .now, paint: .standard).text)
       }
       daemonOptions.output.line(blocks.joined(separator: "\n\n"))
@@ -43,22 +45,22 @@ struct StatusVerb: ParsableCommand {
     return ExitStatus.worst(sessions.map { ExitStatus($0) })
   }
 
-  /// Prints now and at every change, until the daemon stops. On a terminal each report takes the place of the one
-  /// before, and the times in it are kept up.
-  private func watch(_ daemon: inout Daemon) throws -> Never {
+  /// Prints now and at every change, until the daemon stops. On a terminal each print takes the place of the one before,
+  /// and the times in it are kept up.
+  private func watch(_ daemon: inout ControlClient) throws -> Never {
     let isScreen = Output.isTerminal && !daemonOptions.json
     while true {
-      _ = try daemon.call(.eventsSubscribe, JSONObject(given: ["account": account.map(JSON.string)]))
+      _ = try daemon.call(Subscribe(account: try choice.name))
       var isSubscribed = true
       while isSubscribed {
         if isScreen { Output.clearScreen() }
-        _ = try report(&daemon)
+        _ = try printStatus(&daemon)
         if !isScreen, !daemonOptions.json { daemonOptions.output.line("") }
-        var next = try daemon.nextNotification(within: isScreen ? .seconds(10) : nil)
-        // What comes at once is told at once.
+        var next = try daemon.awaitNotification(within: isScreen ? .seconds(10) : nil)
+        // Events that come together are printed together.
         while let notification = next {
-          if notification.method == Event.eventsClosed.rawValue { isSubscribed = false }
-          next = try daemon.nextNotification(within: .milliseconds(50))
+          if notification.event == .eventsClosed { isSubscribed = false }
+          next = try daemon.awaitNotification(within: .milliseconds(50))
         }
       }
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import HearthControl
+import HearthCore
 
 struct TokenVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -22,12 +23,11 @@ struct TokenVerb: ParsableCommand {
 
   func run() throws {
     var daemon = try daemonOptions.connect()
-    let json = try daemon.call(
-      .sessionGetToken,
-      JSONObject(given: ["account": .string(account), "minValiditySeconds": minValid.map { JSON($0) }]))
-    guard let token = json["accessToken"]?.string else { throw CommandFailure.notUnderstood("session.getToken") }
-    daemonOptions.output.show(json) {
-      header ? "Authorization: \(json["tokenType"]?.string ?? "Bearer") \(token)" : token
+    let reply = try daemon.call(
+      GetToken(try AccountName(asked: account), minValidity: minValid.map { .seconds($0) }))
+    let token = reply.value.accessToken.reveal()
+    daemonOptions.output.show(reply.json) {
+      header ? "Authorization: \(reply.value.tokenType) \(token)" : token
     }
   }
 }

@@ -1,58 +1,53 @@
 import ArgumentParser
 import HearthControl
+import HearthCore
 
 struct UnlockVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "unlock", abstract: "Take the user's lock away; asks for the passphrase where one is needed.")
 
   @OptionGroup var daemonOptions: DaemonOptions
-
-  @Argument(help: "One account; all of them without.")
-  var account: String?
+  @OptionGroup var choice: AccountChoice
 
   @Flag(help: "Read the passphrase from standard input, one line.")
   var passphraseStdin = false
 
   func run() throws {
     var daemon = try daemonOptions.connect()
+    let account = try choice.name
     var failure = ExitStatus.done
-    let json: JSON
+    let reply: Reply<Sessions>
     if passphraseStdin {
-      json = try unlock(account, &daemon, passphrase: try Input.secret(prompt: "Passphrase: ")).get()
+      let passphrase = try Input.secret(prompt: "Passphrase: ")
+      reply = try daemon.call(UnlockSessions(account, passphrase: Secret(passphrase)))
     } else if let account {
-      json = try unlockAsking(account, &daemon)
+      reply = try unlockAsking(account, &daemon)
     } else {
-      (json, failure) = try unlockAll(&daemon)
+      (reply, failure) = try unlockAll(&daemon)
     }
-    let sessions = try Daemon.sessions(json, from: .sessionUnlock)
-    daemonOptions.output.show(json) { sessions.map { "\($0.account): \($0.message)" }.joined(separator: "\n") }
-    if sessions.contains(where: { $0.state == "locked" }) { failure = ExitStatus.worst([failure, .locked]) }
+    daemonOptions.output.show(reply.json) { reply.value.messages }
+    if reply.value.sessions.contains(where: \.isLocked) { failure = ExitStatus.worst([failure, .locked]) }
     guard failure == .done else { throw CommandFailure(failure, nil) }
   }
 
-  private func unlock(
-    _ account: String?, _ daemon: inout Daemon, passphrase: String? = nil
-  ) throws -> Result<JSON, RPCError> {
-    try daemon.attempt(
-      .sessionUnlock,
-      JSONObject(given: ["account": account.map(JSON.string), "passphrase": passphrase.map(JSON.string)]))
-  }
-
   /// Asks for the passphrase where the account needs one and there is a terminal to ask on.
-  private func unlockAsking(_ account: String, _ daemon: inout Daemon) throws -> JSON {
-    let outcome = try unlock(account, &daemon)
-    guard case .failure(let error) = outcome, error.kind == .passphraseNeeded, Input.isTerminal else {
-      return try outcome.get()
+  private func unlockAsking(_ account: AccountName, _ daemon: inout ControlClient) throws -> Reply<Sessions> {
+    do throws(ControlClient.Failure) {
+      return try daemon.call(UnlockSessions(account))
+    } catch {
+      guard case .refused(let refusal) = error, refusal.kind == .passphraseNeeded, Input.isTerminal else {
+        throw error
+      }
     }
     // What is sealed locks the session; where it is not locked, there is nothing sealed yet.
-    let isFirst = try daemon.session(account).state != "locked"
+    let isFirst = try !daemon.call(GetSession(account)).value.isLocked
     let passphrase =
       isFirst
       ? try firstPassphrase(of: account) : try Input.ask("Passphrase for \(account): ", echo: false)
-    return try unlock(account, &daemon, passphrase: passphrase).get()
+    return try daemon.call(UnlockSessions(account, passphrase: Secret(passphrase)))
   }
 
-  private func firstPassphrase(of account: String) throws -> String {
+  private func firstPassphrase(of account: AccountName) throws -> String {
     Output.note("\(account) has no passphrase yet: choose the one that will protect its credential.")
     let passphrase = try Input.ask("New passphrase for \(account): ", echo: false)
     guard try Input.ask("Again: ", echo: false) == passphrase else {
@@ -62,18 +57,24 @@ struct UnlockVerb: ParsableCommand {
   }
 
   /// One account that cannot be unlocked keeps none of the others locked.
-  private func unlockAll(_ daemon: inout Daemon) throws -> (JSON, ExitStatus) {
-    let json = try unlock(nil, &daemon).get()
-    guard Input.isTerminal else { return (json, .done) }
+  private func unlockAll(_ daemon: inout ControlClient) throws -> (Reply<Sessions>, ExitStatus) {
+    let reply = try daemon.call(UnlockSessions(nil))
+    guard Input.isTerminal else { return (reply, .done) }
     var failure = ExitStatus.done
-    for session in try Daemon.sessions(json, from: .sessionUnlock) {
+    for session in reply.value.sessions {
       do {
         _ = try unlockAsking(session.account, &daemon)
-      } catch let error as RPCError {
-        Output.error("\(session.account): \(error.message)")
-        failure = ExitStatus.worst([failure, ExitStatus(error)])
+      } catch ControlClient.Failure.refused(let refusal) {
+        Output.error("\(session.account): \(refusal.message)")
+        failure = ExitStatus.worst([failure, ExitStatus(refusal)])
       }
     }
-    return (try daemon.call(.sessionList), failure)
+    return (try daemon.call(ListSessions()), failure)
+  }
+}
+
+extension SessionStatus {
+  fileprivate var isLocked: Bool {
+    if case .locked = state { true } else { false }
   }
 }

@@ -1,4 +1,5 @@
 import HearthControl
+import HearthCore
 
 extension Daemon {
   /// Puts a request into the outbox; answers its id. `further` are more parameters of `outbox.enqueue`.
@@ -19,30 +20,30 @@ extension Daemon {
     return params
   }
 
-  func item(_ id: String) throws -> OutboxItemReport {
+  func item(_ id: String) throws -> OutboxItem {
     let json = try call("outbox.get", ["id": .string(id)])
-    guard let item = OutboxItemReport(json: json) else { throw NeverHappened(description: "This is no item: \(json)") }
+    guard let item = OutboxItem(json: json) else { throw NeverHappened(description: "This is no item: \(json)") }
     return item
   }
 
   /// Waits until the item is in this state, for this reason.
   @discardableResult
-  func waitForItem(_ id: String, _ state: String, _ reason: String? = nil) throws -> OutboxItemReport {
-    var last: OutboxItemReport?
+  func waitForItem(_ id: String, _ state: String, _ reason: String? = nil) throws -> OutboxItem {
+    var last: OutboxItem?
     do {
       return try eventually("the item is \(state) \(reason ?? "")") {
         let item = try item(id)
         last = item
-        return item.state == state && item.reason == reason ? item : nil
+        return item.state.rawValue == state && item.reason?.rawValue == reason ? item : nil
       }
     } catch let error as NeverHappened {
       throw NeverHappened(description: "\(error) It is: \(last.map { "\($0.json)" } ?? "unknown")")
     }
   }
 
-  func outboxStats(_ account: String = "work") throws -> OutboxStatsReport {
+  func outboxStats(_ account: String = "work") throws -> OutboxStats {
     let json = try call("outbox.getStats", ["account": .string(account)])
-    guard let stats = OutboxStatsReport(json: json) else { throw NeverHappened(description: "No stats: \(json)") }
+    guard let stats = OutboxStats(json: json) else { throw NeverHappened(description: "No stats: \(json)") }
     return stats
   }
 }

@@ -95,20 +95,16 @@ final class Daemon {
     }
   }
 
-  func status(_ account: String = "work") throws -> SessionStatusReport {
-    let json = try call("session.get", ["account": .string(account)])
-    guard let status = SessionStatusReport(json: json) else {
-      throw NeverHappened(description: "This is no SessionStatus: \(json)")
-    }
-    return status
+  func status(_ account: String = "work") throws -> SessionView {
+    try SessionView(try call("session.get", ["account": .string(account)]))
   }
 
   /// Waits until the session is in this state, for this reason.
   @discardableResult
   func waitFor(
     _ state: String, _ reason: String? = nil, account: String = "work", within limit: Duration = .seconds(20)
-  ) throws -> SessionStatusReport {
-    var last: SessionStatusReport?
+  ) throws -> SessionView {
+    var last: SessionView?
     do {
       return try eventually("\(account) is \(state) \(reason ?? "")", within: limit) {
         let status = try status(account)
@@ -124,8 +120,8 @@ final class Daemon {
   @discardableResult
   func waitUntil(
     _ what: String, account: String = "work", within limit: Duration = .seconds(20),
-    _ condition: (SessionStatusReport) -> Bool
-  ) throws -> SessionStatusReport {
+    _ condition: (SessionView) -> Bool
+  ) throws -> SessionView {
     try eventually(what, within: limit) {
       let status = try status(account)
       return condition(status) ? status : nil

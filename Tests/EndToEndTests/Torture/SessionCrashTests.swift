@@ -117,9 +117,9 @@ struct SessionCrashRun {
     var answer = Answer()
     do {
       var client = try ControlClient(path: socket)
-      _ = try client.call(.sessionRefresh, ["account": "work"])
+      _ = try client.call(RefreshSession.name, ["account": "work"])
       answer.isRefreshed = true
-      answer.token = try client.call(.sessionGetToken, ["account": "work"])["accessToken"]?.string
+      answer.token = try client.call(GetToken.name, ["account": "work"])["accessToken"]?.string
     } catch {
       // It was killed first.
     }

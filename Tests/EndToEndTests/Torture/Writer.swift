@@ -96,9 +96,9 @@ final class Writer: Sendable {
     guard let numbers else { return false }
     let drafts = numbers.map(draft)
     if kind == .batched {
-      _ = try client.call(.outboxEnqueueMany, ["items": .array(drafts.map(JSON.object))])
+      _ = try client.call(EnqueueMany.name, ["items": .array(drafts.map(JSON.object))])
     } else {
-      _ = try client.call(.outboxEnqueue, drafts[0])
+      _ = try client.call(Enqueue.name, drafts[0])
     }
     state.withLock { state in
       state.acknowledged += numbers

@@ -1,4 +1,5 @@
 import HearthControl
+import HearthCore
 import Testing
 
 @Suite struct MessageTests {
@@ -52,7 +53,7 @@ import Testing
 
   @Test("an error's data says kind, retryable, account, message and action")
   func errorData() {
-    let error = RPCError.refreshUnavailable(account: "work", message: "Later.", retryAfterSeconds: 7)
+    let error = RPCError(.refreshUnavailable, account: AccountName("work"), message: "Later.", retryAfterSeconds: 7)
     #expect(
       error.json == [
         "code": 1004, "message": "Later.",
@@ -63,6 +64,6 @@ import Testing
       ])
     #expect(RPCError(json: error.json) == error)
     #expect(error.retryAfterSeconds == 7)
-    #expect(RPCError.unauthenticated(account: "work", message: "m").action == "signIn")
+    #expect(RPCError(.unauthenticated, message: "m", action: .signIn).action == .signIn)
   }
 }

@@ -82,11 +82,11 @@ struct MistakesOfOthersTests {
   func lockedAsMissing() {
     var session = SessionScript()
     session.reads(.unreadable(.away))
-    #expect(session.state.route == "locked")
+    #expect(session.state.route == .locked)
     #expect(session.state.action == .wait)
     session.wakes()
     session.reads(.found(.sample(1, issuedAt: .sample)))
-    #expect(session.state.route == "main")
+    #expect(session.state.route == .main)
   }
 
   @Test("Delete before add: here the old grant is replaced in one write, and nothing is removed for it")

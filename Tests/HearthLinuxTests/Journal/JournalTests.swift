@@ -38,7 +38,7 @@ struct JournalTests {
       sent.records == [
         [
           "MESSAGE": "Signed in.", "PRIORITY": "5", "SYSLOG_IDENTIFIER": "hearthd",
-          "MESSAGE_ID": JournalEvent.sessionChanged.messageID, "HEARTH_EVENT": "session.changed",
+          "MESSAGE_ID": EventName.sessionChanged.messageID ?? "", "HEARTH_EVENT": "session.changed",
           "HEARTH_ACCOUNT": "work",
         ]
       ])

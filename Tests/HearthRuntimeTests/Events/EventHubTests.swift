@@ -14,10 +14,17 @@ struct EventHubTests {
     hub = EventHub(clock: clock)
   }
 
-  private func news(_ number: Int, account: String? = nil) -> EventHub.News {
-    EventHub.News(
-      .outboxEnqueued, topic: .outbox, account: account.flatMap { AccountName($0) }, params: ["number": JSON(number)])
+  /// Of an item that was tried `number` times.
+  private func event(_ number: Int, account: String = "work") throws -> Event {
+    let account = try #require(AccountName(account))
+    return .outbox(
+      .enqueued(
+        OutboxItem(
+          id: "\(number)", account: account, subject: nil, lane: nil, method: "POST", url: "https://x.example",
+          state: .pending, attempts: number, createdAt: clock.now(), idempotencyKey: "k", bytes: 0)))
   }
+
+  private func number(_ notification: JSON) -> Int? { notification["params"]?["item"]?["attempts"]?.int }
 
   private func snapshot(_ name: String, lockedAt: Bool = false) throws -> SessionStatus {
     let account = try #require(AccountName(name))
@@ -28,27 +35,27 @@ struct EventHubTests {
 
   @Test("gives a snapshot and its number, and after the answer everything that came since, once and in order")
   func snapshotThenEvents() throws {
-    hub.publish(news(1))
-    let (answer, start) = try hub.subscribe(topics: [.outbox], account: nil, peer: peer)
-    #expect(answer["seq"] == 1)
-    hub.publish(news(2))
+    hub.publish(try event(1))
+    let (subscription, start) = try hub.subscribe(topics: [.outbox], account: nil, peer: peer)
+    #expect(subscription.seq == 1)
+    hub.publish(try event(2))
     #expect(peer.sink.sent.isEmpty)
     start()
-    hub.publish(news(3))
-    #expect(peer.sink.sent.map { $0["params"]?["number"] } == [2, 3])
+    hub.publish(try event(3))
+    #expect(peer.sink.sent.map(number) == [2, 3])
     #expect(peer.sink.sent.map { $0["params"]?["seq"] } == [2, 3])
-    #expect(peer.sink.sent.allSatisfy { $0["params"]?["subscription"] == answer["subscription"] })
+    #expect(peer.sink.sent.allSatisfy { $0["params"]?["subscription"]?.string == subscription.id })
   }
 
   @Test("tells a session that became another one, with the state before it")
   func tellsChanges() throws {
-    hub.sessionIs(try snapshot("work"), issuer: nil, news: [])
-    let (answer, start) = try hub.subscribe(topics: [.session], account: nil, peer: peer)
-    #expect(answer["snapshot"]?["sessions"]?[0]?["state"] == "hydrating")
+    hub.update(try snapshot("work"), after: [])
+    let (subscription, start) = try hub.subscribe(topics: [.session], account: nil, peer: peer)
+    #expect(subscription.sessions.map(\.state) == [.hydrating])
     start()
-    hub.sessionIs(try snapshot("work"), issuer: nil, news: [])
+    hub.update(try snapshot("work"), after: [])
     #expect(peer.sink.sent.isEmpty)
-    hub.sessionIs(try snapshot("work", lockedAt: true), issuer: nil, news: [])
+    hub.update(try snapshot("work", lockedAt: true), after: [])
     #expect(peer.sink.sent.count == 1)
     #expect(peer.sink.sent.first?["method"] == "session.changed")
     #expect(peer.sink.sent.first?["params"]?["previous"] == "hydrating")
@@ -58,26 +65,26 @@ struct EventHubTests {
   @Test(
     "tells a session that was replaced by one that looks the same: by a sign-in, or by another program's grant",
     arguments: [SessionEvent.signedIn(nil), .statusChanged])
-  func tellsReplacement(news: SessionEvent) throws {
-    hub.sessionIs(try snapshot("work"), issuer: nil, news: [])
+  func tellsReplacement(event: SessionEvent) throws {
+    hub.update(try snapshot("work"), after: [])
     let (_, start) = try hub.subscribe(topics: [.session], account: nil, peer: peer)
     start()
-    hub.sessionIs(try snapshot("work"), issuer: nil, news: [news])
+    hub.update(try snapshot("work"), after: [event])
     #expect(peer.sink.sent.map { $0["method"] } == ["session.changed"])
-    hub.sessionIs(try snapshot("work", lockedAt: true), issuer: nil, news: [news])
+    hub.update(try snapshot("work", lockedAt: true), after: [event])
     #expect(peer.sink.sent.count == 2, "one change is told once")
   }
 
   @Test("gives one connection 64 subscriptions, and -32001 for one more, until one ends")
   func limitsSubscriptions() throws {
-    var last: JSON = .null
-    for _ in 0..<64 { last = try hub.subscribe(topics: [.outbox], account: nil, peer: peer).answer }
+    var last = ""
+    for _ in 0..<64 { last = try hub.subscribe(topics: [.outbox], account: nil, peer: peer).subscription.id }
     let error = #expect(throws: RPCError.self) {
       _ = try hub.subscribe(topics: [.outbox], account: nil, peer: peer)
     }
     #expect(error?.code == -32001)
     _ = try hub.subscribe(topics: [.outbox], account: nil, peer: RecordingPeer(2))
-    #expect(hub.unsubscribe(try #require(last["subscription"]?.string), of: peer.id))
+    #expect(hub.unsubscribe(last, of: peer.id))
     _ = try hub.subscribe(topics: [.outbox], account: nil, peer: peer)
   }
 
@@ -86,10 +93,10 @@ struct EventHubTests {
     let work = try #require(AccountName("work"))
     let (_, start) = try hub.subscribe(topics: [.outbox], account: work, peer: peer)
     start()
-    hub.publish(news(1, account: "home"))
-    hub.publish(news(2, account: "work"))
-    hub.publish(EventHub.News(.daemonReloaded, topic: .daemon, account: nil, params: [:]))
-    #expect(peer.sink.sent.map { $0["params"]?["number"] } == [2])
+    hub.publish(try event(1, account: "home"))
+    hub.publish(try event(2, account: "work"))
+    hub.publish(.reloaded(version: "1"))
+    #expect(peer.sink.sent.map(number) == [2])
   }
 
   @Test("closes a subscriber that is 256 events behind, and tells the others on")
@@ -100,7 +107,7 @@ struct EventHubTests {
     start()
     startQuick()
     peer.sink.stall()
-    for number in 1...300 { hub.publish(news(number)) }
+    for number in 1...300 { hub.publish(try event(number)) }
     #expect(peer.sink.sent.count == EventHub.backlog + 1)
     #expect(peer.sink.sent.last?["method"] == "events.closed")
     #expect(peer.sink.sent.last?["params"]?["reason"] == "lagged")
@@ -110,21 +117,21 @@ struct EventHubTests {
   @Test("tells a subscriber that lags before its answer is out that it lagged, and nothing more")
   func lagsEarly() throws {
     let (_, start) = try hub.subscribe(topics: [.outbox], account: nil, peer: peer)
-    for number in 1...300 { hub.publish(news(number)) }
+    for number in 1...300 { hub.publish(try event(number)) }
     start()
-    hub.publish(news(301))
+    hub.publish(try event(301))
     #expect(peer.sink.sent.count == EventHub.backlog + 1)
     #expect(peer.sink.sent.last?["method"] == "events.closed")
   }
 
   @Test("ends a subscription for the connection that made it, and for no other")
   func unsubscribes() throws {
-    let (answer, start) = try hub.subscribe(topics: [.outbox], account: nil, peer: peer)
+    let (subscription, start) = try hub.subscribe(topics: [.outbox], account: nil, peer: peer)
     start()
-    let id = try #require(answer["subscription"]?.string)
+    let id = subscription.id
     #expect(!hub.unsubscribe(id, of: ConnectionID(9)))
     #expect(hub.unsubscribe(id, of: peer.id))
-    hub.publish(news(1))
+    hub.publish(try event(1))
     #expect(peer.sink.sent.isEmpty)
   }
 }

@@ -18,7 +18,7 @@ import Testing
 
   private func recorded(_ event: SessionEvent, _ snapshot: SessionStatus) -> [Record] {
     let log = LogRecorder()
-    EventLog(logger: log.logger).session(event, snapshot)
+    EventLog(logger: log.logger).record(.session(event, snapshot))
     return log.records.map { Record($0.level, $0.fields["HEARTH_EVENT"] ?? "", $0.fields) }
   }
 

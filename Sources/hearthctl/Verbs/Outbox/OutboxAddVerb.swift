@@ -1,17 +1,33 @@
 import ArgumentParser
 import HearthControl
+import HearthCore
 
 struct OutboxAddVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "add", abstract: "Queue a request; prints its id once it is on disk.")
 
-  @OptionGroup var http: HTTPOptions
+  @Argument(help: "The account whose token goes with it.")
+  var account: String
+
+  @Argument(help: "GET, POST, PUT …")
+  var method: String
+
+  @Argument(help: "At one of the account's api_origins.")
+  var url: String
+
+  @Option(
+    name: .shortAndLong, help: ArgumentHelp("The body: a text, @FILE, or - for standard input.", valueName: "data"))
+  var data: String?
+
+  @Option(name: [.customShort("H"), .long], help: ArgumentHelp("A header field.", valueName: "name: value"))
+  var header: [String] = []
+
   @OptionGroup var daemonOptions: DaemonOptions
 
   @Option(help: "The lane in which it waits its turn.")
   var lane: String?
 
-  @Flag(help: "Of no lane: it waits for nothing before it.")
+  @Flag(help: "In no lane: it waits for no other item.")
   var unordered = false
 
   @Option(help: ArgumentHelp("Its Idempotency-Key; the same key and content is queued once.", valueName: "key"))
@@ -27,20 +43,48 @@ struct OutboxAddVerb: ParsableCommand {
   var expiresAt: String?
 
   func validate() throws {
-    if unordered, lane != nil { throw ValidationError("--unordered is of no lane.") }
+    if unordered, lane != nil {
+      throw ValidationError("--unordered and --lane exclude each other: an unordered item waits in no lane. Give one.")
+    }
   }
 
   func run() throws {
-    var params = try http.params()
-    if let lane { params["lane"] = .string(lane) }
-    if unordered { params["unordered"] = true }
-    if let key { params["idempotencyKey"] = .string(key) }
-    if let replaceKey { params["replaceKey"] = .string(replaceKey) }
-    if let notBefore { params["notBefore"] = .string(notBefore) }
-    if let expiresAt { params["expiresAt"] = .string(expiresAt) }
+    let headers = try headers()
+    let body = try body()
     var daemon = try daemonOptions.connect()
-    let json = try daemon.call(.outboxEnqueue, params)
-    guard let id = json["id"]?.string else { throw CommandFailure.notUnderstood("outbox.enqueue") }
-    daemonOptions.output.show(json) { id }
+    var draft = OutboxDraft(
+      account: try AccountName(asked: account), method: method, url: url, headers: headers, body: body,
+      isUnordered: unordered, idempotencyKey: key, replaceKey: replaceKey,
+      notBefore: try notBefore.map { try ParameterReader.time($0, as: "notBefore") },
+      expiresAt: try expiresAt.map { try ParameterReader.time($0, as: "expiresAt") })
+    if let lane { draft.lane = lane }
+    let reply = try daemon.call(Enqueue(draft))
+    daemonOptions.output.show(reply.json) { reply.value.id }
+  }
+
+  private func headers() throws -> [APIRequest.Header] {
+    try header.map { field in
+      guard let colon = field.firstIndex(of: ":"), colon > field.startIndex else {
+        throw ValidationError("A header is written 'Name: value', not '\(field)'.")
+      }
+      return APIRequest.Header(
+        name: String(field[..<colon]), value: field[field.index(after: colon)...].trimmingBlanks())
+    }
+  }
+
+  private func body() throws -> [UInt8] {
+    guard let data else { return [] }
+    if data == "-" { return try Input.all() }
+    if data.hasPrefix("@") { return try Input.file(String(data.dropFirst())) }
+    return Array(data.utf8)
+  }
+}
+
+extension StringProtocol {
+  /// Without white space at both ends.
+  func trimmingBlanks() -> String {
+    let tail = drop { $0.isWhitespace }
+    guard let last = tail.lastIndex(where: { !$0.isWhitespace }) else { return "" }
+    return String(tail[...last])
   }
 }

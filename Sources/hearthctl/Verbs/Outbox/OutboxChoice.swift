@@ -1,5 +1,6 @@
 import ArgumentParser
 import HearthControl
+import HearthCore
 
 /// One item, or all dead ones of an account.
 struct OutboxChoice: ParsableArguments {
@@ -13,16 +14,14 @@ struct OutboxChoice: ParsableArguments {
     guard (id == nil) != (dead == nil) else { throw ValidationError("Give an item's id or --dead ACCOUNT.") }
   }
 
-  var params: JSONObject {
-    if let id { return ["id": .string(id)] }
-    return ["account": JSON(dead), "state": "dead"]
-  }
-
-  /// Calls the method, which answers `{count}`.
-  func call(_ method: Method, _ verb: String, _ options: DaemonOptions) throws {
+  /// Changes what was chosen, and prints how many items that were. `done`: what became of them.
+  func change<Method: ItemChangeMethod>(
+    _ done: String, _ options: DaemonOptions, _ method: (ItemChoice) -> Method
+  ) throws {
     var daemon = try options.connect()
-    let json = try daemon.call(method, params)
-    guard let count = json["count"]?.int else { throw CommandFailure.notUnderstood(method.rawValue) }
-    options.output.show(json) { "\(count) \(count == 1 ? "item" : "items") \(verb)." }
+    let choice: ItemChoice = if let id { .item(id) } else { .allDead(try AccountName(asked: dead ?? "")) }
+    let reply = try daemon.call(method(choice))
+    let count = reply.value.count
+    options.output.show(reply.json) { "\(count) \(count == 1 ? "item" : "items") \(done)." }
   }
 }

@@ -1,15 +1,14 @@
 import ArgumentParser
 import HearthControl
+import HearthCore
 
 struct OutboxFlushVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "flush", abstract: "Try what waits now, and wait until nothing is left that could be sent.",
+    commandName: "flush", abstract: FlushOutbox.summary,
     discussion: "Exits 5 where something is left when the time is up.")
 
   @OptionGroup var daemonOptions: DaemonOptions
-
-  @Argument(help: "One account; all of them without.")
-  var account: String?
+  @OptionGroup var choice: AccountChoice
 
   @Option(help: ArgumentHelp("How long to wait at most.", valueName: "seconds"))
   var timeout = 30
@@ -21,12 +20,10 @@ struct OutboxFlushVerb: ParsableCommand {
   func run() throws {
     var daemon = try daemonOptions.connect()
     let start = ContinuousClock.now
-    let json = try daemon.call(
-      .outboxFlush, JSONObject(given: ["account": account.map(JSON.string), "timeoutSeconds": JSON(timeout)]),
-      within: .seconds(timeout + 30))
-    guard let stats = OutboxStatsReport(json: json) else { throw CommandFailure.notUnderstood("outbox.flush") }
-    let left = stats.pending + stats.inFlight + stats.waiting
-    daemonOptions.output.show(json) { left == 0 ? "Nothing is left to send." : OutboxStatsVerb.text(stats) }
+    let call = FlushOutbox(try choice.name, timeout: .seconds(timeout))
+    let reply = try daemon.call(call, within: .seconds(timeout + 30))
+    let left = reply.value.toSend
+    daemonOptions.output.show(reply.json) { left == 0 ? "Nothing is left to send." : OutboxStatsVerb.text(reply.value) }
     guard left == 0 else {
       let reasons = try paused(&daemon)
       let isOver = ContinuousClock.now - start >= .seconds(timeout)
@@ -37,14 +34,19 @@ struct OutboxFlushVerb: ParsableCommand {
   }
 
   /// The accounts whose outboxes hold items back, and why: nobody waited for those.
-  private func paused(_ daemon: inout Daemon) throws -> [String] {
+  private func paused(_ daemon: inout ControlClient) throws -> [String] {
+    let chosen = try choice.name
     var reasons: [String] = []
-    for account in try account.map({ [$0] }) ?? daemon.sessions().map(\.account) {
-      let json = try daemon.call(.outboxGetStats, ["account": .string(account)])
-      guard let stats = OutboxStatsReport(json: json) else { throw CommandFailure.notUnderstood("outbox.getStats") }
-      guard stats.paused, stats.pending + stats.inFlight + stats.waiting > 0 else { continue }
+    for account in try chosen.map({ [$0] }) ?? daemon.call(ListSessions()).value.sessions.map(\.account) {
+      let stats = try daemon.call(GetOutboxStats(account)).value
+      guard stats.isPaused, stats.toSend > 0 else { continue }
       reasons.append("the outbox of \(account) is paused\(stats.pausedReason.map { " (\($0))" } ?? "")")
     }
     return reasons
   }
+}
+
+extension OutboxStats {
+  /// The items that are still to be sent by themselves.
+  fileprivate var toSend: Int { pending + inFlight + waiting }
 }

@@ -1,13 +1,12 @@
 import ArgumentParser
 import HearthControl
+import HearthCore
 
 struct OutboxListVerb: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "list", abstract: "List items, oldest first.")
+  static let configuration = CommandConfiguration(commandName: "list", abstract: ListItems.summary)
 
   @OptionGroup var daemonOptions: DaemonOptions
-
-  @Argument(help: "One account; all of them without.")
-  var account: String?
+  @OptionGroup var choice: AccountChoice
 
   @Option(help: "Only those in this state.")
   var state: String?
@@ -23,31 +22,28 @@ struct OutboxListVerb: ParsableCommand {
 
   func run() throws {
     var daemon = try daemonOptions.connect()
-    let json = try daemon.call(
-      .outboxList,
-      JSONObject(given: [
-        "account": account.map(JSON.string), "state": state.map(JSON.string), "lane": lane.map(JSON.string),
-        "limit": limit.map { JSON($0) }, "cursor": cursor.map(JSON.string),
-      ]))
-    guard let elements = json["items"]?.array else { throw CommandFailure.notUnderstood("outbox.list") }
-    let items = elements.compactMap { OutboxItemReport(json: $0) }
+    var query = OutboxQuery(account: try choice.name, lane: lane, cursor: cursor)
+    query.state = try state.map { try ParameterReader.choice($0, as: "state") }
+    if let limit { query.limit = limit }
+    let reply = try daemon.call(ListItems(query))
+    let page = reply.value
     if daemonOptions.json {
-      daemonOptions.output.json(json)
-    } else if items.isEmpty {
+      daemonOptions.output.json(reply.json)
+    } else if page.items.isEmpty {
       daemonOptions.output.line("Nothing is there.")
     } else {
-      daemonOptions.output.line(table(items).text)
-      if let cursor = json["cursor"]?.string { Output.note("There are more: --cursor \(cursor)") }
+      daemonOptions.output.line(table(page.items).text)
+      if let cursor = page.cursor { Output.note("There are more: --cursor \(cursor)") }
     }
   }
 
-  private func table(_ items: [OutboxItemReport]) -> Table {
+  private func table(_ items: [OutboxItem]) -> Table {
     var table = Table(headings: ["ID", "ACCOUNT", "LANE", "STATE", "TRIES", "AGE", "REQUEST"])
     for item in items {
-      let age = Moment(item.createdAt).map { Moment.span(Moment.now.seconds - $0.seconds) } ?? ""
+      let reason = item.reason.map { ": \($0.rawValue)" } ?? ""
       table.rows.append([
-        item.id, item.account, item.lane ?? "-", item.state + (item.reason.map { ": \($0)" } ?? ""),
-        "\(item.attempts)", age, "\(item.method) \(item.url)",
+        item.id, "\(item.account)", item.lane ?? "-", item.state.rawValue + reason,
+        "\(item.attempts)", Timestamp.now.since(item.createdAt).span, "\(item.method) \(item.url)",
       ])
     }
     return table

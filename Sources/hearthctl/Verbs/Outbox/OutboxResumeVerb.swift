@@ -2,16 +2,14 @@ import ArgumentParser
 import HearthControl
 
 struct OutboxResumeVerb: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "resume", abstract: "Send again.")
+  static let configuration = CommandConfiguration(commandName: "resume", abstract: ResumeOutbox.summary)
 
   @OptionGroup var daemonOptions: DaemonOptions
-
-  @Argument(help: "One account; all of them without.")
-  var account: String?
+  @OptionGroup var choice: AccountChoice
 
   func run() throws {
     var daemon = try daemonOptions.connect()
-    let json = try daemon.call(.outboxResume, JSONObject(given: ["account": account.map(JSON.string)]))
-    daemonOptions.output.show(json) { "Resumed." }
+    let reply = try daemon.call(ResumeOutbox(try choice.name))
+    daemonOptions.output.show(reply.json) { "Resumed." }
   }
 }

@@ -2,13 +2,12 @@ import ArgumentParser
 import HearthControl
 
 struct OutboxRetryVerb: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "retry", abstract: "Put dead or held items back, at the end of their lane.")
+  static let configuration = CommandConfiguration(commandName: "retry", abstract: RetryItems.summary)
 
   @OptionGroup var choice: OutboxChoice
   @OptionGroup var daemonOptions: DaemonOptions
 
   func run() throws {
-    try choice.call(.outboxRetry, "put back", daemonOptions)
+    try choice.change("put back", daemonOptions) { RetryItems($0) }
   }
 }

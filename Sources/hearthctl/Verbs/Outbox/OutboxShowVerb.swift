@@ -2,7 +2,7 @@ import ArgumentParser
 import HearthControl
 
 struct OutboxShowVerb: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "show", abstract: "Say all that is known of an item.")
+  static let configuration = CommandConfiguration(commandName: "show", abstract: GetItem.summary)
 
   @OptionGroup var daemonOptions: DaemonOptions
 
@@ -11,12 +11,7 @@ struct OutboxShowVerb: ParsableCommand {
 
   func run() throws {
     var daemon = try daemonOptions.connect()
-    let json = try daemon.call(.outboxGet, ["id": .string(id)])
-    guard let object = json.object else { throw CommandFailure.notUnderstood("outbox.get") }
-    daemonOptions.output.show(json) {
-      object.members.filter { !$0.value.isNull }
-        .map { $0.key.padded(to: 16) + ($0.value.string ?? $0.value.description).onOneLine }
-        .joined(separator: "\n")
-    }
+    let reply = try daemon.call(GetItem(id))
+    daemonOptions.output.show(reply.json) { reply.json.rows }
   }
 }

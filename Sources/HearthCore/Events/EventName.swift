@@ -1,10 +1,11 @@
-/// The events of the journal, each with the MESSAGE_ID it has for ever; `systemd/hearth.catalog` explains each.
-package enum JournalEvent: String, CaseIterable, Sendable {
+/// The events that there are; the raw value is the name in notifications (contract, section 5) and in the journal
+/// (section 7). `systemd/hearth.catalog` explains each one of the journal.
+package enum EventName: String, CaseIterable, Sendable {
   case daemonStarted = "daemon.started"
   case daemonStopping = "daemon.stopping"
   case daemonReloaded = "daemon.reloaded"
   case daemonConfigurationRefused = "daemon.configurationRefused"
-  /// Whatever else the daemon or one of its libraries has to say.
+  /// Whatever else the daemon or one of its libraries logs.
   case daemonNotice = "daemon.notice"
   case sessionChanged = "session.changed"
   case sessionRefreshed = "session.refreshed"
@@ -22,9 +23,16 @@ package enum JournalEvent: String, CaseIterable, Sendable {
   case outboxResumed = "outbox.resumed"
   case outboxItemDead = "outbox.itemDead"
   case outboxItemHeld = "outbox.itemHeld"
+  case outboxEnqueued = "outbox.enqueued"
+  case outboxDelivered = "outbox.delivered"
+  case outboxRetrying = "outbox.retrying"
+  case outboxDead = "outbox.dead"
+  case outboxHeld = "outbox.held"
+  case eventsClosed = "events.closed"
 
-  /// 128 bits in hexadecimal (systemd.journal-fields(7), MESSAGE_ID).
-  package var messageID: String {
+  /// The identifier that the event has in the journal for ever, 128 bits in hexadecimal (systemd.journal-fields(7),
+  /// MESSAGE_ID); nil for what only subscribers are sent.
+  package var messageID: String? {
     switch self {
     case .daemonStarted: "8814652a85af47f38e677c6b044aee8a"
     case .daemonStopping: "591fb050d91a47c2a615b4bcfe5540ec"
@@ -47,6 +55,7 @@ package enum JournalEvent: String, CaseIterable, Sendable {
     case .outboxResumed: "ce1a553cefa64a02b67ff286d3ddd21d"
     case .outboxItemDead: "21a32f1266e0486bbbb76f04887b0276"
     case .outboxItemHeld: "2f31c62f9a904d42adc0465bd7cdca11"
+    case .outboxEnqueued, .outboxDelivered, .outboxRetrying, .outboxDead, .outboxHeld, .eventsClosed: nil
     }
   }
 }

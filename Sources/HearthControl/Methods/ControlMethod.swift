@@ -1,0 +1,122 @@
+package import HearthCore
+
+/// One method of the control protocol (contract, section 5), declared once for the daemon, the client and the command
+/// line. A value of such a type is one call: its properties are the parameters.
+package protocol ControlMethod: Sendable {
+  associatedtype Result: WireValue
+
+  static var declaration: MethodDeclaration<Result> { get }
+
+  /// Reads the parameters of a call strictly: -32602 names the one that is missing, unknown or of the wrong type; 1005
+  /// where the account's name can be none.
+  init(reading params: inout ParameterReader) throws(RPCError)
+
+  /// What the client sends, without what is left to the daemon.
+  var params: JSONObject { get }
+}
+
+/// What is to be said of a method whatever its parameters are.
+package struct MethodDeclaration<Result: WireValue>: Sendable {
+  /// On the wire.
+  package let name: String
+  /// One sentence that says what the call does.
+  package let summary: String
+  /// What the call may be answered with, besides the errors of every call (`RPCError.Kind.ofEveryCall`).
+  package let errors: [RPCError.Kind]
+
+  package init(_ name: String, _ summary: String, errors: [RPCError.Kind] = []) {
+    (self.name, self.summary, self.errors) = (name, summary, errors)
+  }
+}
+
+extension ControlMethod {
+  package static var name: String { declaration.name }
+  package static var summary: String { declaration.summary }
+  package static var errors: [RPCError.Kind] { declaration.errors }
+}
+
+extension RPCError.Kind {
+  /// The errors that any call may be answered with.
+  package static let ofEveryCall: [RPCError.Kind] = [
+    .parseError, .invalidRequest, .methodNotFound, .invalidParams, .internalError, .shuttingDown, .overloaded,
+  ]
+}
+
+// MARK: - Parameters that several methods have alike
+
+/// A method without parameters.
+package protocol ParameterlessMethod: ControlMethod {
+  init()
+}
+
+extension ParameterlessMethod {
+  package init(reading params: inout ParameterReader) throws(RPCError) {
+    try params.finish()
+    self.init()
+  }
+
+  package var params: JSONObject { [:] }
+}
+
+/// A method that is asked of one account.
+package protocol AccountMethod: ControlMethod {
+  var account: AccountName { get }
+  init(_ account: AccountName)
+}
+
+extension AccountMethod {
+  package init(reading params: inout ParameterReader) throws(RPCError) {
+    let account = try params.string("account")
+    try params.finish()
+    self.init(try AccountName(asked: account))
+  }
+
+  package var params: JSONObject { ["account": .string(account.description)] }
+}
+
+/// A method that is asked of one account, or, where none is named, of all.
+package protocol AccountsMethod: ControlMethod {
+  var account: AccountName? { get }
+  init(_ account: AccountName?)
+}
+
+extension AccountsMethod {
+  package init(reading params: inout ParameterReader) throws(RPCError) {
+    let account = try params.optionalString("account")
+    try params.finish()
+    self.init(try AccountName.asked(account))
+  }
+
+  package var params: JSONObject { JSON.members(["account": account.map { .string($0.description) }]) }
+}
+
+/// A method whose one parameter is a text.
+package protocol TextMethod: ControlMethod {
+  /// The parameter's name.
+  static var parameter: String { get }
+  var text: String { get }
+  init(_ text: String)
+}
+
+extension TextMethod {
+  package init(reading params: inout ParameterReader) throws(RPCError) {
+    let text = try params.string(Self.parameter)
+    try params.finish()
+    self.init(text)
+  }
+
+  package var params: JSONObject { [Self.parameter: .string(text)] }
+}
+
+extension AccountName {
+  /// The account of this name; 1005 where no account can have it.
+  package init(asked name: String) throws(RPCError) {
+    guard let account = AccountName(name) else { throw .unknownAccount(name) }
+    self = account
+  }
+
+  /// The same, or nil where none is named.
+  package static func asked(_ name: String?) throws(RPCError) -> AccountName? {
+    if let name { try AccountName(asked: name) } else { nil }
+  }
+}

@@ -1,0 +1,229 @@
+package import HearthCore
+
+package struct ListSessions: ParameterlessMethod {
+  package static let declaration = MethodDeclaration<Sessions>(
+    "session.list", "Say how all sessions are.")
+
+  package init() {}
+}
+
+package struct GetSession: AccountMethod {
+  package static let declaration = MethodDeclaration<SessionStatus>(
+    "session.get", "Say how a session is.", errors: [.unknownAccount])
+
+  package let account: AccountName
+  package init(_ account: AccountName) { self.account = account }
+}
+
+/// A token that is valid long enough is given at once; else one refresh is awaited, one however many ask.
+package struct GetToken: ControlMethod {
+  package static let declaration = MethodDeclaration<GivenToken>(
+    "session.getToken", "Give a token that is valid, refreshed where needed.",
+    errors: [.unauthenticated, .reauthRequired, .locked, .refreshUnavailable, .unknownAccount])
+
+  package let account: AccountName
+  /// How long the token is to be valid at least, in whole seconds; nil: as long as the daemon finds right.
+  package let minValidity: Duration?
+
+  package init(_ account: AccountName, minValidity: Duration? = nil) {
+    self.account = account
+    self.minValidity = minValidity
+  }
+
+  package init(reading params: inout ParameterReader) throws(RPCError) {
+    let account = try params.string("account")
+    let seconds = try params.optionalInt("minValiditySeconds", in: 0...Int(Int32.max))
+    try params.finish()
+    self.init(try AccountName(asked: account), minValidity: seconds.map { .seconds($0) })
+  }
+
+  package var params: JSONObject {
+    JSON.members([
+      "account": .string(account.description), "minValiditySeconds": minValidity.map { JSON(seconds: $0) },
+    ])
+  }
+}
+
+/// A token, and whose it is.
+package struct GivenToken: TimelessWireValue {
+  package let account: AccountName
+  package let accessToken: Secret
+  package let tokenType: String
+  package let expiresAt: Timestamp?
+  package let fingerprint: Fingerprint
+  /// The provider's name for the user, and that of the provider.
+  package let subject: String?
+  package let issuer: String?
+
+  package init(
+    account: AccountName, accessToken: Secret, tokenType: String, expiresAt: Timestamp?, fingerprint: Fingerprint,
+    subject: String?, issuer: String?
+  ) {
+    self.account = account
+    self.accessToken = accessToken
+    self.tokenType = tokenType
+    self.expiresAt = expiresAt
+    self.fingerprint = fingerprint
+    self.subject = subject
+    self.issuer = issuer
+  }
+
+  package var json: JSON {
+    [
+      "account": .string(account.description), "accessToken": .string(accessToken.reveal()),
+      "tokenType": .string(tokenType), "expiresAt": JSON(expiresAt), "fingerprint": .string(fingerprint.description),
+      "subject": JSON(subject), "issuer": JSON(issuer),
+    ]
+  }
+
+  package init?(json: JSON) {
+    var reader = MemberReader(json)
+    guard let account = json["account"]?.account, let accessToken = json["accessToken"]?.string,
+      let tokenType = json["tokenType"]?.string,
+      let fingerprint = json["fingerprint"]?.string.flatMap({ Fingerprint($0) })
+    else { return nil }
+    self.init(
+      account: account, accessToken: Secret(accessToken), tokenType: tokenType,
+      expiresAt: reader.optional("expiresAt", \.timestamp), fingerprint: fingerprint,
+      subject: reader.optional("subject", \.string), issuer: reader.optional("issuer", \.string))
+    guard reader.isUnderstood else { return nil }
+  }
+}
+
+/// For a client whose token an API answered with 401. The report of an older token changes nothing; of the current one it
+/// forces one refresh, and of a new one it ends the session.
+package struct ReportUnauthorized: ControlMethod {
+  package static let declaration = MethodDeclaration<SessionStatus>(
+    "session.reportUnauthorized", "Report that an API answered 401 to a token.", errors: [.unknownAccount])
+
+  package let account: AccountName
+  /// Of the token, as `session.getToken` gave it. The daemon reads it once it knows the account.
+  package let fingerprint: String
+
+  package init(_ account: AccountName, fingerprint: String) {
+    self.account = account
+    self.fingerprint = fingerprint
+  }
+
+  package init(reading params: inout ParameterReader) throws(RPCError) {
+    let account = try params.string("account")
+    let fingerprint = try params.string("fingerprint")
+    try params.finish()
+    self.init(try AccountName(asked: account), fingerprint: fingerprint)
+  }
+
+  package var params: JSONObject {
+    ["account": .string(account.description), "fingerprint": .string(fingerprint)]
+  }
+}
+
+package struct RefreshSession: AccountMethod {
+  package static let declaration = MethodDeclaration<SessionStatus>(
+    "session.refresh", "Refresh the grant now.",
+    errors: [.unauthenticated, .reauthRequired, .locked, .refreshUnavailable, .unknownAccount])
+
+  package let account: AccountName
+  package init(_ account: AccountName) { self.account = account }
+}
+
+package struct RehydrateSessions: AccountsMethod {
+  package static let declaration = MethodDeclaration<Sessions>(
+    "session.rehydrate", "Read the credential again.", errors: [.unknownAccount])
+
+  package let account: AccountName?
+  package init(_ account: AccountName?) { self.account = account }
+}
+
+package struct SignOut: ControlMethod {
+  /// What becomes of the items that wait in the account's outbox.
+  package enum Items: String, CaseIterable, Sendable {
+    case keep, discard
+  }
+
+  package static let declaration = MethodDeclaration<SignedOut>(
+    "session.signOut", "Sign out: revoke the grant and remove the credential. Works offline too.",
+    errors: [.locked, .unknownAccount, .storageUnavailable])
+
+  package let account: AccountName
+  package let revoke: Bool
+  package let outbox: Items
+
+  package init(_ account: AccountName, revoke: Bool = true, outbox: Items = .keep) {
+    self.account = account
+    self.revoke = revoke
+    self.outbox = outbox
+  }
+
+  package init(reading params: inout ParameterReader) throws(RPCError) {
+    let account = try params.string("account")
+    let revoke = try params.bool("revoke", default: true)
+    let outbox = try params.optionalChoice("outbox", of: Items.self) ?? .keep
+    try params.finish()
+    self.init(try AccountName(asked: account), revoke: revoke, outbox: outbox)
+  }
+
+  package var params: JSONObject {
+    ["account": .string(account.description), "revoke": .bool(revoke), "outbox": .string(outbox.rawValue)]
+  }
+}
+
+/// A session that was signed out, and whether the provider revoked its grant.
+package struct SignedOut: WireValue {
+  package let status: SessionStatus
+  package let isRevoked: Bool
+
+  package init(_ status: SessionStatus, isRevoked: Bool) {
+    self.status = status
+    self.isRevoked = isRevoked
+  }
+
+  package func json(at now: Timestamp) -> JSON {
+    var members = status.json(at: now).object ?? [:]
+    members["revoked"] = .bool(isRevoked)
+    return .object(members)
+  }
+
+  package init?(json: JSON) {
+    guard let status = SessionStatus(json: json), let isRevoked = json["revoked"]?.bool else { return nil }
+    self.init(status, isRevoked: isRevoked)
+  }
+}
+
+package struct LockSessions: AccountsMethod {
+  package static let declaration = MethodDeclaration<Sessions>(
+    "session.lock", "Lock: no token is given and nothing is sent until \"unlock\".", errors: [.unknownAccount])
+
+  package let account: AccountName?
+  package init(_ account: AccountName?) { self.account = account }
+}
+
+/// With `protection = "passphrase"` and nothing sealed yet, the passphrase is set for the first sign-in.
+package struct UnlockSessions: ControlMethod {
+  package static let declaration = MethodDeclaration<Sessions>(
+    "session.unlock", "Take the user's lock away, and open what a passphrase seals.",
+    errors: [.locked, .unknownAccount, .storageUnavailable, .wrongPassphrase, .passphraseNeeded])
+
+  package let account: AccountName?
+  package let passphrase: Secret?
+
+  package init(_ account: AccountName?, passphrase: Secret? = nil) {
+    self.account = account
+    self.passphrase = passphrase
+  }
+
+  package init(reading params: inout ParameterReader) throws(RPCError) {
+    let account = try params.optionalString("account")
+    let passphrase = try params.optionalString("passphrase").map { Secret($0) }
+    try params.finish()
+    if passphrase?.isEmpty == true {
+      throw .invalidParams("The parameter \"passphrase\" is empty: a passphrase has one character at least.")
+    }
+    self.init(try AccountName.asked(account), passphrase: passphrase)
+  }
+
+  package var params: JSONObject {
+    JSON.members([
+      "account": account.map { .string($0.description) }, "passphrase": passphrase.map { .string($0.reveal()) },
+    ])
+  }
+}

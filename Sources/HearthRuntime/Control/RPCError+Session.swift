@@ -1,0 +1,106 @@
+package import HearthControl
+package import HearthCore
+
+/// The contract's error for what a session cannot do.
+extension RPCError {
+  /// For a provider that did not say when to ask again, in seconds.
+  private static let usualRetry = 5
+
+  package init(_ rejection: SessionRejection, _ status: SessionStatus) {
+    let account = status.account
+    switch rejection {
+    case .state(let state): self = .state(state, status)
+    case .refreshUnavailable(let message, let retryAfter):
+      self.init(
+        .refreshUnavailable, account: account, message: message, action: status.action,
+        retryAfterSeconds: retryAfter?.roundedUpSeconds ?? Self.usualRetry)
+    case .stopping: self = .shuttingDown
+    case .superseded: self = .superseded(account)
+    case .needsSignIn: self = .state(.unauthenticated(signedOut: false), status)
+    }
+  }
+
+  private static func superseded(_ account: AccountName) -> RPCError {
+    RPCError(
+      .signInFailed, account: account,
+      message: "Another sign-in, a sign-out or another program's grant came in between: this one was dropped.")
+  }
+
+  /// For a state in which there is no token to be had.
+  static func state(_ state: SessionState, _ status: SessionStatus) -> RPCError {
+    let account = status.account
+    // The status may know more than the state tells, such as where the credential was.
+    var message = status.state == state ? status.message : state.message(for: status.account)
+    if case .reauthRequired = state, status.state == .authenticated {
+      message = "The token cannot be renewed. Run \"hearthctl login \(account)\"."
+    }
+    let action = state.action
+    return switch state {
+    case .unauthenticated: RPCError(.unauthenticated, account: account, message: message, action: action)
+    case .reauthRequired: RPCError(.reauthRequired, account: account, message: message, action: action)
+    case .locked, .hydrating: RPCError(.locked, account: account, message: message, action: action)
+    case .authenticated: .internalError("The session of \(account) changed meanwhile; ask again.")
+    }
+  }
+
+  init(_ failure: AdoptionFailure, _ status: SessionStatus) {
+    let account = status.account
+    switch failure {
+    case .provider(let failure): self = .adoption(failure, account: account)
+    case .storage(let accessFailure): self = .storage(accessFailure, status)
+    case .stopping: self = .shuttingDown
+    case .superseded: self = .superseded(account)
+    }
+  }
+
+  private static func adoption(_ failure: RefreshFailure, account: AccountName) -> RPCError {
+    switch failure {
+    case .unavailable(let message, let retryAfter), .unclear(let message, let retryAfter):
+      RPCError(
+        .refreshUnavailable, account: account, message: message,
+        retryAfterSeconds: retryAfter?.roundedUpSeconds ?? Self.usualRetry)
+    case .unanswered(let message), .unreachable(let message):
+      RPCError(.refreshUnavailable, account: account, message: message, retryAfterSeconds: usualRetry)
+    case .misconfigured(let message):
+      RPCError(
+        .refreshUnavailable, account: account, message: message, action: .fixConfiguration,
+        retryAfterSeconds: usualRetry)
+    case .rejected(_, let message):
+      RPCError(.signInFailed, account: account, message: "The provider refused the grant: \(message)")
+    }
+  }
+
+  /// For a place that cannot be read or written.
+  static func storage(_ accessFailure: AccessFailure, _ status: SessionStatus) -> RPCError {
+    let account = status.account
+    switch accessFailure.kind {
+    case .passphraseRequired:
+      return .passphraseNeeded(
+        account, message: "Set or give the passphrase first: run \"hearthctl unlock \(account)\".")
+    case .keyUnavailable, .permissionDenied, .volumeUnavailable:
+      return .state(.locked(.accessFailure(accessFailure)), status)
+    case .storageError:
+      return RPCError(.storageUnavailable, account: account, message: "Nothing was stored: \(accessFailure.detail).")
+    }
+  }
+
+  init(_ failure: UnlockFailure, _ status: SessionStatus) {
+    let account = status.account
+    switch failure {
+    case .wrongPassphrase: self = .wrongPassphrase(account, message: "The passphrase is wrong.")
+    case .tooSoon(let wait):
+      let seconds = wait.roundedUpSeconds
+      self = .wrongPassphrase(
+        account, message: "Not tried, because too many passphrases were wrong; try again in \(seconds) s.",
+        retryAfterSeconds: seconds)
+    case .unavailable(let accessFailure): self = .storage(accessFailure, status)
+    case .notSealed:
+      self = .invalidParams("The credential of \(account) is not protected by a passphrase.")
+    }
+  }
+}
+
+extension Duration {
+  /// One second at least.
+  fileprivate var roundedUpSeconds: Int { Swift.max(Int((wholeMilliseconds + 999) / 1000), 1) }
+}

@@ -1,0 +1,35 @@
+import Glibc
+import HearthCore
+
+/// Times and lengths of time as a person wants to read them, in whole seconds.
+extension Timestamp {
+  static var now: Timestamp { Timestamp(seconds: Int64(time(nil))) }
+
+  /// From `other` to this time; negative where this is the earlier one. Fractions of both are dropped.
+  func since(_ other: Timestamp) -> Duration {
+    .seconds(milliseconds / 1000 - other.milliseconds / 1000)
+  }
+
+  /// `12 min ago`, `in 5 s`, `now`.
+  func relative(to now: Timestamp) -> String {
+    let distance = since(now)
+    if distance == .zero { return "now" }
+    return distance > .zero ? "in \(distance.span)" : "\((.zero - distance).span) ago"
+  }
+}
+
+extension Duration {
+  /// `42 s`, `51 min`, `2 h 5 min`, `3 d 4 h`: the two largest units, so that it can be read at a glance.
+  var span: String {
+    func pair(_ whole: Int64, _ unit: String, _ rest: Int64, _ restUnit: String) -> String {
+      rest == 0 ? "\(whole) \(unit)" : "\(whole) \(unit) \(rest) \(restUnit)"
+    }
+    let seconds = components.seconds
+    switch seconds {
+    case ..<60: return "\(max(seconds, 0)) s"
+    case ..<3600: return "\(seconds / 60) min"
+    case ..<86_400: return pair(seconds / 3600, "h", seconds % 3600 / 60, "min")
+    default: return pair(seconds / 86_400, "d", seconds % 86_400 / 3600, "h")
+    }
+  }
+}

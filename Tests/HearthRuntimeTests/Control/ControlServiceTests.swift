@@ -1,0 +1,29 @@
+import HearthControl
+import Testing
+
+@testable import HearthRuntime
+
+@Suite("The daemon's methods")
+struct ControlServiceTests {
+  @Test("are those of the contract that this version can answer, each under its own name")
+  func methods() {
+    #expect(
+      ControlService.served.keys.sorted() == [
+        "daemon.getInfo", "daemon.reload", "events.subscribe", "events.unsubscribe", "outbox.cancel", "outbox.enqueue",
+        "outbox.enqueueMany", "outbox.flush", "outbox.get", "outbox.getStats", "outbox.list", "outbox.pause",
+        "outbox.resume", "outbox.retry", "session.awaitSignIn", "session.beginSignIn", "session.cancelSignIn",
+        "session.get", "session.getToken", "session.import", "session.list", "session.lock", "session.refresh",
+        "session.rehydrate", "session.reportUnauthorized", "session.signOut", "session.unlock",
+      ])
+    #expect(ControlService.served.allSatisfy { $0.key == $0.value.name })
+  }
+
+  @Test("say in one sentence what they do, and declare no error twice, nor one of every call")
+  func declarations() {
+    for method in ControlService.served.values {
+      #expect(method.summary.hasSuffix(".") && method.summary.count < 100, "\(method.name)")
+      #expect(Set(method.errors).count == method.errors.count, "\(method.name)")
+      #expect(Set(method.errors).isDisjoint(with: RPCError.Kind.ofEveryCall), "\(method.name)")
+    }
+  }
+}
