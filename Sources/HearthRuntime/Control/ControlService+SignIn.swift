@@ -11,7 +11,7 @@ extension ControlService {
   fileprivate func checkUnlocked(
     _ account: AccountName, replace: Bool
   ) async throws(RPCError) -> SessionDirectory.Entry {
-    let (entry, _) = try await ask(account, .settle)
+    let (entry, _) = try await ask(account, .awaitReading)
     let status = await entry.service.snapshot()
     if case .locked = status.state, !replace { throw .state(status.state, status) }
     return entry
