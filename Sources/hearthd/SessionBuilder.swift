@@ -56,7 +56,7 @@ struct SessionBuilder: Sendable {
       account: account.name, settings: account.sessionSettings(refresh, binding: provider.binding), store: store,
       endpoint: endpoint, clock: clock, logger: logger, timeTold: timeTold,
       announce: { [announce] in announce($0, $1, issuer) })
-    return SessionDirectory.Entry(service: service, place: place(of: account), issuer: issuer, bearer: account.bearer)
+    return SessionDirectory.Entry(service: service, place: place(of: account), issuer: issuer)
   }
 
   private func place(of account: AccountConfiguration) -> String {

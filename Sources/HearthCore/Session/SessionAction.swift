@@ -29,7 +29,7 @@ package enum SessionAction: Hashable, Sendable {
 
 /// The answer to a call.
 package enum SessionResponse: Hashable, Sendable {
-  case token(Credential)
+  case token(IssuedToken)
   case done
   /// What was signed out and is to be revoked, the session's own first; nothing where that was not asked for.
   case signedOut(revoke: [Credential])

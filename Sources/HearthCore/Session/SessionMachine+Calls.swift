@@ -173,7 +173,7 @@ extension SessionMachine {
     if case .token(let minValidity) = call.kind, isUsable(active, at: now),
       lasts(active.grant, minValidity, at: now)
     {
-      return .token(active.credential)
+      return token(of: active)
     }
     if isStopping, call.outcome == nil, active.phase == .idle { return .rejected(.stopping) }
     switch call.kind {
@@ -184,6 +184,10 @@ extension SessionMachine {
       return refreshes.apiRejection == nil && active.phase == .idle ? .done : nil
     case .read, .signOut, .adoption: return nil
     }
+  }
+
+  private func token(of active: ActiveGrant) -> SessionResponse {
+    .token(IssuedToken(active.credential, as: settings.bearer, subject: subject))
   }
 
   private func isUsable(_ active: ActiveGrant, at now: Timestamp) -> Bool {
@@ -206,15 +210,15 @@ extension SessionMachine {
     let isWelcome = minValidity == nil && isUsable(active, at: now)
     let rejection: SessionRejection
     switch call.outcome {
-    case .succeeded: return .token(active.credential)
+    case .succeeded: return token(of: active)
     case .failed(let message, let retryAfter):
       rejection = .refreshUnavailable(message: message, retryAfter: retryAfter)
     case nil:
-      if isWelcome, active.phase.isInFlight || active.phase.isStoring { return .token(active.credential) }
+      if isWelcome, active.phase.isInFlight || active.phase.isStoring { return token(of: active) }
       guard let why = whyNoRefresh(active, at: now) else { return nil }
       rejection = why
     }
-    return isWelcome ? .token(active.credential) : .rejected(rejection)
+    return isWelcome ? token(of: active) : .rejected(rejection)
   }
 
   private func refreshResponse(_ call: WaitingCall, _ active: ActiveGrant, at now: Timestamp) -> SessionResponse? {

@@ -19,18 +19,15 @@ extension ControlService {
     let seconds = try params.optionalInt("minValiditySeconds", in: 0...Int(Int32.max))
     try params.finish()
     let (entry, answer) = try await ask(name, .token(minValidity: seconds.map { .seconds($0) }))
-    let snapshot = await entry.service.snapshot()
     switch answer {
-    case .token(let credential):
-      let bearer = credential.grant.bearer(entry.bearer)
-      let subject = credential.subject ?? snapshot.subject
+    case .token(let token):
       return [
-        "account": .string(name), "accessToken": .string(bearer.secret.reveal()),
-        "tokenType": .string(credential.grant.tokenType), "expiresAt": JSON(credential.grant.expiresAt?.description),
-        "fingerprint": .string(bearer.fingerprint.description), "subject": JSON(subject?.id),
-        "issuer": JSON(subject?.issuer ?? entry.issuer),
+        "account": .string(name), "accessToken": .string(token.bearer.secret.reveal()),
+        "tokenType": .string(token.type), "expiresAt": JSON(token.expiresAt?.description),
+        "fingerprint": .string(token.bearer.fingerprint.description), "subject": JSON(token.subject?.id),
+        "issuer": JSON(token.subject?.issuer ?? entry.issuer),
       ]
-    case .rejected(let rejection): throw RPCError(rejection, snapshot)
+    case .rejected(let rejection): throw RPCError(rejection, await entry.service.snapshot())
     case .done, .signedOut: throw .internalError("The session gave no token.")
     }
   }
@@ -90,7 +87,7 @@ extension ControlService {
       try await entry.service.adopt(
         Credential(grant: grant, subject: nil, origin: nil), isTried: accessToken != nil)
     } catch {
-      if error == .stopping, let next = await sessions.settled(account), next.service !== entry.service {
+      if error == .stopping, let next = await sessions.current(account), next.service !== entry.service {
         throw .refreshUnavailable(
           account: name, message: "The configuration was reloaded meanwhile; ask again.", retryAfterSeconds: 1)
       }
