@@ -56,7 +56,7 @@ struct SessionBuilder: Sendable {
       account: account.name, settings: settings, store: store, endpoint: endpoint, clock: clock, logger: logger,
       timeTold: timeTold, announce: { [announce] in announce($0, $1, issuer) })
     return SessionDirectory.Entry(
-      service: service, place: path(of: account), issuer: issuer, bearer: provider.bearer)
+      service: service, place: path(of: account), issuer: issuer)
   }
 
   private func path(of account: AccountConfiguration) -> String {

@@ -34,7 +34,7 @@ package enum SocketPath {
   }
 
   /// Throws where a path is too long for a Unix socket.
-  package static func check(_ path: String) throws(Flaw) {
+  package static func check(_ path: String) throws(Failure) {
     guard path.utf8.count <= maximumBytes else { throw .tooLong(path) }
   }
 

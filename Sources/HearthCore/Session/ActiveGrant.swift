@@ -14,9 +14,9 @@ package struct ActiveGrant: Hashable, Sendable {
   var followsRejection = false
   /// An API has rejected it, and nothing can renew it: its user is asked to sign in.
   var isRejected = false
-  /// Its times were taken from the clock in this run, and not read.
+  /// Its times are from the clock of this run, and were not read.
   var isTimedHere = false
-  /// Clients were told that it is about to expire.
+  /// It was announced that it expires soon.
   var isExpiryAnnounced = false
 
   package var grant: Grant { credential.grant }
@@ -66,7 +66,7 @@ package struct ActiveGrant: Hashable, Sendable {
 ///     inFlight → storing → idle              it succeeded, and the grant is on disk or kept in memory
 ///     inFlight → confirming                  the provider rejected the token for good
 ///
-/// From `confirming` the session ends, or another grant takes the place of this one.
+/// From `confirming` the session ends, or another grant replaces this one.
 package enum RefreshPhase: Hashable, Sendable {
   case idle
   /// `isRepeated`: the reply to the one before was lost, and this is its one repetition at once.

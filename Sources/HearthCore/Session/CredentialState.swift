@@ -4,7 +4,7 @@
 /// allows:
 ///
 ///     unread → withheld, unreadable, active, starting, ended, absent
-///     withheld → unread                      the lock is taken away
+///     withheld → unread                      the lock is removed
 ///     unreadable → active, withheld, starting, ended, absent
 ///     active → withheld, unreadable          a lock wipes it
 ///     active → ended                         a newer version wrote in its place, and it expired
@@ -49,7 +49,7 @@ package enum CredentialState: Hashable, Sendable {
 /// A grant of a new sign-in that is being written.
 package struct Adoption: Hashable, Sendable {
   package internal(set) var credential: Credential
-  /// The user's own lock may have been there when the sign-in began: it is taken away with it.
+  /// The user's own lock, where it was set when the sign-in began, is removed with it.
   let unlocks: Bool
   /// The provider has granted it just now.
   let isFresh: Bool

@@ -4,7 +4,7 @@ package enum EndReason: String, Hashable, Sendable, CaseIterable {
   case refreshTokenRejected, refreshTokenExpired, noRefreshToken, rejectedByServer, accountDisabled
   case credentialMissing, credentialCorrupt, credentialTooNew
 
-  /// The grant itself was not refused: it is welcome when it is found again.
+  /// The provider did not reject the grant: it is used again when it is found.
   package var isAboutFile: Bool {
     switch self {
     case .credentialMissing, .credentialCorrupt, .credentialTooNew: true
@@ -15,11 +15,11 @@ package enum EndReason: String, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// That a session ended: written down before it is told, so that it survives restarts.
+/// The end of a session. It is written down before it is published, so that it survives restarts.
 package struct EndRecord: Hashable, Sendable {
   package let reason: EndReason
   package let at: Timestamp
-  /// Of the token that was refused, where there was one.
+  /// Of the token that was rejected, where there was one.
   package let fingerprint: Fingerprint?
   /// A sentence for people, where more is known than the reason.
   package let detail: String?

@@ -1,4 +1,4 @@
-/// Tells two grants apart without their secrets.
+/// Identifies a grant without its secrets.
 struct GrantMarks: Hashable, Sendable {
   let accessToken: Fingerprint
   let refreshToken: Fingerprint?

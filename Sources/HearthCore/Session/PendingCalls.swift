@@ -36,7 +36,7 @@ struct PendingCalls: Hashable, Sendable {
     for index in waiting.indices where waiting[index].kind == kind { waiting[index].outcome = .succeeded }
   }
 
-  /// A sign-in that is being written is replaced by a sign-out or another sign-in, and its caller is told so.
+  /// A sign-in that is being written is replaced by a sign-out or another sign-in, and its caller is answered so.
   mutating func supersedeAdoptions() -> [SessionAction] {
     let superseded = waiting.filter { $0.kind == .adoption }
     waiting.removeAll { $0.kind == .adoption }

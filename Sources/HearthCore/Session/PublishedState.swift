@@ -1,13 +1,13 @@
-/// The state that clients were told last, and since when it holds.
+/// The state that was published last, and since when it holds.
 struct PublishedState: Hashable, Sendable {
   private(set) var state = SessionState.hydrating
   private(set) var since: Timestamp
-  /// Clients have been told that signing in is all that is left to do.
+  /// It was published that signing in is all that is left to do.
   private var isSignInAdvised = false
 
   init(at now: Timestamp) { since = now }
 
-  /// The session had ended before this process began: clients are told that and no change.
+  /// The session had ended before this process began: that is its first state, and no change is published.
   mutating func restore(_ end: EndRecord) {
     guard state == .hydrating else { return }
     since = end.at

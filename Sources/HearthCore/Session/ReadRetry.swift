@@ -24,7 +24,7 @@ struct ReadRetry: Hashable, Sendable {
 
   mutating func end() { isUnderWay = false }
 
-  /// 0.3 s doubling to 30 s, for ever: neither inotify nor anything else tells that a locked place was opened.
+  /// 0.3 s doubling to 30 s, for ever: neither inotify nor anything else reports that a locked place was opened.
   mutating func failed(at now: Timestamp) {
     failures += 1
     let doublings = Swift.min(failures - 1, 10)

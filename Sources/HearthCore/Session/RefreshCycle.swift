@@ -43,7 +43,7 @@ struct RefreshCycle: Hashable, Sendable {
     history.lastAttemptAt = now
   }
 
-  /// Takes the request off; false where nobody waits for its answer.
+  /// The request has ended; false where its answer is not expected any more.
   mutating func end() -> Bool {
     defer { request = .none }
     return request == .sent

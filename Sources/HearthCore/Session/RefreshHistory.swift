@@ -5,11 +5,11 @@ package struct RefreshHistory: Hashable, Sendable {
   }
 
   /// Steps of the back-off in a row, since the last success.
-  package internal(set) var failures = 0
+  package var failures = 0
   package internal(set) var lastAttemptAt: Timestamp?
-  package internal(set) var lastAt: Timestamp?
-  package internal(set) var lastOutcome: Outcome?
-  package internal(set) var lastError: String?
+  package var lastAt: Timestamp?
+  package var lastOutcome: Outcome?
+  package var lastError: String?
   /// What keeps refreshes from succeeding; nil since the last one that did.
   package internal(set) var trouble: RefreshTrouble?
 

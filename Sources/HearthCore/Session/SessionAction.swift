@@ -1,6 +1,6 @@
-/// What a service has to carry out for a session, in this order. The result of each comes back as an event.
+/// What a service has to carry out for a session, in this order. The result of each comes back as an input.
 package enum SessionAction: Hashable, Sendable {
-  /// → `started`, or `credentialRead` where that is not known now
+  /// → `started`, or `credentialRead` where the account's memory cannot be read now
   case recall
   /// → `credentialRead`
   case read
@@ -29,14 +29,15 @@ package enum SessionAction: Hashable, Sendable {
 
 /// The answer to a call.
 package enum SessionResponse: Hashable, Sendable {
-  case token(Credential)
+  case token(IssuedToken)
   case done
-  /// What was signed out and is to be revoked, the session's own first; nothing where that was not asked for.
+  /// The credentials that were signed out and are to be revoked, the session's own first; none where the caller does not
+  /// want that.
   case signedOut(revoke: [Credential])
   case rejected(SessionRejection)
 }
 
-/// Why a call could not be met.
+/// Why a call was rejected.
 package enum SessionRejection: Hashable, Sendable, Error {
   /// The state says it: unauthenticated, reauthRequired, locked or hydrating for too long.
   case state(SessionState)
@@ -48,7 +49,7 @@ package enum SessionRejection: Hashable, Sendable, Error {
   case superseded
 }
 
-/// What clients and the journal are told.
+/// What clients and the journal are informed of.
 package enum SessionEvent: Hashable, Sendable {
   case changed(from: SessionState, to: SessionState)
   case refreshed(Fingerprint, previous: Fingerprint, expiresAt: Timestamp?)
@@ -59,9 +60,9 @@ package enum SessionEvent: Hashable, Sendable {
   case unauthorized(APIRejection)
   case credentialUnreadable(AccessFailure)
   case credentialReadable
-  /// `name`: of the file that it was moved to.
+  /// `name`: that of the file to which it was moved.
   case credentialSetAside(name: String, why: String)
   case credentialPendingWrite(AccessFailure)
-  /// Another program's grant was taken over, or whose it is became known.
+  /// Another program's grant is in use now, or its owner has become known.
   case statusChanged
 }

@@ -1,6 +1,7 @@
-/// What can happen to a session. Results of actions come back as events, too.
+/// What can happen to a session. Results of actions come back as inputs, too.
 package enum SessionInput: Sendable {
-  /// What is remembered has been read; where it cannot be, `credentialRead` says so, and it is asked for again.
+  /// What is remembered of the account has been read. Where it cannot be read, `credentialRead` says so, and it is
+  /// requested again.
   case started(RememberedAccount)
   /// The time that `nextWake` named has come, or an earlier one.
   case woke
@@ -21,7 +22,7 @@ package enum SessionInput: Sendable {
   case lockRemembered(Result<Void, AccessFailure>)
 
   case refreshEnded(generation: Int, RefreshOutcome)
-  /// Whose the grant is, as the provider tells, and where the token endpoint is; nil: that cannot be told now.
+  /// Whose the grant is, according to the provider, and where the token endpoint is; nil where neither is known now.
   case identified(generation: Int, Subject?, origin: Origin? = nil)
 
   case locked(Lock)
@@ -29,11 +30,11 @@ package enum SessionInput: Sendable {
   case called(CallID, SessionCall)
 }
 
-/// How an attempt to refresh ended.
+/// The result of an attempt to refresh.
 package enum RefreshOutcome: Hashable, Sendable {
   case granted(TokenResponse)
   case failed(RefreshFailure)
-  /// Room for the answer could not be made: nothing was sent.
+  /// The room to store the answer could not be made, so nothing was sent.
   case notAsked(AccessFailure)
 }
 
@@ -48,7 +49,8 @@ package struct CallID: Hashable, Sendable {
 
 /// What a client can ask of a session. Each call is answered exactly once.
 package enum SessionCall: Sendable {
-  /// A token; nil: a minute's validity is wished for, and what is still valid is taken.
+  /// A token. Without a minimum a minute's validity is aimed at, and a token that is valid for less is given where no
+  /// better one can be had.
   case token(minValidity: Duration?)
   case refresh
   case reportUnauthorized(APIRejection)
@@ -56,7 +58,7 @@ package enum SessionCall: Sendable {
   /// Answered once the credential has been read, or could not be.
   case awaitReading
   case signOut(revoke: Bool)
-  /// The client's own grant, asked for at once also where it was signed out or is over.
+  /// The client's own grant, requested at once also where it was signed out or is over.
   case requestGrant
   /// A grant from a sign-in, already tried against the provider where it had to be. `since`: when it was brought; what
   /// another sign-in, a sign-out or another program's grant has overtaken is dropped, and a later lock stays.

@@ -6,7 +6,7 @@ extension SessionMachine {
   /// A token that was granted no longer ago than this was "just issued".
   private static let justIssued: Duration = .seconds(120)
 
-  /// What a caller without a wish of its own gets: at least this long a validity, where that can be had.
+  /// The validity that a caller gets who asks for no minimum, where a token of that validity can be had.
   private static let usualValidity: Duration = .seconds(60)
 
   // MARK: - A call comes
@@ -58,7 +58,7 @@ extension SessionMachine {
     else { return [.answer(id, .done)] }
     let isKnown = refreshes.apiRejection?.fingerprint == rejection.fingerprint
     let announced: [SessionAction] = isKnown ? [] : [.announce(.unauthorized(rejection))]
-    // Some providers take a token back the moment they grant the next one: that one is on its way.
+    // Some providers revoke a token as soon as they grant the next one, which is on its way here.
     guard active.phase == .idle else {
       calls.add(id, .apiRejection(rejection.fingerprint), at: now)
       return announced
@@ -146,7 +146,7 @@ extension SessionMachine {
     }
   }
 
-  /// Until the end is on record nobody is told of it, and nobody is given a token either.
+  /// Until the end is on record it is not published, and no token is given out either.
   private func responseWhileEnding(_ call: WaitingCall, at now: Timestamp) -> SessionResponse? {
     guard let message = endFailure, !file.write.isUnderWay else { return nil }
     if case .apiRejection = call.kind { return .done }
@@ -176,7 +176,7 @@ extension SessionMachine {
     if case .token(let minValidity) = call.kind, isUsable(active, at: now),
       lasts(active.grant, minValidity, at: now)
     {
-      return .token(active.credential)
+      return token(of: active)
     }
     if isStopping, call.outcome == nil, active.phase == .idle { return .rejected(.stopping) }
     switch call.kind {
@@ -187,6 +187,10 @@ extension SessionMachine {
       return refreshes.apiRejection == nil && active.phase == .idle ? .done : nil
     case .read, .signOut, .adoption: return nil
     }
+  }
+
+  private func token(of active: ActiveGrant) -> SessionResponse {
+    .token(IssuedToken(active.credential, as: settings.bearer, subject: subject))
   }
 
   private func isUsable(_ active: ActiveGrant, at now: Timestamp) -> Bool {
@@ -209,15 +213,15 @@ extension SessionMachine {
     let isWelcome = minValidity == nil && isUsable(active, at: now)
     let rejection: SessionRejection
     switch call.outcome {
-    case .succeeded: return .token(active.credential)
+    case .succeeded: return token(of: active)
     case .failed(let message, let retryAfter):
       rejection = .refreshUnavailable(message: message, retryAfter: retryAfter)
     case nil:
-      if isWelcome, active.phase.isInFlight || active.phase.isStoring { return .token(active.credential) }
+      if isWelcome, active.phase.isInFlight || active.phase.isStoring { return token(of: active) }
       guard let why = whyNoRefresh(active, at: now) else { return nil }
       rejection = why
     }
-    return isWelcome ? .token(active.credential) : .rejected(rejection)
+    return isWelcome ? token(of: active) : .rejected(rejection)
   }
 
   private func refreshResponse(_ call: WaitingCall, _ active: ActiveGrant, at now: Timestamp) -> SessionResponse? {

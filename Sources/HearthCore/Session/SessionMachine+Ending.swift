@@ -108,7 +108,7 @@ extension SessionMachine {
 
   // MARK: - The end is on record nowhere
 
-  /// What people are told while the end could be written down nowhere; nil where that is not so.
+  /// The message to people while the end could be written down nowhere; nil where that is not so.
   var endFailure: String? {
     guard case .ending(let record, _) = credentialState, file.write.failures > 0,
       let accessFailure = file.write.lastFailure
@@ -117,8 +117,8 @@ extension SessionMachine {
     return "\(what), and that cannot be written down yet (\(accessFailure.detail)); Hearth goes on trying."
   }
 
-  /// A crash would undo an end that clients were told of before it is on record. Who signs out is answered that it is not
-  /// done yet; the provider is told already.
+  /// A crash would undo an end that is published before it is on record. A caller who signs out is answered that it is
+  /// not done yet; the tokens are revoked already.
   private mutating func announceUnrecordedEnd() -> [SessionAction] {
     guard !file.write.isUnderWay, let accessFailure = file.write.lastFailure else { return [] }
     let announced: [SessionAction] =

@@ -74,7 +74,7 @@ extension SessionMachine {
       case .starting, .unread, .withheld, .unreadable, .adopting, .ending, .ended, .absent: break
       }
     }
-    // Another program's newer grant may come of the same sign-in, and be revoked with this one (RFC 7009, section 2.1).
+    // Another program's newer grant may be from the same sign-in, and be revoked with this one (RFC 7009, section 2.1).
     guard case .granted(let response) = outcome, !isExpected else { return [] }
     return [.revoke(credential(response, after: nil, receivedAt: now))]
   }
@@ -87,7 +87,7 @@ extension SessionMachine {
     case .failed(.unanswered(let message)) where !isRepeated:
       refreshes.replyLost(message)
       if isStopping {
-        // The next start asks again, and so do calls that a session of a new configuration takes over: here there may be
+        // The next start asks again, and so do calls that a session of a new configuration repeats: here there may be
         // no time to wait for the answer.
         self.active?.phase = .idle
         return []

@@ -19,7 +19,7 @@ extension SessionMachine {
     if let unwritten = remembered.unwritten { inherit(unwritten) }
   }
 
-  /// An end that the client's own grant gets over by itself: it is asked for again.
+  /// Whether a client that needs nobody to sign in gets over this end by requesting its own grant again.
   func isOvercome(_ end: EndReason) -> Bool {
     switch end {
     case .signedOut, .rejectedByServer, .credentialTooNew: false

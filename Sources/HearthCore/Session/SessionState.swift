@@ -12,7 +12,7 @@ package enum SessionState: Hashable, Sendable {
   case authenticated
 }
 
-/// Who asked for a lock. Locks are a set: each is taken away by the one who set it.
+/// Who set a lock. Locks are a set: each is removed by the one who set it.
 package enum Lock: Hashable, Sendable, CaseIterable {
   case user, screen, suspend
 }

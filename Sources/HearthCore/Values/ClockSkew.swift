@@ -7,7 +7,7 @@ package struct ClockSkew: Hashable, Sendable {
 
   package init() {}
 
-  /// Takes in one measurement; true where it is news that somebody should hear of.
+  /// Adds one measurement; true where the difference is worth a warning that was not given yet.
   package mutating func observe(_ measured: Duration) -> Bool {
     guard measured.magnitude > Self.alarming else {
       warnedOf = .zero

@@ -30,8 +30,8 @@ package struct Grant: Hashable, Sendable {
     let refreshExpiresAt =
       response.refreshLifetime.map { now + $0 } ?? (response.refreshToken == nil ? old?.refreshExpiresAt : nil)
     let refreshToken = response.refreshToken ?? old?.refreshToken
-    let told = bearer == .idToken ? response.idTokenLifetime ?? response.lifetime : response.lifetime
-    let lifetime = told ?? (refreshToken == nil ? nil : Self.assumedLifetime)
+    let named = bearer == .idToken ? response.idTokenLifetime ?? response.lifetime : response.lifetime
+    let lifetime = named ?? (refreshToken == nil ? nil : Self.assumedLifetime)
     self.init(
       accessToken: response.accessToken,
       refreshToken: refreshToken,
@@ -49,10 +49,10 @@ package struct Grant: Hashable, Sendable {
 
   package var tokens: [Token] { [accessToken, refreshToken, idToken].compactMap(\.self) }
 
-  /// What a token is taken to last for where nothing tells, so that a grant that can be renewed is.
+  /// The lifetime that is assumed where none is known, so that a grant that can be renewed is renewed.
   package static let assumedLifetime: Duration = .seconds(3600)
 
-  /// The clock by which it was timed was set.
+  /// The clock by which it was timed was set by so much.
   package mutating func move(by step: Duration) {
     issuedAt = issuedAt + step
     expiresAt = expiresAt.map { $0 + step }

@@ -1,4 +1,4 @@
-/// Takes secrets out of what a server said, before anything of it is logged, stored or told.
+/// Removes secrets from what a server said, before anything of it is logged, stored or published.
 ///
 /// A secret is found as it stands, percent-encoded, JSON-escaped and as HTML character references (each of these also
 /// in parts), in base64 at any alignment, in hexadecimal digits, in upper and lower case alike, and where only its beginning is quoted (16

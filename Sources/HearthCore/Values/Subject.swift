@@ -11,12 +11,12 @@ package struct Subject: Hashable, Sendable {
     self.isIssuerAssumed = isIssuerAssumed
   }
 
-  /// The same user, by the issuer that is told, where this one's was assumed.
-  package func refined(by told: Subject) -> Subject {
-    isIssuerAssumed && !told.isIssuerAssumed && id == told.id ? told : self
+  /// The same user under the issuer that is named, where this one's was assumed.
+  package func refined(by named: Subject) -> Subject {
+    isIssuerAssumed && !named.isIssuerAssumed && id == named.id ? named : self
   }
 
-  /// Whether both name one user: an issuer that was assumed contradicts none that is told, and one issuer may be spelt
+  /// Whether both name one user: an issuer that was assumed contradicts none that is named, and one issuer may be spelt
   /// with a scheme and a slash at its end or without (Google documents `https://accounts.google.com` and
   /// `accounts.google.com` as one).
   package func isSameUser(as other: Subject) -> Bool {

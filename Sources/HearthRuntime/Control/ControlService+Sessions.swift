@@ -24,16 +24,13 @@ extension GetSession: PlainMethod {
 extension GetToken: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> GivenToken {
     let (entry, answer) = try await service.ask(account, .token(minValidity: minValidity))
-    let status = await entry.service.snapshot()
     switch answer {
-    case .token(let credential):
-      let bearer = credential.grant.bearer(entry.bearer)
-      let subject = credential.subject ?? status.subject
+    case .token(let token):
       return GivenToken(
-        account: account, accessToken: bearer.secret, tokenType: credential.grant.tokenType,
-        expiresAt: credential.grant.expiresAt, fingerprint: bearer.fingerprint, subject: subject?.id,
-        issuer: subject?.issuer ?? entry.issuer)
-    case .rejected(let rejection): throw RPCError(rejection, status)
+        account: account, accessToken: token.bearer.secret, tokenType: token.type, expiresAt: token.expiresAt,
+        fingerprint: token.bearer.fingerprint, subject: token.subject?.id,
+        issuer: token.subject?.issuer ?? entry.issuer)
+    case .rejected(let rejection): throw RPCError(rejection, await entry.service.snapshot())
     case .done, .signedOut: throw .internalError("The session gave no token.")
     }
   }

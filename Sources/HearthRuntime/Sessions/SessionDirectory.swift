@@ -7,15 +7,13 @@ package actor SessionDirectory: BearerTokenProvider {
     package let service: SessionService
     /// The path of the credential file.
     package let place: String
-    /// The configured issuer, told while the session does not know its subject.
+    /// The configured issuer, which clients see while the session does not know its subject.
     package let issuer: String?
-    package let bearer: BearerKind
 
-    package init(service: SessionService, place: String, issuer: String?, bearer: BearerKind) {
+    package init(service: SessionService, place: String, issuer: String?) {
       self.service = service
       self.place = place
       self.issuer = issuer
-      self.bearer = bearer
     }
   }
 
@@ -24,10 +22,10 @@ package actor SessionDirectory: BearerTokenProvider {
 
   private var entries: [AccountName: Entry] = [:]
   private var isStopped = false
-  /// The accounts whose session is being replaced, and who waits for that.
+  /// The accounts whose session is being replaced, and the callers that wait for that.
   private var changing: [AccountName: [CheckedContinuation<Void, Never>]] = [:]
-  /// What a session that was replaced could not write, for the next one at its place. It is nowhere else: kept until
-  /// that one takes it over, through locks too, or the account is signed out.
+  /// What a session that was replaced could not write, for the next one at its place. It is nowhere else: it is kept
+  /// until that one inherits it, through locks too, or the account is signed out.
   private var unwritten: [AccountName: [String: UnwrittenGrant]] = [:]
   private let started: AsyncStream<SessionService>
   private let starting: AsyncStream<SessionService>.Continuation
@@ -43,7 +41,7 @@ package actor SessionDirectory: BearerTokenProvider {
     }
   }
 
-  /// Each session lets a request that was sent land; it gives up after `patience` (nil: as long as one may take, and 5 s).
+  /// Each session waits for a request that was sent; it gives up after `patience` (nil: as long as one may take, and 5 s).
   package func stop(patience: Duration? = nil) async {
     isStopped = true
     await withDiscardingTaskGroup { group in
@@ -52,9 +50,9 @@ package actor SessionDirectory: BearerTokenProvider {
     starting.finish()
   }
 
-  /// Puts `entry` in the place of the account's session, which lets its refresh land first; nil takes it away.
+  /// Puts `entry` in the place of the account's session, which waits for its refresh first; nil removes it.
   package func set(_ entry: Entry?, for account: AccountName) async {
-    _ = await settled(account)
+    _ = await current(account)
     changing[account] = []
     if let old = entries[account] {
       await old.service.stop()
@@ -63,14 +61,14 @@ package actor SessionDirectory: BearerTokenProvider {
     if let entry, let grant = unwritten[account]?.removeValue(forKey: entry.place) {
       await entry.service.inherit(grant)
     }
-    // Once everything stops, nothing would run it: the one before it goes on refusing what is asked.
+    // Once everything stops, nothing would run it: the one before it stays and rejects what is asked.
     if entry == nil || !isStopped { entries[account] = entry }
     if let entry, !isStopped { starting.yield(entry.service) }
     changing.removeValue(forKey: account)?.forEach { $0.resume() }
   }
 
   /// The account's session, once nothing replaces it any more.
-  package func settled(_ account: AccountName) async -> Entry? {
+  package func current(_ account: AccountName) async -> Entry? {
     while changing[account] != nil { await withCheckedContinuation { changing[account, default: []].append($0) } }
     return entries[account]
   }
@@ -78,15 +76,20 @@ package actor SessionDirectory: BearerTokenProvider {
   /// Asks the account's session. A call that a new configuration interrupts is repeated to the session that follows;
   /// nil where there is none.
   package func call(_ call: SessionCall, of account: AccountName) async -> (entry: Entry, answer: SessionResponse)? {
+    await ask(call, of: account).map { ($0.entry, $0.answer.response) }
+  }
+
+  /// The same, with the session's status at the time of its answer.
+  package func ask(_ call: SessionCall, of account: AccountName) async -> (entry: Entry, answer: SessionAnswer)? {
     guard var entry = entries[account] else { return nil }
     var abandoned: [Credential] = []
     if case .signOut(let revoke) = call, let grants = unwritten.removeValue(forKey: account), revoke {
       abandoned = grants.values.map(\.credential)
     }
     while true {
-      let answer = await entry.service.call(call).revoking(abandoned)
-      guard case .rejected(.stopping) = answer else { return (entry, answer) }
-      guard let next = await settled(account) else { return nil }
+      let answer = await entry.service.ask(call).revoking(abandoned)
+      guard case .rejected(.stopping) = answer.response else { return (entry, answer) }
+      guard let next = await current(account) else { return nil }
       if next.service === entry.service { return (entry, answer) }
       entry = next
     }
@@ -99,7 +102,7 @@ package actor SessionDirectory: BearerTokenProvider {
   ) async throws(Failure) {
     var reached: SessionService?
     var result: Result<Void, Failure> = .success(())
-    while let service = await settled(account)?.service, service !== reached {
+    while let service = await current(account)?.service, service !== reached {
       result = await Result { () async throws(Failure) in try await body(service) }
       reached = service
     }
@@ -118,15 +121,16 @@ package actor SessionDirectory: BearerTokenProvider {
   // MARK: - BearerTokenProvider
 
   package func bearer(for account: AccountName) async throws(BearerFailure) -> Bearer {
-    guard let (entry, answer) = await call(.token(minValidity: Self.validityToSend), of: account) else {
-      throw .noSession
-    }
-    switch answer {
-    case .token(let credential):
-      let subject = await entry.service.snapshot().subject
-      return Bearer(
-        token: credential.grant.bearer(entry.bearer), subject: credential.subject ?? subject,
-        secrets: credential.grant.tokens.map(\.secret))
+    try await currentBearer(of: account).bearer
+  }
+
+  private func currentBearer(
+    of account: AccountName
+  ) async throws(BearerFailure) -> (bearer: Bearer, answer: SessionAnswer) {
+    guard let (_, answer) = await ask(.token(minValidity: Self.validityToSend), of: account) else { throw .noSession }
+    switch answer.response {
+    case .token(let token):
+      return (Bearer(token: token.bearer, subject: token.subject, secrets: token.secrets), answer)
     case .rejected(.refreshUnavailable(let message, let retryAfter)):
       throw .unavailable(message: message, retryAfter: retryAfter)
     case .rejected(.state), .rejected(.stopping), .rejected(.superseded), .rejected(.needsSignIn), .done, .signedOut:
@@ -135,16 +139,15 @@ package actor SessionDirectory: BearerTokenProvider {
   }
 
   package func refused(
-    _ refusal: APIRejection, of account: AccountName
+    _ rejection: APIRejection, of account: AccountName
   ) async throws(BearerFailure) -> Bearer {
-    guard let (entry, _) = await call(.reportUnauthorized(refusal), of: account) else { throw .noSession }
-    let bearer = try await bearer(for: account)
-    guard bearer.token.fingerprint == refusal.fingerprint else { return bearer }
-    let (snapshot, now) = await (entry.service.snapshot(), entry.service.catchUp())
-    // Where nothing can renew it, the one retry is with what others are answered 2xx for.
-    if refusal.isAcceptedElsewhere, snapshot.token?.isRenewable == false { return bearer }
+    guard await call(.reportUnauthorized(rejection), of: account) != nil else { throw .noSession }
+    let (bearer, answer) = try await currentBearer(of: account)
+    guard bearer.token.fingerprint == rejection.fingerprint else { return bearer }
+    // Where nothing can renew it, the one retry is with the token that other APIs answer 2xx to.
+    if rejection.isAcceptedElsewhere, answer.status.token?.isRenewable == false { return bearer }
     throw .unavailable(
-      message: snapshot.history.lastError ?? "No new token could be had.",
-      retryAfter: snapshot.nextAttemptAt.map { Swift.max($0 - now, .seconds(1)) })
+      message: answer.status.history.lastError ?? "No new token could be had.",
+      retryAfter: answer.status.nextAttemptAt.map { Swift.max($0 - answer.at, .seconds(1)) })
   }
 }

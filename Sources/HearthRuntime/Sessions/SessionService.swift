@@ -3,13 +3,10 @@ package import Logging
 
 /// Carries out what one account's `SessionMachine` decides.
 ///
-/// One inbox: every event goes through `take`. Work on the store runs one after another, everything else side by side;
-/// all of it under `run`, whose results come back as events.
+/// One inbox: every input goes through `receive`. Work on the store runs one after another, everything else side by side;
+/// all of it under `run`, and its results come back as inputs.
 package actor SessionService {
   package typealias Work = @Sendable () async -> Void
-
-  /// How long an attempt at a passphrase waits until it may be made.
-  static let unlockPatience: Duration = .seconds(10)
 
   package nonisolated let account: AccountName
   private var machine: SessionMachine
@@ -17,28 +14,27 @@ package actor SessionService {
   let endpoint: any TokenEndpoint
   let clock: any Clock
   private let logger: Logger
-  /// Told of each measured difference between a server's clock and this one.
+  /// Receives each measured difference between a server's clock and this one.
   private let timeTold: @Sendable (Duration) -> Void
-  /// Told after each event that changed what clients see, in order, and before the next event is taken.
+  /// Receives what clients see, in order, after each input that changed it and before the next input is handled.
   private let announce: @Sendable ([SessionEvent], SessionStatus) -> Void
 
   private var skew = ClockSkew()
-  /// The steps of the clock that the machine has heard of.
+  /// The steps of the clock that the machine has received.
   private var stepped: Duration
-  private var waiting: [CallID: CheckedContinuation<SessionResponse, Never>] = [:]
+  private var waiting: [CallID: CheckedContinuation<SessionAnswer, Never>] = [:]
   private var callCount = 0
-  /// The wake-ups that tasks are asleep for; superseded ones wake for nothing.
+  /// The wake-ups that tasks are asleep for; those that are not needed any more change nothing.
   private var armed: Set<Timestamp> = []
   private var announced: SessionStatus?
   private var isRunning = false
   private(set) var isStopping = false
-  /// What comes after that is heard, and told to nobody: another session may have taken the place of this one.
+  /// Later inputs are handled, and published to nobody: another session may have taken the place of this one.
   private(set) var isStopped = false
-  /// Of the session before this one, until the machine has taken it over.
+  /// Of the session before this one, until the machine has inherited it.
   private var inherited: UnwrittenGrant?
-  /// Passphrases are tried one after another: each gets its turn, however many are wrong before it.
-  let passphraseTurns = AsyncMutex()
-  /// Grants that persons brought and that the provider is being asked about.
+  let passphraseMutex = AsyncMutex()
+  /// Grants that persons brought and that are being tried at the provider.
   private var trials = 0
   private var resting: [CheckedContinuation<Void, Never>] = []
 
@@ -70,7 +66,7 @@ package actor SessionService {
   /// Runs until `stop`. All tasks of the session are children of this call.
   package func run() async {
     if !isStopped { await work() }
-    for (_, call) in waiting { call.resume(returning: .rejected(.stopping)) }
+    for call in waiting.values { call.resume(returning: stopped) }
     waiting = [:]
     isRunning = false
     rested()
@@ -80,7 +76,7 @@ package actor SessionService {
     isRunning = true
     await withDiscardingTaskGroup { group in
       group.addTask { [store] in
-        for await _ in store.changes() { await self.take(.credentialHinted) }
+        for await _ in store.changes() { await self.receive(.credentialHinted) }
       }
       group.addTask { [clock] in
         for await _ in clock.steps() { await self.clockChanged() }
@@ -100,7 +96,7 @@ package actor SessionService {
   package func stop(patience: Duration? = nil) async {
     if isStopped { return }
     isStopping = true
-    take(.stopping)
+    receive(.stopping)
     let deadline = clock.now() + (patience ?? machine.settings.refresh.stopPatience)
     if !isAtRest { await rest(until: deadline) }
     isStopped = true
@@ -139,7 +135,7 @@ package actor SessionService {
   /// After `stop`: what could not be written.
   package var unwritten: UnwrittenGrant? { machine.unwritten ?? inherited }
 
-  /// Runs to its end before the session stops: a provider that has granted something is not asked twice.
+  /// Runs `body` to its end before the session stops: a provider that has granted something is not asked twice.
   func trial<Value, Failure>(
     _ body: () async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
@@ -155,32 +151,40 @@ package actor SessionService {
 
   package func snapshot() -> SessionStatus { machine.snapshot(at: catchUp()) }
 
-  /// The time, once the machine has heard of every step of the clock before it: the notice of a step may be behind what
-  /// comes next, and nothing is planned on one clock and shifted to another.
+  /// The time, once the machine has received every step of the clock before it: the notice of a step may come later than
+  /// what follows it, and nothing is planned on one clock and shifted to another.
   package func catchUp() -> Timestamp {
     let moment = clock.moment()
     if moment.stepped != stepped {
       let step = moment.stepped - stepped
       stepped = moment.stepped
-      // Those asleep count on the old clock: they wake for nothing.
+      // The sleepers count on the old clock, so their wake-ups do not count.
       armed = []
       handle(.clockChanged(by: step), at: moment.now)
     }
     return moment.now
   }
 
-  package func call(_ call: SessionCall) async -> SessionResponse {
-    if isStopped { return .rejected(.stopping) }
+  package func call(_ call: SessionCall) async -> SessionResponse { await ask(call).response }
+
+  /// The answer to a call, with the status at that time.
+  package func ask(_ call: SessionCall) async -> SessionAnswer {
+    if isStopped { return stopped }
     if case .signOut(let revoke) = call, let grant = inherited?.credential {
       inherited = nil
-      return await self.call(call).revoking(revoke ? [grant] : [])
+      return await ask(call).revoking(revoke ? [grant] : [])
     }
     callCount += 1
     let id = CallID(callCount)
     return await withCheckedContinuation { continuation in
       waiting[id] = continuation
-      take(.called(id, call))
+      receive(.called(id, call))
     }
+  }
+
+  private var stopped: SessionAnswer {
+    let now = catchUp()
+    return SessionAnswer(response: .rejected(.stopping), status: machine.snapshot(at: now), at: now)
   }
 
   var binding: TokenBinding? { machine.settings.binding }
@@ -191,30 +195,36 @@ package actor SessionService {
 
   private var isLocked: Bool { !machine.locks.isEmpty }
 
-  package func networkReturned() { take(.networkReturned) }
+  package func networkReturned() { receive(.networkReturned) }
 
-  package func settingsChanged(_ settings: RefreshSettings) { take(.settingsChanged(settings)) }
+  package func settingsChanged(_ settings: RefreshSettings) { receive(.settingsChanged(settings)) }
 
   package func lock(_ lock: Lock) async {
-    take(.locked(lock))
+    receive(.locked(lock))
     await storeIsQuiet()
   }
 
   // MARK: - The inbox
 
-  func take(_ event: SessionInput) { handle(event, at: catchUp()) }
+  func receive(_ input: SessionInput) { handle(input, at: catchUp()) }
 
-  private func handle(_ event: SessionInput, at now: Timestamp) {
-    let actions = machine.handle(event, at: now)
-    if case .started = event { inherited = nil }
-    let news = actions.compactMap { if case .announce(let news) = $0 { news } else { nil } }
-    let snapshot = machine.snapshot(at: now)
-    // Told before the calls are answered, so that a client that was answered finds everybody else informed.
-    if !isStopped, !news.isEmpty || snapshot != announced {
-      announced = snapshot
-      announce(news, snapshot)
+  private func handle(_ input: SessionInput, at now: Timestamp) {
+    let actions = machine.handle(input, at: now)
+    if case .started = input { inherited = nil }
+    let events = actions.compactMap { if case .announce(let event) = $0 { event } else { nil } }
+    let status = machine.snapshot(at: now)
+    // Published before the calls are answered, so that everybody knows when a caller has its answer.
+    if !isStopped, !events.isEmpty || status != announced {
+      announced = status
+      announce(events, status)
     }
-    actions.forEach(perform)
+    for action in actions {
+      if case .answer(let id, let response) = action {
+        waiting.removeValue(forKey: id)?.resume(returning: SessionAnswer(response: response, status: status, at: now))
+      } else {
+        perform(action)
+      }
+    }
     arm(after: now)
     if !isStopped, isAtRest { rested() }
   }
@@ -230,13 +240,13 @@ package actor SessionService {
 
   private func woke(for wake: Timestamp) {
     armed.remove(wake)
-    take(.woke)
+    receive(.woke)
   }
 
-  /// The clock was set, which the next look at it tells, or the machine resumed: every plan is made anew.
+  /// The clock was set, which `catchUp` finds out, or the machine resumed: every plan is made anew.
   private func clockChanged() {
     armed = []
-    take(.clockChanged(by: .zero))
+    receive(.clockChanged(by: .zero))
   }
 
   func observe(_ measured: Duration) {
@@ -297,14 +307,11 @@ package actor SessionService {
       workInbox.yield {
         let origin = await endpoint.origin()
         let subject = credential.subject == nil ? await endpoint.identify(credential) : nil
-        await self.take(.identified(generation: generation, subject, origin: origin))
+        await self.receive(.identified(generation: generation, subject, origin: origin))
       }
     case .revoke(let credential):
       workInbox.yield { _ = await self.revoke(credential) }
-    case .answer(let id, let answer):
-      waiting.removeValue(forKey: id)?.resume(returning: answer)
-    case .announce:
-      break
+    case .answer, .announce: break
     }
   }
 
@@ -327,7 +334,7 @@ package actor SessionService {
       do throws(AccessFailure) {
         try await store.prepare()
       } catch {
-        await self.take(.refreshEnded(generation: generation, .notAsked(error)))
+        await self.receive(.refreshEnded(generation: generation, .notAsked(error)))
         return
       }
       workInbox.yield {
@@ -335,7 +342,7 @@ package actor SessionService {
           let response = try await request()
           await self.granted(response, generation: generation)
         } catch {
-          await self.take(.refreshEnded(generation: generation, .failed(error)))
+          await self.receive(.refreshEnded(generation: generation, .failed(error)))
         }
       }
     }
@@ -343,11 +350,11 @@ package actor SessionService {
 
   private func granted(_ response: TokenResponse, generation: Int) {
     if let measured = response.skew { observe(measured) }
-    take(.refreshEnded(generation: generation, .granted(response)))
+    receive(.refreshEnded(generation: generation, .granted(response)))
   }
 
   private func inStoreOrder(_ work: @escaping @Sendable () async -> SessionInput) {
-    storeInbox.yield { await self.take(await work()) }
+    storeInbox.yield { await self.receive(await work()) }
   }
 
   func inStoreOrder<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {
@@ -368,12 +375,5 @@ package actor SessionService {
     return await withCheckedContinuation { continuation in
       workInbox.yield { continuation.resume(returning: await work()) }
     }
-  }
-}
-
-extension SessionResponse {
-  /// The answer to a sign-out that ends more grants than the session knows.
-  func revoking(_ others: [Credential]) -> SessionResponse {
-    if case .signedOut(let credentials) = self { .signedOut(revoke: credentials + others) } else { self }
   }
 }

@@ -255,21 +255,24 @@ extension SessionSimulation {
   private mutating func checkAnswer(_ id: CallID, _ answer: SessionResponse, _ event: SessionInput) throws(Violation) {
     guard calls[id] != nil else { throw Violation("a call is answered twice, or was never asked") }
     switch answer {
-    case .token(let credential):
+    case .token(let token):
+      let fingerprint = token.bearer.fingerprint
       if !locks.isEmpty { throw Violation("a token is given out while locked") }
-      if ledger.others.contains(credential.grant.accessToken.fingerprint) {
+      if ledger.others.contains(fingerprint) {
         throw Violation("a token is given out that came for another user")
       }
       // What a refresh has just brought is the best there is.
       let isFresh = if case .credentialWritten = event { true } else { false }
-      if !isFresh, credential.grant.isExpired(at: now) { throw Violation("a token is given out that has run out") }
+      if !isFresh, let expiresAt = token.expiresAt, expiresAt <= now {
+        throw Violation("a token is given out that has run out")
+      }
       // The provider's own count, and the time that its answer was on its way.
-      if !isFresh, !ledger.hasClockStepped, let end = provider.runsOutAt[credential.grant.accessToken.fingerprint],
+      if !isFresh, !ledger.hasClockStepped, let end = provider.runsOutAt[fingerprint],
         end + .seconds(45) < elapsed
       {
         throw Violation("a token is given out that ran out at the provider \(elapsed - end) ago")
       }
-      try checkDurable(credential.grant.accessToken.fingerprint)
+      try checkDurable(fingerprint)
     case .signedOut:
       guard disk.known.end?.reason == .signedOut || ledger.removalFailed || disk.file == .nothing else {
         throw Violation("a sign-out is told before it is on record")

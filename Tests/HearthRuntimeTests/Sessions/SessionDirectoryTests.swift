@@ -17,7 +17,7 @@ struct SessionDirectoryTests {
       store: store ?? MemoryCredentialStore(.grant(.sample(number, issuedAt: clock.now()))), endpoint: endpoint,
       clock: clock,
       logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), seed: 1, announce: { _, _ in })
-    return SessionDirectory.Entry(service: service, place: place, issuer: nil, bearer: .accessToken)
+    return SessionDirectory.Entry(service: service, place: place, issuer: nil)
   }
 
   @Test("A call that a new configuration interrupts is repeated to the session that follows")
@@ -67,11 +67,11 @@ struct SessionDirectoryTests {
       await sessions.set(entry(1, after, store), for: .sample)
       _ = await sessions.call(.awaitReading, of: .sample)
       let answer = await sessions.call(.token(minValidity: nil), of: .sample)?.answer
-      guard case .token(let credential) = answer else {
+      guard case .token(let token) = answer else {
         Issue.record("\(String(describing: answer))")
         return
       }
-      #expect(credential.grant.accessToken == Credential.sample(2, issuedAt: start).grant.accessToken)
+      #expect(token.bearer == Credential.sample(2, issuedAt: start).grant.accessToken)
       await sessions.stop(patience: .zero)
     }
   }

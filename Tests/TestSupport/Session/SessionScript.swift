@@ -167,11 +167,11 @@ package struct SessionScript: Sendable {
     actions.filter { if case .announce = $0 { false } else { true } }
   }
 
-  /// The access token that clients get now without waiting.
+  /// The token that clients get now without waiting.
   package var token: Token? {
     var copy = self
-    guard case .token(let credential)? = copy.answer(asking: .token(minValidity: .zero)) else { return nil }
-    return credential.grant.accessToken
+    guard case .token(let issued)? = copy.answer(asking: .token(minValidity: .zero)) else { return nil }
+    return issued.bearer
   }
 }
 
@@ -194,6 +194,11 @@ extension AccessFailure {
 }
 
 extension SessionResponse {
+  /// The token of a credential that names its subject, as a session gives it out.
+  package static func token(_ credential: Credential, as kind: BearerKind = .accessToken) -> SessionResponse {
+    .token(IssuedToken(credential, as: kind, subject: nil))
+  }
+
   package var isToken: Bool {
     if case .token = self { true } else { false }
   }

@@ -1,52 +1,16 @@
 package import HearthCore
 
-/// What a person asks for that takes more than one event: opening a sealed credential, bringing a grant, revoking one.
+/// Grants that come and go outside of the machine's refreshes: one that a person imports, and one that is revoked.
 extension SessionService {
-  /// Takes the lock away, opens a sealed credential where a passphrase is given, and waits until it has been read.
-  package func unlock(_ lock: Lock, passphrase: Secret?) async throws(UnlockFailure) {
-    if let passphrase { try await openStore(with: passphrase) }
-    take(.unlocked(lock))
-    // Not before: what is read while locked is wiped, and the key with it.
-    if passphrase != nil { take(.credentialHinted) }
-    _ = await call(.awaitReading)
-    await storeIsQuiet()
-  }
-
-  /// After a wrong passphrase the store takes none for a while: a short one is waited out.
-  private func openStore(with passphrase: Secret) async throws(UnlockFailure) {
-    try await passphraseTurns.withLock { await attempt(passphrase) }.get()
-  }
-
-  private func attempt(_ passphrase: Secret) async -> Result<Void, UnlockFailure> {
-    let store = store
-    let deadline = clock.now() + Self.unlockPatience
-    while true {
-      let result = await inStoreOrder {
-        await Result { () async throws(UnlockFailure) in try await store.unlock(passphrase: passphrase) }
-      }
-      let next = clock.now()
-      guard case .failure(.tooSoon(let wait)) = result, next + wait <= deadline, !isStopped, !Task.isCancelled else {
-        return result
-      }
-      await shielded { [clock] in await clock.sleep(until: next + wait) }
-    }
-  }
-
-  /// Whether nothing can be sealed until `unlock` is given the passphrase.
-  package func needsPassphrase() async -> Bool {
-    let store = store
-    return await inStoreOrder { await store.needsPassphrase() }
-  }
-
-  /// Takes over a grant that a person brought. A refresh token alone is used at once, so that the answer can tell how
-  /// that went; the session before it stays where it fails.
+  /// Uses a grant that a person brought. A refresh token alone is tried at once, so that the caller learns how that went;
+  /// the session before it stays where it fails.
   package func adopt(_ credential: Credential, isTried: Bool) async throws(AdoptionFailure) {
     if isStopping { throw .stopping }
-    try await trial { () async throws(AdoptionFailure) in try await take(credential, isTried: isTried) }
+    try await trial { () async throws(AdoptionFailure) in try await importGrant(credential, isTried: isTried) }
     await storeIsQuiet()
   }
 
-  private func take(_ credential: Credential, isTried: Bool) async throws(AdoptionFailure) {
+  private func importGrant(_ credential: Credential, isTried: Bool) async throws(AdoptionFailure) {
     let store = store
     let since = epoch
     var timed = clock.moment().stepped
@@ -77,13 +41,13 @@ extension SessionService {
     func ask() async -> Result<TokenResponse, RefreshFailure> {
       await shielded { await Result { () async throws(RefreshFailure) in try await endpoint.refresh(credential) } }
     }
-    var answer = await ask()
+    var result = await ask()
     // The provider may have rotated the token: at once with the same one, while its grace window is open.
-    if case .failure(.unanswered) = answer, !isStopped { answer = await ask() }
-    switch answer {
+    if case .failure(.unanswered) = result, !isStopped { result = await ask() }
+    switch result {
     case .failure(let failure): throw isStopped ? .stopping : .provider(failure)
     case .success(let response):
-      if let flaw = response.flaw { throw .provider(.misconfigured(message: flaw)) }
+      if let error = response.flaw { throw .provider(.misconfigured(message: error)) }
       if let measured = response.skew { observe(measured) }
       var old = credential.grant
       // An ID token that was brought may stay, and lasts as long as it says.
@@ -93,7 +57,8 @@ extension SessionService {
     }
   }
 
-  /// Nobody said when it runs out. Where nothing can renew it that is left open: a guess would end the session.
+  /// When a token expires of which nobody said so. Where nothing can renew it that is left open: a guess would end the
+  /// session.
   private func expiry(of grant: Grant) -> Timestamp? {
     endpoint.expiry(of: grant.bearer(bearer), at: grant.issuedAt)
       ?? (grant.refreshToken == nil ? nil : grant.issuedAt + Grant.assumedLifetime)
@@ -110,7 +75,7 @@ extension SessionService {
     return await shielded { await endpoint.identify(credential) }
   }
 
-  /// Revokes at the provider, within five seconds; true where it said it took it.
+  /// Revokes at the provider, within five seconds; true where the provider confirmed it.
   package func revoke(_ credential: Credential) async -> Bool {
     let (endpoint, clock) = (endpoint, clock)
     return await shielded {

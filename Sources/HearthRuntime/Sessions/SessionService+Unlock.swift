@@ -1,0 +1,44 @@
+package import HearthCore
+
+/// Unlocking, with a passphrase where the credential is sealed.
+extension SessionService {
+  /// How long an attempt at a passphrase waits until it may be made.
+  private static let unlockPatience: Duration = .seconds(10)
+
+  /// Removes the lock, opens a sealed credential where a passphrase is given, and waits until it has been read.
+  package func unlock(_ lock: Lock, passphrase: Secret?) async throws(UnlockFailure) {
+    if let passphrase { try await openStore(with: passphrase) }
+    receive(.unlocked(lock))
+    // Not before: what is read while locked is wiped, and the key with it.
+    if passphrase != nil { receive(.credentialHinted) }
+    _ = await call(.awaitReading)
+    await storeIsQuiet()
+  }
+
+  /// Whether nothing can be sealed until `unlock` is given the passphrase.
+  package func needsPassphrase() async -> Bool {
+    let store = store
+    return await inStoreOrder { await store.needsPassphrase() }
+  }
+
+  /// Passphrases are tried one after another, so that each gets its turn, however many are wrong before it.
+  private func openStore(with passphrase: Secret) async throws(UnlockFailure) {
+    try await passphraseMutex.withLock { await attempt(passphrase) }.get()
+  }
+
+  /// After a wrong passphrase the store accepts none for a while: a short one is waited out.
+  private func attempt(_ passphrase: Secret) async -> Result<Void, UnlockFailure> {
+    let store = store
+    let deadline = clock.now() + Self.unlockPatience
+    while true {
+      let result = await inStoreOrder {
+        await Result { () async throws(UnlockFailure) in try await store.unlock(passphrase: passphrase) }
+      }
+      let next = clock.now()
+      guard case .failure(.tooSoon(let wait)) = result, next + wait <= deadline, !isStopped, !Task.isCancelled else {
+        return result
+      }
+      await shielded { [clock] in await clock.sleep(until: next + wait) }
+    }
+  }
+}
