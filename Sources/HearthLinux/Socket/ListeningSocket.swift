@@ -15,7 +15,7 @@ package struct ListeningSocket: Sendable {
 
   /// Why there is no socket to listen on, as a sentence for people.
   package enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
-    case unfit(SocketPath.Flaw)
+    case unfit(SocketPath.Failure)
     case notASocket(path: String)
     /// Another process listens there.
     case taken(path: String)
@@ -45,7 +45,7 @@ package struct ListeningSocket: Sendable {
   /// A socket file on which nobody listens is replaced. One on which somebody listens is not, and neither is a file that
   /// is no socket.
   package init(path: String) throws(Failure) {
-    do throws(SocketPath.Flaw) { try SocketPath.check(path) } catch { throw .unfit(error) }
+    do throws(SocketPath.Failure) { try SocketPath.check(path) } catch { throw .unfit(error) }
     let folder = Self.folder(of: path)
     try Self.makeFolder(folder, for: path)
     // The lock is held while the old socket is checked and the new one begins to listen: of two daemons that start at

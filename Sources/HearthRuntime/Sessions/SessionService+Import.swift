@@ -6,13 +6,17 @@ extension SessionService {
   /// the session before it stays where it fails.
   package func adopt(_ credential: Credential, isTried: Bool) async throws(AdoptionFailure) {
     if isStopping { throw .stopping }
-    try await trial { () async throws(AdoptionFailure) in try await importGrant(credential, isTried: isTried) }
+    let since = epoch
+    try await untilSuperseded { (id) async throws(AdoptionFailure) in
+      try await self.importGrant(credential, isTried: isTried, since: since, as: id)
+    }
     await storeIsQuiet()
   }
 
-  private func importGrant(_ credential: Credential, isTried: Bool) async throws(AdoptionFailure) {
+  private func importGrant(
+    _ credential: Credential, isTried: Bool, since: SessionEpoch, as id: Int
+  ) async throws(AdoptionFailure) {
     let store = store
-    let since = epoch
     var timed = clock.moment().stepped
     let room = await inStoreOrder {
       await Result { () async throws(AccessFailure) in try await store.prepare() }
@@ -23,12 +27,13 @@ extension SessionService {
       fresh.origin = await origin()
       if fresh.grant.expiresAt == nil { fresh.grant.expiresAt = expiry(of: fresh.grant) }
     } else {
-      fresh = try await tried(credential)
+      fresh = try await tried(credential, since: since)
       timed = clock.moment().stepped
     }
     if fresh.subject == nil { fresh.subject = await identified(fresh) }
     // The clock may have been set since the grant was timed by it.
     fresh.grant.move(by: clock.moment().stepped - timed)
+    imports.decide(id)
     switch await call(.adopt(fresh, isFresh: !isTried, since: since)) {
     case .rejected(.superseded): throw .superseded
     case .rejected: throw .stopping
@@ -36,14 +41,14 @@ extension SessionService {
     }
   }
 
-  private func tried(_ credential: Credential) async throws(AdoptionFailure) -> Credential {
+  private func tried(_ credential: Credential, since: SessionEpoch) async throws(AdoptionFailure) -> Credential {
     let endpoint = endpoint
     func ask() async -> Result<TokenResponse, RefreshFailure> {
       await shielded { await Result { () async throws(RefreshFailure) in try await endpoint.refresh(credential) } }
     }
     var result = await ask()
     // The provider may have rotated the token: at once with the same one, while its grace window is open.
-    if case .failure(.unanswered) = result, !isStopped { result = await ask() }
+    if case .failure(.unanswered) = result, !isStopped, epoch.generation == since.generation { result = await ask() }
     switch result {
     case .failure(let failure): throw isStopped ? .stopping : .provider(failure)
     case .success(let response):

@@ -36,6 +36,7 @@ package actor SessionService {
   let passphraseMutex = AsyncMutex()
   /// Grants that persons brought and that are being tried at the provider.
   private var trials = 0
+  var imports = PendingImports()
   private var resting: [CheckedContinuation<Void, Never>] = []
 
   private let work: AsyncStream<Work>
@@ -68,6 +69,7 @@ package actor SessionService {
     if !isStopped { await work() }
     for call in waiting.values { call.resume(returning: stopped) }
     waiting = [:]
+    imports.stop()
     isRunning = false
     rested()
   }
@@ -135,16 +137,25 @@ package actor SessionService {
   /// After `stop`: what could not be written.
   package var unwritten: UnwrittenGrant? { machine.unwritten ?? inherited }
 
-  /// Runs `body` to its end before the session stops: a provider that has granted something is not asked twice.
-  func trial<Value, Failure>(
-    _ body: () async throws(Failure) -> Value
-  ) async throws(Failure) -> Value {
+  /// Awaits an import, or the sign-in or sign-out that supersedes it. The import itself runs to its end before the session
+  /// stops: a provider that has granted something is not asked twice, and what it granted for nothing is revoked.
+  func untilSuperseded(
+    _ body: @escaping @Sendable (_ id: Int) async throws(AdoptionFailure) -> Void
+  ) async throws(AdoptionFailure) {
     trials += 1
-    defer {
-      trials -= 1
-      if !isStopped, isAtRest { rested() }
+    let result = await withCheckedContinuation { continuation in
+      let id = imports.add(continuation)
+      workInbox.yield {
+        await self.importEnded(id, await Result { () async throws(AdoptionFailure) in try await body(id) })
+      }
     }
-    return try await body()
+    try result.get()
+  }
+
+  private func importEnded(_ id: Int, _ result: Result<Void, AdoptionFailure>) {
+    imports.finish(id, result)
+    trials -= 1
+    if !isStopped, isAtRest { rested() }
   }
 
   // MARK: - What others ask
@@ -209,7 +220,9 @@ package actor SessionService {
   func receive(_ input: SessionInput) { handle(input, at: catchUp()) }
 
   private func handle(_ input: SessionInput, at now: Timestamp) {
+    let generation = machine.epoch.generation
     let actions = machine.handle(input, at: now)
+    if machine.epoch.generation != generation { imports.supersede() }
     if case .started = input { inherited = nil }
     let events = actions.compactMap { if case .announce(let event) = $0 { event } else { nil } }
     let status = machine.snapshot(at: now)

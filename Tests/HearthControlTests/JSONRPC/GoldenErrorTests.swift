@@ -1,9 +1,12 @@
 import FoundationEssentials
 import HearthControl
+import HearthCore
 import Testing
 
 /// Each error that the daemon can answer, as text, against what was recorded: those too that no call brings about.
 @Suite("Errors are as they were recorded") struct GoldenErrorTests {
+  private static let work = AccountName("work")!
+
   private static let errors: [(name: String, error: RPCError)] = [
     ("parseError", .parseError("a message")),
     ("invalidRequest", .invalidRequest("a message")),
@@ -12,36 +15,37 @@ import Testing
     ("internalError", .internalError("a message")),
     ("shuttingDown", .shuttingDown),
     ("overloaded", .overloaded("a message")),
-    ("unauthenticated", .unauthenticated(account: "work", message: "a message")),
-    ("unauthenticated", .unauthenticated(account: "work", message: "a message", action: nil)),
-    ("reauthRequired", .reauthRequired(account: "work", message: "a message")),
-    ("reauthRequired", .reauthRequired(account: "work", message: "a message", action: nil)),
-    ("locked", .locked(account: "work", message: "a message", action: "unlock")),
-    ("locked", .locked(account: "work", message: "a message", action: nil)),
-    ("refreshUnavailable", .refreshUnavailable(account: "work", message: "a message", retryAfterSeconds: nil)),
+    ("unauthenticated", RPCError(.unauthenticated, account: work, message: "a message", action: .signIn)),
+    ("unauthenticated", RPCError(.unauthenticated, account: work, message: "a message")),
+    ("reauthRequired", RPCError(.reauthRequired, account: work, message: "a message", action: .signIn)),
+    ("reauthRequired", RPCError(.reauthRequired, account: work, message: "a message")),
+    ("locked", RPCError(.locked, account: work, message: "a message", action: .unlock)),
+    ("locked", RPCError(.locked, account: work, message: "a message")),
+    ("refreshUnavailable", RPCError(.refreshUnavailable, account: work, message: "a message")),
     (
       "refreshUnavailable",
-      .refreshUnavailable(account: "work", message: "a message", action: "fixConfiguration", retryAfterSeconds: 5)
+      RPCError(
+        .refreshUnavailable, account: work, message: "a message", action: .fixConfiguration, retryAfterSeconds: 5)
     ),
     ("unknownAccount", .unknownAccount("work")),
-    ("originNotAllowed", .originNotAllowed(account: "work", message: "a message")),
-    ("requestFailed", .requestFailed(account: "work", message: "a message")),
-    ("outboxFull", .outboxFull(account: "work", message: "a message")),
-    ("outboxFull", .outboxFull(message: "a message")),
+    ("originNotAllowed", RPCError(.originNotAllowed, account: work, message: "a message")),
+    ("requestFailed", RPCError(.requestFailed, account: work, message: "a message")),
+    ("outboxFull", RPCError(.outboxFull, account: work, message: "a message")),
+    ("outboxFull", RPCError(.outboxFull, message: "a message")),
     ("unknownItem", .unknownItem("an id")),
-    ("invalidItemState", .invalidItemState(account: "work", message: "a message")),
-    ("invalidItemState", .invalidItemState(message: "a message")),
-    ("idempotencyConflict", .idempotencyConflict(account: "work", message: "a message")),
-    ("storageUnavailable", .storageUnavailable(account: "work", message: "a message")),
-    ("storageUnavailable", .storageUnavailable(message: "a message")),
-    ("signInFailed", .signInFailed(account: "work", message: "a message")),
-    ("signInExpired", .signInExpired(account: "work", message: "a message")),
-    ("signInDenied", .signInDenied(account: "work", message: "a message")),
+    ("invalidItemState", RPCError(.invalidItemState, account: work, message: "a message")),
+    ("invalidItemState", RPCError(.invalidItemState, message: "a message")),
+    ("idempotencyConflict", RPCError(.idempotencyConflict, account: work, message: "a message")),
+    ("storageUnavailable", RPCError(.storageUnavailable, account: work, message: "a message")),
+    ("storageUnavailable", RPCError(.storageUnavailable, message: "a message")),
+    ("signInFailed", RPCError(.signInFailed, account: work, message: "a message")),
+    ("signInExpired", RPCError(.signInExpired, account: work, message: "a message", action: .signIn)),
+    ("signInDenied", RPCError(.signInDenied, account: work, message: "a message")),
     ("unknownSignIn", .unknownSignIn("an id")),
-    ("flowNotSupported", .flowNotSupported(account: "work", message: "a message")),
-    ("wrongPassphrase", .wrongPassphrase(account: "work", message: "a message")),
-    ("wrongPassphrase", .wrongPassphrase(account: "work", message: "a message", retryAfterSeconds: 7)),
-    ("passphraseNeeded", .passphraseNeeded(account: "work", message: "a message")),
+    ("flowNotSupported", RPCError(.flowNotSupported, account: work, message: "a message")),
+    ("wrongPassphrase", .wrongPassphrase(work, message: "a message")),
+    ("wrongPassphrase", .wrongPassphrase(work, message: "a message", retryAfterSeconds: 7)),
+    ("passphraseNeeded", .passphraseNeeded(work, message: "a message")),
   ]
 
   private static let path =

@@ -220,6 +220,25 @@ struct SessionServiceTests {
     #expect(store.written.map(\.grant.accessToken) == [.sample(2)])
   }
 
+  @Test("answers an import that a sign-out supersedes at once, and revokes what the provider grants for it later")
+  func importIsSuperseded() async throws {
+    try await running {
+      _ = await service.call(.awaitReading)
+      let brought = Credential.sample(7, subject: nil, issuedAt: clock.now(), lifetime: .zero)
+      try await withThrowingTaskGroup { group in
+        group.addTask { [service] in
+          await #expect(throws: AdoptionFailure.superseded) { try await service.adopt(brought, isTried: false) }
+        }
+        await endpoint.waitForRequests(1)
+        _ = await service.call(.signOut(revoke: false))
+        try await group.waitForAll()
+      }
+      #expect(endpoint.requests.count == 1, "the provider has not answered yet")
+      endpoint.answer(.granted(.sample(8)))
+    }
+    #expect(endpoint.revoked.map(\.grant.accessToken) == [.sample(8)])
+  }
+
   @Test("lets a grant that a person brought land before it stops, and tells nobody anything after that")
   func importLandsBeforeStopping() async throws {
     try await withThrowingTaskGroup { group in

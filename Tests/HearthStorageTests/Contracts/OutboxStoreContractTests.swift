@@ -22,8 +22,8 @@ struct OutboxStoreContractTests {
     try await withStore { outbox in
       let store = FaultyOutboxStore(outbox.store)
       store.setFailing(failure)
-      let (item, limits) = (try outbox.new(Sample.draft()), outbox.limits)
-      await #expect(throws: failure) { try await store.enqueue([item], limits: limits, at: Sample.start) }
+      let (item, settings) = (try outbox.new(Sample.draft()), outbox.settings)
+      await #expect(throws: failure) { try await store.enqueue([item], within: settings, at: Sample.start) }
       await #expect(throws: failure) { try await store.setPaused([Sample.work], true) }
       store.setFailing(nil)
       #expect(try await store.list(OutboxQuery()).items == [])

@@ -188,7 +188,9 @@ package enum OutboxStoreContract {
       try await expect(throws: OutboxStoreFailure.unknownItem) {
         try await bench.store.change("none", .cancel, releasing: [], at: start)
       }
-      let released = taken.filter { $0.item.id == ids[1] }.map { FinishedDelivery(number: $0.number, outcome: .released) }
+      let released = taken.filter { $0.item.id == ids[1] }.map {
+        FinishedDelivery(number: $0.number, outcome: .released)
+      }
       try expect(released.count, is: 1)
       let item = try await bench.store.change(ids[1], .cancel, releasing: released, at: start)
       try expect(item.state, is: .cancelled)
