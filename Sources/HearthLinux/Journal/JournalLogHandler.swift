@@ -2,28 +2,18 @@ import HearthCore
 package import Logging
 
 /// Sends log records to the systemd journal: upper-case metadata as fields, and the MESSAGE_ID of HEARTH_EVENT.
-package struct JournalLogHandler: LogHandler {
+package struct JournalLogHandler: ThresholdLogHandler {
   package typealias Sink = @Sendable ([(name: String, value: String)]) -> Void
 
   package var metadata: Logger.Metadata = [:]
   package var metadataProvider: Logger.MetadataProvider?
-  private var ownLevel: Logger.Level?
-  private let threshold: LogThreshold
+  package var ownLevel: Logger.Level?
+  package let threshold: LogThreshold
   private let sink: Sink
 
   package init(threshold: LogThreshold, sink: @escaping Sink = Journal.send) {
     self.threshold = threshold
     self.sink = sink
-  }
-
-  package var logLevel: Logger.Level {
-    get { ownLevel ?? threshold.level }
-    set { ownLevel = newValue }
-  }
-
-  package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-    get { metadata[key] }
-    set { metadata[key] = newValue }
   }
 
   package func log(event: LogEvent) {
@@ -38,15 +28,6 @@ package struct JournalLogHandler: LogHandler {
       fields.append(("MESSAGE_ID", id))
     }
     sink(fields + record.fields)
-  }
-}
-
-extension LogHandler {
-  /// The event's metadata over the logger's over the provider's.
-  func allMetadata(with event: LogEvent) -> Logger.Metadata {
-    (metadataProvider?.get() ?? [:])
-      .merging(metadata) { _, own in own }
-      .merging(event.metadata ?? [:]) { _, given in given }
   }
 }
 

@@ -4,11 +4,11 @@ package import Logging
 
 /// Writes log records as lines for people:
 /// `2026-11-21T10:00:00.000Z notice   session.changed work: Signed in. (state=authenticated)`
-package struct PlainLogHandler: LogHandler {
+package struct PlainLogHandler: ThresholdLogHandler {
   package var metadata: Logger.Metadata = [:]
   package var metadataProvider: Logger.MetadataProvider?
-  private var ownLevel: Logger.Level?
-  private let threshold: LogThreshold
+  package var ownLevel: Logger.Level?
+  package let threshold: LogThreshold
   private let now: @Sendable () -> Timestamp
   private let write: @Sendable (String) -> Void
 
@@ -20,16 +20,6 @@ package struct PlainLogHandler: LogHandler {
     self.threshold = threshold
     self.now = now
     self.write = write
-  }
-
-  package var logLevel: Logger.Level {
-    get { ownLevel ?? threshold.level }
-    set { ownLevel = newValue }
-  }
-
-  package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-    get { metadata[key] }
-    set { metadata[key] = newValue }
   }
 
   package func log(event: LogEvent) {

@@ -1,0 +1,101 @@
+import HearthCore
+import HearthRuntime
+import TestSupport
+import Testing
+
+/// Grants that persons bring.
+extension SessionServiceTests {
+  @Test("times a grant that is brought by the clock as it is when it is taken over")
+  func stepDuringAdoption() async throws {
+    try await running {
+      _ = await service.call(.awaitReading)
+      endpoint.identifies(as: .sample) { [clock] in clock.step(by: .seconds(-7200), isTold: false) }
+      endpoint.answer(.granted(.sample(8, subject: nil)))
+      try await service.adopt(.sample(7, issuedAt: clock.now(), lifetime: .zero), isTried: false)
+      #expect(await service.snapshot().token?.expiresAt == clock.now() + .seconds(3600))
+    }
+  }
+
+  @Test("binds a grant that is brought, and not sent at once, to the origin of the token endpoint of that moment")
+  func bindsWhatIsBrought() async throws {
+    store.becomes(.nothing)
+    endpoint.isAt(.sample)
+    try await running {
+      var brought = Credential.sample(7, issuedAt: clock.now())
+      brought.origin = nil
+      try await service.adopt(brought, isTried: true)
+      #expect(store.written == [.sample(7, issuedAt: clock.now())])
+      #expect(endpoint.requests.isEmpty)
+    }
+  }
+
+  @Test(
+    "lets a grant that is brought without an expiry run out as its token says, or after an hour if it can be renewed")
+  func expiryOfWhatIsBrought() async throws {
+    store.becomes(.nothing)
+    try await running {
+      let told = clock.now() + .seconds(60)
+      for (expiry, isRenewable, expected) in [
+        (told, true, told), (told, false, told), (nil, true, clock.now() + .seconds(3600)), (nil, false, nil),
+      ] as [(Timestamp?, Bool, Timestamp?)] {
+        endpoint.tells(expiry: expiry)
+        try await service.adopt(
+          .sample(7, issuedAt: clock.now(), lifetime: nil, isRenewable: isRenewable), isTried: true)
+        #expect(await service.snapshot().token?.expiresAt == expected)
+      }
+    }
+  }
+
+  @Test("answers an import that a sign-out supersedes at once, and revokes what the provider grants for it later")
+  func importIsSuperseded() async throws {
+    try await running {
+      _ = await service.call(.awaitReading)
+      let brought = Credential.sample(7, subject: nil, issuedAt: clock.now(), lifetime: .zero)
+      try await withThrowingTaskGroup { group in
+        group.addTask { [service] in
+          await #expect(throws: AdoptionFailure.superseded) { try await service.adopt(brought, isTried: false) }
+        }
+        await endpoint.waitForRequests(1)
+        _ = await service.call(.signOut(revoke: false))
+        try await group.waitForAll()
+      }
+      #expect(endpoint.requests.count == 1, "the provider has not answered yet")
+      endpoint.answer(.granted(.sample(8)))
+    }
+    #expect(endpoint.revoked.map(\.grant.accessToken) == [.sample(8)])
+  }
+
+  @Test("lets a grant that a person brought land before it stops, and tells nobody anything after that")
+  func importLandsBeforeStopping() async throws {
+    try await withThrowingTaskGroup { group in
+      group.addTask { [service] in await service.run() }
+      _ = await service.call(.awaitReading)
+      let brought = Credential.sample(7, subject: nil, issuedAt: clock.now(), lifetime: .zero)
+      group.addTask { [service] in try await service.adopt(brought, isTried: false) }
+      await endpoint.waitForRequests(1)
+      group.addTask { [service] in await service.stop() }
+      await clock.waitForSleeper(until: clock.now() + .seconds(35))
+      endpoint.answer(.granted(.sample(8)))
+      try await group.waitForAll()
+    }
+    #expect(store.written.map(\.grant.accessToken) == [.sample(8)])
+    let late = Credential.sample(9, issuedAt: clock.now())
+    await #expect(throws: AdoptionFailure.stopping) { try await service.adopt(late, isTried: true) }
+    let told = news.all
+    await service.lock(.user)
+    #expect(news.all == told)
+  }
+
+  @Test("gives a grant up for adoption only when the provider took it, and keeps the session before it otherwise")
+  func refusedImportChangesNothing() async throws {
+    try await running {
+      _ = await service.call(.awaitReading)
+      endpoint.answer(.failed(.rejected(.refreshToken, message: "invalid_grant")))
+      let brought = Credential.sample(7, subject: nil, issuedAt: clock.now(), lifetime: .zero)
+      await #expect(throws: AdoptionFailure.provider(.rejected(.refreshToken, message: "invalid_grant"))) {
+        try await service.adopt(brought, isTried: false)
+      }
+      #expect(await service.snapshot().token?.fingerprint == Token.sample(1).fingerprint)
+    }
+  }
+}
