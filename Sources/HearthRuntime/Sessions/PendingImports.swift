@@ -1,35 +1,42 @@
-/// The imports whose callers wait for an answer.
+/// The imports under way. The caller of one is answered when it ends, or earlier where it is superseded.
 struct PendingImports {
   typealias Outcome = Result<Void, AdoptionFailure>
 
-  private var callers: [Int: CheckedContinuation<Outcome, Never>] = [:]
-  /// Those that the session has not been given yet: a sign-out or another sign-in supersedes them.
-  private var undecided: Set<Int> = []
+  private struct Import {
+    var caller: CheckedContinuation<Outcome, Never>?
+    /// The session has not been given the grant yet: a sign-out or another sign-in comes before it.
+    var isUndecided = true
+  }
+
+  private var underWay: [Int: Import] = [:]
   private var count = 0
 
-  mutating func add(_ caller: CheckedContinuation<Outcome, Never>) -> Int {
+  var isEmpty: Bool { underWay.isEmpty }
+
+  mutating func begin(_ caller: CheckedContinuation<Outcome, Never>) -> Int {
     count += 1
-    callers[count] = caller
-    undecided.insert(count)
+    underWay[count] = Import(caller: caller)
     return count
   }
 
   /// The session is given the grant now, and answers the import.
-  mutating func decide(_ id: Int) { undecided.remove(id) }
+  mutating func decide(_ id: Int) { underWay[id]?.isUndecided = false }
 
-  mutating func finish(_ id: Int, _ outcome: Outcome) {
-    undecided.remove(id)
-    callers.removeValue(forKey: id)?.resume(returning: outcome)
+  mutating func end(_ id: Int, _ outcome: Outcome) {
+    underWay.removeValue(forKey: id)?.caller?.resume(returning: outcome)
   }
 
   mutating func supersede() {
-    for id in undecided { callers.removeValue(forKey: id)?.resume(returning: .failure(.superseded)) }
-    undecided = []
+    for id in underWay.filter(\.value.isUndecided).keys { answer(id, .superseded) }
   }
 
   /// The session has stopped.
   mutating func stop() {
-    for caller in callers.values { caller.resume(returning: .failure(.stopping)) }
-    (callers, undecided) = ([:], [])
+    for id in underWay.keys { answer(id, .stopping) }
+  }
+
+  private mutating func answer(_ id: Int, _ failure: AdoptionFailure) {
+    underWay[id]?.caller?.resume(returning: .failure(failure))
+    underWay[id]?.caller = nil
   }
 }

@@ -34,8 +34,6 @@ package actor SessionService {
   /// Of the session before this one, until the machine has inherited it.
   private var inherited: UnwrittenGrant?
   let passphraseMutex = AsyncMutex()
-  /// Grants that persons brought and that are being tried at the provider.
-  private var trials = 0
   var imports = PendingImports()
   private var resting: [CheckedContinuation<Void, Never>] = []
 
@@ -107,7 +105,7 @@ package actor SessionService {
     if isRunning { await rest(until: deadline) }
   }
 
-  private var isAtRest: Bool { machine.isAtRest && trials == 0 }
+  private var isAtRest: Bool { machine.isAtRest && imports.isEmpty }
 
   private func rest(until deadline: Timestamp) async {
     await withTaskGroup { group in
@@ -142,9 +140,8 @@ package actor SessionService {
   func untilSuperseded(
     _ body: @escaping @Sendable (_ id: Int) async throws(AdoptionFailure) -> Void
   ) async throws(AdoptionFailure) {
-    trials += 1
     let result = await withCheckedContinuation { continuation in
-      let id = imports.add(continuation)
+      let id = imports.begin(continuation)
       workInbox.yield {
         await self.importEnded(id, await Result { () async throws(AdoptionFailure) in try await body(id) })
       }
@@ -153,8 +150,7 @@ package actor SessionService {
   }
 
   private func importEnded(_ id: Int, _ result: Result<Void, AdoptionFailure>) {
-    imports.finish(id, result)
-    trials -= 1
+    imports.end(id, result)
     if !isStopped, isAtRest { rested() }
   }
 
