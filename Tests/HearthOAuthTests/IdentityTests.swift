@@ -5,20 +5,21 @@ import Testing
 @testable import HearthOAuth
 
 @Suite("Whose a grant is") struct IdentityTests {
-  @Test("the configured subject counts only where the provider has never told one")
+  @Test("the configured subject is never taken for one that the provider told")
   func configuredSubject() async throws {
     try await ProviderBench.run { bench in
       bench.provider.discover(at: bench.server)
       bench.provider.grant("/token")
       let endpoint = bench.oidc(subject: "me@example.com")
       let unknown = try await endpoint.refresh(bench.credential())
-      #expect(unknown.subject == Subject(issuer: bench.base, id: "me@example.com"))
+      #expect(unknown.subject == nil)
       let known = Subject(issuer: bench.base, id: "2482")
-      #expect(try await endpoint.refresh(bench.credential(subject: known)).subject == nil)
+      let untold = try await endpoint.refresh(bench.credential(subject: known))
+      #expect(untold.subject == nil)
     }
   }
 
-  @Test("whose a grant is comes from its ID token, else from the UserInfo endpoint, else from the configuration")
+  @Test("whose a grant is comes from its ID token, else from the UserInfo endpoint")
   func identify() async throws {
     try await ProviderBench.run { bench in
       bench.provider.discover(at: bench.server)
@@ -26,7 +27,7 @@ import Testing
       let idToken = jwt(#"{"iss":"\#(bench.base)","sub":"1"}"#)
       #expect(await endpoint.identify(bench.credential(idToken: idToken)) == Subject(issuer: bench.base, id: "1"))
       #expect(bench.requests.isEmpty)
-      #expect(await endpoint.identify(bench.credential()) == Subject(issuer: bench.base, id: "me@example.com"))
+      #expect(await endpoint.identify(bench.credential()) == nil)
       bench.provider.grant("/userinfo", #"{"sub":"2482","name":"N"}"#)
       #expect(await endpoint.identify(bench.credential()) == Subject(issuer: bench.base, id: "2482"))
       #expect(bench.requests.last?.headers["Authorization"] == ["Bearer old-access"])
@@ -58,10 +59,13 @@ import Testing
       let named = provider.tokenEndpoint(sender: bench.sender, files: bench.files, timeout: .seconds(30))
       let assumed = { Subject(issuer: bench.base, id: $0, isIssuerAssumed: true) }
       #expect(await named.identify(bench.credential()) == assumed("2482"))
-      let configured = try await named.refresh(bench.credential())
-      #expect(configured.subject == assumed("me@example.com"))
-      let discovered = try await bench.oidc(subject: "me@example.com").refresh(bench.credential())
-      #expect(discovered.subject == Subject(issuer: bench.base, id: "me@example.com"))
+      var settings = SessionSettings()
+      provider.complete(&settings)
+      #expect(settings.configuredSubject == assumed("me@example.com"))
+      #expect(settings.configuredSubject?.isIssuerAssumed == true)
+      let endpoint = bench.oidc()
+      let idToken = jwt(#"{"sub":"1"}"#)
+      #expect(await endpoint.identify(bench.credential(idToken: idToken))?.isIssuerAssumed == false)
     }
   }
 

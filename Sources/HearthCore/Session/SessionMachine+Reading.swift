@@ -159,6 +159,7 @@ extension SessionMachine {
     let owner = credential.subject ?? settings.configuredSubject
     if isOther {
       epoch.generation += 1
+      standIn = nil
       if let owner, let subject, !owner.isSameUser(as: subject) { refreshes.abandon() }
       refreshes.restart()
       file.write.succeeded()
@@ -315,9 +316,8 @@ extension SessionMachine {
     if let owner {
       let refined = credential.subject?.refined(by: owner) ?? owner
       if refined != credential.subject {
+        isNews = learn(refined, of: credential) || isNews
         credential.subject = refined
-        subject = refined
-        isNews = true
       }
     }
     if credential != active.credential {

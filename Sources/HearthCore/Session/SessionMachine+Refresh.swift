@@ -38,8 +38,9 @@ extension SessionMachine {
   }
 
   /// When signing in becomes all that is left to do: the token has expired, and the provider is reached and has given
-  /// neither a new one nor a final answer for ten minutes.
+  /// neither a new one nor a final answer for ten minutes. At once where an API has rejected it and nothing can renew it.
   var signInAdvisedAt: Timestamp? {
+    if let active, active.isRejected { return active.grant.issuedAt }
     guard !settings.renewsWithoutRefreshToken, let expiresAt = active?.grant.expiresAt else { return nil }
     return refreshes.signInAdvisedAt(expiresAt)
   }
@@ -142,14 +143,7 @@ extension SessionMachine {
     var error = response.flaw
     if let known = active.credential.subject {
       next.subject = response.subject.map { known.refined(by: $0) } ?? known
-      if let told = response.subject, !told.isSameUser(as: known) {
-        // The configured subject stands in only for as long as the provider tells none.
-        if settings.configuredSubject?.isSameUser(as: known) == true {
-          next.subject = told
-        } else {
-          error = Self.otherUser(told, than: known)
-        }
-      }
+      if let told = response.subject, !told.isSameUser(as: known) { error = Self.otherUser(told, than: known) }
     }
     if error != nil {
       // Whatever is wrong with it, it may have cost the refresh token before it: the new one is kept.
@@ -188,8 +182,7 @@ extension SessionMachine {
         followsRejection: followsRejection, isTimedHere: isRenewed || old.isTimedHere,
         isExpiryAnnounced: !isRenewed && old.isExpiryAnnounced))
     if let origin = credential.origin { settings.binding?.resolve(to: origin) }
-    let isNewlyKnown = credential.subject != nil && credential.subject != subject
-    subject = credential.subject ?? subject
+    let isNewlyKnown = credential.subject.map { learn($0, of: old.credential) } ?? false
     var actions =
       error.map { failed(.misconfigured(message: $0), at: now) } ?? renewed(credential.grant, after: previous, at: now)
     if isNewlyKnown { actions.append(.announce(.statusChanged)) }
@@ -197,6 +190,14 @@ extension SessionMachine {
       actions.append(.identify(credential, generation: epoch.generation))
     }
     return actions
+  }
+
+  /// The provider has named the user of this sign-in; true where that is another name than the one that was known. The
+  /// configured subject stood in for a user that was not named before.
+  mutating func learn(_ told: Subject, of credential: Credential) -> Bool {
+    if credential.subject == nil, subject == settings.configuredSubject { standIn = subject }
+    defer { subject = told }
+    return told != subject
   }
 
   private mutating func renewed(_ grant: Grant, after previous: Fingerprint, at now: Timestamp) -> [SessionAction] {

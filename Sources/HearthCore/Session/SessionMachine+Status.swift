@@ -11,7 +11,7 @@ extension SessionMachine {
         .fixConfiguration
       } else if isUnsealed || trouble?.kind == .passphraseNeeded {
         .unlock
-      } else if visible?.isRejected == true || state == .authenticated && signInAdvisedAt.map({ $0 <= now }) ?? false {
+      } else if state == .authenticated, let advisedAt = signInAdvisedAt, advisedAt <= now {
         .signIn
       } else {
         state.action
@@ -41,9 +41,7 @@ extension SessionMachine {
   }
 
   private var formerSubject: Subject? {
-    if let subject, let configured = settings.configuredSubject, !subject.isSameUser(as: configured) {
-      return configured
-    }
+    if let standIn { return standIn }
     guard let subject, !subject.isIssuerAssumed, let origin = settings.binding?.origin else { return nil }
     let former = Subject(issuer: origin.description, id: subject.id, isIssuerAssumed: true)
     return former == subject ? nil : former
@@ -71,16 +69,15 @@ extension SessionMachine {
       return "Signed in; the credential is neither sealed nor refreshed before its passphrase is entered. "
         + "Run \"hearthctl unlock \(account)\"."
     }
-    if active?.isRejected == true, mismatch == nil {
-      return "An API refuses the token, and it cannot be renewed. Run \"hearthctl login \(account)\"."
-    }
-    guard trouble != nil || mismatch != nil else { return nil }
+    guard trouble != nil || mismatch != nil || advice == .signIn else { return nil }
     let why = mismatch ?? refreshes.history.lastError ?? "no answer"
     switch advice {
     case .unlock: return "Signed in; refreshing waits for the passphrase. Run \"hearthctl unlock \(account)\"."
     case .fixConfiguration:
       return
         "Signed in, but the token cannot be refreshed until the configuration is mended or you sign in again: \(why)"
+    case .signIn where active?.isRejected == true:
+      return "An API refuses the token, and it cannot be renewed. Run \"hearthctl login \(account)\"."
     case .signIn:
       return
         "The token has run out and the provider goes on giving no new one. Run \"hearthctl login \(account)\": \(why)"

@@ -13,6 +13,9 @@ package struct SessionMachine: Sendable {
   var published: PublishedState
   /// Whose the session is; stays known while locked.
   package internal(set) var subject: Subject?
+  /// The configured subject, where the provider named the user only later in this sign-in: what was made under it is that
+  /// user's. Another sign-in may be another user's.
+  var standIn: Subject?
   /// What a request of an earlier generation brings back is dropped.
   package internal(set) var epoch = SessionEpoch()
   /// What is remembered of the account has been read. Until then nobody knows whether the user has locked, and no
@@ -129,6 +132,7 @@ package struct SessionMachine: Sendable {
   /// The sign-in is replaced or signed out: what its requests bring back is dropped.
   mutating func leaveSignIn() {
     epoch.generation += 1
+    standIn = nil
     refreshes.abandon()
   }
 

@@ -84,7 +84,7 @@ package struct ProviderConfiguration: Hashable, Sendable {
     sender: HTTPSender, files: any FileSystem, timeout: Duration
   ) -> any TokenEndpoint {
     let exchange = TokenExchange(
-      sender: sender, files: files, timeout: timeout, configuredSubject: subject, defaultLifetime: defaultLifetime,
+      sender: sender, files: files, timeout: timeout, defaultLifetime: defaultLifetime,
       finalErrors: finalErrors, responseRules: responseRules + ownRules, binding: binding, route: route,
       parameters: tokenParameters.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
     func source(_ authority: Authority, for client: OAuthClient) -> EndpointSource {
@@ -103,7 +103,8 @@ package struct ProviderConfiguration: Hashable, Sendable {
         source: source(authority, for: client), client: client, exchange: exchange,
         sendsScopeOnRefresh: sendsScopeOnRefresh, userInfoSubjectField: userInfoSubjectField)
     case .clientCredentials(let authority, let client):
-      return ClientCredentialsTokenEndpoint(source: source(authority, for: client), client: client, exchange: exchange)
+      return ClientCredentialsTokenEndpoint(
+        source: source(authority, for: client), client: client, subject: subject, exchange: exchange)
     case .json(let backend):
       return JSONTokenEndpoint(backend: backend, exchange: exchange)
     case .firebase(let project):

@@ -3,8 +3,11 @@ import HearthCore
 /// The client's own grant (RFC 6749, section 4.4). There is no refresh token: a refresh requests a new grant.
 struct ClientCredentialsTokenEndpoint: TokenEndpoint {
   private let endpoint: OAuthTokenEndpoint
+  private let subject: String
 
-  init(source: EndpointSource, client: OAuthClient, exchange: TokenExchange) {
+  /// `subject`: the configured one; nil: the client itself.
+  init(source: EndpointSource, client: OAuthClient, subject: String?, exchange: TokenExchange) {
+    self.subject = subject ?? client.id
     endpoint = OAuthTokenEndpoint(source: source, client: client, exchange: exchange)
   }
 
@@ -41,9 +44,8 @@ struct ClientCredentialsTokenEndpoint: TokenEndpoint {
 
   func origin() async -> Origin? { await endpoint.origin() }
 
-  /// The client itself, where the configuration does not say who it is.
   func identify(_ credential: Credential) async -> Subject? {
     guard let endpoints = try? await endpoint.source.endpoints() else { return nil }
-    return endpoint.source.issuer(of: endpoints).subject(endpoint.exchange.configuredSubject ?? endpoint.client.id)
+    return endpoint.source.issuer(of: endpoints).subject(subject)
   }
 }

@@ -27,9 +27,8 @@ struct FirebaseTokenEndpoint: TokenEndpoint {
   func identify(_ credential: Credential) async -> Subject? {
     guard let url = try? url() else { return nil }
     let issuer = DefaultIssuer(assumed: url.origin)
-    let told = [credential.grant.idToken, credential.grant.accessToken].lazy
+    return [credential.grant.idToken, credential.grant.accessToken].lazy
       .compactMap { $0.flatMap { JWTClaims($0.secret.reveal()) } }.first?.subject(default: issuer)
-    return told ?? exchange.configuredSubject.map(issuer.subject)
   }
 
   private func url() throws(RefreshFailure) -> HTTPURL {

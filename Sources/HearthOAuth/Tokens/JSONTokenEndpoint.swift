@@ -33,7 +33,6 @@ struct JSONTokenEndpoint: TokenEndpoint {
 
   func origin() async -> Origin? { backend.refreshURL.origin }
 
-  func identify(_ credential: Credential) async -> Subject? {
-    exchange.configuredSubject.map(DefaultIssuer(assumed: backend.refreshURL.origin).subject)
-  }
+  /// A backend has no call that tells the user.
+  func identify(_ credential: Credential) async -> Subject? { nil }
 }

@@ -76,7 +76,7 @@ struct OAuthTokenEndpoint: TokenEndpoint {
     let issuer = source.issuer(of: endpoints)
     // The UserInfo endpoint could only repeat the subject of the ID token (OIDC Core, section 5.3.2).
     if let named = claims?.subject(default: issuer) { return named }
-    return (await userInfo(credential, endpoints) ?? exchange.configuredSubject).map(issuer.subject)
+    return await userInfo(credential, endpoints).map(issuer.subject)
   }
 
   /// The user's name from the UserInfo endpoint (OIDC Core, section 5.3), or from an API in its place.

@@ -6,7 +6,6 @@ struct TokenExchange: Sendable {
   /// Secrets, keys and certificates are read from here.
   let files: any FileSystem
   let timeout: Duration
-  let configuredSubject: String?
   let defaultLifetime: Duration?
   let finalErrors: Set<String>
   let responseRules: [ResponseRule]
@@ -59,12 +58,9 @@ struct TokenExchange: Sendable {
     if let grant = credential?.grant {
       secrets += [grant.accessToken, grant.refreshToken, grant.idToken].compactMap { $0?.secret }
     }
-    // A subject that is known comes from the provider, and a response without one does not change it.
-    let isKnown = credential?.subject != nil
     return TokenResponseReader(
-      dialect: dialect, origin: origin, issuer: issuer,
-      fallbackSubject: isKnown ? nil : configuredSubject.map(issuer.subject),
-      defaultLifetime: defaultLifetime, finalErrors: finalErrors, rules: responseRules, redactor: Redactor(secrets))
+      dialect: dialect, origin: origin, issuer: issuer, defaultLifetime: defaultLifetime, finalErrors: finalErrors,
+      rules: responseRules, redactor: Redactor(secrets))
   }
 }
 

@@ -15,8 +15,6 @@ struct TokenResponseReader: Sendable {
   /// The origin of the token endpoint.
   var origin: Origin
   var issuer: DefaultIssuer
-  /// Who the user is where the response does not tell it.
-  var fallbackSubject: Subject?
   var defaultLifetime: Duration?
   /// Error codes that end a session, besides the known ones.
   var finalErrors: Set<String> = []
@@ -67,7 +65,7 @@ struct TokenResponseReader: Sendable {
       lifetime: Self.lifetime(grant.expiresIn) ?? Self.lifetime(of: accessToken, response: response) ?? defaultLifetime,
       idTokenLifetime: idToken.flatMap { Self.lifetime(of: $0, response: response) },
       refreshLifetime: refreshLifetime(grant),
-      subject: subject(idToken: idToken, userID: grant["user_id"]?.text) ?? fallbackSubject,
+      subject: subject(idToken: idToken, userID: grant["user_id"]?.text),
       origin: origin,
       skew: response.skew)
   }

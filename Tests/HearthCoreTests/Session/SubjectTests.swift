@@ -71,14 +71,42 @@ struct SubjectTests {
   func configuredStandsIn() {
     let standIn = Subject(issuer: "https://id.example.com", id: "me@example.com")
     var session = SessionScript(SessionSettings(configuredSubject: standIn))
-    session.reads(.found(.sample(1, subject: standIn, issuedAt: .sample)))
-    session.asks(.refresh)
-    session.isGranted(.sample(2))
-    session.writes()
+    session.reads(.found(.sample(1, subject: nil, issuedAt: .sample)))
+    #expect(session.snapshot.subject == standIn)
+    session.refreshes(to: 2)
     #expect(session.token == .sample(2))
     #expect(session.snapshot.subject == .sample)
     #expect(session.snapshot.formerSubject == standIn, "what was queued under the stand-in is this user's")
     #expect(session.snapshot.action == nil)
+  }
+
+  @Test("does not give the next user of the account what was queued under the configured subject")
+  func standInOfAnother() {
+    let standIn = Subject(issuer: "https://id.example.com", id: "me@example.com")
+    var brought = SessionScript(SessionSettings(configuredSubject: standIn))
+    brought.reads(.found(.sample(1, subject: nil, issuedAt: .sample)))
+    brought.refreshes(to: 2)
+    brought.asks(.adopt(.sample(3, subject: other, issuedAt: brought.now)))
+    brought.writes()
+    #expect(brought.snapshot.subject == other)
+    #expect(brought.snapshot.formerSubject != standIn)
+
+    var found = SessionScript(SessionSettings(configuredSubject: standIn))
+    found.reads(.found(.sample(1, subject: nil, issuedAt: .sample)))
+    found.refreshes(to: 2)
+    found.isHinted(.found(.sample(3, subject: other, issuedAt: found.now)))
+    #expect(found.snapshot.subject == other)
+    #expect(found.snapshot.formerSubject != standIn)
+  }
+
+  @Test("uses no grant for another user where the configured subject is the one that the provider told")
+  func configuredAndTold() {
+    var session = SessionScript.holding(.sample(1, issuedAt: .sample), SessionSettings(configuredSubject: .sample))
+    session.asks(.refresh)
+    session.isGranted(.sample(2, subject: other))
+    session.writes()
+    #expect(session.token == .sample(1))
+    #expect(session.snapshot.action == .fixConfiguration)
   }
 
   @Test("takes note of whose it is when a refresh tells, and tells it")
