@@ -7,23 +7,20 @@ package struct Delivery: Hashable, Sendable {
   /// How often the API has answered 409.
   package let conflicts: Int
   /// When the request was sent whose fate is unknown; nil where the API has surely not acted on the item.
-  package let unknownSince: Timestamp?
+  package var unknownSince: Timestamp?
+  /// It is not sent after that.
+  package let expiresAt: Timestamp?
   package let request: APIRequest
 
-  package init(number: Int64, item: OutboxItem, conflicts: Int, unknownSince: Timestamp? = nil, request: APIRequest) {
+  package init(
+    number: Int64, item: OutboxItem, conflicts: Int, unknownSince: Timestamp? = nil, expiresAt: Timestamp? = nil,
+    request: APIRequest
+  ) {
     self.number = number
     self.item = item
     self.conflicts = conflicts
     self.unknownSince = unknownSince
+    self.expiresAt = expiresAt
     self.request = request
-  }
-}
-
-/// Deliveries that must be sent one after the other: the front of a lane, or one unordered item.
-package struct LaneBatch: Hashable, Sendable {
-  package var deliveries: [Delivery]
-
-  package init(_ deliveries: [Delivery]) {
-    self.deliveries = deliveries
   }
 }

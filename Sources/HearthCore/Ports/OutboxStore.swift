@@ -1,21 +1,37 @@
 /// Where outbox items are kept. What a call returned survives power loss; a call that threw changed nothing.
 ///
+/// What is claimed is kept apart from the items: an item that was claimed and not sent is pending to everybody, and may
+/// be cancelled or replaced, which revokes its claim. It is in flight from `begin(_:of:)` until it is settled.
+///
 /// A call runs to its end when its task is cancelled.
 package protocol OutboxStore: Sendable {
-  /// To be called once after a start: items that were in flight when the process ended are pending again, with their
-  /// fate unknown since they were claimed.
+  /// Has every commit received, in order, and before the calls that it answers return. To be called once, before all
+  /// other calls.
+  func observe(_ receive: @escaping @Sendable (OutboxCommit) -> Void)
+
+  /// To be called once after a start. What was claimed when the process ended is free again; the fate of those items
+  /// whose requests may have left is unknown since they were claimed. The commit has the counts of all accounts.
   func recover(at now: Timestamp) async throws(OutboxStoreFailure)
 
   /// Keeps all items, in order, or none. For an item whose idempotency key is known with the same content the receipt
   /// names the item that is there. Of `settings` the limits of the whole outbox count.
   func enqueue(
     _ items: [NewOutboxItem], within settings: OutboxSettings, at now: Timestamp
-  ) async throws(OutboxStoreFailure) -> (receipts: [OutboxReceipt], totals: OutboxTotals)
+  ) async throws(OutboxStoreFailure) -> [OutboxReceipt]
 
-  /// Writes down the outcomes of deliveries and claims the next ones, in one transaction.
-  func complete(
-    _ finished: [FinishedDelivery], claiming claims: [OutboxClaim], at now: Timestamp
-  ) async throws(OutboxStoreFailure) -> OutboxCompletion
+  /// Writes down what became of deliveries, ends the claims of the epochs `released`, and claims the next lanes, in one
+  /// transaction. A settlement whose claim does not hold any more changes nothing.
+  func exchange(
+    _ settled: [Settlement], releasing released: [Int64], claiming demands: [OutboxDemand], at now: Timestamp
+  ) async throws(OutboxStoreFailure) -> OutboxExchange
+
+  /// The request of this item leaves now. Survives the end of the process, though not a loss of power, after which
+  /// every claimed item counts as sent. False where the claim does not hold any more, or this cannot be written down: the
+  /// request must not be sent then.
+  func begin(_ number: Int64, of claim: Int64) -> Bool
+
+  /// Has the counts received that have changed since the last commit because requests have left.
+  func publishCounts() async
 
   func item(_ id: String) async throws(OutboxStoreFailure) -> OutboxItem?
 
@@ -25,29 +41,23 @@ package protocol OutboxStore: Sendable {
   /// The counts of an account; of all accounts where it is nil.
   func stats(of account: AccountName?) async throws(OutboxStoreFailure) -> OutboxStats
 
-  /// The counts of all accounts. They are numbered, and the caller publishes each number it gets.
-  func totals() async throws(OutboxStoreFailure) -> OutboxTotals
+  /// Cancels an item, or puts a dead or held one at its lane's end.
+  func change(_ id: String, _ change: OutboxChange, at now: Timestamp) async throws(OutboxStoreFailure) -> OutboxItem
 
-  /// Cancels an item, or puts a dead or held one at its lane's end. Claimed deliveries that were not sent are
-  /// `released` in the same transaction.
-  func change(
-    _ id: String, _ change: OutboxChange, releasing released: [FinishedDelivery], at now: Timestamp
-  ) async throws(OutboxStoreFailure) -> OutboxItem
-
-  /// Changes up to `limit` of an account's items that are in `state`, and returns their number. Items that are held for
-  /// another user are left alone.
+  /// Changes up to `limit` of an account's items that are shown in `state`, and returns their number. Items that are held
+  /// for another user are left alone.
   func changeAll(
     of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, limit: Int, at now: Timestamp
   ) async throws(OutboxStoreFailure) -> Int
 
   /// Makes `subject` the current user of an account: the items of other users are held from then on. Up to `limit`
   /// items that were made under the `former` name of this user become theirs; with `adopts` also those that were made
-  /// while no user was known.
+  /// while no user was known. What is claimed stays so.
   func bind(
     _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int
   ) async throws(OutboxStoreFailure) -> OutboxBinding
 
-  /// Cancels up to `limit` undelivered items of this subject, and returns their number.
+  /// Cancels up to `limit` undelivered items of this subject, those in flight included, and returns their number.
   func purge(
     _ account: AccountName, of subject: Subject?, limit: Int, at now: Timestamp
   ) async throws(OutboxStoreFailure) -> Int
@@ -56,17 +66,17 @@ package protocol OutboxStore: Sendable {
   func retryNow(_ account: AccountName, limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> Int
 
   /// The clock was stepped by `shift`: retries are due after the same wait as before, but at most after the longest wait
-  /// that a server may ask for.
+  /// that a server may ask for, and the fate of items is unknown for as long as before.
   func shiftSchedule(shift: Duration, at now: Timestamp) async throws(OutboxStoreFailure)
 
-  /// Makes up to `limit` items dead whose `expiresAt` has passed.
-  func expire(
-    limit: Int, at now: Timestamp
-  ) async throws(OutboxStoreFailure) -> (items: [OutboxItem], totals: OutboxTotals)
+  /// Makes up to `limit` items dead whose `expiresAt` has passed and whose requests have not left. Returns when the next
+  /// one expires; that may have passed already where there are more.
+  func expire(limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> Timestamp?
 
   /// Removes up to `limit` finished items that are older than `settings` keeps them, or more than its `maxItems`, and
-  /// gives some free pages back to the disk. Returns whether there is more to do.
-  func prune(keeping settings: OutboxSettings, limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> Bool
+  /// gives some free pages back to the disk. Returns whether there is more to do. Without a time that servers agree to
+  /// (nil) none is too old.
+  func prune(keeping settings: OutboxSettings, limit: Int, at now: Timestamp?) async throws(OutboxStoreFailure) -> Bool
 
   /// Keeps across restarts whether the user has paused these accounts.
   func setPaused(_ accounts: Set<AccountName>, _ isPaused: Bool) async throws(OutboxStoreFailure)
@@ -144,79 +154,6 @@ package struct OutboxReceipt: Hashable, Sendable {
     self.item = item
     self.isDuplicate = isDuplicate
   }
-}
-
-/// The outcome of a claimed delivery, to be written down.
-package struct FinishedDelivery: Hashable, Sendable {
-  /// The store's number of the item.
-  package var number: Int64
-  package var outcome: DeliveryOutcome
-
-  package init(number: Int64, outcome: DeliveryOutcome) {
-    self.number = number
-    self.outcome = outcome
-  }
-}
-
-/// A request for an account's next deliveries, under one subject.
-package struct OutboxClaim: Hashable, Sendable {
-  package var account: AccountName
-  package var subject: Subject?
-  /// The most items of lanes, and the most unordered ones. The two limits do not count against each other.
-  package var lanes: Int
-  package var unordered: Int
-  /// Whether the items behind the head of a lane are claimed with it, to be sent one after the other.
-  package var takesFollowers: Bool
-  /// The origins that may be sent to now: without a limit, or (`probed`) one item alone. Items for other origins of
-  /// `configured` are not claimed.
-  package var open: Set<Origin>
-  package var probed: Set<Origin>
-  /// The account's `api_origins`. Items for any other origin are dead, `rejected`.
-  package var configured: Set<Origin>
-  /// Items that have expired by then are dead; nil while no server has confirmed the time.
-  package var agreedTime: Timestamp?
-  package var policy: DeliveryPolicy
-
-  package init(
-    account: AccountName, subject: Subject?, lanes: Int, unordered: Int, takesFollowers: Bool, open: Set<Origin>,
-    probed: Set<Origin> = [], configured: Set<Origin>, agreedTime: Timestamp?, policy: DeliveryPolicy
-  ) {
-    self.account = account
-    self.subject = subject
-    self.lanes = lanes
-    self.unordered = unordered
-    self.takesFollowers = takesFollowers
-    self.open = open
-    self.probed = probed
-    self.configured = configured
-    self.agreedTime = agreedTime
-    self.policy = policy
-  }
-}
-
-/// What came of `OutboxStore.complete`.
-package struct OutboxCompletion: Hashable, Sendable {
-  /// What a claim brought.
-  package struct Claimed: Hashable, Sendable {
-    package var batches: [LaneBatch] = []
-    /// When the next item becomes due that could not be claimed yet.
-    package var nextDueAt: Timestamp?
-    /// The kinds of which there may be more: a limit was reached.
-    package var cut: OutboxKinds = []
-    /// Some items seem to have expired; whether they have depends on the time that this origin reports.
-    package var timeNeededFrom: Origin?
-
-    package init() {}
-  }
-
-  /// The items whose state changed, as they are now, in order. Released ones are not among them.
-  package var changed: [OutboxItem] = []
-  package var claimed: [AccountName: Claimed] = [:]
-  /// The earliest `expiresAt` of an undelivered item.
-  package var nextExpiryAt: Timestamp?
-  package var totals = OutboxTotals()
-
-  package init() {}
 }
 
 package struct OutboxQuery: Hashable, Sendable {

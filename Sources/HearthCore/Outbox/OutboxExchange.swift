@@ -1,0 +1,21 @@
+/// What came of `OutboxStore.exchange`.
+package struct OutboxExchange: Hashable, Sendable {
+  /// What a demand brought.
+  package struct Claimed: Hashable, Sendable {
+    package var claims: [LaneClaim] = []
+    /// When the next item becomes due that could not be claimed yet.
+    package var nextDueAt: Timestamp?
+    /// The kinds of which there may be more: a limit was reached.
+    package var cut: OutboxKinds = []
+    /// Some items seem to have expired; whether they have depends on the time that this origin reports.
+    package var timeNeededFrom: Origin?
+
+    package init() {}
+  }
+
+  package var claimed: [AccountName: Claimed] = [:]
+  /// The earliest `expiresAt` of an undelivered item.
+  package var nextExpiryAt: Timestamp?
+
+  package init() {}
+}
