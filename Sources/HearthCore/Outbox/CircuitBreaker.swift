@@ -62,6 +62,11 @@ package struct CircuitBreaker: Hashable, Sendable {
     outages[origin] = nil
   }
 
+  /// The other origins are not the account's any more.
+  package mutating func keep(_ origins: Set<Origin>) {
+    outages = outages.filter { origins.contains($0.key) }
+  }
+
   /// The network may be back: each origin may be probed at once.
   package mutating func retryNow(at now: Timestamp) {
     for origin in outages.keys { outages[origin]?.probeAt = now }

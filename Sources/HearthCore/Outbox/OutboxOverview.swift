@@ -1,4 +1,4 @@
-/// The counts of the outbox as they are shown: of each account and of all together.
+/// The counts of the outbox as they are shown: of all accounts together, and of some.
 package struct OutboxOverview: Hashable, Sendable {
   package var all: OutboxStats
   package var accounts: [AccountName: OutboxStats]

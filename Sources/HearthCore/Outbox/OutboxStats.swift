@@ -14,6 +14,19 @@ package struct OutboxStats: Hashable, Sendable {
 
   package init() {}
 
+  /// The sum with the `new` counts of an account in place of its `old` ones. `oldestPendingAt` is only brought forward.
+  package func replacing(_ old: Self, by new: Self) -> Self {
+    var sum = adding(new)
+    sum.pending -= old.pending
+    sum.inFlight -= old.inFlight
+    sum.waiting -= old.waiting
+    sum.held -= old.held
+    sum.delivered -= old.delivered
+    sum.dead -= old.dead
+    sum.bytes -= old.bytes
+    return sum
+  }
+
   /// With the counts of another account. Whether all are paused is not told by that.
   package func adding(_ other: Self) -> Self {
     var sum = self

@@ -5,8 +5,8 @@ package struct TokenAcceptance: Sendable {
 
   /// The tokens that were last answered with 2xx, the newest last.
   private var accepted: [Fingerprint] = []
-  /// The token that the last refresh after a 401 brought.
-  private var brought: Fingerprint?
+  /// The token that the last refresh after a 401 has put in the place of the rejected one.
+  private var replacement: Fingerprint?
 
   package init() {}
 
@@ -21,12 +21,13 @@ package struct TokenAcceptance: Sendable {
     accepted.contains(fingerprint)
   }
 
-  /// A refresh after a 401 brought this token. For an item that was answered 401 before, a 401 to this token is the second.
-  package mutating func brought(_ fingerprint: Fingerprint) {
-    brought = fingerprint
+  /// A refresh after a 401 has put this token in the place of the rejected one. For an item that was answered 401 before, a
+  /// 401 to this token is the second.
+  package mutating func replaced(by fingerprint: Fingerprint) {
+    replacement = fingerprint
   }
 
-  package func wasBrought(_ fingerprint: Fingerprint) -> Bool {
-    brought == fingerprint
+  package func isReplacement(_ fingerprint: Fingerprint) -> Bool {
+    replacement == fingerprint
   }
 }

@@ -55,11 +55,13 @@ package final class EventHub: Sendable {
     state.withLock { $0.sessions[account] = nil }
   }
 
-  /// Keeps the outbox's counts as they are now, and publishes what happened in it.
+  /// Keeps the outbox's counts as they are now, of all accounts together and of those that changed, and publishes what
+  /// happened in it.
   package func update(_ overview: OutboxOverview, after events: [OutboxEvent]) {
     let now = clock.now()
     state.withLock { state in
-      state.outbox = overview
+      state.outbox.all = overview.all
+      state.outbox.accounts.merge(overview.accounts) { $1 }
       for event in events { publish(.outbox(event), &state, at: now) }
     }
   }

@@ -14,36 +14,26 @@ extension OutboxService {
 
   /// Keeps all of them, or none. Throws `item` where one of them is the reason.
   package func enqueueMany(_ drafts: [OutboxDraft]) async throws(OutboxError) -> [OutboxReceipt] {
-    if stopsAt != nil { throw .shuttingDown }
+    if machine.isStopping { throw .shuttingDown }
     let now = clock.now()
     var items: [NewOutboxItem] = []
     for (place, draft) in drafts.enumerated() {
       do throws(OutboxError) { items.append(try checked(draft, at: now)) } catch { throw .item(place, error) }
     }
     if items.isEmpty { return [] }
-    for draft in drafts where draft.replaceKey != nil { try await releaseUnsent(of: draft.account) }
     let receipts: [OutboxReceipt]
-    let totals: OutboxTotals
-    do { (receipts, totals) = try await store.enqueue(items, within: settings, at: now) } catch {
-      throw callError(error)
-    }
-    publish(receipts.filter { !$0.isDuplicate }.map { .enqueued($0.item) }, totals)
-    for (receipt, item) in zip(receipts, items) {
-      accounts[receipt.item.account]?.mayHaveMore = .all
-      // A user may have signed in meanwhile, and the items of no user were bound before this one was there.
-      if receipt.item.subject == nil { accounts[receipt.item.account]?.bindAgain() }
-      if let expiresAt = item.draft.expiresAt { nextExpiryAt = min(nextExpiryAt ?? expiresAt, expiresAt) }
-    }
-    wakeUp.send()
+    do { receipts = try await store.enqueue(items, within: settings, at: now) } catch { throw callError(error) }
+    machine.enqueued(receipts, expiring: drafts.compactMap(\.expiresAt).min())
+    follow()
     return receipts.map { OutboxReceipt(item: shown($0.item), isDuplicate: $0.isDuplicate) }
   }
 
   private func checked(_ draft: OutboxDraft, at now: Timestamp) throws(OutboxError) -> NewOutboxItem {
-    guard let account = accounts[draft.account] else { throw .unknownAccount(draft.account) }
+    guard let origins = machine.origins(of: draft.account) else { throw .unknownAccount(draft.account) }
     let url: HTTPURL
     do { url = try draft.checked(maxBody: settings.maxBody) } catch { throw .invalidRequest("\(error)") }
-    guard account.origins.contains(url.origin) else { throw .originNotAllowed(url.origin) }
-    return NewOutboxItem(id: makeID(now), draft: draft, url: url, subject: account.knownSubject)
+    guard origins.contains(url.origin) else { throw .originNotAllowed(url.origin) }
+    return NewOutboxItem(id: makeID(now), draft: draft, url: url, subject: machine.knownSubject(of: draft.account))
   }
 
   package func get(_ id: String) async throws(OutboxError) -> OutboxItem {
@@ -79,22 +69,7 @@ extension OutboxService {
   }
 
   private func change(_ id: String, _ change: OutboxChange) async throws(OutboxError) -> Int {
-    var released: [FinishedDelivery] = []
-    let holder = accounts.first { $0.value.queue.isUnsent(id) }?.key
-    if let holder {
-      switch change {
-      case .cancel: released = accounts[holder]?.withdraw(id) ?? []
-      case .retry: throw .invalidState(.pending)
-      }
-    }
-    let item: OutboxItem
-    do { item = try await store.change(id, change, releasing: released, at: clock.now()) } catch {
-      if let holder { writeLater(released, of: holder) }
-      throw callError(error)
-    }
-    accounts[item.account]?.mayHaveMore = .all
-    wakeUp.send()
-    do { try await publishTotals() } catch { throw callError(error) }
+    do { _ = try await store.change(id, change, at: clock.now()) } catch { throw callError(error) }
     return 1
   }
 
@@ -102,18 +77,22 @@ extension OutboxService {
     _ account: AccountName, _ state: OutboxItem.State, _ change: OutboxChange
   ) async throws(OutboxError) -> Int {
     try requireKnown(account)
+    return try await untilDone { [store, clock] () async throws(OutboxStoreFailure) in
+      try await store.changeAll(of: account, in: state, change, limit: OutboxMachine.batch, at: clock.now())
+    }
+  }
+
+  /// Repeats a step of at most `OutboxMachine.batch` items until there are no more, and returns their number.
+  private func untilDone(
+    _ step: @Sendable () async throws(OutboxStoreFailure) -> Int
+  ) async throws(OutboxError) -> Int {
     var count = 0
-    do {
-      while true {
-        let step = try await store.changeAll(of: account, in: state, change, limit: Self.batch, at: clock.now())
-        count += step
-        if step < Self.batch { break }
-      }
-      try await publishTotals()
-    } catch { throw callError(error) }
-    accounts[account]?.mayHaveMore = .all
-    wakeUp.send()
-    return count
+    while true {
+      let changed: Int
+      do { changed = try await step() } catch { throw callError(error) }
+      count += changed
+      if changed < OutboxMachine.batch { return count }
+    }
   }
 
   /// Stops sending until `resume`, restarts and sign-ins included. Without an account: of all.
@@ -123,35 +102,33 @@ extension OutboxService {
 
   private func setPaused(_ account: AccountName?, _ isPaused: Bool) async throws(OutboxError) {
     let chosen = try chosen(account)
-    lastPauseNumber += 1
-    let number = lastPauseNumber
+    let number = machine.nextPauseNumber()
     do { try await store.setPaused(chosen, isPaused) } catch { throw callError(error) }
-    for name in chosen {
-      accounts[name]?.pauseRead(isPaused: isPaused, number: number)
-      if accounts[name]?.isPausedByUser == true { write(accounts[name]?.withdrawAll() ?? []) }
-      accounts[name]?.mayHaveMore = .all
-      resolveUnauthorized(of: name)
-      publishPause(of: name)
-    }
-    wakeUp.send()
+    machine.paused(chosen, isPaused, number: number, at: clock.now())
+    follow()
   }
 
   package func getStats(_ account: AccountName?) async throws(OutboxError) -> OutboxStats {
     if let account { try requireKnown(account) }
-    do { return shown(try await store.stats(of: account), of: account) } catch { throw callError(error) }
+    var stats: OutboxStats
+    do { stats = try await store.stats(of: account) } catch { throw callError(error) }
+    let chosen = try chosen(account).sorted()
+    stats.isPaused = !chosen.isEmpty && chosen.allSatisfy { machine.pausedReason(of: $0) != nil }
+    stats.pausedReason = stats.isPaused ? chosen.first.flatMap { machine.pausedReason(of: $0) } : nil
+    return stats
   }
 
   /// Tries waiting items now, and returns once nothing is left that could be sent, or time is up.
   package func flush(_ account: AccountName?, timeout: Duration) async throws(OutboxError) -> OutboxStats {
-    let chosen = try chosen(account).filter { mayBeSendable($0) }
-    if !chosen.isEmpty, stopsAt == nil {
-      do {
-        for name in chosen {
-          while try await store.retryNow(name, limit: Self.batch, at: clock.now()) >= Self.batch {}
-          retryNow(name)
+    let chosen = try chosen(account).filter { machine.mayBeSendable($0) }
+    if !chosen.isEmpty, !machine.isStopping {
+      for name in chosen {
+        _ = try await untilDone { [store, clock] () async throws(OutboxStoreFailure) in
+          try await store.retryNow(name, limit: OutboxMachine.batch, at: clock.now())
         }
-      } catch { throw callError(error) }
-      wakeUp.send()
+        machine.retryNow(name, at: clock.now())
+      }
+      follow()
       let (number, clock, deadline) = (flushes.nextNumber(), clock, clock.now() + timeout)
       await withTaskGroup(of: Void.self) { group in
         group.addTask {
@@ -165,67 +142,48 @@ extension OutboxService {
     return try await getStats(account)
   }
 
-  /// Whether items are sent, or may be shortly: after a start the pauses and the session are not known yet.
-  private func mayBeSendable(_ name: AccountName) -> Bool {
-    guard let account = accounts[name] else { return false }
-    return account.isSendable || !account.isPausedByUser && (!arePausesRead || account.isHydrating)
-  }
-
   private func endFlush(_ number: Int) { flushes.end(number) }
 
-  /// Whether nothing is left of an account that could be sent now.
-  func isIdle(_ name: AccountName) -> Bool {
-    guard let account = accounts[name], mayBeSendable(name) else { return true }
-    guard arePausesRead, !account.isHydrating else { return false }
-    let isStalled = account.stalledUntil != nil
-    return !account.queue.hasWorkers && account.queue.isEmpty && unwritten.isEmpty && !claiming.contains(name)
-      && (isStalled
-        || account.mayHaveMore.isEmpty && account.isBound
-          && !(account.breaker.nextProbeAt.map { $0 <= clock.now() } ?? false))
-  }
-
-  /// Sign-out with `outbox: "discard"`: cancels every item of the account's user that is not delivered. Requests under way
-  /// finish. To be called before the session forgets the user. Returns the number of cancelled items.
+  /// Sign-out with `outbox: "discard"`: cancels every item of the account's user that is not delivered. None of them is
+  /// sent any more; what a request under way comes to changes nothing. To be called before the session forgets the user.
+  /// Returns the number of cancelled items.
   package func purge(_ name: AccountName) async throws(OutboxError) -> Int {
     try requireKnown(name)
-    let subject = accounts[name]?.knownSubject
-    try await releaseUnsent(of: name)
-    var count = 0
-    do {
-      while true {
-        let step = try await store.purge(name, of: subject, limit: Self.batch, at: clock.now())
-        count += step
-        if step < Self.batch { break }
-      }
-      try await publishTotals()
-    } catch { throw callError(error) }
-    wakeUp.send()
-    return count
-  }
-
-  private func releaseUnsent(of name: AccountName) async throws(OutboxError) {
-    guard let released = accounts[name]?.withdrawAll(), !released.isEmpty else { return }
-    accounts[name]?.mayHaveMore = .all
-    do { _ = try await store.complete(released, claiming: [], at: clock.now()) } catch {
-      writeLater(released, of: name)
-      throw callError(error)
+    let subject = machine.knownSubject(of: name)
+    machine.discarding(name, at: clock.now())
+    defer {
+      machine.discarded(name)
+      follow()
+    }
+    follow()
+    return try await untilDone { [store, clock] () async throws(OutboxStoreFailure) in
+      try await store.purge(name, of: subject, limit: OutboxMachine.batch, at: clock.now())
     }
   }
 
-  /// The store has failed, and withdrawn items are still in flight on disk: the loop writes them down later.
-  private func writeLater(_ released: [FinishedDelivery], of name: AccountName) {
-    write(released)
-    accounts[name]?.mayHaveMore = .all
-    wakeUp.send()
-  }
-
   private func requireKnown(_ account: AccountName) throws(OutboxError) {
-    if accounts[account] == nil { throw .unknownAccount(account) }
+    if !machine.names.contains(account) { throw .unknownAccount(account) }
   }
 
   private func chosen(_ account: AccountName?) throws(OutboxError) -> Set<AccountName> {
-    guard let account else { return Set(accounts.keys) }
+    guard let account else { return machine.names }
     try requireKnown(account)
     return [account]
+  }
+
+  /// The item as it is shown: one whose origin cannot be reached is not tried before its origin is.
+  private func shown(_ item: OutboxItem) -> OutboxItem {
+    guard item.state == .waiting, let nextAttemptAt = item.nextAttemptAt, let url = try? HTTPURL(item.url),
+      let until = machine.probeTime(of: item.account, url.origin, at: clock.now())
+    else { return item }
+    var item = item
+    item.nextAttemptAt = max(nextAttemptAt, until)
+    return item
+  }
+
+  /// The error for a call that the store failed.
+  private func callError(_ failure: OutboxStoreFailure) -> OutboxError {
+    storeFailures.callFailed(failure)
+    return OutboxError(failure)
   }
 }

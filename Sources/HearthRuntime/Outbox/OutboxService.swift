@@ -1,60 +1,34 @@
 package import HearthCore
 package import Logging
 
-/// Carries out what the outbox is for: keeps items, sends them under their session, and publishes what becomes of them.
+/// Carries out what the outbox's machine decides: asks the store, gets tokens, sends requests, and sleeps.
 ///
-/// One loop (`run`) writes outcomes down and claims deliveries; each delivery under way has a worker. An item that waits
+/// One loop (`run`) does the store's work; each claim that is sent has a sender, a task of its own. An item that waits
 /// costs neither a task nor a connection.
 package actor OutboxService {
   let store: any OutboxStore
-  let bearers: any BearerTokenProvider
-  let api: any APIEndpoint
+  private let bearers: any BearerTokenProvider
+  private let api: any APIEndpoint
   let clock: any Clock
-  let random: @Sendable () -> Double
   let makeID: @Sendable (Timestamp) -> String
-  /// Receives the events, with the counts after them.
-  let subscriber: @Sendable ([OutboxEvent], OutboxOverview) -> Void
-  let log: Logger
+  let publisher: OutboxPublisher
   /// Wakes the loop.
-  let wakeUp = AsyncSignal()
+  private let wakeUp = AsyncSignal()
 
+  var machine: OutboxMachine
   var settings: OutboxSettings
-  var policy: DeliveryPolicy
-  var accounts: [AccountName: OutboxAccount]
-
-  var unwritten = UnwrittenOutcomes()
   var flushes = FlushWaiters()
-  var events = EventSequencer()
-  /// The counts that were published last.
-  var published: OutboxOverview?
   var storeFailures: StoreFailureLog
-
-  /// The accounts that the loop is claiming deliveries for now.
-  var claiming: Set<AccountName> = []
-  var workers = 0
-  var lastWorker = 0
+  /// Senders that wait until the machine resumes them.
+  private var waiting: [SenderID: CheckedContinuation<Void, Never>] = [:]
   /// Callers of `waitForSessions`.
   private var sessionWaiters: [CheckedContinuation<Void, Never>] = []
 
-  /// The last server's clock less this one, or zero where that is negligible; nil while no server has reported the time
-  /// since this clock was last stepped.
-  var skew: Duration?
-  /// Steps of the clock that the store has not applied to its schedule yet.
-  var owedShift: Duration?
-  var nextExpiryAt: Timestamp?
-  var nextPruneAt: Timestamp?
-  var storeRetryAt: Timestamp?
-  var stopsAt: Timestamp?
-  var isRecovered = false
-  /// Whether the pauses have been read since the start and since the accounts last changed.
-  var arePausesRead = false
-  /// The number of the last change or reading of the pauses. The store carries them out in this order.
-  var lastPauseNumber = 0
-
   /// The time limit of one request.
-  static let requestTimeout = Duration.seconds(30)
-  static let storeRetry = Duration.milliseconds(500)
-  static let negligibleSkew = Duration.seconds(60)
+  private static let requestTimeout = Duration.seconds(30)
+  /// How much is kept of the body of a response that is no 2xx, in bytes: more than is shown, so that a token at the end
+  /// of what is shown is found whole.
+  private static let keptOfRejection = 16_384
 
   package init(
     store: any OutboxStore, bearers: any BearerTokenProvider, api: any APIEndpoint, clock: any Clock,
@@ -70,53 +44,37 @@ package actor OutboxService {
     self.api = api
     self.clock = clock
     self.settings = settings
-    self.random = random
     self.makeID = makeID
-    subscriber = publish
-    self.log = log
+    publisher = OutboxPublisher(log, publish)
     storeFailures = StoreFailureLog(log)
-    policy = DeliveryPolicy(settings)
-    let retry = RetryPolicy(initial: settings.retryInitial, max: settings.retryMax)
-    self.accounts = accounts.mapValues { OutboxAccount(origins: $0, retry: retry) }
+    machine = OutboxMachine(settings: settings, accounts: accounts, random: random)
+    publisher.configured(machine.names)
+    publisher.changed(machine.takePauseChanges())
+    store.observe { [publisher, wakeUp] commit in
+      publisher.received(commit)
+      if !commit.ready.isEmpty { wakeUp.send() }
+    }
   }
 
-  // MARK: - Sessions
+  // MARK: - What happens elsewhere
 
   /// The session of an account changed. `knownSubject` is its user, or its last one, as far as one is known; a subject
-  /// in `permission` takes precedence. `former` is the same user by the issuer that was assumed before the provider
-  /// named one. `token` is the token that the session holds.
+  /// in `permission` takes precedence. `former` is the same user by another name from before. `token` is the token that
+  /// the session holds.
   package func sessionChanged(
     _ name: AccountName, permission: OutboxPermission, knownSubject: Subject?, formerly former: Subject? = nil,
     token: Fingerprint?
   ) {
-    guard var account = accounts[name] else { return }
-    let subject: Subject? =
-      if case .sendable(let subject) = permission { subject ?? knownSubject } else { knownSubject }
-    if permission != account.permission || subject != account.knownSubject {
-      account.isBound = subject == nil
-      write(account.withdrawAll())
-    }
-    if permission != account.permission || token != account.token {
-      account.stalledUntil = nil
-      account.hasGoodToken()
-    }
-    account.permission = permission
-    account.knownSubject = subject
-    account.formerSubject = former
-    account.isSessionReported = true
-    account.token = token
-    account.mayHaveMore = .all
-    accounts[name] = account
-    resolveUnauthorized(of: name)
-    publishPause(of: name)
+    machine.sessionChanged(
+      name, permission: permission, knownSubject: knownSubject, formerly: former, token: token, at: clock.now())
     resumeSessionWaiters()
-    wakeUp.send()
+    follow()
   }
 
   /// Returns once the session of each of these accounts has been reported, or `shutdown` is called: an item that is
   /// enqueued before has no user.
   package func waitForSessions(of names: [AccountName]) async {
-    while stopsAt == nil, names.contains(where: { accounts[$0]?.isSessionReported == false }) {
+    while !machine.isStopping, names.contains(where: { !machine.isSessionReported($0) }) {
       await withCheckedContinuation { sessionWaiters.append($0) }
     }
   }
@@ -126,92 +84,188 @@ package actor OutboxService {
     sessionWaiters = []
   }
 
-  // MARK: - Network and time
-
   /// The network may be back: origins that could not be reached are tried at once.
   package func networkReturned() {
-    for name in accounts.keys { retryNow(name) }
-    wakeUp.send()
-  }
-
-  func retryNow(_ name: AccountName) {
-    accounts[name]?.breaker.retryNow(at: clock.now())
-    accounts[name]?.stalledUntil = nil
-    accounts[name]?.mayHaveMore = .all
+    machine.networkReturned(at: clock.now())
+    follow()
   }
 
   /// A server has reported the time; `skew` is its clock less this one.
   package func serverTimeReported(skew: Duration) {
-    let magnitude = skew < .zero ? .zero - skew : skew
-    let skew = magnitude <= Self.negligibleSkew ? .zero : skew
-    guard skew != self.skew else { return }
-    self.skew = skew
-    for name in accounts.keys where accounts[name]?.timeNeededFrom != nil { accounts[name]?.mayHaveMore = .all }
-    wakeUp.send()
+    machine.serverAnswered(skew: skew)
+    follow()
   }
 
-  /// The time that has passed by both this clock and the servers': no item expires or is pruned because this clock alone
-  /// is ahead. Nil while no server has reported the time.
-  var agreedTime: Timestamp? { skew.map { clock.now() + min($0, .zero) } }
-
-  func clockStepped(by shift: Duration) {
-    for name in accounts.keys {
-      accounts[name]?.breaker.shift(by: shift)
-      let stalledUntil = accounts[name]?.stalledUntil
-      accounts[name]?.stalledUntil = stalledUntil.map { $0 + shift }
-      let timeAskedAt = accounts[name]?.timeAskedAt
-      accounts[name]?.timeAskedAt = timeAskedAt.map { $0 + shift }
-      accounts[name]?.mayHaveMore = .all
-    }
-    storeRetryAt = storeRetryAt.map { $0 + shift }
-    nextPruneAt = nextPruneAt.map { $0 + shift }
-    stopsAt = stopsAt.map { $0 + shift }
-    unwritten.shift(by: shift)
-    if shift != .zero {
-      skew = nil
-      owedShift = (owedShift ?? .zero) + shift
-    }
-    wakeUp.send()
+  private func clockStepped(by shift: Duration) {
+    machine.clockStepped(by: shift)
+    follow()
   }
-
-  // MARK: - Configuration and shutdown
 
   /// The configuration was read again.
   package func accountsChanged(_ origins: [AccountName: Set<Origin>], settings: OutboxSettings) {
     self.settings = settings
-    policy = DeliveryPolicy(settings)
-    let retry = RetryPolicy(initial: settings.retryInitial, max: settings.retryMax)
-    for name in accounts.keys where origins[name] == nil {
-      stopSending(of: name)
-      accounts[name] = nil
-    }
-    for (name, origins) in origins {
-      accounts[name, default: OutboxAccount(origins: origins, retry: retry)].origins = origins
-      accounts[name]?.mayHaveMore = .all
-    }
-    arePausesRead = false
+    machine.accountsChanged(origins, settings: settings, at: clock.now())
+    publisher.configured(machine.names)
     resumeSessionWaiters()
-    wakeUp.send()
+    follow()
   }
 
   /// Ends `run()`. Requests under way may finish within `grace`; the others are sent again after the next start.
   package func shutdown(grace: Duration = .seconds(2)) {
-    guard stopsAt == nil else { return }
-    stopsAt = clock.now() + grace
-    for name in accounts.keys { stopSending(of: name) }
+    machine.stop(grace: grace, at: clock.now())
     flushes.endAll()
     resumeSessionWaiters()
+    follow()
+  }
+
+  /// Does what follows from an event of the machine, and has the loop look again.
+  func follow() {
+    publisher.changed(machine.takePauseChanges())
+    for id in machine.takeResumed() { waiting.removeValue(forKey: id)?.resume() }
     wakeUp.send()
   }
 
-  private func stopSending(of name: AccountName) {
-    write(accounts[name]?.withdrawAll() ?? [])
-    accounts[name]?.unauthorized.forEach { $0.cause.resume(returning: .unknown) }
-    accounts[name]?.unauthorized = []
+  // MARK: - The loop
+
+  /// Sends until `shutdown()`, or until its task is cancelled.
+  package func run() async {
+    let clock = clock
+    await withDiscardingTaskGroup { group in
+      group.addTask { [weak self] in
+        for await shift in clock.steps() { await self?.clockStepped(by: shift) }
+      }
+      while !Task.isCancelled, !machine.isDone(at: clock.now()) {
+        let begun = clock.now()
+        machine.ready(publisher.takeReady())
+        startSenders(&group)
+        if let work = machine.nextStoreWork(at: begun) {
+          await perform(work)
+        } else {
+          flushes.end { machine.isIdle($0, at: clock.now()) }
+          await rest(until: machine.nextWake(after: begun))
+        }
+      }
+      machine.stop(grace: .zero, at: clock.now())
+      follow()
+      group.cancelAll()
+    }
+    if let request = machine.lastRequest() { await perform(.exchange(request)) }
   }
 
-  /// Leaves outcomes to the loop, which writes them to the store.
-  func write(_ finished: [FinishedDelivery]) {
-    unwritten.add(finished, at: clock.now())
+  private func rest(until deadline: Timestamp) async {
+    let (clock, wakeUp) = (clock, wakeUp)
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask {
+        await clock.sleep(until: deadline)
+        if !Task.isCancelled { wakeUp.send() }
+      }
+      await wakeUp.wait()
+      group.cancelAll()
+    }
+  }
+
+  private func perform(_ work: OutboxStoreWork) async {
+    do throws(OutboxStoreFailure) {
+      try await carryOut(work)
+      storeFailures.loopSucceeded()
+    } catch {
+      storeFailures.loopFailed(error)
+      machine.storeFailed(work, at: clock.now())
+    }
+    follow()
+  }
+
+  private func carryOut(_ work: OutboxStoreWork) async throws(OutboxStoreFailure) {
+    let now = clock.now()
+    switch work {
+    case .recover:
+      try await store.recover(at: now)
+      machine.recovered(at: clock.now())
+    case .readPauses(let number):
+      machine.pausesRead(try await store.paused(), number: number)
+    case .bind(let name, let subject, let former, let adopts):
+      let binding = try await store.bind(
+        name, to: subject, formerly: former, adopts: adopts, limit: OutboxMachine.batch)
+      machine.bound(binding, work)
+    case .shiftSchedule(let shift):
+      try await store.shiftSchedule(shift: shift, at: now)
+      machine.scheduleShifted()
+    case .exchange(let request):
+      let exchange = try await store.exchange(
+        request.settled, releasing: request.released, claiming: request.demands, at: now)
+      machine.ready(publisher.takeReady())
+      machine.exchanged(exchange, request, at: clock.now())
+    case .expire(let time):
+      machine.expired(next: try await store.expire(limit: OutboxMachine.batch, at: time))
+    case .prune(let time):
+      let isMore = try await store.prune(keeping: settings, limit: OutboxMachine.batch, at: time)
+      machine.pruned(isMore: isMore, at: clock.now())
+    case .publishHeld(let name, let cursor):
+      let page = try await store.list(
+        OutboxQuery(account: name, state: .held, limit: OutboxMachine.batch, cursor: cursor))
+      publisher.found(page.items.filter { $0.reason == .otherUser })
+      machine.heldPublished(name, cursor: page.cursor)
+    }
+  }
+
+  // MARK: - Senders
+
+  private func startSenders(_ group: inout DiscardingTaskGroup) {
+    let now = clock.now()
+    for id in machine.startSenders(at: now) {
+      group.addTask { await self.send(id) }
+    }
+    for (name, origin) in machine.timesToAsk(at: now) {
+      group.addTask { await self.askTime(of: name, origin) }
+    }
+  }
+
+  /// Carries out the steps of a sender until nothing is left to send.
+  private func send(_ id: SenderID) async {
+    while true {
+      switch machine.next(of: id, at: clock.now()) {
+      case .getBearer(let name):
+        let bearer = await Result { () async throws(BearerFailure) in try await bearers.bearer(for: name) }
+        machine.received(bearer, for: id, at: clock.now())
+      case .replaceBearer(let rejection, let name):
+        let bearer = await Result { () async throws(BearerFailure) in try await bearers.refused(rejection, of: name) }
+        machine.received(bearer, for: id, at: clock.now())
+      case .send(let delivery, let epoch, let bearer):
+        if store.begin(delivery.number, of: epoch) {
+          let response = await exchange(delivery, bearer)
+          machine.responded(response, for: id, isCancelled: Task.isCancelled, at: clock.now())
+        } else {
+          machine.revoked(id, at: clock.now())
+        }
+      case .wait: await withCheckedContinuation { waiting[id] = $0 }
+      case .end: return follow()
+      }
+      follow()
+    }
+  }
+
+  private func exchange(_ delivery: Delivery, _ bearer: Bearer) async -> Result<APIResponse, ExchangeFailure> {
+    await Result { () async throws(ExchangeFailure) in
+      var response = try await api.exchange(
+        delivery.request, of: delivery.item.account, bearer: bearer.token, timeout: Self.requestTimeout)
+      if !(200...299).contains(response.status) {
+        // The body is kept and shown, without the tokens that careless servers repeat.
+        let isCut = response.isTruncated || response.body.count > Self.keptOfRejection
+        response.body = Redactor(bearer.secrets)
+          .redacted(Array(response.body.prefix(Self.keptOfRejection)), isCut: isCut)
+      }
+      return response
+    }
+  }
+
+  /// Asks an API for the time (RFC 9110, section 6.6.1) with a request that changes nothing.
+  private func askTime(of name: AccountName, _ origin: Origin) async {
+    guard let url = try? HTTPURL(origin.description + "/") else { return }
+    let request = APIRequest(method: "HEAD", url: url, headers: [], body: [], idempotencyKey: nil)
+    if let response = try? await api.exchange(request, of: name, bearer: nil, timeout: Self.requestTimeout) {
+      // A server without a clock sends no time, and cannot contradict this clock.
+      machine.serverAnswered(skew: response.skew)
+    }
+    follow()
   }
 }

@@ -1,7 +1,6 @@
-import HearthCore
 import Testing
 
-@testable import HearthRuntime
+@testable import HearthCore
 
 @Suite struct ReadAheadTests {
   /// How far ahead is taken after so many deliveries, one every `interval`.

@@ -1,30 +1,13 @@
-internal import HearthCore
-
-/// What the outbox service knows of one account while it runs.
+/// What the outbox knows of one account while it runs.
 struct OutboxAccount {
   static let hydrating = "hydrating"
   static let user = "user"
   static let offline = "offline"
   static let refreshUnavailable = "refreshUnavailable"
 
-  /// A delivery that was answered 401 to the token of the last refresh, and waits for the cause to be found out.
-  struct UnauthorizedDelivery {
-    let fingerprint: Fingerprint
-    let kind: OutboxKinds
-    let cause: CheckedContinuation<UnauthorizedCause, Never>
-  }
-
-  /// What a 401 to a new token is about.
-  enum UnauthorizedCause {
-    /// Other items are accepted with the same token: the API rejects this item alone.
-    case item
-    /// No item is accepted with the token: the session is over.
-    case session
-    /// Sending has stopped before the cause was known.
-    case unknown
-  }
-
   var origins: Set<Origin>
+  /// False where the configuration has it no more, and requests are still under way.
+  var isConfigured = true
   var permission = OutboxPermission.blocked(reason: OutboxAccount.hydrating)
   var knownSubject: Subject?
   /// The same user, by the issuer that was assumed before the provider named one.
@@ -36,8 +19,11 @@ struct OutboxAccount {
   private(set) var isPausedByUser = false
   /// The number of the pause or reading of pauses that `isPausedByUser` comes from.
   private var pauseNumber = 0
-  /// The reason of the pause that was last published; nil where sending was.
+  /// Why sending is paused, as it was last shown, and as it was last published; nil where it is not.
+  var shownPause: String?
   var publishedPause: String?
+  /// Calls that are discarding the items of the account's user: none of them is sent meanwhile.
+  var discards = 0
 
   var breaker: CircuitBreaker
   var acceptance = TokenAcceptance()
@@ -53,11 +39,14 @@ struct OutboxAccount {
   var timeNeededFrom: Origin?
   var timeAskedAt: Timestamp?
 
-  var queue = DeliveryQueue()
-  var unauthorized: [UnauthorizedDelivery] = []
+  /// Claims that no sender has taken yet, in order.
+  var queue: [LaneClaim] = []
+  var senders: [SenderID: Sender] = [:]
 
   /// The kinds of which the store may have more items that can be sent.
   var mayHaveMore = OutboxKinds.all
+  /// Whether the store is asked for deliveries of this account now.
+  var isClaiming = false
   var nextDueAt: Timestamp?
   var readAhead = ReadAhead()
 
@@ -70,16 +59,35 @@ struct OutboxAccount {
     breaker = CircuitBreaker(retry)
   }
 
-  /// The workers of a kind that send: those whose delivery waits for the cause of a 401 are not among them.
-  func sending(_ kind: OutboxKinds) -> Int { queue.workers(on: kind) - unauthorized.count { $0.kind == kind } }
+  // MARK: - What is under way
 
-  var isSending: Bool { sending(.lanes) + sending(.unordered) > 0 }
+  /// The senders of a kind. Those that wait for the cause of a 401 are not among them: others may tell it.
+  func sending(_ kind: OutboxKinds) -> Int { senders.values.count { $0.kind == kind && !$0.isJudging } }
 
-  /// There are, or may be, items of no user: they are to become the known user's.
-  mutating func bindAgain() { isBound = knownSubject == nil }
+  var isSending: Bool { senders.values.contains { !$0.isJudging } }
+
+  /// Deliveries of a kind that are claimed and not begun.
+  func unsent(of kind: OutboxKinds) -> Int {
+    queue.reduce(0) { $0 + ($1.kind == kind ? $1.deliveries.count : 0) }
+      + senders.values.reduce(0) { $0 + ($1.kind == kind ? $1.rest.count : 0) }
+  }
+
+  /// Deliveries under way, or about to be, whose last request got no response.
+  var unanswered: Int {
+    queue.count { $0.deliveries.first?.wasUnanswered == true }
+      + senders.values.count { $0.current?.wasUnanswered == true }
+  }
+
+  /// Nothing is under way and nothing is known to be due: the account is looked at again when something happens to it.
+  var isQuiet: Bool {
+    queue.isEmpty && senders.isEmpty && mayHaveMore.isEmpty && isBound && !isPublishingHeld && nextDueAt == nil
+      && stalledUntil == nil && breaker.unreachable.isEmpty && timeNeededFrom == nil
+  }
+
+  // MARK: - What is permitted
 
   var isSendable: Bool {
-    if case .sendable = permission { return !isPausedByUser }
+    if case .sendable = permission { return isConfigured && !isPausedByUser && discards == 0 }
     return false
   }
 
@@ -92,6 +100,9 @@ struct OutboxAccount {
     if !origins.isEmpty, origins.isSubset(of: breaker.unreachable) { return Self.offline }
     return lacksToken ? Self.refreshUnavailable : nil
   }
+
+  /// There are, or may be, items of no user: they are to become the known user's.
+  mutating func bindAgain() { isBound = knownSubject == nil }
 
   /// A change or a reading of the pauses has ended. The one with the highest number counts, whichever ends first.
   mutating func pauseRead(isPaused: Bool, number: Int) {
@@ -106,14 +117,22 @@ struct OutboxAccount {
     lacksToken = false
   }
 
-  /// Withdraws everything that was claimed and not sent, and returns what to write down.
-  mutating func withdrawAll() -> [FinishedDelivery] { released(queue.withdrawAll()) }
+  /// The clock was stepped.
+  mutating func shift(by shift: Duration) {
+    breaker.shift(by: shift)
+    stalledUntil = stalledUntil.map { $0 + shift }
+    timeAskedAt = timeAskedAt.map { $0 + shift }
+    for id in senders.keys { senders[id]?.shift(by: shift) }
+    for claim in queue.indices {
+      for index in queue[claim].deliveries.indices { queue[claim].deliveries[index].shift(by: shift) }
+    }
+    mayHaveMore = .all
+  }
 
-  /// Withdraws one unsent item, and those behind it in its lane, and returns what to write down.
-  mutating func withdraw(_ id: String) -> [FinishedDelivery] { released(queue.withdraw(id)) }
-
-  private mutating func released(_ deliveries: [Delivery]) -> [FinishedDelivery] {
-    for delivery in deliveries { breaker.probeGivenUp(delivery.request.url.origin) }
-    return deliveries.map(\.released)
+  /// The network may be back, or a person wants it: everything is tried now.
+  mutating func retryNow(at now: Timestamp) {
+    breaker.retryNow(at: now)
+    stalledUntil = nil
+    mayHaveMore = .all
   }
 }

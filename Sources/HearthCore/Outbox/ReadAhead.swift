@@ -1,5 +1,3 @@
-internal import HearthCore
-
 /// How many deliveries are claimed ahead of the workers: none while requests are slow, up to 128 while they are fast, so
 /// that one transaction serves many.
 struct ReadAhead {

@@ -1,0 +1,123 @@
+internal import HearthCore
+internal import Logging
+internal import Synchronization
+
+/// Publishes what happens in the outbox, in the order of its commits, with the counts after it.
+///
+/// The store calls it before the callers of a commit are answered, so that a client that was answered finds in a snapshot
+/// what it has done. A commit costs the same however many accounts there are.
+final class OutboxPublisher: Sendable {
+  fileprivate struct State {
+    /// The counts by the store's last commits, without pauses.
+    var counts: [AccountName: OutboxStats] = [:]
+    var all = OutboxStats()
+    /// The configured accounts, sorted, and why they are paused.
+    var names: [AccountName] = []
+    var pauses: [AccountName: String] = [:]
+    /// Accounts for which there is more to send since the service last asked.
+    var ready: [AccountName: OutboxKinds] = [:]
+  }
+
+  private let state = Mutex(State())
+  private let subscriber: @Sendable ([OutboxEvent], OutboxOverview) -> Void
+  private let log: EventLog
+
+  init(_ log: Logger, _ subscriber: @escaping @Sendable ([OutboxEvent], OutboxOverview) -> Void) {
+    self.log = EventLog(logger: log)
+    self.subscriber = subscriber
+  }
+
+  func received(_ commit: OutboxCommit) {
+    let events = commit.changes.compactMap(OutboxEvent.init)
+    record(events)
+    state.withLock { state in
+      for (name, kinds) in commit.ready { state.ready[name, default: []].formUnion(kinds) }
+      guard !events.isEmpty || !commit.stats.isEmpty else { return }
+      for (name, stats) in commit.stats { state.count(stats, of: name) }
+      publish(events, commit.stats.keys, state)
+    }
+  }
+
+  /// Items that were found to be in another state, without a change of the counts.
+  func found(_ items: [OutboxItem]) {
+    let events = items.compactMap { OutboxEvent(.changed($0)) }
+    record(events)
+    state.withLock { publish(events, [], $0) }
+  }
+
+  func configured(_ names: Set<AccountName>) {
+    state.withLock { state in
+      state.names = names.sorted()
+      state.pauses = state.pauses.filter { names.contains($0.key) }
+      publish([], state.names, state)
+    }
+  }
+
+  func changed(_ pauses: [OutboxPauseChange]) {
+    for pause in pauses {
+      let events = OutboxEvent(pause).map { [$0] } ?? []
+      record(events)
+      state.withLock { state in
+        state.pauses[pause.account] = pause.reason
+        publish(events, [pause.account], state)
+      }
+    }
+  }
+
+  /// The accounts for which there is more to send since this was last called.
+  func takeReady() -> [AccountName: OutboxKinds] {
+    state.withLock { state in
+      defer { state.ready = [:] }
+      return state.ready
+    }
+  }
+
+  private func record(_ events: [OutboxEvent]) {
+    for event in events { log.record(.outbox(event)) }
+  }
+
+  private func publish(_ events: [OutboxEvent], _ names: some Collection<AccountName>, _ state: borrowing State) {
+    var overview = OutboxOverview(all: state.shown(state.all), accounts: [:])
+    for name in names { overview.accounts[name] = state.shown(state.counts[name] ?? OutboxStats(), of: name) }
+    subscriber(events, overview)
+  }
+}
+
+extension OutboxPublisher.State {
+  fileprivate mutating func count(_ stats: OutboxStats, of name: AccountName) {
+    let old = counts.updateValue(stats, forKey: name) ?? OutboxStats()
+    let isOldest = old.oldestPendingAt != nil && old.oldestPendingAt == all.oldestPendingAt
+    all = all.replacing(old, by: stats)
+    if isOldest { all.oldestPendingAt = counts.values.compactMap(\.oldestPendingAt).min() }
+  }
+
+  fileprivate func shown(_ stats: OutboxStats, of name: AccountName? = nil) -> OutboxStats {
+    var stats = stats
+    if let name {
+      stats.pausedReason = pauses[name]
+    } else if pauses.count == names.count {
+      stats.pausedReason = names.first.flatMap { pauses[$0] }
+    }
+    stats.isPaused = stats.pausedReason != nil
+    return stats
+  }
+}
+
+extension OutboxEvent {
+  /// Nil where only what is shown has changed.
+  fileprivate init?(_ pause: OutboxPauseChange) {
+    switch pause.event {
+    case .paused(let reason): self = .paused(pause.account, reason: reason)
+    case .resumed(let reason): self = .resumed(pause.account, reason: reason)
+    case nil: return nil
+    }
+  }
+
+  /// Nil for states without an event.
+  fileprivate init?(_ change: OutboxCommit.Change) {
+    switch change {
+    case .enqueued(let item): self = .enqueued(item)
+    case .changed(let item): self.init(item)
+    }
+  }
+}
