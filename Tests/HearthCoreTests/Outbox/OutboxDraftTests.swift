@@ -70,12 +70,12 @@ import Testing
       ScriptedBearerTokenProvider.token(2).fingerprint, ScriptedBearerTokenProvider.token(3).fingerprint
     )
     var trust = TokenAcceptance()
-    #expect(!trust.wasBrought(second))
-    trust.brought(second)
-    #expect(trust.wasBrought(second))
-    trust.brought(third)
-    #expect(trust.wasBrought(third))
-    #expect(!trust.wasBrought(second))
+    #expect(!trust.isReplacement(second))
+    trust.replaced(by: second)
+    #expect(trust.isReplacement(second))
+    trust.replaced(by: third)
+    #expect(trust.isReplacement(third))
+    #expect(!trust.isReplacement(second))
   }
 
   @Test("The last tokens that were let in are remembered, and no more than a few")

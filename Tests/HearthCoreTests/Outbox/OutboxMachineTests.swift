@@ -1,0 +1,250 @@
+import TestSupport
+import Testing
+
+@testable import HearthCore
+
+@Suite("The outbox's machine") struct OutboxMachineTests {
+  // MARK: - What may be sent
+
+  @Test("sends a lane's deliveries one after the other, and writes down what came of each")
+  func lane() throws {
+    var outbox = OutboxScript()
+    let claim = outbox.claim(count: 2)
+    outbox.run(claiming: [claim])
+    let id = try outbox.first()
+    outbox.answer(id, 200)
+    #expect(outbox.step(id).sent == claim.deliveries[1].number)
+    outbox.answer(id, 503)
+    #expect(outbox.step(id) == .end)
+    outbox.run()
+    #expect(outbox.settled.map(\.number) == claim.deliveries.map(\.number))
+    #expect(outbox.settled.first?.outcome == .delivered(status: 200))
+  }
+
+  @Test("does not send what has expired since it was claimed")
+  func expired() throws {
+    var outbox = OutboxScript()
+    let claim = outbox.claim(expiresAt: outbox.now + .seconds(10))
+    outbox.run(claiming: [claim])
+    outbox.now = outbox.now + .seconds(10)
+    let id = try outbox.firstUnstepped()
+    #expect(outbox.step(id) == .end)
+    outbox.run()
+    #expect(outbox.settled.map(\.outcome) == [.released])
+  }
+
+  @Test("keeps what has not expired by the servers' time, though this clock is ahead")
+  func expiredHere() throws {
+    var outbox = OutboxScript()
+    outbox.machine.serverAnswered(skew: .seconds(-3600))
+    outbox.run(claiming: [outbox.claim(expiresAt: outbox.now - .seconds(10))])
+    let id = try outbox.firstUnstepped()
+    #expect(outbox.step(id).sent != nil)
+  }
+
+  @Test("sends nothing of a user whose items are being discarded, not even what was claimed before")
+  func discarding() throws {
+    var outbox = OutboxScript()
+    let (lane, waiting) = (outbox.claim("a", count: 3), outbox.claim("b"))
+    outbox.run(claiming: [lane])
+    let id = try outbox.first()
+    outbox.run(claiming: [waiting])
+    outbox.machine.discarding(Sample.work, at: outbox.now)
+    #expect(outbox.start().isEmpty)
+    outbox.answer(id, 200)
+    #expect(outbox.step(id) == .end)
+    #expect(outbox.run().isEmpty)
+    #expect(Set(outbox.released) == [lane.epoch, waiting.epoch])
+    outbox.machine.discarded(Sample.work)
+    #expect(outbox.run().count == 1)
+  }
+
+  @Test("asks for no token and sends nothing where the claim does not hold any more")
+  func revoked() throws {
+    var outbox = OutboxScript()
+    let (first, second) = (outbox.claim("a"), outbox.claim("a"))
+    outbox.run(claiming: [first])
+    let id = try outbox.first()
+    outbox.machine.revoked(id, at: outbox.now)
+    #expect(outbox.step(id) == .end)
+    outbox.run(claiming: [second])
+    #expect(outbox.settled.isEmpty)
+    #expect(outbox.released == [first.epoch])
+    #expect(outbox.start().count == 1)
+  }
+
+  // MARK: - Origins and time
+
+  @Test("gives back what is claimed for an origin that cannot be reached, and tries none of it")
+  func originDown() throws {
+    var settings = OutboxSettings()
+    settings.concurrency = 1
+    var outbox = OutboxScript(settings)
+    // Quick deliveries have more claimed ahead.
+    for _ in 0..<40 {
+      outbox.run(claiming: [outbox.claim(nil)])
+      for id in outbox.start() {
+        outbox.answer(id, 200)
+        outbox.step(id)
+      }
+    }
+    let claims = (0..<20).map { _ in outbox.claim(nil) }
+    outbox.run(claiming: claims)
+    let id = try outbox.first()
+    outbox.machine.responded(
+      .failure(.notSent(message: "Connection refused")), for: id, isCancelled: false, at: outbox.now)
+    #expect(outbox.step(id) == .end)
+    outbox.run()
+    #expect(outbox.released.count == 19)
+    #expect(outbox.machine.pausedReason(of: Sample.work) == nil, "the other origin may be reached")
+  }
+
+  @Test("waits for no origin that a reload has dropped")
+  func droppedOrigin() throws {
+    var outbox = OutboxScript()
+    outbox.run(claiming: [outbox.claim()])
+    let id = try outbox.first()
+    outbox.machine.responded(
+      .failure(.notSent(message: "Connection refused")), for: id, isCancelled: false, at: outbox.now)
+    outbox.step(id)
+    outbox.now = outbox.now + .seconds(10)
+    #expect(!outbox.machine.isIdle(Sample.work, at: outbox.now))
+    outbox.machine.accountsChanged([Sample.work: [Sample.secondOrigin]], settings: OutboxSettings(), at: outbox.now)
+    outbox.run()
+    #expect(outbox.machine.isIdle(Sample.work, at: outbox.now))
+  }
+
+  @Test("goes by this clock where an API tells no time")
+  func noDate() throws {
+    var outbox = OutboxScript()
+    outbox.machine.clockStepped(by: .seconds(1))
+    outbox.run(claiming: [outbox.claim()])
+    let id = try outbox.first()
+    outbox.answer(id, 200, skew: nil)
+    #expect(outbox.machine.agreedTime(at: outbox.now) == outbox.now)
+  }
+
+  @Test("removes what is too much though no server has told the time")
+  func pruneWithoutTime() {
+    var outbox = OutboxScript()
+    outbox.machine.clockStepped(by: .seconds(1))
+    outbox.now = outbox.now + .seconds(61)
+    outbox.run()
+    #expect(outbox.works.last == .prune(nil))
+  }
+
+  @Test("lets the unknown fate of a delivery be as old as before when the clock is stepped")
+  func steppedClock() throws {
+    var outbox = OutboxScript()
+    outbox.run(claiming: [outbox.claim(unknownSince: outbox.now)])
+    outbox.now = outbox.now + .seconds(48 * 3600)
+    outbox.machine.clockStepped(by: .seconds(48 * 3600))
+    let id = try outbox.firstUnstepped()
+    #expect(outbox.step(id).sent != nil)
+  }
+
+  // MARK: - Limits
+
+  @Test("lets lanes whose requests hang keep no other lane waiting for more than a second")
+  func hungLanes() {
+    var outbox = OutboxScript()
+    let hung = (0..<64).map { outbox.claim("hung \($0)") }
+    outbox.run(claiming: hung)
+    #expect(outbox.start().count == 64)
+    let healthy = outbox.claim("healthy")
+    outbox.run(claiming: [healthy])
+    #expect(outbox.start().isEmpty)
+    #expect(outbox.machine.nextWake(after: outbox.now) == outbox.now + .seconds(1))
+    outbox.now = outbox.now + .seconds(1)
+    outbox.run(claiming: [healthy])
+    #expect(outbox.start().count == 1)
+  }
+
+  @Test("claims only some of the lanes that got no answer before")
+  func unansweredLanes() {
+    var outbox = OutboxScript()
+    let claims = (0..<10).map { outbox.claim("lane \($0)", unknownSince: outbox.now) }
+    let first = outbox.run(claiming: claims)
+    #expect(first.first?.unanswered == 16)
+    outbox.machine.ready([Sample.work: .lanes])
+    #expect(outbox.run().first?.unanswered == 6)
+    outbox.start()
+    outbox.machine.ready([Sample.work: .lanes])
+    #expect(
+      outbox.run().first?.unanswered == 16, "what is sent again now is answered, or counts when it is claimed again")
+  }
+
+  @Test("bounds what all accounts have claimed, and lets each have one item all the same")
+  func memory() {
+    var outbox = OutboxScript(accounts: [Sample.work, Sample.other])
+    let large = (0..<4).map { outbox.claim("lane \($0)", bytes: 16 << 20) }
+    outbox.run(claiming: large)
+    outbox.start()
+    outbox.machine.ready([Sample.work: .all, Sample.other: .all])
+    let demands = outbox.run()
+    #expect(demands.map(\.account) == [Sample.other])
+    #expect(demands.first?.bytes == 0)
+  }
+
+  @Test("looks at no account to which nothing happens")
+  func quiet() {
+    var outbox = OutboxScript(accounts: [Sample.work, Sample.other])
+    _ = outbox.machine.nextWake(after: outbox.now)
+    #expect(outbox.machine.awake.isEmpty)
+    outbox.machine.ready([Sample.other: .lanes])
+    #expect(outbox.machine.awake == [Sample.other])
+  }
+
+  // MARK: - The end and reloads
+
+  @Test("writes down what comes of a request whose account a reload has removed")
+  func removedAccount() throws {
+    var outbox = OutboxScript()
+    outbox.run(claiming: [outbox.claim()])
+    let id = try outbox.first()
+    outbox.machine.accountsChanged([:], settings: OutboxSettings(), at: outbox.now)
+    #expect(outbox.machine.names.isEmpty)
+    outbox.answer(id, 200)
+    #expect(outbox.step(id) == .end)
+    outbox.run()
+    #expect(outbox.settled.map(\.outcome) == [.delivered(status: 200)])
+    #expect(outbox.machine.accounts.isEmpty)
+  }
+
+  @Test("lets no sender wait for the cause of a 401 when it stops")
+  func stopsWhileJudging() throws {
+    var outbox = OutboxScript()
+    outbox.run(claiming: [outbox.claim("a"), outbox.claim("b")])
+    let ids = outbox.start()
+    // A refresh replaces the token, which is answered 401 as well.
+    outbox.answer(ids[0], 401)
+    #expect(
+      outbox.step(ids[0])
+        == .replaceBearer(
+          APIRejection(outbox.token(1).fingerprint, origin: Sample.origin, isAcceptedElsewhere: false), Sample.work))
+    outbox.machine.received(.success(outbox.bearer(2)), for: ids[0], at: outbox.now)
+    #expect(outbox.step(ids[0]).sent != nil)
+    outbox.answer(ids[0], 401)
+    #expect(outbox.step(ids[0], bearer: 2) == .wait)
+    outbox.machine.stop(grace: .zero, at: outbox.now)
+    #expect(outbox.machine.takeResumed() == [ids[0]])
+    #expect(outbox.step(ids[0]) == .end)
+  }
+
+  @Test("keeps what came of deliveries while the store fails, and asks again after half a second")
+  func storeFails() throws {
+    var outbox = OutboxScript()
+    outbox.run(claiming: [outbox.claim()])
+    let id = try outbox.first()
+    outbox.answer(id, 200)
+    outbox.step(id)
+    let next = outbox.machine.nextStoreWork(at: outbox.now)
+    let work = try #require(next)
+    outbox.machine.storeFailed(work, at: outbox.now)
+    #expect(outbox.machine.nextStoreWork(at: outbox.now) == nil)
+    #expect(outbox.machine.nextWake(after: outbox.now) == outbox.now + .milliseconds(500))
+    outbox.now = outbox.now + .milliseconds(500)
+    outbox.run()
+    #expect(outbox.settled.map(\.outcome) == [.delivered(status: 200)])
+  }
+}

@@ -1,0 +1,146 @@
+import TestSupport
+import Testing
+
+@testable import HearthCore
+
+/// An outbox machine that is driven step by step, and the store and the APIs as the test wants them.
+struct OutboxScript {
+  var machine: OutboxMachine
+  var now = Sample.start
+  /// What the store was asked to do, without exchanges that only demand.
+  private(set) var works: [OutboxStoreWork] = []
+  private(set) var settled: [Settlement] = []
+  private(set) var released: [Int64] = []
+  private var epoch: Int64 = 0
+
+  /// Recovered, with the pauses read, and signed in as Alice.
+  init(_ settings: OutboxSettings = OutboxSettings(), accounts: [AccountName] = [Sample.work]) {
+    machine = OutboxMachine(
+      settings: settings,
+      accounts: Dictionary(uniqueKeysWithValues: accounts.map { ($0, [Sample.origin, Sample.secondOrigin]) }),
+      random: { 0 })
+    for account in accounts { signIn(account) }
+    machine.serverAnswered(skew: .zero)
+    run()
+  }
+
+  mutating func signIn(_ account: AccountName = Sample.work, _ subject: Subject = Sample.alice) {
+    machine.sessionChanged(
+      account, permission: .sendable(under: subject), knownSubject: subject, formerly: nil, token: token(1).fingerprint,
+      at: now)
+  }
+
+  mutating func block(_ reason: String = "locked", account: AccountName = Sample.work) {
+    machine.sessionChanged(
+      account, permission: .blocked(reason: reason), knownSubject: Sample.alice, formerly: nil,
+      token: token(1).fingerprint, at: now)
+  }
+
+  func token(_ number: Int) -> Token { ScriptedBearerTokenProvider.token(number) }
+
+  func bearer(_ number: Int = 1) -> Bearer { Bearer(token: token(number), subject: Sample.alice, secrets: []) }
+
+  // MARK: - The store
+
+  /// Does the store's work until there is none. A demand is met by those of `claims`, which are new there, that it has room
+  /// for.
+  @discardableResult
+  mutating func run(claiming claims: [LaneClaim] = []) -> [OutboxDemand] {
+    var left = claims
+    for claim in claims {
+      if let account = claim.deliveries.first?.item.account { machine.ready([account: claim.kind]) }
+    }
+    var demands: [OutboxDemand] = []
+    while let work = machine.nextStoreWork(at: now) {
+      works.append(work)
+      switch work {
+      case .recover: machine.recovered(at: now)
+      case .readPauses(let number): machine.pausesRead([], number: number)
+      case .bind: machine.bound(OutboxBinding(isDone: true, holdsOthers: false), work)
+      case .shiftSchedule: machine.scheduleShifted()
+      case .expire: machine.expired(next: nil)
+      case .prune: machine.pruned(isMore: false, at: now)
+      case .publishHeld(let name, _): machine.heldPublished(name, cursor: nil)
+      case .exchange(let request):
+        demands += request.demands
+        settled += request.settled
+        released += request.released
+        var exchange = OutboxExchange()
+        for demand in request.demands {
+          let theirs = left.filter { $0.deliveries.first?.item.account == demand.account }
+          let lanes = theirs.filter { $0.kind == .lanes }.prefix(demand.lanes)
+          let unordered = theirs.filter { $0.kind == .unordered }.prefix(demand.unordered)
+          var claimed = OutboxExchange.Claimed()
+          claimed.claims = Array(lanes + unordered)
+          if claimed.claims.count < theirs.count { claimed.cut = .all }
+          exchange.claimed[demand.account] = claimed
+          left.removeAll(where: claimed.claims.contains)
+        }
+        machine.exchanged(exchange, request, at: now)
+      }
+    }
+    return demands
+  }
+
+  mutating func claim(
+    _ lane: String? = "default", count: Int = 1, account: AccountName = Sample.work, origin: Origin = Sample.origin,
+    bytes: Int = 10, expiresAt: Timestamp? = nil, unknownSince: Timestamp? = nil
+  ) -> LaneClaim {
+    epoch += 1
+    let deliveries = (0..<count).map { place in
+      let number = epoch * 1000 + Int64(place)
+      let url = (try? HTTPURL("\(origin)/\(number)"))!
+      let item = OutboxItem(
+        id: "\(number)", account: account, subject: Sample.alice, lane: lane, method: "POST", url: url.description,
+        state: .pending, createdAt: now, idempotencyKey: "\(number)", bytes: bytes)
+      return Delivery(
+        number: number, item: item, conflicts: 0, unknownSince: unknownSince, expiresAt: expiresAt,
+        request: APIRequest(method: "POST", url: url, headers: [], body: [], idempotencyKey: "\(number)"))
+    }
+    return LaneClaim(epoch: epoch, deliveries: deliveries)
+  }
+
+  // MARK: - Senders
+
+  /// Starts the senders that may start, each up to its request.
+  @discardableResult
+  mutating func start() -> [SenderID] {
+    let started = machine.startSenders(at: now)
+    for id in started { step(id) }
+    return started
+  }
+
+  /// The first of the senders that may start, up to its request.
+  mutating func first() throws -> SenderID {
+    let started = start()
+    return try #require(started.first)
+  }
+
+  /// The same, before its first step.
+  mutating func firstUnstepped() throws -> SenderID {
+    let started = machine.startSenders(at: now)
+    return try #require(started.first)
+  }
+
+  /// Gives a sender its token where it wants one, and returns what comes then.
+  @discardableResult
+  mutating func step(_ id: SenderID, bearer number: Int = 1) -> SenderStep {
+    var step = machine.next(of: id, at: now)
+    if case .getBearer = step {
+      machine.received(.success(bearer(number)), for: id, at: now)
+      step = machine.next(of: id, at: now)
+    }
+    return step
+  }
+
+  mutating func answer(_ id: SenderID, _ status: Int, skew: Duration? = .zero) {
+    machine.responded(.success(APIResponse(status: status, skew: skew)), for: id, isCancelled: false, at: now)
+  }
+}
+
+extension SenderStep {
+  /// The number of the item that is to be sent.
+  var sent: Int64? {
+    if case .send(let delivery, _, _) = self { delivery.number } else { nil }
+  }
+}
