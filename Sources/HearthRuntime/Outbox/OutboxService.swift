@@ -96,7 +96,7 @@ package actor OutboxService {
     follow()
   }
 
-  private func clockStepped(by shift: Duration) {
+  func clockStepped(by shift: Duration) {
     machine.clockStepped(by: shift)
     follow()
   }

@@ -151,7 +151,7 @@ import Testing
       await outbox.api.nextCall().answer(503)
       await outbox.retrying(id)
       await outbox.idle(until: outbox.clock.now() + .milliseconds(500))
-      outbox.store.once(.afterComplete) { outbox.clock.advance(by: .milliseconds(500)) }
+      outbox.store.once(.afterExchange) { outbox.clock.advance(by: .milliseconds(500)) }
       try await outbox.add(Sample.draft("/2", lane: "b"))
       let paths = [await outbox.api.nextCall(), await outbox.api.nextCall()].map(\.request.url.target)
       #expect(Set(paths) == ["/1", "/2"])

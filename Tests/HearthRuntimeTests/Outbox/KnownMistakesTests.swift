@@ -1,4 +1,4 @@
-import HearthCore
+@testable import HearthCore
 import TestSupport
 import Testing
 
@@ -140,7 +140,7 @@ import Testing
       let quick = try await outbox.add(Sample.draft("/quick", lane: "quick"))[0]
       await outbox.delivered(quick)
       await outbox.idle(until: outbox.clock.now() + .seconds(3600))
-      #expect(await outbox.service.workers == 0)
+      #expect(await outbox.service.machine.senders.isEmpty)
       #expect(try await outbox.stats().waiting == 20)
     }
   }

@@ -66,19 +66,29 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
 
   func enqueue(
     _ items: [NewOutboxItem], within settings: OutboxSettings, at now: Timestamp
-  ) async throws(OutboxStoreFailure) -> (receipts: [OutboxReceipt], totals: OutboxTotals) {
+  ) async throws(OutboxStoreFailure) -> [OutboxReceipt] {
     try await pass(.growth) { (store) throws(OutboxStoreFailure) in
       try await store.enqueue(items, within: settings, at: now)
     }
   }
 
-  func complete(
-    _ finished: [FinishedDelivery], claiming claims: [OutboxClaim], at now: Timestamp
-  ) async throws(OutboxStoreFailure) -> OutboxCompletion {
+  func observe(_ receive: @escaping @Sendable (OutboxCommit) -> Void) { store?.observe(receive) }
+
+  func exchange(
+    _ settled: [Settlement], releasing released: [Int64], claiming demands: [OutboxDemand], at now: Timestamp
+  ) async throws(OutboxStoreFailure) -> OutboxExchange {
     let asked = world.elapsed
     return try await pass(askedAt: asked) { (store) throws(OutboxStoreFailure) in
-      try await store.complete(finished, claiming: claims, at: now)
+      try await store.exchange(settled, releasing: released, claiming: demands, at: now)
     }
+  }
+
+  func begin(_ number: Int64, of claim: Int64) -> Bool {
+    world.lives(daemon) && store?.begin(number, of: claim) ?? false
+  }
+
+  func publishCounts() async {
+    _ = try? await pass(.reading) { (store) throws(OutboxStoreFailure) in await store.publishCounts() }
   }
 
   func item(_ id: String) async throws(OutboxStoreFailure) -> OutboxItem? {
@@ -93,15 +103,11 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
     try await pass(.reading) { (store) throws(OutboxStoreFailure) in try await store.stats(of: account) }
   }
 
-  func totals() async throws(OutboxStoreFailure) -> OutboxTotals {
-    try await pass(.reading) { (store) throws(OutboxStoreFailure) in try await store.totals() }
-  }
-
   func change(
-    _ id: String, _ change: OutboxChange, releasing released: [FinishedDelivery], at now: Timestamp
+    _ id: String, _ change: OutboxChange, at now: Timestamp
   ) async throws(OutboxStoreFailure) -> OutboxItem {
     try await pass { (store) throws(OutboxStoreFailure) in
-      try await store.change(id, change, releasing: released, at: now)
+      try await store.change(id, change, at: now)
     }
   }
 
@@ -145,12 +151,12 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
 
   func expire(
     limit: Int, at now: Timestamp
-  ) async throws(OutboxStoreFailure) -> (items: [OutboxItem], totals: OutboxTotals) {
+  ) async throws(OutboxStoreFailure) -> Timestamp? {
     try await pass { (store) throws(OutboxStoreFailure) in try await store.expire(limit: limit, at: now) }
   }
 
   func prune(
-    keeping settings: OutboxSettings, limit: Int, at now: Timestamp
+    keeping settings: OutboxSettings, limit: Int, at now: Timestamp?
   ) async throws(OutboxStoreFailure) -> Bool {
     try await pass { (store) throws(OutboxStoreFailure) in
       try await store.prune(keeping: settings, limit: limit, at: now)
