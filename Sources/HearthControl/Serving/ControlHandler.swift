@@ -36,7 +36,7 @@ package protocol ControlPeer: Sendable {
 
 /// Takes one subscription's notifications towards the client. Never blocks; safe from any thread.
 package protocol NotificationSink: Sendable {
-  /// How many lines have been sent and not yet taken by the client's socket. Never falls again once the connection is
+  /// How many lines have been written to the client's socket that it has not taken yet. Never falls again once the connection is
   /// closed, so that a sender which stops at a limit stops.
   var pending: Int { get }
 

@@ -129,9 +129,13 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
   }
 
   /// Sends one line of a subscription. May be called on any thread; the order is kept.
-  fileprivate func send(_ line: [UInt8], sent: @escaping @Sendable () -> Void) {
+  fileprivate func send(_ line: [UInt8], of sink: ControlSink) {
     let buffer = ByteBuffer(bytes: line)
-    channel.eventLoop.execute { self.write(buffer, sent: sent) }
+    channel.eventLoop.execute {
+      // What waits for its turn on the event loop is no fault of the client's.
+      sink.isWritten()
+      self.write(buffer) { sink.isSent() }
+    }
   }
 }
 
@@ -343,8 +347,8 @@ private final class ControlSink: NotificationSink {
 
   var pending: Int { unsent.load(ordering: .relaxed) }
 
-  func send(_ line: [UInt8]) {
-    unsent.add(1, ordering: .relaxed)
-    connection.send(line) { self.unsent.subtract(1, ordering: .relaxed) }
-  }
+  func send(_ line: [UInt8]) { connection.send(line, of: self) }
+
+  func isWritten() { unsent.add(1, ordering: .relaxed) }
+  func isSent() { unsent.subtract(1, ordering: .relaxed) }
 }
