@@ -91,7 +91,9 @@ final class GroupCommitter: Sendable {
             return { continuation.resume(returning: .success(value)) }
           } catch let failure as OutboxStoreFailure {
             if case .broken = failure { throw failure }
-            guard mayFailHalfway || transaction.db.totalChangesCount == changes else { throw PartlyWritten(failure: failure) }
+            guard mayFailHalfway || transaction.db.totalChangesCount == changes else {
+              throw PartlyWritten(failure: failure)
+            }
             return { continuation.resume(returning: .failure(failure)) }
           }
         } fail: { failure in

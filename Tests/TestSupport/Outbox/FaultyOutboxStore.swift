@@ -34,6 +34,8 @@ package final class FaultyOutboxStore: OutboxStore {
     if let failure = failure.withLock(\.self) { throw failure }
   }
 
+  package func observe(_ receive: @escaping @Sendable (OutboxCommit) -> Void) { store.observe(receive) }
+
   package func recover(at now: Timestamp) async throws(OutboxStoreFailure) {
     try pass()
     try await store.recover(at: now)
@@ -48,8 +50,6 @@ package final class FaultyOutboxStore: OutboxStore {
     await pass(.afterEnqueue)
     return receipts
   }
-
-  package func observe(_ receive: @escaping @Sendable (OutboxCommit) -> Void) { store.observe(receive) }
 
   package func exchange(
     _ settled: [Settlement], releasing released: [Int64], claiming demands: [OutboxDemand], at now: Timestamp
