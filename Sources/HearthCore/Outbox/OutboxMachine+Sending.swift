@@ -279,6 +279,7 @@ extension OutboxMachine {
     wake(name)
     if case .released = outcome { accounts[name]?.breaker.probeGivenUp(delivery.request.url.origin) }
     if outcome.leavesLane {
+      finishedSincePrune += 1
       claimedBytes -= delivery.item.bytes
     } else {
       // The claim ends with the settlement.

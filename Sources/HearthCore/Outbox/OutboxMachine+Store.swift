@@ -3,7 +3,9 @@ extension OutboxMachine {
   /// The most items of one step of a longer piece of work, so that deliveries go on in between.
   package static let batch = 256
   private static let storeRetry = Duration.milliseconds(500)
-  private static let pruneInterval = Duration.seconds(60)
+  private static let shortestPruneInterval = Duration.seconds(60)
+  /// Finished items after which it is looked at once whether they are too many.
+  private static let finishedAtOnce = 1024
   private static let longestUnwritten = Duration.milliseconds(50)
   /// The bytes of content that all accounts together may have claimed. An account that has nothing under way may claim
   /// one item all the same.
@@ -69,7 +71,7 @@ extension OutboxMachine {
       guard let agreed = agreedTime(at: now), let nextExpiryAt, nextExpiryAt <= agreed else { return nil }
       return .expire(agreed)
     case .prune:
-      guard let nextPruneAt, nextPruneAt <= now else { return nil }
+      guard let nextPruneAt, nextPruneAt <= now || finishedSincePrune >= Self.finishedAtOnce else { return nil }
       return .prune(agreedTime(at: now))
     case .publishHeld(let name):
       guard let account = accounts[name], account.isPublishingHeld else { return nil }
@@ -129,7 +131,10 @@ extension OutboxMachine {
   package mutating func expired(next: Timestamp?) { nextExpiryAt = next }
 
   package mutating func pruned(isMore: Bool, at now: Timestamp) {
-    nextPruneAt = isMore ? now : now + Self.pruneInterval
+    finishedSincePrune = 0
+    // What was kept for long enough may stay for an eighth of that: an idle daemon has no reason to wake up.
+    let interval = min(settings.keepDelivered, settings.keepDead) / 8
+    nextPruneAt = isMore ? now : now + max(interval, Self.shortestPruneInterval)
   }
 
   package mutating func heldPublished(_ name: AccountName, cursor: String?) {
@@ -169,7 +174,7 @@ extension OutboxMachine {
       demands.append(demand(of: name, account, lanes: lanes, unordered: unordered, at: now))
     }
     let share = max(Self.memory - claimedBytes, 0) / max(demands.count, 1)
-    for index in demands.indices { demands[index].bytes = share }
+    for index in demands.indices { demands[index].bytes = max(share, 1) }
     return demands
   }
 

@@ -36,6 +36,8 @@ package struct OutboxMachine {
   var owedShift: Duration?
   var nextExpiryAt: Timestamp?
   var nextPruneAt: Timestamp?
+  /// Deliveries that have ended since the store was last pruned.
+  var finishedSincePrune = 0
   var storeRetryAt: Timestamp?
   var stopsAt: Timestamp?
   var isRecovered = false

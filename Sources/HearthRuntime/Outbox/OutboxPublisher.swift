@@ -16,6 +16,8 @@ final class OutboxPublisher: Sendable {
     var pauses: [AccountName: String] = [:]
     /// Accounts for which there is more to send since the service last asked.
     var ready: [AccountName: OutboxKinds] = [:]
+    /// The counts as they were last published.
+    var published = OutboxOverview(all: OutboxStats(), accounts: [:])
   }
 
   private let state = Mutex(State())
@@ -34,7 +36,7 @@ final class OutboxPublisher: Sendable {
       for (name, kinds) in commit.ready { state.ready[name, default: []].formUnion(kinds) }
       guard !events.isEmpty || !commit.stats.isEmpty else { return }
       for (name, stats) in commit.stats { state.count(stats, of: name) }
-      publish(events, commit.stats.keys, state)
+      publish(events, commit.stats.keys, &state)
     }
   }
 
@@ -42,14 +44,14 @@ final class OutboxPublisher: Sendable {
   func found(_ items: [OutboxItem]) {
     let events = items.compactMap { OutboxEvent(.changed($0)) }
     record(events)
-    state.withLock { publish(events, [], $0) }
+    state.withLock { publish(events, [], &$0) }
   }
 
   func configured(_ names: Set<AccountName>) {
     state.withLock { state in
       state.names = names.sorted()
       state.pauses = state.pauses.filter { names.contains($0.key) }
-      publish([], state.names, state)
+      publish([], state.names, &state)
     }
   }
 
@@ -59,7 +61,7 @@ final class OutboxPublisher: Sendable {
       record(events)
       state.withLock { state in
         state.pauses[pause.account] = pause.reason
-        publish(events, [pause.account], state)
+        publish(events, [pause.account], &state)
       }
     }
   }
@@ -76,9 +78,15 @@ final class OutboxPublisher: Sendable {
     for event in events { log.record(.outbox(event)) }
   }
 
-  private func publish(_ events: [OutboxEvent], _ names: some Collection<AccountName>, _ state: borrowing State) {
+  /// Without events only where the counts are others than before.
+  private func publish(_ events: [OutboxEvent], _ names: some Collection<AccountName>, _ state: inout State) {
     var overview = OutboxOverview(all: state.shown(state.all), accounts: [:])
-    for name in names { overview.accounts[name] = state.shown(state.counts[name] ?? OutboxStats(), of: name) }
+    for name in names {
+      let stats = state.shown(state.counts[name] ?? OutboxStats(), of: name)
+      if state.published.accounts.updateValue(stats, forKey: name) != stats { overview.accounts[name] = stats }
+    }
+    guard !events.isEmpty || !overview.accounts.isEmpty || overview.all != state.published.all else { return }
+    state.published.all = overview.all
     subscriber(events, overview)
   }
 }
