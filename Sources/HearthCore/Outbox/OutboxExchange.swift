@@ -3,7 +3,8 @@ package struct OutboxExchange: Hashable, Sendable {
   /// What a demand brought.
   package struct Claimed: Hashable, Sendable {
     package var claims: [LaneClaim] = []
-    /// When the next item becomes due that could not be claimed yet.
+    /// When the next item becomes due that could not be claimed yet, of the kinds that are not `cut`. A second from now
+    /// where only `OutboxDemand.unanswered` stood in the way.
     package var nextDueAt: Timestamp?
     /// The kinds of which there may be more: a limit was reached.
     package var cut: OutboxKinds = []

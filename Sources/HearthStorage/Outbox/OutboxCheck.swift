@@ -40,10 +40,11 @@ package enum OutboxCheck {
     }
   }
 
-  /// Throws where an item cannot be read.
+  /// Throws where an item or a claim cannot be read.
   private static func readAll(_ db: Database) throws {
     let rows = try Row.fetchCursor(db, sql: OutboxQueries.every)
     while let row = try rows.next() { _ = try StoredItem(row) }
+    for row in try Row.fetchAll(db, sql: OutboxQueries.everyClaim) { _ = try StoredClaim(row) }
   }
 
   private static func count(_ db: Database, _ sql: String, _ what: String) throws -> [String] {

@@ -31,7 +31,7 @@ extension OutboxTransaction {
     try shiftSchedule(shift: .zero, at: now)
     effects.touched.formUnion(counters.owners.keys)
     for owner in counters.owners.keys { noteReady(owner) }
-    afterCommit.append { [claims] in claims.beginMarks() }
+    afterCommit.append { [claims] in claims.openForClaims() }
   }
 
   /// Notes that an owner's items can be claimed, where there are any.

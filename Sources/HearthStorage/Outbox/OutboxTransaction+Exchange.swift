@@ -15,10 +15,10 @@ extension OutboxTransaction {
   }
 
   private func settle(_ settlement: Settlement, at now: Timestamp) throws {
-    guard let claim = claims.settle(settlement.number, of: settlement.epoch),
-      let item = try row(OutboxQueries.byNumber, [settlement.number])
-    else { return }
-    try settle(item, settlement.outcome, at: now)
+    guard let claim = claims.settle(settlement.number, of: settlement.epoch) else { return }
+    if let item = try row(OutboxQueries.byNumber, [settlement.number]) {
+      try settle(item, settlement.outcome, at: now)
+    }
     effects.touched.insert(claim.owner)
     if claim.items.isEmpty || !settlement.outcome.leavesLane { try end(claim.epoch) }
   }

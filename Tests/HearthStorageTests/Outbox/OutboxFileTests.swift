@@ -87,6 +87,7 @@ import Testing
     #expect(folder.names.contains("outbox.sqlite-suspect"))
     let opened = try SQLiteOutboxStore.open(at: path, now: Sample.start)
     #expect(opened.setAside != nil)
+    #expect(folder.names.contains { $0.contains(".broken-") && $0.hasSuffix("-sent") })
     #expect(!folder.names.contains("outbox.sqlite-suspect"))
   }
 
@@ -141,6 +142,11 @@ import Testing
         ("UPDATE owners SET pending = 5", "UPDATE owners SET pending = 2"),
         ("UPDATE owners SET bytes = 5", "UPDATE owners SET bytes = 0"),
         ("UPDATE items SET is_head = 1 WHERE n = 2", "UPDATE items SET is_head = 0 WHERE n = 2"),
+        ("INSERT INTO claims VALUES (1, 9, 'x', 1, 1, 1, 0)", "DELETE FROM claims"),
+        ("INSERT INTO claims VALUES (1, 1, NULL, 99, 1, 1, 0)", "DELETE FROM claims"),
+        ("INSERT INTO claims VALUES (1, 1, 'default', 1, 'x', 1, 0)", "DELETE FROM claims"),
+        ("INSERT INTO claims VALUES (1, 1, 'default', 1, 1, 1, 0)", "DELETE FROM claims"),
+        ("UPDATE items SET state = 1 WHERE n = 2", "UPDATE items SET state = 0 WHERE n = 2"),
         ("UPDATE items SET owner = 9 WHERE n = 2", "UPDATE items SET owner = 1 WHERE n = 2"),
       ] {
         try await outbox.store.withConnection { try $0.execute(sql: harm) }
