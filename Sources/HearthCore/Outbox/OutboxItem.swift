@@ -7,17 +7,17 @@ package struct OutboxItem: Hashable, Sendable {
   /// | from | to | when |
   /// | --- | --- | --- |
   /// | (new) | `pending`, `waiting` | it is enqueued; `waiting` where its `notBefore` is in the future |
-  /// | `pending`, `waiting` | `inFlight` | it is claimed to be sent |
+  /// | `pending`, `waiting` | `delivered`, `waiting`, `dead` | by the outcome of its delivery (`DeliveryOutcome`) |
+  /// | `waiting` | `pending` | the daemon ended while its request was on its way |
   /// | `pending`, `waiting` | `held` | it needs review: its fate is unknown for longer than the idempotency horizon |
   /// | `pending`, `waiting` | `dead` | it expired, its origin is no longer the account's, or its content is missing |
   /// | `pending`, `waiting` | `superseded` | a newer item with its `replaceKey` is enqueued |
   /// | `pending`, `waiting`, `held`, `dead` | `cancelled` | the user cancels it, or signs out with `outbox: "discard"` |
-  /// | `inFlight` | `delivered`, `waiting`, `dead` | by the outcome of its delivery (`DeliveryOutcome`) |
-  /// | `inFlight` | `pending` | it was not sent, or the daemon ended meanwhile |
   /// | `held`, `dead` | `pending` | the user retries it |
   ///
-  /// `delivered`, `cancelled` and `superseded` are final. A pending or waiting item of another user than the current one
-  /// is shown as `held` (`otherUser`) until its user is back; the state that is kept does not change.
+  /// `delivered`, `cancelled` and `superseded` are final. A pending or waiting item is shown as `inFlight` from the moment
+  /// that its request may have left until it is settled; one of another user than the current one is shown as `held`
+  /// (`otherUser`) until its user is back. The state that is kept does not change by either.
   package enum State: String, Hashable, Sendable, CaseIterable {
     case pending, inFlight, waiting, held, delivered, dead, cancelled, superseded
   }
@@ -72,11 +72,12 @@ package struct OutboxItem: Hashable, Sendable {
 }
 
 extension OutboxItem.State {
-  /// The states that may follow this one.
+  /// The states that are kept and may follow this one.
   package var transitions: Set<Self> {
     switch self {
-    case .pending, .waiting: [.inFlight, .held, .dead, .superseded, .cancelled]
-    case .inFlight: [.delivered, .waiting, .dead, .pending]
+    case .pending: [.waiting, .delivered, .held, .dead, .superseded, .cancelled]
+    case .waiting: [.pending, .delivered, .held, .dead, .superseded, .cancelled]
+    case .inFlight: []
     case .held, .dead: [.pending, .cancelled]
     case .delivered, .cancelled, .superseded: []
     }

@@ -4,7 +4,8 @@ internal import Synchronization
 
 /// Runs the outbox's transactions: requests that arrive during a commit go together into the next one, with one fsync.
 ///
-/// A commit that fails is rolled back whole, and each of its requests is tried alone: one bad request fails no other.
+/// A commit that fails is rolled back whole, and each of its requests is tried alone: one bad request fails no other. A
+/// request that may fail after it has written something has a savepoint of its own.
 final class GroupCommitter: Sendable {
   enum Purpose {
     /// The request lets the database grow: it fails while the reserve on the disk is used up.
@@ -45,16 +46,20 @@ final class GroupCommitter: Sendable {
   private let identity: OutboxFile.Identity?
   private let reserve: DiskReserve
   private let state = Mutex(State())
-  private let counters: Mutex<OutboxCounters>
+  /// As they are on disk; nil during a transaction, and after one that failed.
+  private let counters: Mutex<OutboxCounters?>
+  let claims: ClaimTable
+  private let observer: CommitObserver
   private let committed = Mutex(0)
 
   /// Transactions so far.
   var commits: Int { committed.withLock { $0 } }
 
   /// Opens the outbox's database, and allocates its reserve as far as there is room.
-  init(_ file: OutboxFile, reserve: DiskReserve) throws {
+  init(_ file: OutboxFile, reserve: DiskReserve, observer: CommitObserver) throws {
     self.file = file
     self.reserve = reserve
+    self.observer = observer
     database = try file.open()
     identity = file.identity
     counters = Mutex(
@@ -62,23 +67,31 @@ final class GroupCommitter: Sendable {
         try db.execute(sql: "PRAGMA wal_autocheckpoint = \(reserve.size / OutboxFile.pageSize)")
         return try OutboxCheck.soundCounters(db)
       })
+    claims = ClaimTable(try SentMarks.open(file.sentMarks, bootID: file.bootID))
+    // Claims of another process are ended by `recover`, which reads its marks before.
+    let hasClaims = try database.writeWithoutTransaction { db in
+      try Row.fetchOne(db, sql: OutboxQueries.everyClaim) != nil
+    }
+    if !hasClaims { claims.beginMarks() }
     _ = reserve.allocate()
   }
 
-  /// Returns once `body` is committed. It runs to its end when the task is cancelled.
+  /// Returns once `body` is committed. It runs to its end when the task is cancelled. `mayFailHalfway`: it may throw
+  /// though it has written something.
   func run<T: Sendable>(
-    _ purpose: Purpose = .completion, _ body: @escaping @Sendable (OutboxTransaction) throws -> T
+    _ purpose: Purpose = .completion, mayFailHalfway: Bool = false,
+    _ body: @escaping @Sendable (OutboxTransaction) throws -> T
   ) async throws(OutboxStoreFailure) -> T {
     let result: Result<T, OutboxStoreFailure> = await withCheckedContinuation { continuation in
       add(
         WriteRequest(purpose: purpose) { transaction in
           let changes = transaction.db.totalChangesCount
           do {
-            let value = try body(transaction)
+            let value = try mayFailHalfway ? transaction.savepoint { try body(transaction) } : body(transaction)
             return { continuation.resume(returning: .success(value)) }
           } catch let failure as OutboxStoreFailure {
             if case .broken = failure { throw failure }
-            guard transaction.db.totalChangesCount == changes else { throw PartlyWritten(failure: failure) }
+            guard mayFailHalfway || transaction.db.totalChangesCount == changes else { throw PartlyWritten(failure: failure) }
             return { continuation.resume(returning: .failure(failure)) }
           }
         } fail: { failure in
@@ -151,10 +164,41 @@ final class GroupCommitter: Sendable {
   }
 
   private func transaction(_ requests: [WriteRequest], in db: Database) throws -> [@Sendable () -> Void] {
-    let transaction = OutboxTransaction(db, counters.withLock { $0 })
+    let transaction = OutboxTransaction(db, try takeCounters(db), claims)
+    claims.open()
+    let completions: [@Sendable () -> Void]
+    let commit: OutboxCommit
+    do {
+      (completions, commit) = try run(requests, in: transaction)
+    } catch {
+      claims.undo()
+      claims.countsAreLost(of: transaction.effects.touched)
+      throw error
+    }
+    claims.keep()
+    counters.withLock { $0 = transaction.counters }
+    committed.withLock { $0 += 1 }
+    transaction.afterCommit.forEach { $0() }
+    observer(commit)
+    return completions
+  }
+
+  /// Nobody else holds the counters meanwhile, so that they are changed in place.
+  private func takeCounters(_ db: Database) throws -> OutboxCounters {
+    let known = counters.withLock { counters in
+      defer { counters = nil }
+      return counters
+    }
+    return try known ?? OutboxCounters(db)
+  }
+
+  private func run(
+    _ requests: [WriteRequest], in transaction: OutboxTransaction
+  ) throws -> ([@Sendable () -> Void], OutboxCommit) {
     var completions: [@Sendable () -> Void] = []
+    var commit = OutboxCommit()
     var isGrowing = false
-    try db.inTransaction(.immediate) {
+    try transaction.db.inTransaction(.immediate) {
       for request in requests {
         if request.purpose == .growth, let damage = state.withLock({ $0.damage }) {
           completions.append { request.fail(damage) }
@@ -165,15 +209,14 @@ final class GroupCommitter: Sendable {
           completions.append(try request.attempt(transaction))
         }
       }
-      try transaction.counters.write(to: db)
+      try transaction.counters.write(to: transaction.db)
+      if observer.isThere { commit = try transaction.commit() }
       if isGrowing, file.identity != identity { throw FileReplaced() }
       // The contents of the log must fit into the database when the disk is full, so the reserve is kept as large.
-      if isGrowing, !reserve.allocate(try file.unwritten(db)) { throw ReserveExceeded() }
+      if isGrowing, !reserve.allocate(try file.unwritten(transaction.db)) { throw ReserveExceeded() }
       return .commit
     }
-    counters.withLock { $0 = transaction.counters }
-    committed.withLock { $0 += 1 }
-    return completions
+    return (completions, commit)
   }
 
   private func failure(_ error: any Error) -> OutboxStoreFailure {

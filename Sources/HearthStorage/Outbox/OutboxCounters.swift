@@ -25,8 +25,6 @@ struct OutboxCounters: Sendable {
   private var ids: [Key: Int64] = [:]
   private var current: [AccountName: Int64] = [:]
   private(set) var lastPlace: Int64 = 0
-  /// The number of the latest totals since the start.
-  var lastTotals = 0
   private var changed: Set<Int64> = []
   private var isPlaceChanged = false
   /// Counts the items whose content is kept.

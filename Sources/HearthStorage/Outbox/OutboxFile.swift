@@ -2,18 +2,23 @@ internal import GRDB
 internal import Glibc
 internal import HearthCore
 
-/// The outbox's files: the database, its log, and the mark that says that the database may be damaged.
+/// The outbox's files: the database, its log, the marks of what was sent, and the mark that says that the database may be
+/// damaged.
 struct OutboxFile: Sendable {
   let path: String
+  /// Of this run of the system: see `SentMarks`.
+  let bootID: String
 
-  init(_ path: String) {
+  init(_ path: String, bootID: String = SentMarks.bootID()) {
     self.path = path
+    self.bootID = bootID
   }
 
   /// SQLite's default, in bytes.
   static let pageSize = 4096
 
   var reserve: String { path + "-reserve" }
+  var sentMarks: String { path + "-sent" }
   private var checkMark: String { path + "-suspect" }
 
   var needsCheck: Bool { access(checkMark, F_OK) == 0 }
@@ -120,10 +125,10 @@ struct OutboxFile: Sendable {
     }
   }
 
-  /// Moves the database and its log to a name beside it, and returns that name.
+  /// Moves the database and what belongs to it to a name beside it, and returns that name.
   func setAside(at now: Timestamp) throws(OutboxStoreFailure) -> String {
     let place = "\(path).broken-\(now.milliseconds)"
-    for suffix in ["-wal", "-shm", ""] where access(path + suffix, F_OK) == 0 {
+    for suffix in ["-wal", "-shm", "-sent", ""] where access(path + suffix, F_OK) == 0 {
       guard rename(path + suffix, place + suffix) == 0 else {
         throw .unavailable("The broken outbox \(path) cannot be set aside: \(String(cString: strerror(errno))).")
       }

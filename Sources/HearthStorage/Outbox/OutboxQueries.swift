@@ -2,7 +2,7 @@
 enum OutboxQueries {
   private static let columns = """
     n, id, owner, lane, position, state, reason, is_head, due_at, method, url, attempts, conflicts, created_at, \
-    not_before, expires_at, next_attempt_at, claimed_at, unknown_since, finished_at, last_status, last_error, \
+    not_before, expires_at, next_attempt_at, unknown_since, finished_at, last_status, last_error, \
     idempotency_key, bytes
     """
 
@@ -17,19 +17,16 @@ enum OutboxQueries {
     ORDER BY n DESC LIMIT 1
     """
   static let byReplaceKey = """
-    SELECT \(columns) FROM items WHERE owner = ? AND replace_key = ? AND state = ? AND lane IS ? LIMIT 1
+    SELECT \(columns) FROM items WHERE owner = ? AND replace_key = ? AND state = ? AND lane IS ?
     """
   static let byState = """
     SELECT \(columns) FROM items WHERE owner = ? AND state = ? AND position > ? ORDER BY position LIMIT ?
     """
-  static let byLane = """
-    SELECT \(columns) FROM items WHERE owner = ? AND lane = ? AND state = ? AND position > ? ORDER BY position LIMIT ?
-    """
   static let placesByState = """
-    SELECT position FROM items WHERE owner = ? AND state = ? AND position > ? ORDER BY position LIMIT ?
+    SELECT position, n FROM items WHERE owner = ? AND state = ? AND position > ? ORDER BY position LIMIT ?
     """
   static let placesByLane = """
-    SELECT position FROM items WHERE owner = ? AND lane = ? AND state = ? AND position > ? ORDER BY position LIMIT ?
+    SELECT position, n FROM items WHERE owner = ? AND lane = ? AND state = ? AND position > ? ORDER BY position LIMIT ?
     """
   static let firstOfLane = """
     SELECT n, position, is_head FROM items WHERE owner = ? AND lane = ? AND state = ? ORDER BY position LIMIT 1
@@ -41,22 +38,40 @@ enum OutboxQueries {
     SELECT \(columns) FROM items WHERE owner = ? AND lane = ? AND state = 0 AND position > ? AND position < ?
     ORDER BY position LIMIT ?
     """
+  /// The active items of a claimed window of a lane.
+  static let window = """
+    SELECT \(columns) FROM items WHERE owner = ? AND lane = ? AND state = ? AND position >= ? AND position <= ?
+    ORDER BY position
+    """
   static let oldest = """
-    SELECT created_at FROM items WHERE owner = ? AND state = ? ORDER BY position LIMIT 1
+    SELECT n, created_at FROM items WHERE owner = ? AND state = ? ORDER BY position
     """
 
   static let nextOrigin = "SELECT min(origin) FROM items WHERE owner = ? AND is_head = 1 AND origin > ?"
+  /// The last parameter is 1 where items that got no response are found too.
+  private static let isWanted = "(? OR last_status IS NOT NULL OR unknown_since IS NULL)"
   static let fresh = """
-    SELECT \(columns) FROM items WHERE owner = ? AND origin = ? AND (lane IS NULL) = ? AND is_head = 1 AND due_at = 0 AND n > ?
+    SELECT \(columns) FROM items
+    WHERE owner = ? AND origin = ? AND (lane IS NULL) = ? AND is_head = 1 AND due_at = 0 AND n > ? AND \(isWanted)
     ORDER BY n LIMIT ?
     """
   static let due = """
     SELECT \(columns) FROM items
     WHERE owner = ? AND origin = ? AND (lane IS NULL) = ? AND is_head = 1 AND (due_at, n) > (?, ?) AND due_at <= ?
+      AND \(isWanted)
     ORDER BY due_at, n LIMIT ?
     """
+  /// A bare parameter would be compared with the condition of a partial index, for which SQLite prepares the statement
+  /// anew with each value.
   static let nextDue = """
-    SELECT min(due_at) FROM items WHERE owner = ? AND origin = ? AND (lane IS NULL) = ? AND is_head = 1 AND due_at > ?
+    SELECT min(due_at) FROM items
+    WHERE owner = ? AND origin = ? AND (lane IS NULL) = ? AND is_head = 1 AND due_at > ? + 0
+    """
+  /// A head that is due and got no response when it was sent last.
+  static let unanswered = """
+    SELECT n FROM items INDEXED BY items_unknown
+    WHERE owner = ? AND unknown_since IS NOT NULL AND state < 3 AND is_head = 1 AND last_status IS NULL AND due_at <= ?
+    LIMIT 1
     """
   private static let isRetrying = "is_head = 1 AND due_at > 0 AND (not_before IS NULL OR not_before < due_at)"
   static let retrying = """
@@ -76,12 +91,18 @@ enum OutboxQueries {
     UPDATE items INDEXED BY items_retrying SET due_at = ?1, next_attempt_at = ?1
     WHERE owner = ?2 AND origin = ?3 AND \(isRetrying) AND due_at > ?1
     """
+  /// The times of their requests whose fate is unknown.
+  static let shiftUnknown = """
+    UPDATE items INDEXED BY items_unknown SET unknown_since = max(unknown_since + ?1, 1)
+    WHERE unknown_since IS NOT NULL AND state < 3
+    """
+  static let shiftClaims = "UPDATE claims SET claimed_at = max(claimed_at + ?1, 1)"
   static let expired = """
     SELECT \(columns) FROM items
     WHERE expires_at IS NOT NULL AND state <> 1 AND state < 3 AND expires_at <= ? ORDER BY expires_at LIMIT ?
     """
-  static let nextExpiry = """
-    SELECT min(expires_at) FROM items WHERE expires_at IS NOT NULL AND state <> 1 AND state < 3
+  static let expiring = """
+    SELECT n, expires_at FROM items WHERE expires_at IS NOT NULL AND state <> 1 AND state < 3 ORDER BY expires_at
     """
   static let finished = """
     SELECT \(columns) FROM items
@@ -94,9 +115,8 @@ enum OutboxQueries {
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?)
     """
   static let insertContent = "INSERT INTO contents (item, headers, body) VALUES (?, ?, ?)"
-  static let claim = "UPDATE items SET state = 1, is_head = 0, claimed_at = ?, next_attempt_at = NULL WHERE n = ?"
   static let deliver = """
-    UPDATE items SET state = 4, is_head = 0, attempts = ?, finished_at = ?, last_status = ?,
+    UPDATE items SET state = 4, attempts = ?, next_attempt_at = NULL, finished_at = ?, last_status = ?,
       last_error = NULL WHERE n = ?
     """
   static let update = """
@@ -108,11 +128,18 @@ enum OutboxQueries {
   static let delete = "DELETE FROM items WHERE n = ?"
   static let deleteContent = "DELETE FROM contents WHERE item = ?"
 
-  /// All statements but `every`, for the test of their query plans.
+  static let claim = """
+    INSERT INTO claims (epoch, owner, lane, head, first, last, claimed_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+    """
+  static let everyClaim = "SELECT epoch, owner, lane, head, first, last, claimed_at FROM claims ORDER BY epoch"
+  static let cutClaim = "UPDATE claims SET last = ? WHERE epoch = ?"
+  static let moveClaim = "UPDATE claims SET owner = ? WHERE epoch = ?"
+  static let endClaim = "DELETE FROM claims WHERE epoch = ?"
+
+  /// All statements on items but `every`, for the test of their query plans.
   static let all = [
-    byNumber, byID, content, byKey, byReplaceKey, byState, byLane, placesByState, placesByLane, firstOfLane,
-    placeInLane, followers, oldest,
-    nextOrigin, fresh, due, nextDue, retrying, shift, free, cap, expired, nextExpiry, finished, insert, insertContent,
-    claim, deliver, update, setHead, delete, deleteContent,
+    byNumber, byID, content, byKey, byReplaceKey, byState, placesByState, placesByLane, firstOfLane, placeInLane,
+    followers, window, oldest, nextOrigin, fresh, due, nextDue, unanswered, retrying, shift, free, cap, shiftUnknown, expired,
+    expiring, finished, insert, insertContent, deliver, update, setHead, delete, deleteContent,
   ]
 }

@@ -17,6 +17,7 @@ enum OutboxSchema {
     migrator.registerMigration("3") { db in
       try db.execute(sql: readyByKind)
     }
+    migrator.registerMigration("4", migrate: separateClaims)
     return migrator
   }
 
@@ -36,7 +37,7 @@ enum OutboxSchema {
     let applied = try migrator.appliedIdentifiers(db)
     let indexes = try Row.fetchOne(db, sql: "SELECT 1 FROM sqlite_schema WHERE name = 'items_retrying'")
     return try hasUnreadableList(db) || applied.contains("1") != db.tableExists("owners")
-      || applied.contains("2") != (indexes != nil)
+      || applied.contains("2") != (indexes != nil) || applied.contains("4") != db.tableExists("claims")
   }
 
   /// An owner is an account and a subject of it (NULL: nobody was known), with the counts of its items by state.
@@ -82,6 +83,43 @@ enum OutboxSchema {
     DROP INDEX items_ready;
     CREATE INDEX items_ready ON items (owner, origin, (lane IS NULL), due_at) WHERE is_head = 1;
     """
+
+  /// A claim holds the head of a lane and what follows it up to a position, or one unordered item (no lane).
+  private static let claims = """
+    CREATE TABLE claims (
+      epoch INTEGER PRIMARY KEY, owner INTEGER NOT NULL, lane TEXT, head INTEGER NOT NULL,
+      first INTEGER NOT NULL, last INTEGER NOT NULL, claimed_at INTEGER NOT NULL
+    );
+    CREATE INDEX items_unknown ON items (owner) WHERE unknown_since IS NOT NULL AND state < 3;
+    """
+
+  /// Until then a claimed item was in flight, whether its request had left or not: all of them may have left.
+  static func separateClaims(_ db: Database) throws {
+    try db.execute(sql: claims)
+    let lanes = try Row.fetchAll(
+      db,
+      sql: """
+        SELECT DISTINCT owner, lane FROM items
+        WHERE owner IN (SELECT id FROM owners) AND state = 1 AND lane IS NOT NULL
+        """)
+    try db.execute(
+      sql: """
+        UPDATE items SET state = 0, is_head = (lane IS NULL), due_at = 0, next_attempt_at = NULL,
+          unknown_since = coalesce(unknown_since, claimed_at, created_at), last_error = ? WHERE state = 1
+        """, arguments: [ItemProgress.lostError])
+    try db.execute(sql: "UPDATE owners SET pending = pending + in_flight, in_flight = 0")
+    for row in lanes {
+      let lane: StatementArguments = [try row.number(0), try row.name(1)]
+      try db.execute(
+        sql: "UPDATE items SET is_head = 0 WHERE owner = ? AND lane = ? AND state IN (0, 2) AND is_head = 1",
+        arguments: lane)
+      try db.execute(
+        sql: """
+          UPDATE items SET is_head = 1 WHERE n = (
+            SELECT n FROM items WHERE owner = ? AND lane = ? AND state IN (0, 2) ORDER BY position LIMIT 1)
+          """, arguments: lane)
+    }
+  }
 }
 
 extension OutboxItem.State {

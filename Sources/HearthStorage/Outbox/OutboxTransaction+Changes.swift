@@ -2,40 +2,60 @@ internal import GRDB
 internal import HearthCore
 
 extension OutboxTransaction {
-  /// Items that were in flight when the process ended are pending again. Their requests may have been carried out.
+  /// Ends the claims of the process before. Of what they held, the items whose requests may have left are pending with
+  /// an unknown fate.
   func recover(at now: Timestamp) throws {
-    for owner in counters.owners.values where owner.counts[OutboxItem.State.inFlight.number] > 0 {
-      let items = try rows(OutboxQueries.byState, [owner.id, OutboxItem.State.inFlight.number, 0, -1])
-      for var item in items {
-        item.state = .pending
-        item.isHead = item.lane == nil
-        item.dueAt = 0
-        item.unknownSince = item.unknownSince ?? item.claimedAt ?? now
-        item.lastError = "The daemon ended while the request was on its way."
-        try write(item, was: .inFlight)
+    let marks = claims.marks()
+    claims.endAll()
+    let left = try Row.fetchAll(try db.cachedStatement(sql: OutboxQueries.everyClaim)).map(StoredClaim.init)
+    for claim in left {
+      // Without a mark of this boot each of the claim's requests may have left.
+      let last = min(claim.last, marks.map { $0[claim.epoch] ?? 0 } ?? .max)
+      for var item in try items(of: claim) where item.position <= last {
+        let old = item.progress.state
+        item.progress.lost(since: claim.claimedAt)
+        try write(item, was: old)
       }
-      for item in items {
-        guard let lane = item.lane else { continue }
-        try promote(owner.id, lane)
+      try execute(OutboxQueries.endClaim, [claim.epoch])
+    }
+    for claim in left {
+      if let lane = claim.lane { try promote(claim.owner, lane) } else {
+        for item in try items(of: claim) { try execute(OutboxQueries.setHead, [true, item.number]) }
       }
     }
     for owner in counters.owners.keys {
       for origin in try origins(of: owner) { try execute(OutboxQueries.free, [owner, origin, now.milliseconds]) }
     }
     try shiftSchedule(shift: .zero, at: now)
+    effects.touched.formUnion(counters.owners.keys)
+    for owner in counters.owners.keys { noteReady(owner) }
+    afterCommit.append { [claims] in claims.beginMarks() }
+  }
+
+  /// Notes that an owner's items can be claimed, where there are any.
+  private func noteReady(_ owner: Int64) {
+    guard let counts = counters.owners[owner]?.counts else { return }
+    if counts[OutboxItem.State.pending.number] + counts[OutboxItem.State.waiting.number] > 0 { becameReady(owner, .all) }
+  }
+
+  /// The items of a claim that are not settled.
+  private func items(of claim: StoredClaim) throws -> [StoredItem] {
+    guard let lane = claim.lane else {
+      return try rows(OutboxQueries.byNumber, [claim.head]).filter(\.progress.state.isActive)
+    }
+    return try [OutboxItem.State.pending, .waiting].flatMap { state in
+      try rows(OutboxQueries.window, [claim.owner, lane, state.number, claim.first, claim.last])
+    }
   }
 
   // MARK: - Changes that a person asks for
 
-  func change(
-    _ id: String, _ change: OutboxChange, releasing released: [FinishedDelivery], at now: Timestamp
-  ) throws -> OutboxItem {
-    _ = try finish(released, at: now)
+  func change(_ id: String, _ change: OutboxChange, at now: Timestamp) throws -> OutboxItem {
     guard let item = try row(OutboxQueries.byID, [id]) else { throw OutboxStoreFailure.unknownItem }
-    guard try apply(change, to: item, at: now), let changed = try row(OutboxQueries.byNumber, [item.number]) else {
-      throw OutboxStoreFailure.invalidState(try item.item(in: counters).state)
+    guard let changed = try apply(change, to: item, at: now) else {
+      throw OutboxStoreFailure.invalidState(try shown(item).state)
     }
-    return try changed.item(in: counters)
+    return try shown(changed)
   }
 
   func changeAll(
@@ -44,38 +64,35 @@ extension OutboxTransaction {
     var count = 0
     for owner in counters.owners.values where owner.account == account && count < limit {
       if counters.isOtherUser(owner), state == .pending || state == .waiting { continue }
-      for item in try rows(OutboxQueries.byState, [owner.id, state.number, 0, limit - count]) {
-        if try apply(change, to: item, at: now) { count += 1 }
+      // Those that have begun are shown in another state, and are not changed.
+      let most = limit - count + claims.begunCounts(of: owner.id).all
+      for item in try rows(OutboxQueries.byState, [owner.id, state.number, 0, most]) where count < limit {
+        if try apply(change, to: item, at: now) != nil { count += 1 }
       }
     }
     return count
   }
 
-  private func apply(_ change: OutboxChange, to item: StoredItem, at now: Timestamp) throws -> Bool {
+  /// Returns the item as it is now; nil where it cannot be changed so. `always`: also where its request may have left.
+  private func apply(
+    _ change: OutboxChange, to item: StoredItem, at now: Timestamp, always: Bool = false
+  ) throws -> StoredItem? {
     var item = item
-    let old = item.state
+    let old = item.progress.state
     switch change {
     case .cancel:
-      guard old.mayBeCancelled else { return false }
-      item.state = .cancelled
-      item.reason = nil
+      guard item.progress.cancel(at: now), try revoke(item, always: always) else { return nil }
       item.isHead = false
-      item.nextAttemptAt = nil
-      item.finishedAt = now
-      try write(item, was: old)
+      try publish(item, was: old)
       if let lane = item.lane { try promote(item.owner, lane) }
     case .retry:
-      guard old == .dead || old == .held else { return false }
-      item.state = .pending
-      item.reason = nil
+      guard item.progress.retry() else { return nil }
       item.position = counters.nextPlace()
       item.isHead = try item.lane.map { try !isLaneBusy(item.owner, $0) } ?? true
-      item.dueAt = 0
-      (item.attempts, item.conflicts) = (0, 0)
-      (item.unknownSince, item.notBefore, item.expiresAt, item.finishedAt) = (nil, nil, nil, nil)
-      try write(item, was: old)
+      try publish(item, was: old)
+      if item.isHead { becameReady(item.owner, item.lane == nil ? .unordered : .lanes) }
     }
-    return true
+    return item
   }
 
   func purge(_ account: AccountName, of subject: Subject?, limit: Int, at now: Timestamp) throws -> Int {
@@ -83,7 +100,7 @@ extension OutboxTransaction {
     var count = 0
     for state in [OutboxItem.State.pending, .waiting, .held] where count < limit {
       for item in try rows(OutboxQueries.byState, [owner, state.number, 0, limit - count]) {
-        if try apply(.cancel, to: item, at: now) { count += 1 }
+        if try apply(.cancel, to: item, at: now, always: true) != nil { count += 1 }
       }
     }
     return count
@@ -99,11 +116,9 @@ extension OutboxTransaction {
         {
           for var item in items {
             after = item.dueAt
-            let dueAt = max(item.notBefore ?? now, now)
-            guard dueAt.milliseconds < item.dueAt else { continue }
-            item.dueAt = dueAt.milliseconds
-            item.nextAttemptAt = dueAt
-            try write(item, was: item.state)
+            guard item.progress.retryNow(at: now) else { continue }
+            try write(item, was: item.progress.state)
+            becameReady(owner.id, item.lane == nil ? .unordered : .lanes)
             count += 1
           }
         }
@@ -120,6 +135,9 @@ extension OutboxTransaction {
         try execute(OutboxQueries.cap, [longest, owner, origin])
       }
     }
+    guard shift != .zero else { return }
+    try execute(OutboxQueries.shiftUnknown, [shift.wholeMilliseconds])
+    try execute(OutboxQueries.shiftClaims, [shift.wholeMilliseconds])
   }
 
   // MARK: - Owners
@@ -137,54 +155,87 @@ extension OutboxTransaction {
       }
     }
     let owner = try counters.madeOwner(account, subject, in: db)
-    return OutboxBinding(isDone: isDone, holdsOthers: counters.makeCurrent(owner))
+    let holdsOthers = counters.makeCurrent(owner)
+    // Whose items are held may have changed for all users of the account.
+    effects.touched.formUnion(counters.owners.values.lazy.filter { $0.account == account }.map(\.id))
+    noteReady(owner)
+    return OutboxBinding(isDone: isDone, holdsOthers: holdsOthers)
   }
 
   /// Moves items that were made under another name, or while no user was known, to their owner. They keep their
-  /// positions.
+  /// positions. Of what is claimed, only what is in flight stays so.
   private func merge(_ former: Int64, into owner: Int64, limit: Int) throws -> Bool {
     var left = limit
     for state in OutboxItem.State.byNumber where state != .inFlight && left > 0 {
       let items = try rows(OutboxQueries.byState, [former, state.number, 0, left])
       left -= items.count
-      for var item in items {
-        let oldHead = try state.isActive ? item.lane.flatMap { try first(owner, $0) } : nil
-        if let oldHead, oldHead.isHead { try execute(OutboxQueries.setHead, [false, oldHead.number]) }
-        item.owner = owner
-        if item.lane != nil { item.isHead = false }
-        try write(item, was: state)
-        counters.removed(state, bytes: item.bytes, of: former)
-        counters.added(state, bytes: item.bytes, createdAt: item.createdAt, to: owner)
-        if state.isActive, let lane = item.lane {
-          try promote(owner, lane)
-          try promote(former, lane)
-        }
-      }
+      for item in items where try !mergeClaim(of: item, into: owner) { try merge(item, into: owner) }
     }
     return left > 0
   }
 
-  // MARK: - Housekeeping
+  /// Moves the items of a claim together, so that a crash finds them by its window. Returns false where the item is in
+  /// no claim.
+  private func mergeClaim(of item: StoredItem, into owner: Int64) throws -> Bool {
+    // It may have been moved with the claim of an item before it.
+    guard try row(OutboxQueries.byNumber, [item.number])?.owner == item.owner else { return true }
+    guard let epoch = claims.claim(holding: item.number)?.epoch, let before = claims.move(epoch, to: owner) else {
+      return false
+    }
+    if let last = before.items.last(where: \.hasBegun) {
+      try execute(OutboxQueries.moveClaim, [owner, epoch])
+      try execute(OutboxQueries.cutClaim, [last.position, epoch])
+    } else {
+      try execute(OutboxQueries.endClaim, [epoch])
+    }
+    for claimed in before.items {
+      guard var item = try row(OutboxQueries.byNumber, [claimed.number]) else { continue }
+      if item.lane == nil { item.isHead = !claimed.hasBegun }
+      try merge(item, into: owner)
+    }
+    return true
+  }
 
-  func expire(limit: Int, at now: Timestamp) throws -> [OutboxItem] {
-    try rows(OutboxQueries.expired, [now.milliseconds, limit]).map { item in
-      try leaveLane(item, .expired, at: now).item(in: counters)
+  private func merge(_ item: StoredItem, into owner: Int64) throws {
+    var item = item
+    let (former, state) = (item.owner, item.progress.state)
+    let oldHead = try state.isActive ? item.lane.flatMap { try first(owner, $0) } : nil
+    if let oldHead, oldHead.isHead { try execute(OutboxQueries.setHead, [false, oldHead.number]) }
+    item.owner = owner
+    if item.lane != nil { item.isHead = false }
+    try write(item, was: state)
+    counters.removed(state, bytes: item.bytes, of: former)
+    counters.added(state, bytes: item.bytes, createdAt: item.createdAt, to: owner)
+    if state.isActive, let lane = item.lane {
+      try promote(owner, lane)
+      try promote(former, lane)
     }
   }
 
-  func prune(keeping settings: OutboxSettings, limit: Int, at now: Timestamp) throws -> Bool {
+  // MARK: - Housekeeping
+
+  func expire(limit: Int, at now: Timestamp) throws -> Timestamp? {
+    var left = limit
+    for item in try rows(OutboxQueries.expired, [now.milliseconds, limit + claims.begunCount]) where left > 0 {
+      if try leaveLane(item, .expired, at: now) { left -= 1 }
+    }
+    return try nextExpiry()
+  }
+
+  func prune(keeping settings: OutboxSettings, limit: Int, at now: Timestamp?) throws -> Bool {
     var left = limit
     for state in [OutboxItem.State.delivered, .cancelled, .superseded, .dead] where left > 0 {
       let isDead = state == .dead
       let kept = isDead ? settings.keepDead : settings.keepDelivered
       let count = counters.owners.values.reduce(0) { $0 + $1.counts[state.number] }
       let isTooMany = !isDead && count > settings.maxItems
-      let before = isTooMany ? Timestamp.distantFuture : now - kept
+      guard let before = isTooMany ? .distantFuture : now.map({ $0 - kept }) else { continue }
       let most = isTooMany ? min(left, count - settings.maxItems) : left
       for item in try rows(OutboxQueries.finished, [state.number, before.milliseconds, most]) {
         try execute(OutboxQueries.delete, [item.number])
         if isDead { try execute(OutboxQueries.deleteContent, [item.number]) }
         counters.removed(state, bytes: item.bytes, of: item.owner)
+        effects.touched.insert(item.owner)
         left -= 1
       }
     }

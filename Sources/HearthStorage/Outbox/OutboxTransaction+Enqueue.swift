@@ -4,11 +4,10 @@ internal import GRDB
 internal import HearthCore
 
 extension OutboxTransaction {
-  func enqueue(_ items: [NewOutboxItem], within settings: OutboxSettings, at now: Timestamp) throws -> (
-    receipts: [OutboxReceipt], totals: OutboxTotals
-  ) {
-    let receipts = try items.enumerated().map { try enqueue($1, place: $0, within: settings, at: now) }
-    return (receipts, try totals())
+  func enqueue(
+    _ items: [NewOutboxItem], within settings: OutboxSettings, at now: Timestamp
+  ) throws -> [OutboxReceipt] {
+    try items.enumerated().map { try enqueue($1, place: $0, within: settings, at: now) }
   }
 
   private func enqueue(
@@ -19,27 +18,30 @@ extension OutboxTransaction {
     let digest = draft.idempotencyKey.map { _ in Self.digest(draft, new.url) }
     if let known, let key = draft.idempotencyKey, let digest, let (item, kept) = try keyed(known, key) {
       guard kept == digest else { throw OutboxStoreFailure.keyConflict(at: place) }
-      return OutboxReceipt(item: try item.item(in: counters), isDuplicate: true)
+      return OutboxReceipt(item: try shown(item), isDuplicate: true)
     }
     let bytes = draft.body.count + draft.headers.reduce(0) { $0 + $1.byteCount }
     let lane = draft.isUnordered ? nil : draft.lane
-    let older = try known.flatMap { owner in try draft.replaceKey.flatMap { try replaced(owner, $0, lane) } }
-    guard counters.keptItems - (older == nil ? 0 : 1) < settings.maxItems,
-      counters.keptBytes - (older?.bytes ?? 0) + bytes <= settings.maxBytes
-    else { throw OutboxStoreFailure.full }
+    var older: StoredItem?
+    repeat {
+      older = try known.flatMap { owner in try draft.replaceKey.flatMap { try replaced(owner, $0, lane) } }
+      guard counters.keptItems - (older == nil ? 0 : 1) < settings.maxItems,
+        counters.keptBytes - (older?.bytes ?? 0) + bytes <= settings.maxBytes
+      else { throw OutboxStoreFailure.full }
+      // Its request may leave just now.
+    } while try older.map { try !revoke($0) } ?? false
 
     let owner = try counters.madeOwner(draft.account, new.subject, in: db)
     let isHead = try older?.isHead ?? lane.map { try !isLaneBusy(owner, $0) } ?? true
     let position = older?.position ?? counters.nextPlace()
     if let older { try supersede(older, at: now) }
-    let waitsUntil = draft.notBefore.flatMap { $0 > now ? $0 : nil }
-    let state: OutboxItem.State = waitsUntil == nil ? .pending : .waiting
+    let progress = ItemProgress(notBefore: draft.notBefore, expiresAt: draft.expiresAt, at: now)
     try execute(
       OutboxQueries.insert,
       [
-        new.id, owner, lane, position, state.number, isHead, waitsUntil?.milliseconds ?? 0, draft.method,
-        new.url.description, new.url.origin.description, now.milliseconds, draft.notBefore?.milliseconds,
-        draft.expiresAt?.milliseconds, waitsUntil?.milliseconds, draft.idempotencyKey ?? new.id, digest,
+        new.id, owner, lane, position, progress.state.number, isHead, progress.dueAt?.milliseconds ?? 0, draft.method,
+        new.url.description, new.url.origin.description, now.milliseconds, progress.notBefore?.milliseconds,
+        progress.expiresAt?.milliseconds, progress.nextAttemptAt?.milliseconds, draft.idempotencyKey ?? new.id, digest,
         draft.replaceKey, bytes,
       ])
     try execute(
@@ -49,11 +51,16 @@ extension OutboxTransaction {
         // An empty body is stored as NULL: SQLite reads a null pointer as that anyway.
         draft.body.isEmpty ? nil : Data(draft.body),
       ])
-    counters.added(state, bytes: bytes, createdAt: now, to: owner)
+    counters.added(progress.state, bytes: bytes, createdAt: now, to: owner)
+    effects.touched.insert(owner)
+    if isHead { becameReady(owner, lane == nil ? .unordered : .lanes) }
+    // The claim on the item that was replaced may have ended.
+    if !isHead, older != nil, let lane { try promote(owner, lane) }
     let item = OutboxItem(
       id: new.id, account: draft.account, subject: new.subject, lane: lane, method: draft.method,
-      url: new.url.description, state: state, createdAt: now, nextAttemptAt: waitsUntil,
+      url: new.url.description, state: progress.state, createdAt: now, nextAttemptAt: progress.nextAttemptAt,
       idempotencyKey: draft.idempotencyKey ?? new.id, bytes: bytes)
+    effects.changes.append(.enqueued(item))
     return OutboxReceipt(item: item, isDuplicate: false)
   }
 
@@ -65,23 +72,23 @@ extension OutboxTransaction {
     }
   }
 
-  /// The item that a newer one with the same `replaceKey` replaces: a pending or waiting one of the same lane.
+  /// The item that a newer one with the same `replaceKey` replaces: a pending or waiting one of the same lane whose
+  /// request has not left.
   private func replaced(_ owner: Int64, _ key: String, _ lane: String?) throws -> StoredItem? {
     for state in [OutboxItem.State.pending, .waiting] {
-      if let item = try row(OutboxQueries.byReplaceKey, [owner, key, state.number, lane]) { return item }
+      let items = try rows(OutboxQueries.byReplaceKey, [owner, key, state.number, lane])
+      if let item = items.first(where: { !claims.isBegun($0.number) }) { return item }
     }
     return nil
   }
 
   private func supersede(_ item: StoredItem, at now: Timestamp) throws {
     var item = item
-    let old = item.state
-    item.state = .superseded
+    let old = item.progress.state
+    item.progress.supersede(at: now)
     item.isHead = false
     item.position = counters.nextPlace()
-    item.nextAttemptAt = nil
-    item.finishedAt = now
-    try write(item, was: old)
+    try publish(item, was: old)
   }
 
   /// The SHA-256 of an item's content, each part behind its length, so that no two contents give the same bytes. Neither

@@ -1,14 +1,62 @@
 internal import GRDB
 internal import HearthCore
 
-/// The outbox within one transaction: its rows, and the counters that change with them.
+/// The outbox within one transaction: its rows, the counters and claims that change with them, and what is told of it.
 final class OutboxTransaction {
   let db: Database
+  let claims: ClaimTable
   var counters: OutboxCounters
+  var effects = Effects()
+  /// To be called once the transaction is durable.
+  var afterCommit: [@Sendable () -> Void] = []
 
-  init(_ db: Database, _ counters: OutboxCounters) {
+  /// What those who observe the outbox are told of the transaction.
+  struct Effects {
+    var changes: [OutboxCommit.Change] = []
+    /// The owners whose counts have changed.
+    var touched: Set<Int64> = []
+    /// The owners of items that became heads, with their kinds.
+    var ready: [Int64: OutboxKinds] = [:]
+  }
+
+  init(_ db: Database, _ counters: consuming OutboxCounters, _ claims: ClaimTable) {
     self.db = db
     self.counters = counters
+    self.claims = claims
+  }
+
+  /// Runs a part of the transaction; where it throws, what it has written is undone and the transaction can go on.
+  func savepoint<T>(_ body: () throws -> T) throws -> T {
+    let (counters, effects) = (counters, effects)
+    claims.open()
+    do {
+      var value: T?
+      try db.inSavepoint {
+        value = try body()
+        return .commit
+      }
+      claims.keep()
+      return value!
+    } catch {
+      claims.undo()
+      (self.counters, self.effects) = (counters, effects)
+      throw error
+    }
+  }
+
+  /// What those who observe the outbox are told of this transaction.
+  func commit() throws -> OutboxCommit {
+    var commit = OutboxCommit()
+    claims.countsAreRead(of: effects.touched)
+    commit.changes = effects.changes
+    for account in Set(effects.touched.compactMap { counters.owners[$0]?.account }) {
+      commit.stats[account] = try stats(of: account)
+    }
+    for (id, kinds) in effects.ready {
+      guard let owner = counters.owners[id], !counters.isOtherUser(owner) else { continue }
+      commit.ready[owner.account, default: []].formUnion(kinds)
+    }
+    return commit
   }
 
   // MARK: - Rows
@@ -34,136 +82,131 @@ final class OutboxTransaction {
 
   /// Writes a row back, and brings the counters and the content in step with its new state.
   func write(_ item: StoredItem, was old: OutboxItem.State) throws {
+    let progress = item.progress
     try execute(
       OutboxQueries.update,
       [
-        item.owner, item.position, item.state.number, item.reason?.rawValue, item.isHead, item.dueAt, item.attempts,
-        item.conflicts, item.notBefore?.milliseconds, item.expiresAt?.milliseconds, item.nextAttemptAt?.milliseconds,
-        item.unknownSince?.milliseconds, item.finishedAt?.milliseconds, item.lastStatus, item.lastError, item.number,
+        item.owner, item.position, progress.state.number, progress.reason?.rawValue, item.isHead, item.dueAt,
+        progress.attempts, progress.conflicts, progress.notBefore?.milliseconds, progress.expiresAt?.milliseconds,
+        progress.nextAttemptAt?.milliseconds, progress.unknownSince?.milliseconds, progress.finishedAt?.milliseconds,
+        progress.lastStatus, progress.lastError, item.number,
       ])
-    if old != item.state {
-      counters.moved(old, item.state, bytes: item.bytes, of: item.owner)
-      if old.keepsContent, !item.state.keepsContent {
+    effects.touched.insert(item.owner)
+    if old != progress.state {
+      counters.moved(old, progress.state, bytes: item.bytes, of: item.owner)
+      if old.keepsContent, !progress.state.keepsContent {
         try execute(OutboxQueries.deleteContent, [item.number])
       }
     }
   }
 
+  /// The same for a change that observers are told of.
+  func publish(_ item: StoredItem, was old: OutboxItem.State) throws {
+    try write(item, was: old)
+    effects.changes.append(.changed(try shown(item)))
+  }
+
+  /// The item as it is shown: in flight once it has begun to be sent, and held where it is another user's than the
+  /// current one.
+  func shown(_ item: StoredItem) throws -> OutboxItem {
+    try shown(item, hasBegun: item.progress.state.isActive && claims.isBegun(item.number))
+  }
+
+  func shown(_ item: StoredItem, hasBegun: Bool) throws -> OutboxItem {
+    guard let owner = counters.owners[item.owner] else {
+      throw OutboxStoreFailure.broken("Item \(item.id) has no owner.")
+    }
+    let progress = item.progress
+    let isOtherUsers = progress.state.isActive && !hasBegun && counters.isOtherUser(owner)
+    return OutboxItem(
+      id: item.id, account: owner.account, subject: owner.subject, lane: item.lane, method: item.method, url: item.url,
+      state: hasBegun ? .inFlight : isOtherUsers ? .held : progress.state,
+      reason: isOtherUsers ? .otherUser : progress.reason, attempts: progress.attempts, createdAt: item.createdAt,
+      nextAttemptAt: isOtherUsers || hasBegun ? nil : progress.nextAttemptAt, lastStatus: progress.lastStatus,
+      lastError: progress.lastError, idempotencyKey: item.idempotencyKey, bytes: item.bytes)
+  }
+
   // MARK: - Lanes
 
-  func isLaneBusy(_ owner: Int64, _ lane: String) throws -> Bool {
-    for state in [0, 1, 2] where try number(OutboxQueries.firstOfLane, [owner, lane, state]) != nil { return true }
-    return false
-  }
-
   /// The first active item of a lane.
-  func first(_ owner: Int64, _ lane: String) throws -> (number: Int64, state: Int, isHead: Bool)? {
-    var first: (number: Int64, position: Int64, state: Int, isHead: Bool)?
-    for state in [0, 1, 2] {
+  func first(_ owner: Int64, _ lane: String) throws -> (number: Int64, isHead: Bool)? {
+    var first: (number: Int64, position: Int64, isHead: Bool)?
+    for state in [OutboxItem.State.pending, .waiting] {
       let statement = try db.cachedStatement(sql: OutboxQueries.firstOfLane)
-      guard let row = try Row.fetchOne(statement, arguments: [owner, lane, state]) else { continue }
+      guard let row = try Row.fetchOne(statement, arguments: [owner, lane, state.number]) else { continue }
       let position = try row.number(1)
-      if position < first?.position ?? .max { first = (try row.number(0), position, state, try row.number(2) != 0) }
+      if position < first?.position ?? .max { first = (try row.number(0), position, try row.number(2) != 0) }
     }
-    return first.map { ($0.number, $0.state, $0.isHead) }
+    return first.map { ($0.number, $0.isHead) }
   }
 
-  /// Makes the first active item of a lane its head, unless it is in flight.
-  func promote(_ owner: Int64, _ lane: String) throws {
-    guard let first = try first(owner, lane), first.state != 1, !first.isHead else { return }
+  /// Whether a new item of the lane stands behind another.
+  func isLaneBusy(_ owner: Int64, _ lane: String) throws -> Bool {
+    if claims.isClaimed(owner, lane) { return true }
+    return try first(owner, lane) != nil
+  }
+
+  /// Makes the first active item of a lane its head, unless the lane is claimed. `isDemanded`: by the scan of a demand,
+  /// which tells its caller by itself that there is more.
+  func promote(_ owner: Int64, _ lane: String, isDemanded: Bool = false) throws {
+    guard !claims.isClaimed(owner, lane), let first = try first(owner, lane), !first.isHead else { return }
     try execute(OutboxQueries.setHead, [true, first.number])
+    if !isDemanded { becameReady(owner, .lanes) }
   }
 
-  // MARK: - Reading
-
-  func stats(of account: AccountName?) throws -> OutboxStats {
-    let owners = counters.owners.values.filter { account == nil || $0.account == account }
-    return try owners.reduce(OutboxStats()) { $0.adding(try stats(of: $1)) }
+  func becameReady(_ owner: Int64, _ kinds: OutboxKinds) {
+    effects.ready[owner, default: []].formUnion(kinds)
   }
 
-  /// The counts as they are now, under the next number. The caller has to publish them: numbers without a gap order the
-  /// events.
-  func totals() throws -> OutboxTotals {
-    counters.lastTotals += 1
-    var totals = OutboxTotals()
-    totals.number = counters.lastTotals
-    for owner in counters.owners.values {
-      totals.accounts[owner.account] = (totals.accounts[owner.account] ?? OutboxStats()).adding(try stats(of: owner))
+  /// Ends a claim whose items are all settled, or free again from now on.
+  func end(_ epoch: Int64) throws {
+    guard let claim = claims.end(epoch) else { return }
+    try ended(claim)
+    guard claim.lane == nil else { return }
+    for item in claim.items {
+      try execute(OutboxQueries.setHead, [true, item.number])
+      becameReady(claim.owner, .unordered)
     }
-    return totals
   }
 
-  private func stats(of owner: OutboxCounters.Owner) throws -> OutboxStats {
-    var stats = OutboxStats()
-    let isOtherUser = counters.isOtherUser(owner)
-    for state in OutboxItem.State.byNumber {
-      let count = owner.counts[state.number]
-      switch state {
-      case .pending: if isOtherUser { stats.held += count } else { stats.pending += count }
-      case .waiting: if isOtherUser { stats.held += count } else { stats.waiting += count }
-      case .inFlight: stats.inFlight += count
-      case .held: stats.held += count
-      case .delivered: stats.delivered += count
-      case .dead: stats.dead += count
-      case .cancelled, .superseded: break
+  /// After a claim has ended in memory: its row goes, and its lane has a head again.
+  func ended(_ claim: ClaimTable.Claim) throws {
+    try execute(OutboxQueries.endClaim, [claim.epoch])
+    // Items that had begun are in flight no more.
+    if claim.items.contains(where: \.hasBegun) { effects.touched.insert(claim.owner) }
+    if let lane = claim.lane { try promote(claim.owner, lane) }
+  }
+
+  /// Takes an item out of its claim so that it can be changed. Returns false where its request may have left; with
+  /// `always` that does not matter. The caller promotes the item's lane.
+  func revoke(_ item: StoredItem, always: Bool = false) throws -> Bool {
+    switch claims.revoke(item.number, always: always) {
+    case .wasFree: return true
+    case .hasBegun: return false
+    case .cut(let claim):
+      effects.touched.insert(claim.owner)
+      if let last = claim.items.last {
+        try execute(OutboxQueries.cutClaim, [last.position, claim.epoch])
+      } else {
+        try execute(OutboxQueries.endClaim, [claim.epoch])
       }
+      return true
     }
-    stats.bytes = owner.bytes
-    if !isOtherUser { stats.oldestPendingAt = try oldestPending(of: owner) }
-    return stats
   }
 
-  private func oldestPending(of owner: OutboxCounters.Owner) throws -> Timestamp? {
-    if case .some(let known) = owner.oldestPendingAt { return known }
-    var oldest: Timestamp?
-    for state in [OutboxItem.State.pending, .waiting] where owner.counts[state.number] > 0 {
-      guard let time = try number(OutboxQueries.oldest, [owner.id, state.number]) else { continue }
-      oldest = min(oldest ?? .distantFuture, Timestamp(milliseconds: time))
-    }
-    counters.remember(oldest: oldest, of: owner.id)
-    return oldest
-  }
-
-  func list(_ query: OutboxQuery) throws -> OutboxPage {
-    let after = query.cursor.map { Int64($0) ?? .max } ?? 0
-    let limit = max(query.limit, 1)
-    let (all, places) =
-      query.lane == nil
-      ? (OutboxQueries.byState, OutboxQueries.placesByState) : (OutboxQueries.byLane, OutboxQueries.placesByLane)
-    // Positions first, which the indexes hold: whole rows are read for this page alone.
-    var found: [(place: Int64, source: Int)] = []
-    var sources: [StatementArguments] = []
-    for owner in counters.owners.values where query.account == nil || owner.account == query.account {
-      for state in states(shownAs: query.state, of: owner) where owner.counts[state.number] > 0 {
-        var source: StatementArguments = [owner.id]
-        if let lane = query.lane { source += [lane] }
-        source += [state.number, after]
-        let statement = try db.cachedStatement(sql: places)
-        found += try Int64.fetchAll(statement, arguments: source + [limit + 1]).map { ($0, sources.count) }
-        sources.append(source)
-      }
-    }
-    found.sort { $0.place < $1.place }
-    let page = found.prefix(limit)
-    var items: [StoredItem] = []
-    for (index, source) in sources.enumerated() {
-      let count = page.count { $0.source == index }
-      if count > 0 { items += try rows(all, source + [count]) }
-    }
-    items.sort { $0.position < $1.position }
-    return OutboxPage(
-      items: try items.map { try $0.item(in: counters) },
-      cursor: found.count > limit ? page.last.map { String($0.place) } : nil)
-  }
-
-  /// The states in the database of the items that are shown as `state`.
-  private func states(shownAs state: OutboxItem.State?, of owner: OutboxCounters.Owner) -> [OutboxItem.State] {
-    guard let state else { return OutboxItem.State.byNumber }
-    guard counters.isOtherUser(owner) else { return [state] }
-    switch state {
-    case .pending, .waiting: return []
-    case .held: return [.held, .pending, .waiting]
-    case .inFlight, .delivered, .dead, .cancelled, .superseded: return [state]
-    }
+  /// Takes an item out of its lane that cannot be sent any more: it is dead, or held for review. Returns false where its
+  /// request may have left.
+  @discardableResult
+  func leaveLane(_ item: StoredItem, _ reason: OutboxItem.Reason, at now: Timestamp, isDemanded: Bool = false)
+    throws -> Bool
+  {
+    guard try revoke(item) else { return false }
+    var item = item
+    let old = item.progress.state
+    item.progress.leaveLane(reason, at: now)
+    item.isHead = false
+    try publish(item, was: old)
+    if let lane = item.lane { try promote(item.owner, lane, isDemanded: isDemanded) }
+    return true
   }
 }

@@ -13,12 +13,15 @@ package final class SQLiteOutboxStore: OutboxStore {
 
   private let file: OutboxFile
   private let connection: Mutex<Connection>
+  private let observer: CommitObserver
   private let reportSetAside: @Sendable (String) -> Void
 
   private init(
-    _ file: OutboxFile, _ connection: consuming sending Connection, setAside: @escaping @Sendable (String) -> Void
+    _ file: OutboxFile, _ connection: consuming sending Connection, _ observer: CommitObserver,
+    setAside: @escaping @Sendable (String) -> Void
   ) {
     self.file = file
+    self.observer = observer
     self.connection = Mutex(connection)
     reportSetAside = setAside
   }
@@ -27,9 +30,15 @@ package final class SQLiteOutboxStore: OutboxStore {
   package static func open(
     at path: String, now: Timestamp
   ) throws(OutboxStoreFailure) -> (store: SQLiteOutboxStore, setAside: String?) {
-    let file = OutboxFile(path)
-    let (committer, setAside) = try openDatabase(file, at: now)
-    return (SQLiteOutboxStore(file, .open(committer)) { _ in }, setAside)
+    try open(OutboxFile(path), now: now)
+  }
+
+  static func open(
+    _ file: OutboxFile, now: Timestamp
+  ) throws(OutboxStoreFailure) -> (store: SQLiteOutboxStore, setAside: String?) {
+    let observer = CommitObserver()
+    let (committer, setAside) = try openDatabase(file, observer, at: now)
+    return (SQLiteOutboxStore(file, .open(committer), observer) { _ in }, setAside)
   }
 
   /// The same for a daemon that goes on without its outbox: where it cannot be opened, each call fails with the reason,
@@ -39,14 +48,14 @@ package final class SQLiteOutboxStore: OutboxStore {
   ) -> SQLiteOutboxStore {
     let file = OutboxFile(path)
     let store = SQLiteOutboxStore(
-      file, .closed(.unavailable("The outbox \(path) is not open yet.")), setAside: setAside)
+      file, .closed(.unavailable("The outbox \(path) is not open yet.")), CommitObserver(), setAside: setAside)
     store.open(at: now)
     return store
   }
 
   private func open(at now: Timestamp) {
     do throws(OutboxStoreFailure) {
-      let (committer, place) = try Self.openDatabase(file, at: now)
+      let (committer, place) = try Self.openDatabase(file, observer, at: now)
       connection.withLock { $0 = .open(committer) }
       if let place { reportSetAside(place) }
     } catch {
@@ -55,7 +64,7 @@ package final class SQLiteOutboxStore: OutboxStore {
   }
 
   private static func openDatabase(
-    _ file: OutboxFile, at now: Timestamp
+    _ file: OutboxFile, _ observer: CommitObserver, at now: Timestamp
   ) throws(OutboxStoreFailure) -> (committer: GroupCommitter, setAside: String?) {
     try file.refuseNewer()
     var setAside: String?
@@ -69,7 +78,7 @@ package final class SQLiteOutboxStore: OutboxStore {
     let reserve = DiskReserve(file.reserve)
     func openDatabase() throws(OutboxStoreFailure) -> GroupCommitter {
       do {
-        return try GroupCommitter(file, reserve: reserve)
+        return try GroupCommitter(file, reserve: reserve, observer: observer)
       } catch {
         throw OutboxStoreFailure(opening: error, at: file.path)
       }
@@ -105,6 +114,10 @@ package final class SQLiteOutboxStore: OutboxStore {
     try await committer.database.writeWithoutTransaction(body)
   }
 
+  package func observe(_ receive: @escaping @Sendable (OutboxCommit) -> Void) {
+    observer.set(receive)
+  }
+
   package func recover(at now: Timestamp) async throws(OutboxStoreFailure) {
     if case .closed = connection.withLock({ $0 }) {
       // Opening may wait for a lock of another program.
@@ -120,19 +133,30 @@ package final class SQLiteOutboxStore: OutboxStore {
 
   package func enqueue(
     _ items: [NewOutboxItem], within settings: OutboxSettings, at now: Timestamp
-  ) async throws(OutboxStoreFailure) -> (receipts: [OutboxReceipt], totals: OutboxTotals) {
-    try await committer.run(.growth) { try $0.enqueue(items, within: settings, at: now) }
+  ) async throws(OutboxStoreFailure) -> [OutboxReceipt] {
+    try await committer.run(.growth, mayFailHalfway: items.count > 1) {
+      try $0.enqueue(items, within: settings, at: now)
+    }
   }
 
-  package func complete(
-    _ finished: [FinishedDelivery], claiming claims: [OutboxClaim], at now: Timestamp
-  ) async throws(OutboxStoreFailure) -> OutboxCompletion {
-    try await committer.run { try $0.complete(finished, claiming: claims, at: now) }
+  package func exchange(
+    _ settled: [Settlement], releasing released: [Int64], claiming demands: [OutboxDemand], at now: Timestamp
+  ) async throws(OutboxStoreFailure) -> OutboxExchange {
+    try await committer.run { try $0.exchange(settled, releasing: released, claiming: demands, at: now) }
+  }
+
+  package func begin(_ number: Int64, of claim: Int64) -> Bool {
+    (try? committer.claims.begin(number, of: claim)) ?? false
+  }
+
+  package func publishCounts() async {
+    // A store that is closed has no counts.
+    try? await committer.run { $0.effects.touched.formUnion($0.claims.changedOwners()) }
   }
 
   package func item(_ id: String) async throws(OutboxStoreFailure) -> OutboxItem? {
     try await committer.run { transaction in
-      try transaction.row(OutboxQueries.byID, [id])?.item(in: transaction.counters)
+      try transaction.row(OutboxQueries.byID, [id]).map(transaction.shown)
     }
   }
 
@@ -144,14 +168,10 @@ package final class SQLiteOutboxStore: OutboxStore {
     try await committer.run { try $0.stats(of: account) }
   }
 
-  package func totals() async throws(OutboxStoreFailure) -> OutboxTotals {
-    try await committer.run { try $0.totals() }
-  }
-
   package func change(
-    _ id: String, _ change: OutboxChange, releasing released: [FinishedDelivery], at now: Timestamp
+    _ id: String, _ change: OutboxChange, at now: Timestamp
   ) async throws(OutboxStoreFailure) -> OutboxItem {
-    try await committer.run { try $0.change(id, change, releasing: released, at: now) }
+    try await committer.run { try $0.change(id, change, at: now) }
   }
 
   package func changeAll(
@@ -180,14 +200,12 @@ package final class SQLiteOutboxStore: OutboxStore {
     try await committer.run { try $0.shiftSchedule(shift: shift, at: now) }
   }
 
-  package func expire(
-    limit: Int, at now: Timestamp
-  ) async throws(OutboxStoreFailure) -> (items: [OutboxItem], totals: OutboxTotals) {
-    try await committer.run { (try $0.expire(limit: limit, at: now), try $0.totals()) }
+  package func expire(limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> Timestamp? {
+    try await committer.run { try $0.expire(limit: limit, at: now) }
   }
 
   package func prune(
-    keeping settings: OutboxSettings, limit: Int, at now: Timestamp
+    keeping settings: OutboxSettings, limit: Int, at now: Timestamp?
   ) async throws(OutboxStoreFailure) -> Bool {
     try await committer.run { try $0.prune(keeping: settings, limit: limit, at: now) }
   }

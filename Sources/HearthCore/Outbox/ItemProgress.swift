@@ -1,0 +1,153 @@
+/// What changes of an item as it is delivered, and the rules by which it changes. A store selects items and writes what
+/// comes of these transitions.
+package struct ItemProgress: Hashable, Sendable {
+  /// Never `inFlight`: an item whose request has left is pending or waiting until it is settled.
+  package var state: OutboxItem.State
+  package var reason: OutboxItem.Reason?
+  /// How many requests were sent and charged to the item.
+  package var attempts = 0
+  /// How often the API has answered 409.
+  package var conflicts = 0
+  /// When the item may be claimed; nil for at once.
+  package var dueAt: Timestamp?
+  package var notBefore: Timestamp?
+  package var expiresAt: Timestamp?
+  package var nextAttemptAt: Timestamp?
+  /// When the first request was sent whose fate is unknown; nil where the API has surely not acted on the item.
+  package var unknownSince: Timestamp?
+  package var finishedAt: Timestamp?
+  package var lastStatus: Int?
+  package var lastError: String?
+
+  /// A new item; it waits where its `notBefore` is in the future.
+  package init(notBefore: Timestamp? = nil, expiresAt: Timestamp? = nil, at now: Timestamp) {
+    let waitsUntil = notBefore.flatMap { $0 > now ? $0 : nil }
+    state = waitsUntil == nil ? .pending : .waiting
+    dueAt = waitsUntil
+    nextAttemptAt = waitsUntil
+    self.notBefore = notBefore
+    self.expiresAt = expiresAt
+  }
+
+  /// An item as it was kept.
+  package init(state: OutboxItem.State) {
+    self.state = state
+  }
+
+  /// Whether the last request got no response, so that the next one may take as long as the time limit.
+  package var isUnanswered: Bool { lastStatus == nil && unknownSince != nil }
+
+  // MARK: - Delivery
+
+  /// What becomes of the item by the outcome of its delivery. A released item stays as it is.
+  package mutating func settle(_ outcome: DeliveryOutcome, at now: Timestamp) {
+    switch outcome {
+    case .delivered(let status):
+      attempts += 1
+      (lastStatus, lastError) = (status, nil)
+      finish(.delivered, at: now)
+    case .waiting(let wait):
+      state = .waiting
+      attempts += 1
+      if wait.isConflict { conflicts += 1 }
+      (dueAt, nextAttemptAt) = (wait.until, wait.until)
+      unknownSince = unknownSince ?? wait.unknownSince
+      (lastStatus, lastError) = (wait.status, wait.error)
+    case .unreachable(let probeAt, let status, let error):
+      state = .waiting
+      // Due at once: whether its origin may be probed is decided when the item is claimed, and others probe it before
+      // this one. With a status it waits all the same: where other requests get through, the response was about this
+      // item alone.
+      dueAt = status == nil ? now : probeAt
+      nextAttemptAt = probeAt
+      (lastStatus, lastError) = (status, error)
+    case .dead(let reason, let status, let error):
+      if status != nil || reason == .attemptsExhausted { attempts += 1 }
+      (lastStatus, lastError) = (status, error)
+      leaveLane(reason, at: now)
+    case .released: break
+    }
+  }
+
+  /// The daemon ended while the item was claimed (since `since`), and its request may have left.
+  package mutating func lost(since: Timestamp) {
+    state = .pending
+    (dueAt, nextAttemptAt) = (nil, nil)
+    unknownSince = unknownSince ?? since
+    lastError = Self.lostError
+  }
+
+  /// The `lastError` of a lost item.
+  package static let lostError = "The daemon ended while the request was on its way."
+
+  /// Whether an item that is due can be sent.
+  package enum Eligibility: Hashable, Sendable {
+    case sendable
+    /// It seems to have expired; whether it has depends on the time that servers agree to.
+    case timeNeeded
+    case leaves(OutboxItem.Reason)
+  }
+
+  /// `agreedTime`: nil while no server has confirmed the time.
+  package func eligibility(
+    method: String, policy: DeliveryPolicy, agreedTime: Timestamp?, at now: Timestamp
+  ) -> Eligibility {
+    if let expiresAt, expiresAt <= now {
+      guard let agreedTime else { return .timeNeeded }
+      if expiresAt <= agreedTime { return .leaves(.expired) }
+    }
+    let maySend = policy.mayBeSent(method: method, unknownSince: unknownSince, at: now)
+    return maySend ? .sendable : .leaves(.needsReview)
+  }
+
+  /// Takes the item out of its lane, to be kept for a person to look at: it is dead, or held for review.
+  package mutating func leaveLane(_ reason: OutboxItem.Reason, at now: Timestamp) {
+    if reason == .needsReview {
+      state = .held
+      nextAttemptAt = nil
+      let last = lastError.map { " (\($0))" } ?? ""
+      lastError = "What became of it is unknown since \(unknownSince ?? now)\(last); retry it, or cancel it."
+    } else {
+      finish(.dead, at: now)
+    }
+    self.reason = reason
+  }
+
+  // MARK: - Changes that people ask for
+
+  /// Returns false where the item has come to its end already.
+  package mutating func cancel(at now: Timestamp) -> Bool {
+    guard state.mayBeCancelled else { return false }
+    finish(.cancelled, at: now)
+    return true
+  }
+
+  /// Puts a dead or held item back, as if it were new; its place is at the end of its lane. Returns false for others.
+  package mutating func retry() -> Bool {
+    guard state == .dead || state == .held else { return false }
+    let (status, error) = (lastStatus, lastError)
+    self = ItemProgress(state: .pending)
+    (lastStatus, lastError) = (status, error)
+    return true
+  }
+
+  /// A newer item with the same `replaceKey` takes its place.
+  package mutating func supersede(at now: Timestamp) {
+    finish(.superseded, at: now)
+  }
+
+  /// Makes a waiting item due now, or at its `notBefore`. Returns false where it is due by then anyway.
+  package mutating func retryNow(at now: Timestamp) -> Bool {
+    let soonest = max(notBefore ?? now, now)
+    guard let dueAt, soonest < dueAt else { return false }
+    (self.dueAt, nextAttemptAt) = (soonest, soonest)
+    return true
+  }
+
+  private mutating func finish(_ end: OutboxItem.State, at now: Timestamp) {
+    state = end
+    reason = nil
+    nextAttemptAt = nil
+    finishedAt = now
+  }
+}

@@ -1,0 +1,53 @@
+internal import GRDB
+internal import HearthCore
+
+extension OutboxTransaction {
+  /// Writes down what became of deliveries, ends claims, and claims what is demanded.
+  func exchange(
+    _ settled: [Settlement], releasing released: [Int64], claiming demands: [OutboxDemand], at now: Timestamp
+  ) throws -> OutboxExchange {
+    for settlement in settled { try settle(settlement, at: now) }
+    for epoch in released { try end(epoch) }
+    var exchange = OutboxExchange()
+    for demand in demands { exchange.claimed[demand.account] = try claim(demand, at: now) }
+    exchange.nextExpiryAt = try nextExpiry()
+    return exchange
+  }
+
+  private func settle(_ settlement: Settlement, at now: Timestamp) throws {
+    guard let claim = claims.settle(settlement.number, of: settlement.epoch),
+      let item = try row(OutboxQueries.byNumber, [settlement.number])
+    else { return }
+    try settle(item, settlement.outcome, at: now)
+    effects.touched.insert(claim.owner)
+    if claim.items.isEmpty || !settlement.outcome.leavesLane { try end(claim.epoch) }
+  }
+
+  private func settle(_ item: StoredItem, _ outcome: DeliveryOutcome, at now: Timestamp) throws {
+    var item = item
+    let old = item.progress.state
+    item.progress.settle(outcome, at: now)
+    // The head of a lane is found when its claim ends.
+    item.isHead = item.lane == nil && item.progress.state.isActive
+    switch outcome {
+    case .released:
+      if item.isHead { try execute(OutboxQueries.setHead, [true, item.number]) }
+    case .delivered(let status):
+      try execute(OutboxQueries.deliver, [item.progress.attempts, now.milliseconds, status, item.number])
+      try execute(OutboxQueries.deleteContent, [item.number])
+      counters.moved(old, .delivered, bytes: item.bytes, of: item.owner)
+      effects.changes.append(.changed(try shown(item)))
+    case .waiting, .unreachable, .dead: try publish(item, was: old)
+    }
+    if item.isHead { becameReady(item.owner, .unordered) }
+  }
+
+  /// When the next item expires whose request has not left.
+  func nextExpiry() throws -> Timestamp? {
+    let rows = try Row.fetchCursor(try db.cachedStatement(sql: OutboxQueries.expiring))
+    while let row = try rows.next() {
+      if try !claims.isBegun(row.number(0)) { return Timestamp(milliseconds: try row.number(1)) }
+    }
+    return nil
+  }
+}

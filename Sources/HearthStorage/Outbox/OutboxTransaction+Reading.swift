@@ -1,0 +1,91 @@
+internal import GRDB
+internal import HearthCore
+
+/// Counts and lists, as clients see them.
+extension OutboxTransaction {
+  func stats(of account: AccountName?) throws -> OutboxStats {
+    let owners = counters.owners.values.filter { account == nil || $0.account == account }
+    return try owners.reduce(OutboxStats()) { $0.adding(try stats(of: $1)) }
+  }
+
+  private func stats(of owner: OutboxCounters.Owner) throws -> OutboxStats {
+    let begun = claims.begunCounts(of: owner.id)
+    let isOtherUser = counters.isOtherUser(owner)
+    let unsent = (
+      pending: max(owner.counts[OutboxItem.State.pending.number] - begun.pending, 0),
+      waiting: max(owner.counts[OutboxItem.State.waiting.number] - begun.waiting, 0)
+    )
+    var stats = OutboxStats()
+    stats.pending = isOtherUser ? 0 : unsent.pending
+    stats.waiting = isOtherUser ? 0 : unsent.waiting
+    stats.inFlight = begun.all
+    stats.held = owner.counts[OutboxItem.State.held.number] + (isOtherUser ? unsent.pending + unsent.waiting : 0)
+    stats.delivered = owner.counts[OutboxItem.State.delivered.number]
+    stats.dead = owner.counts[OutboxItem.State.dead.number]
+    stats.bytes = owner.bytes
+    if !isOtherUser { stats.oldestPendingAt = try oldestPending(of: owner, begun) }
+    return stats
+  }
+
+  /// When the first item was made that waits for its delivery and has not begun.
+  private func oldestPending(of owner: OutboxCounters.Owner, _ begun: ClaimTable.Counts) throws -> Timestamp? {
+    if begun.all == 0, case .some(let known) = owner.oldestPendingAt { return known }
+    var oldest: Timestamp?
+    for (state, count) in [(OutboxItem.State.pending, begun.pending), (.waiting, begun.waiting)]
+    where owner.counts[state.number] > count {
+      let statement = try db.cachedStatement(sql: OutboxQueries.oldest)
+      let rows = try Row.fetchCursor(statement, arguments: [owner.id, state.number])
+      while let row = try rows.next() {
+        if count > 0, claims.isBegun(try row.number(0)) { continue }
+        oldest = min(oldest ?? .distantFuture, Timestamp(milliseconds: try row.number(1)))
+        break
+      }
+    }
+    if begun.all == 0 { counters.remember(oldest: oldest, of: owner.id) }
+    return oldest
+  }
+
+  func list(_ query: OutboxQuery) throws -> OutboxPage {
+    let after = query.cursor.map { Int64($0) ?? .max } ?? 0
+    let limit = max(query.limit, 1)
+    // One moment counts for the whole list: requests leave meanwhile.
+    let begun = claims.begun()
+    let numbers = Set(begun.keys.map(\.number))
+    // Positions first, which the indexes hold: whole rows are read for this page alone.
+    var found: [(position: Int64, number: Int64)] = []
+    if query.state == .inFlight {
+      for (item, claim) in begun where item.position > after && (query.lane == nil || claim.lane == query.lane) {
+        guard query.account == nil || counters.owners[claim.owner]?.account == query.account else { continue }
+        found.append((item.position, item.number))
+      }
+    }
+    for owner in counters.owners.values where query.account == nil || owner.account == query.account {
+      for state in states(shownAs: query.state, of: owner) where owner.counts[state.number] > 0 {
+        var source: StatementArguments = [owner.id]
+        if let lane = query.lane { source += [lane] }
+        source += [state.number, after, limit + 1 + (query.state == nil ? 0 : begun.count)]
+        let sql = query.lane == nil ? OutboxQueries.placesByState : OutboxQueries.placesByLane
+        for row in try Row.fetchAll(try db.cachedStatement(sql: sql), arguments: source) {
+          let number = try row.number(1)
+          if query.state == nil || !numbers.contains(number) { found.append((try row.number(0), number)) }
+        }
+      }
+    }
+    found.sort { $0.position < $1.position }
+    let items = try found.prefix(limit).compactMap { place in
+      try row(OutboxQueries.byNumber, [place.number]).map { try shown($0, hasBegun: numbers.contains($0.number)) }
+    }
+    return OutboxPage(items: items, cursor: found.count > limit ? String(found[limit - 1].position) : nil)
+  }
+
+  /// The states in the database of the items that are shown as `state`; those that have begun are not.
+  private func states(shownAs state: OutboxItem.State?, of owner: OutboxCounters.Owner) -> [OutboxItem.State] {
+    guard let state else { return OutboxItem.State.byNumber }
+    guard counters.isOtherUser(owner) else { return [state] }
+    switch state {
+    case .pending, .waiting: return []
+    case .held: return [.held, .pending, .waiting]
+    case .inFlight, .delivered, .dead, .cancelled, .superseded: return [state]
+    }
+  }
+}

@@ -1,0 +1,100 @@
+internal import Glibc
+internal import HearthCore
+
+/// The marks that say how far the requests of each claim may have left, in a file beside the database.
+///
+/// They are written without an fsync: they survive the end of the process, which is what they are for. After a loss of
+/// power, which is known by another boot id, they do not count. Not safe for use by two threads at once.
+struct SentMarks: ~Copyable {
+  /// A claim's epoch, and the position of its last item whose request may have left.
+  private struct Mark {
+    static let size = 16
+
+    var epoch: Int64
+    var position: Int64
+  }
+
+  /// In bytes: a name for the format, and the boot id.
+  private static let headerSize = 64
+  private static let format = "hearth-sent-1 "
+  /// How many marks there is room for from the beginning, and by how many the file grows.
+  private static let slotsAtOnce = 4096
+
+  private let descriptor: Int32
+  private let header: [UInt8]
+  private(set) var slots = 0
+  /// Whether the file is of this boot, so that marks may be written.
+  private(set) var isCurrent: Bool
+
+  /// Opens the file, or creates it, and makes room for marks where the disk has it. `bootID` differs after a loss of
+  /// power.
+  static func open(_ path: String, bootID: String) throws(OutboxStoreFailure) -> SentMarks {
+    let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else {
+      throw .unavailable("The outbox's file \(path) cannot be opened: \(String(cString: strerror(errno))).")
+    }
+    return SentMarks(descriptor, bootID: bootID)
+  }
+
+  private init(_ descriptor: Int32, bootID: String) {
+    let text = Array((Self.format + bootID).utf8.prefix(Self.headerSize))
+    let header = text + Array(repeating: 0, count: Self.headerSize - text.count)
+    var found = [UInt8](repeating: 0, count: Self.headerSize)
+    let count = pread(descriptor, &found, found.count, 0)
+    self.descriptor = descriptor
+    self.header = header
+    isCurrent = !bootID.isEmpty && count == found.count && found == header
+    _ = grow()
+  }
+
+  deinit {
+    close(descriptor)
+  }
+
+  /// The id that the kernel gives to each boot; empty where it cannot be read, so that no mark is ever believed.
+  static func bootID() -> String {
+    let file = Glibc.open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return "" }
+    defer { close(file) }
+    var bytes = [UInt8](repeating: 0, count: headerSize)
+    let count = Glibc.read(file, &bytes, bytes.count)
+    return count > 0 ? String(decoding: bytes.prefix(count).filter { $0 > UInt8(ascii: " ") }, as: UTF8.self) : ""
+  }
+
+  /// Makes room for more marks. Returns false where the disk has none.
+  mutating func grow() -> Bool {
+    let size = Self.headerSize + (slots + Self.slotsAtOnce) * Mark.size
+    guard posix_fallocate(descriptor, 0, off_t(size)) == 0 else { return false }
+    slots += Self.slotsAtOnce
+    return true
+  }
+
+  /// The position that each claim was marked with; nil where the marks are of another boot, or cannot be read.
+  func read() -> [Int64: Int64]? {
+    var status = stat()
+    guard isCurrent, fstat(descriptor, &status) == 0 else { return nil }
+    let count = max(Int(status.st_size) - Self.headerSize, 0) / Mark.size
+    let marks = [Mark](unsafeUninitializedCapacity: count) { buffer, initialized in
+      let bytes = pread(descriptor, buffer.baseAddress, count * Mark.size, off_t(Self.headerSize))
+      initialized = max(bytes, 0) / Mark.size
+    }
+    guard marks.count == count else { return nil }
+    var positions: [Int64: Int64] = [:]
+    for mark in marks where mark.epoch > 0 {
+      positions[mark.epoch] = max(positions[mark.epoch] ?? 0, mark.position)
+    }
+    return positions
+  }
+
+  /// Makes the file one of this boot. To be called once no claim of another boot is left.
+  mutating func begin() {
+    isCurrent = isCurrent || header.count == pwrite(descriptor, header, header.count, 0)
+  }
+
+  /// Writes a claim's mark down. Returns false where that failed.
+  func write(_ position: Int64, of epoch: Int64, in slot: Int) -> Bool {
+    guard isCurrent else { return false }
+    var mark = Mark(epoch: epoch, position: position)
+    return pwrite(descriptor, &mark, Mark.size, off_t(Self.headerSize + slot * Mark.size)) == Mark.size
+  }
+}

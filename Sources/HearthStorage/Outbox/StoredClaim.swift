@@ -1,0 +1,26 @@
+internal import GRDB
+internal import HearthCore
+
+/// A row of the claims table: what a crash leaves of a claim.
+struct StoredClaim {
+  let epoch: Int64
+  let owner: Int64
+  /// Nil for the claim on one unordered item, which is the head.
+  let lane: String?
+  let head: Int64
+  /// The positions of the first and the last claimed item.
+  let first: Int64
+  let last: Int64
+  let claimedAt: Timestamp
+
+  /// Reads the columns of `OutboxQueries.everyClaim`.
+  init(_ row: Row) throws {
+    epoch = try row.number(0)
+    owner = try row.number(1)
+    lane = try row.text(2)
+    head = try row.number(3)
+    first = try row.number(4)
+    last = try row.number(5)
+    claimedAt = Timestamp(milliseconds: try row.number(6))
+  }
+}
