@@ -125,14 +125,7 @@ extension OutboxMachine {
     (sender.requests, sender.wasRejected, sender.begunAt) = (0, false, now)
     sender.step = .unauthorized
     accounts[name]?.senders[id] = sender
-    guard maySend(delivery, at: now) else {
-      settle(id, .released, at: now)
-      return true
-    }
-    if accounts[name]?.origins.contains(delivery.request.url.origin) != true {
-      let error = DeliveryOutcome.foreignOrigin(delivery.request.url.origin)
-      settle(id, .dead(.rejected, status: nil, error: error), at: now)
-    }
+    if !maySend(delivery, at: now) { settle(id, .released, at: now) }
     return true
   }
 
@@ -145,10 +138,13 @@ extension OutboxMachine {
     return .end
   }
 
-  /// Whether the delivery may be sent now, under its subject. Time has passed since it was claimed, and the machine may have
-  /// slept: one that has expired, or whose fate is unknown for too long, is released, and leaves its lane at its next claim.
+  /// Whether the delivery may be sent now, under its subject. Time has passed since it was claimed, the machine may have
+  /// slept, and the configuration may have changed: one that has expired, whose fate is unknown for too long, or whose
+  /// origin is not the account's any more is released, and leaves its lane at its next claim.
   private func maySend(_ delivery: Delivery, at now: Timestamp) -> Bool {
-    guard let account = accounts[delivery.item.account] else { return false }
+    guard let account = accounts[delivery.item.account], account.origins.contains(delivery.request.url.origin) else {
+      return false
+    }
     if let expiresAt = delivery.expiresAt, expiresAt <= agreedTime(at: now) ?? now { return false }
     return stopsAt == nil && account.isSendable && account.knownSubject == delivery.item.subject
       && policy.mayBeSent(method: delivery.request.method, unknownSince: delivery.unknownSince, at: now)
