@@ -186,6 +186,7 @@ extension OutboxMachine {
     guard let name = senders[id], let sender = accounts[name]?.senders[id] else { return }
     // Of what is left of the claim nothing can be sent either: it comes with the next one.
     release(sender.epoch, sender.underWay, at: now)
+    if let delivery = sender.current { freePlace(of: delivery) }
     leaveClaim(id, of: name)
   }
 
@@ -270,6 +271,7 @@ extension OutboxMachine {
     }
     unwritten.settle(Settlement(epoch: sender.epoch, number: delivery.number, outcome: outcome), at: now)
     accounts[name]?.readAhead.finished(at: now, after: now - (sender.begunAt ?? now))
+    freePlace(of: delivery)
     accounts[name]?.senders[id]?.step = .between
     accounts[name]?.senders[id]?.current = nil
     wake(name)
@@ -281,6 +283,11 @@ extension OutboxMachine {
       claimedBytes -= sender.underWay.bytes
       accounts[name]?.senders[id]?.rest = []
     }
+  }
+
+  /// Another item that got no response may be sent in place of this one; the store does not tell of it.
+  private mutating func freePlace(of delivery: Delivery) {
+    if delivery.wasUnanswered { accounts[delivery.item.account]?.mayHaveMore.formUnion(delivery.kind) }
   }
 
   /// Nothing more is sent of the sender's claim.
