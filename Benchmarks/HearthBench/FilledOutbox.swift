@@ -60,7 +60,7 @@ final class FilledOutbox {
   private let other: AccountName
   private let count: Int
   private var made = 0
-  private var inFlight: [Delivery] = []
+  private var claims: [LaneClaim] = []
   private var sampleIDs: [String] = []
 
   init(in folder: String, count: Int) async throws {
@@ -127,13 +127,23 @@ final class FilledOutbox {
   private var middle: String { "\(made - count / 2)" }
 
   private func complete() async throws {
-    let claim = OutboxClaim(
+    let demand = OutboxDemand(
       account: account, subject: subject, lanes: 32, unordered: 32, takesFollowers: true, open: [url.origin],
       configured: [url.origin], agreedTime: Self.now, policy: DeliveryPolicy(OutboxSettings()))
-    let finished = inFlight.map { FinishedDelivery(number: $0.number, outcome: .delivered(status: 200)) }
-    let completion = try await store.complete(finished, claiming: [claim], at: Self.now)
-    inFlight = completion.claimed[account]?.batches.flatMap(\.deliveries) ?? []
-    guard inFlight.count == 64 else { throw BenchFailure(description: "Only \(inFlight.count) could be claimed.") }
+    let settled = claims.flatMap { claim in
+      claim.deliveries.map {
+        Settlement(epoch: claim.epoch, number: $0.number, outcome: .delivered(status: 200))
+      }
+    }
+    let exchange = try await store.exchange(settled, releasing: [], claiming: [demand], at: Self.now)
+    claims = exchange.claimed[account]?.claims ?? []
+    let deliveries = claims.flatMap { claim in claim.deliveries.map { (claim.epoch, $0.number) } }
+    guard deliveries.count == 64 else {
+      throw BenchFailure(description: "Only \(deliveries.count) could be claimed.")
+    }
+    for (epoch, number) in deliveries where !store.begin(number, of: epoch) {
+      throw BenchFailure(description: "An item cannot be sent though it is claimed.")
+    }
   }
 
   private func list(_ query: OutboxQuery) async throws {

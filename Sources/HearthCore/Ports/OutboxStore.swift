@@ -27,7 +27,7 @@ package protocol OutboxStore: Sendable {
 
   /// The request of this item leaves now. Survives the end of the process, though not a loss of power, after which
   /// every claimed item counts as sent. False where the claim does not hold any more, or this cannot be written down: the
-  /// request must not be sent then.
+  /// request must not be sent then, and the claim is to be released.
   func begin(_ number: Int64, of claim: Int64) -> Bool
 
   /// Has the counts received that have changed since the last commit because requests have left.
@@ -52,7 +52,7 @@ package protocol OutboxStore: Sendable {
 
   /// Makes `subject` the current user of an account: the items of other users are held from then on. Up to `limit`
   /// items that were made under the `former` name of this user become theirs; with `adopts` also those that were made
-  /// while no user was known. What is claimed stays so.
+  /// while no user was known. Of those, what is in flight stays so, and what is only claimed is free again.
   func bind(
     _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int
   ) async throws(OutboxStoreFailure) -> OutboxBinding

@@ -48,6 +48,8 @@ final class ClaimTable: Sendable {
 
   fileprivate struct State: ~Copyable {
     var marks: SentMarks
+    /// No claim of another process is left, whose marks would be needed.
+    var isOpen = false
     var claims: [Int64: Claim] = [:]
     var epochs: [Int64: Int64] = [:]
     /// The number of claims on each lane.
@@ -154,15 +156,17 @@ final class ClaimTable: Sendable {
   /// See `SentMarks.read`.
   func marks() -> [Int64: Int64]? { state.withLock { $0.marks.read() } }
 
-  /// See `SentMarks.begin`.
-  func beginMarks() { state.withLock { $0.marks.begin() } }
+  /// To be called once no claim of another process is left: claims can be held from now on.
+  func openForClaims() { state.withLock { $0.isOpen = true } }
 
   // MARK: - Changes by the writer
 
   /// Whether one more claim can be held: its mark needs room on the disk.
   func hasRoom() -> Bool {
     state.withLock { state in
-      state.marks.isCurrent
+      guard state.isOpen else { return false }
+      state.marks.begin()
+      return state.marks.isCurrent
         && (!state.freeSlots.isEmpty || state.usedSlots < state.marks.slots || state.marks.grow())
     }
   }

@@ -52,6 +52,9 @@ final class GroupCommitter: Sendable {
   private let observer: CommitObserver
   private let committed = Mutex(0)
 
+  /// Requests that wait for the next transaction.
+  var waiting: Int { state.withLock { $0.waiting.count } }
+
   /// Transactions so far.
   var commits: Int { committed.withLock { $0 } }
 
@@ -72,7 +75,7 @@ final class GroupCommitter: Sendable {
     let hasClaims = try database.writeWithoutTransaction { db in
       try Row.fetchOne(db, sql: OutboxQueries.everyClaim) != nil
     }
-    if !hasClaims { claims.beginMarks() }
+    if !hasClaims { claims.openForClaims() }
     _ = reserve.allocate()
   }
 
@@ -91,7 +94,9 @@ final class GroupCommitter: Sendable {
             return { continuation.resume(returning: .success(value)) }
           } catch let failure as OutboxStoreFailure {
             if case .broken = failure { throw failure }
-            guard mayFailHalfway || transaction.db.totalChangesCount == changes else { throw PartlyWritten(failure: failure) }
+            guard mayFailHalfway || transaction.db.totalChangesCount == changes else {
+              throw PartlyWritten(failure: failure)
+            }
             return { continuation.resume(returning: .failure(failure)) }
           }
         } fail: { failure in

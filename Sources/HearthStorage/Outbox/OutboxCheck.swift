@@ -24,7 +24,7 @@ package enum OutboxCheck {
         // A file that was created and never opened as an outbox.
         guard try db.tableExists("owners") else { return [] }
         var flaws: [String] = []
-        try db.inTransaction {
+        try db.inTransaction(.deferred) {
           // An outbox of a version without claims is checked as it will be, and left as it is.
           if try !db.tableExists("claims") { try OutboxSchema.separateClaims(db) }
           try readAll(db)

@@ -139,7 +139,8 @@ enum OutboxQueries {
   /// All statements on items but `every`, for the test of their query plans.
   static let all = [
     byNumber, byID, content, byKey, byReplaceKey, byState, placesByState, placesByLane, firstOfLane, placeInLane,
-    followers, window, oldest, nextOrigin, fresh, due, nextDue, unanswered, retrying, shift, free, cap, shiftUnknown, expired,
+    followers, window, oldest, nextOrigin, fresh, due, nextDue, unanswered, retrying, shift, free, cap, shiftUnknown,
+    expired,
     expiring, finished, insert, insertContent, deliver, update, setHead, delete, deleteContent,
   ]
 }

@@ -19,7 +19,9 @@ extension OutboxTransaction {
       try execute(OutboxQueries.endClaim, [claim.epoch])
     }
     for claim in left {
-      if let lane = claim.lane { try promote(claim.owner, lane) } else {
+      if let lane = claim.lane {
+        try promote(claim.owner, lane)
+      } else {
         for item in try items(of: claim) { try execute(OutboxQueries.setHead, [true, item.number]) }
       }
     }
@@ -29,13 +31,15 @@ extension OutboxTransaction {
     try shiftSchedule(shift: .zero, at: now)
     effects.touched.formUnion(counters.owners.keys)
     for owner in counters.owners.keys { noteReady(owner) }
-    afterCommit.append { [claims] in claims.beginMarks() }
+    afterCommit.append { [claims] in claims.openForClaims() }
   }
 
   /// Notes that an owner's items can be claimed, where there are any.
   private func noteReady(_ owner: Int64) {
     guard let counts = counters.owners[owner]?.counts else { return }
-    if counts[OutboxItem.State.pending.number] + counts[OutboxItem.State.waiting.number] > 0 { becameReady(owner, .all) }
+    if counts[OutboxItem.State.pending.number] + counts[OutboxItem.State.waiting.number] > 0 {
+      becameReady(owner, .all)
+    }
   }
 
   /// The items of a claim that are not settled.

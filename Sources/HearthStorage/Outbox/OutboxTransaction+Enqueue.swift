@@ -32,7 +32,7 @@ extension OutboxTransaction {
     } while try older.map { try !revoke($0) } ?? false
 
     let owner = try counters.madeOwner(draft.account, new.subject, in: db)
-    let isHead = try older?.isHead ?? lane.map { try !isLaneBusy(owner, $0) } ?? true
+    let isHead = try lane.map { try older?.isHead ?? !isLaneBusy(owner, $0) } ?? true
     let position = older?.position ?? counters.nextPlace()
     if let older { try supersede(older, at: now) }
     let progress = ItemProgress(notBefore: draft.notBefore, expiresAt: draft.expiresAt, at: now)
@@ -68,7 +68,7 @@ extension OutboxTransaction {
   private func keyed(_ owner: Int64, _ key: String) throws -> (StoredItem, digest: Data)? {
     let statement = try db.cachedStatement(sql: OutboxQueries.byKey)
     return try Row.fetchOne(statement, arguments: [owner, key]).map {
-      (try StoredItem($0), try $0.decode(Data.self, atIndex: 24))
+      (try StoredItem($0), try $0.decode(Data.self, atIndex: 23))
     }
   }
 

@@ -107,6 +107,9 @@ package final class SQLiteOutboxStore: OutboxStore {
   /// The number of transactions so far: with many callers at once smaller than that of their calls.
   package var commits: Int { (try? committer.commits) ?? 0 }
 
+  /// For tests: the requests that wait for the next transaction.
+  var waitingRequests: Int { (try? committer.waiting) ?? 0 }
+
   /// For tests: the connection itself.
   func withConnection<T: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> T

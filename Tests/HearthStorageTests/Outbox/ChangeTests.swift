@@ -11,16 +11,18 @@ import Testing
     try await withStore { outbox in
       let ids = try await outbox.add(Sample.draft("/1", body: "x"), Sample.draft("/2"), Sample.draft("/3")).map(
         \.item.id)
-      #expect(try await outbox.store.change(ids[0], .cancel, releasing: [], at: outbox.now).state == .cancelled)
-      #expect(try await outbox.store.change(ids[2], .cancel, releasing: [], at: outbox.now).state == .cancelled)
-      #expect(try await outbox.claim().deliveries.map(\.path) == ["/2"])
+      #expect(try await outbox.store.change(ids[0], .cancel, at: outbox.now).state == .cancelled)
+      #expect(try await outbox.store.change(ids[2], .cancel, at: outbox.now).state == .cancelled)
+      let claimed = try await outbox.claim().deliveries
+      #expect(claimed.map(\.path) == ["/2"])
+      #expect(claimed.allSatisfy(outbox.begin))
       for (id, state) in [(ids[0], OutboxItem.State.cancelled), (ids[1], .inFlight)] {
         await #expect(throws: OutboxStoreFailure.invalidState(state)) {
-          try await outbox.store.change(id, .cancel, releasing: [], at: Sample.start)
+          try await outbox.store.change(id, .cancel, at: Sample.start)
         }
       }
       await #expect(throws: OutboxStoreFailure.unknownItem) {
-        try await outbox.store.change("none", .cancel, releasing: [], at: Sample.start)
+        try await outbox.store.change("none", .cancel, at: Sample.start)
       }
     }
   }
@@ -34,14 +36,15 @@ import Testing
       let first = try await outbox.claim().deliveries[0]
       _ = try await outbox.finish(first, .dead(.attemptsExhausted, status: 503, error: "no"))
       outbox.now = outbox.now + .seconds(10)
-      let item = try await outbox.store.change(ids[0], .retry, releasing: [], at: outbox.now)
+      let item = try await outbox.store.change(ids[0], .retry, at: outbox.now)
       #expect(item.state == .pending)
       #expect(item.attempts == 0)
       let paths = try await outbox.claim(follows: true).deliveries
       #expect(paths.map(\.path) == ["/2", "/1"])
       #expect(paths.map(\.request.idempotencyKey) == [ids[1], "k"])
+      #expect(paths.allSatisfy(outbox.begin))
       await #expect(throws: OutboxStoreFailure.invalidState(.inFlight)) {
-        try await outbox.store.change(ids[0], .retry, releasing: [], at: Sample.start)
+        try await outbox.store.change(ids[0], .retry, at: Sample.start)
       }
     }
   }

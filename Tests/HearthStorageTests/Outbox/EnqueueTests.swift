@@ -113,6 +113,7 @@ import Testing
       var order: [String] = []
       while let delivery = try await outbox.claim().deliveries.first(where: { $0.path != "/other" }) {
         order.append(delivery.path)
+        #expect(outbox.begin(delivery))
         if delivery.path == "/new" { try await outbox.add(Sample.draft("/newer", replaceKey: "r")) }
         _ = try await outbox.finish(delivery, .delivered(status: 200))
       }

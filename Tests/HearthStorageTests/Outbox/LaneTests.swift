@@ -16,9 +16,9 @@ import Testing
       #expect(Set(first.map(\.path)) == ["/a1", "/b1", "/u1", "/u2"])
       #expect(try await outbox.claim().deliveries.isEmpty)
       let a1 = try #require(first.first { $0.path == "/a1" })
-      let next = try await outbox.claim([FinishedDelivery(number: a1.number, outcome: .delivered(status: 200))])
+      let next = try await outbox.claim([outbox.settlement(a1, .delivered(status: 200))])
       #expect(next.deliveries.map(\.path) == ["/a2"])
-      #expect(next.completion.changed.map(\.state) == [.delivered])
+      #expect(next.changed.map(\.state) == [.delivered])
     }
   }
 
@@ -28,10 +28,10 @@ import Testing
       try await outbox.add(
         Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3", notBefore: outbox.now + .seconds(9)),
         Sample.draft("/4"), Sample.draft("/b1", lane: "b"))
-      let (deliveries, claimed, _) = try await outbox.claim(follows: true)
-      #expect(claimed.batches.map { $0.deliveries.map(\.path) } == [["/1", "/2"], ["/b1"]])
+      let (deliveries, claimed, _, _) = try await outbox.claim(follows: true)
+      #expect(claimed.claims.map { $0.deliveries.map(\.path) } == [["/1", "/2"], ["/b1"]])
       let finished = deliveries.filter { $0.path != "/b1" }.map {
-        FinishedDelivery(number: $0.number, outcome: .delivered(status: 200))
+        outbox.settlement($0, .delivered(status: 200))
       }
       #expect(try await outbox.claim(finished, follows: true).deliveries.isEmpty)
     }
@@ -46,10 +46,10 @@ import Testing
       let head = try #require(try await outbox.claim(limit: 1).deliveries.first)
       _ = try await outbox.finish(head, outbox.wait(5))
       let early = try await outbox.claim(open: [Sample.secondOrigin])
-      #expect(early.completion.changed.isEmpty && early.claimed.nextDueAt == outbox.now + .seconds(5))
+      #expect(early.changed.isEmpty && early.claimed.nextDueAt == outbox.now + .seconds(5))
       outbox.now = outbox.now + .seconds(9)
       var dead: [String] = []
-      for _ in 0..<2 { dead += try await outbox.claim(open: [Sample.secondOrigin]).completion.changed.map(\.url) }
+      for _ in 0..<2 { dead += try await outbox.claim(open: [Sample.secondOrigin]).changed.map(\.url) }
       #expect(dead.sorted() == ["behind", "later", "retried"].map { "https://api.example.com/\($0)" })
       #expect(try await outbox.claim(open: [Sample.secondOrigin]).claimed.nextDueAt == nil)
     }
@@ -63,7 +63,7 @@ import Testing
       let outcomes = [
         "/1": DeliveryOutcome.delivered(status: 200), "/2": outbox.wait(60), "/3": .released, "/b": .released,
       ]
-      let finished = try taken.map { FinishedDelivery(number: $0.number, outcome: try #require(outcomes[$0.path])) }
+      let finished = try taken.map { outbox.settlement($0, try #require(outcomes[$0.path])) }
       let next = try await outbox.claim(finished, follows: true)
       #expect(next.deliveries.map(\.path) == ["/b"])
       #expect(next.claimed.nextDueAt == outbox.now + .seconds(60))
@@ -120,7 +120,7 @@ import Testing
     try await withStore { outbox in
       for index in 0..<8 { try await outbox.add(Sample.draft("/\(index)", lane: nil)) }
       let finished = try await outbox.claim().deliveries.map {
-        FinishedDelivery(number: $0.number, outcome: .unreachable(probeAt: outbox.now, status: nil, error: "refused"))
+        outbox.settlement($0, .unreachable(probeAt: outbox.now, status: nil, error: "refused"))
       }
       #expect(try await outbox.claim(finished, limit: 8).deliveries.count == 8)
     }
@@ -165,7 +165,7 @@ import Testing
       try await outbox.add(
         Sample.draft("/1", origin: "https://second.example.com"), Sample.draft("/2"))
       let next = try await outbox.claim()
-      #expect(next.completion.changed.map(\.reason) == [.rejected])
+      #expect(next.changed.map(\.reason) == [.rejected])
       #expect(next.claimed.cut != [])
       let paths = next.deliveries.map(\.path) + (try await outbox.claim().deliveries.map(\.path))
       #expect(paths == ["/2"])
@@ -190,6 +190,7 @@ import Testing
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3"), Sample.draft("/u", lane: nil))
       let taken = try await outbox.claim(limit: 3, follows: true).deliveries
+      #expect(taken.filter { $0.path != "/3" }.allSatisfy(outbox.begin))
       let keys = Dictionary(uniqueKeysWithValues: taken.map { ($0.path, $0.request.idempotencyKey) })
       outbox.now = outbox.now + .seconds(60)
       try await outbox.store.recover(at: outbox.now)
@@ -216,12 +217,12 @@ import Testing
       }
       outbox.now = outbox.now + .seconds(24 * 3600 + 1)
       let next = try await outbox.claim()
-      #expect(next.completion.changed.map(\.reason) == [.needsReview])
-      #expect(next.completion.changed.map(\.state) == [.held])
+      #expect(next.changed.map(\.reason) == [.needsReview])
+      #expect(next.changed.map(\.state) == [.held])
       let taken = next.deliveries.map(\.path) + (try await outbox.claim().deliveries.map(\.path))
       #expect(Set(taken) == ["/put", "/a2"])
       #expect(try await outbox.store.stats(of: nil).held == 1)
-      _ = try await outbox.store.change(items[0].item.id, .retry, releasing: [], at: outbox.now)
+      _ = try await outbox.store.change(items[0].item.id, .retry, at: outbox.now)
       #expect(try await outbox.state(items[0].item.id) == .pending)
     }
   }
@@ -249,10 +250,10 @@ import Testing
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/post"))
       let sent = outbox.now
-      _ = try await outbox.claim()
+      #expect(try await outbox.claim().deliveries.allSatisfy(outbox.begin))
       outbox.now = outbox.now + .seconds(24 * 3600 + 1)
       try await outbox.store.recover(at: outbox.now)
-      let held = try #require(try await outbox.claim().completion.changed.first)
+      let held = try #require(try await outbox.claim().changed.first)
       #expect(held.reason == .needsReview)
       #expect(
         held.lastError
@@ -270,9 +271,9 @@ import Testing
       let doubtful = try await outbox.claim(trusted: false)
       #expect(doubtful.deliveries.isEmpty)
       #expect(doubtful.claimed.timeNeededFrom == Sample.origin)
-      #expect(doubtful.completion.nextExpiryAt == outbox.now)
+      #expect(doubtful.nextExpiryAt == outbox.now)
       #expect(doubtful.claimed.cut.isEmpty)
-      #expect(try await outbox.store.expire(limit: 10, at: outbox.now).items.map(\.id) == [id])
+      #expect(try await outbox.store.expire(limit: 10, at: outbox.now) == nil)
       #expect(try await outbox.store.item(id)?.reason == .expired)
       #expect(try await outbox.claim().deliveries.map(\.path) == ["/2"])
     }
@@ -303,7 +304,7 @@ import Testing
       let id = try await outbox.add(Sample.draft("/1"), Sample.draft("/2"))[0].item.id
       try await outbox.store.withConnection { try $0.execute(sql: "DELETE FROM contents WHERE item = 1") }
       let next = try await outbox.claim()
-      #expect(next.completion.changed.map(\.id) == [id])
+      #expect(next.changed.map(\.id) == [id])
       #expect(try await outbox.claim().deliveries.map(\.path) == ["/2"])
       try await outbox.store.withConnection { try $0.execute(sql: "INSERT INTO contents VALUES (1, '', NULL)") }
     }

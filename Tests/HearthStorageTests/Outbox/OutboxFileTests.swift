@@ -166,6 +166,7 @@ import Testing
     try await withStore { outbox in
       for index in 0..<20 { try await outbox.add(Sample.draft("/\(index)", lane: nil)) }
       let taken = try await outbox.claim().deliveries
+      #expect(taken.allSatisfy(outbox.begin))
       try await outbox.store.withConnection { db in
         let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
         try db.execute(sql: "PRAGMA max_page_count = \(pages)")

@@ -63,7 +63,7 @@ import Testing
       #expect((stats.held, stats.pending) == (1, 1))
       #expect(try await outbox.claim(subject: Sample.bob).deliveries.map(\.path) == ["/bob"])
       await #expect(throws: OutboxStoreFailure.invalidState(.held)) {
-        try await store.change(id, .retry, releasing: [], at: Sample.start)
+        try await store.change(id, .retry, at: Sample.start)
       }
       _ = try await store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 10)
       #expect(try await outbox.state(id) == .pending)

@@ -44,26 +44,30 @@ import Testing
             subject: subject, limit: Int.random(in: 1...6, using: &random), follows: Bool.random(using: &random),
             trusted: Bool.random(using: &random))
           taken += claim.deliveries
+          for claim in claim.claimed.claims {
+            for delivery in claim.deliveries.prefix(Int.random(in: 0...2, using: &random)) {
+              #expect(outbox.begin(delivery))
+            }
+          }
         case 8...9:
           // A run ends with its first item that does not leave the lane: the rest goes back with it.
           taken.shuffle(using: &random)
-          var finished: [FinishedDelivery] = []
+          var settled: [Settlement] = []
           for delivery in taken {
             let outcomes: [DeliveryOutcome] = [
               .delivered(status: 200), .delivered(status: 200), outbox.wait(2), .released,
               .dead(.rejected, status: 400, error: "no"),
               .unreachable(probeAt: outbox.now, status: nil, error: "no"),
             ]
-            finished.append(
-              FinishedDelivery(number: delivery.number, outcome: outcomes.randomElement(using: &random) ?? .released))
+            settled.append(outbox.settlement(delivery, outcomes.randomElement(using: &random) ?? .released))
           }
           taken = []
-          _ = try await outbox.store.complete(finished, claiming: [], at: outbox.now)
+          _ = try await outbox.store.exchange(settled, releasing: [], claiming: [], at: outbox.now)
         case 10:
           let items = try await outbox.store.list(OutboxQuery(limit: 1000)).items
           if let item = items.randomElement(using: &random) {
             let change: OutboxChange = Bool.random(using: &random) ? .cancel : .retry
-            _ = try? await outbox.store.change(item.id, change, releasing: [], at: outbox.now)
+            _ = try? await outbox.store.change(item.id, change, at: outbox.now)
           }
         case 11:
           taken = []
@@ -71,16 +75,34 @@ import Testing
         case 12:
           let user = Bool.random(using: &random) ? Sample.alice : Sample.bob
           _ = try await outbox.store.bind(
-            Sample.work, to: user, formerly: nil, adopts: taken.isEmpty, limit: Int.random(in: 1...9, using: &random))
+            Sample.work, to: user, formerly: nil, adopts: Bool.random(using: &random),
+            limit: Int.random(in: 1...9, using: &random))
         default:
           _ = try await outbox.store.expire(limit: 3, at: outbox.now)
           let settings = OutboxSettings.keeping(delivered: .seconds(60), dead: .seconds(90), maxFinished: 50)
           _ = try await outbox.store.prune(keeping: settings, limit: 5, at: outbox.now)
         }
-        if step.isMultiple(of: 25), taken.isEmpty { try outbox.expectSound() }
+        if step.isMultiple(of: 10) {
+          try outbox.expectSound()
+          try await expectConsistentStates(outbox)
+        }
       }
       _ = try await outbox.store.recover(at: outbox.now)
       #expect(added > 0)
     }
+  }
+
+  /// Each state's list has the items that are shown in it, and the counts are theirs.
+  private func expectConsistentStates(_ outbox: StoreFixture) async throws {
+    let store = outbox.store
+    let all = try await store.list(OutboxQuery(limit: 1000)).items
+    for state in OutboxItem.State.allCases {
+      let listed = try await store.list(OutboxQuery(state: state, limit: 1000)).items
+      #expect(listed == all.filter { $0.state == state }, "\(state)")
+    }
+    let stats = try await store.stats(of: nil)
+    let counted = [stats.pending, stats.inFlight, stats.waiting, stats.held, stats.delivered, stats.dead]
+    let states: [OutboxItem.State] = [.pending, .inFlight, .waiting, .held, .delivered, .dead]
+    #expect(counted == states.map { state in all.count { $0.state == state } })
   }
 }

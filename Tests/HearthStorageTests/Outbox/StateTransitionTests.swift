@@ -72,10 +72,12 @@ struct StateTransitionTests {
     case 8, 9:
       guard let id = ids.randomElement(using: &random) else { return }
       let change = [OutboxChange.cancel, .retry, .retry].randomElement(using: &random)!
-      _ = try? await outbox.store.change(id, change, releasing: [], at: now)
+      _ = try? await outbox.store.change(id, change, at: now)
     case 10: outbox.now = now + .seconds(Int64.random(in: 1...90_000, using: &random))
     case 11: _ = try await outbox.store.expire(limit: 3, at: now)
     default:
+      // In flight only within this step: what is kept does not change by it.
+      for delivery in claimed { _ = outbox.begin(delivery) }
       claimed = []
       try await outbox.store.recover(at: now)
     }

@@ -1,4 +1,5 @@
 import HearthCore
+import Synchronization
 import TestSupport
 import Testing
 
@@ -8,9 +9,22 @@ import Testing
 struct StoreFixture: Sendable {
   let folder: TemporaryFolder
   let store: SQLiteOutboxStore
+  let log: CommitLog
   var now = Sample.start
   var policy = DeliveryPolicy(OutboxSettings())
   var settings = OutboxSettings()
+  private let epochs = Epochs()
+
+  /// The latest claim of each item.
+  private final class Epochs: Sendable {
+    let known = Mutex<[Int64: Int64]>([:])
+  }
+
+  init(folder: TemporaryFolder, store: SQLiteOutboxStore) {
+    self.folder = folder
+    self.store = store
+    log = CommitLog(of: store)
+  }
 
   var path: String { folder.file("outbox.sqlite") }
 
@@ -18,7 +32,7 @@ struct StoreFixture: Sendable {
   func add(
     _ drafts: OutboxDraft..., subject: Subject? = Sample.alice
   ) async throws -> [OutboxReceipt] {
-    try await store.enqueue(drafts.map { try new($0, subject) }, within: settings, at: now).receipts
+    try await store.enqueue(drafts.map { try new($0, subject) }, within: settings, at: now)
   }
 
   func new(_ draft: OutboxDraft, _ subject: Subject? = Sample.alice) throws -> NewOutboxItem {
@@ -27,24 +41,43 @@ struct StoreFixture: Sendable {
   }
 
   func claim(
-    _ finished: [FinishedDelivery] = [], subject: Subject? = Sample.alice, limit: Int = 100, lanes: Int? = nil,
-    unordered: Int? = nil,
-    follows: Bool = false,
+    _ settled: [Settlement] = [], releasing released: [Int64] = [], subject: Subject? = Sample.alice, limit: Int = 100,
+    lanes: Int? = nil, unordered: Int? = nil, unanswered: Int = .max, bytes: Int = .max, follows: Bool = false,
     open: Set<Origin> = [Sample.origin], probed: Set<Origin> = [], configured: Set<Origin>? = nil,
     trusted: Bool = true, account: AccountName = Sample.work
-  ) async throws -> (deliveries: [Delivery], claimed: OutboxCompletion.Claimed, completion: OutboxCompletion) {
-    let claim = OutboxClaim(
-      account: account, subject: subject, lanes: lanes ?? limit, unordered: unordered ?? limit, takesFollowers: follows,
-      open: open, probed: probed,
+  ) async throws -> (
+    deliveries: [Delivery], claimed: OutboxExchange.Claimed, changed: [OutboxItem], nextExpiryAt: Timestamp?
+  ) {
+    let demand = OutboxDemand(
+      account: account, subject: subject, lanes: lanes ?? limit, unordered: unordered ?? limit, unanswered: unanswered,
+      bytes: bytes, takesFollowers: follows, open: open, probed: probed,
       configured: configured ?? open.union(probed), agreedTime: trusted ? now : nil, policy: policy)
-    let completion = try await store.complete(finished, claiming: [claim], at: now)
-    let claimed = try #require(completion.claimed[account])
-    return (claimed.batches.flatMap(\.deliveries), claimed, completion)
+    _ = log.take()
+    let exchange = try await store.exchange(settled, releasing: released, claiming: [demand], at: now)
+    let claimed = try #require(exchange.claimed[account])
+    epochs.known.withLock { known in
+      for claim in claimed.claims {
+        for delivery in claim.deliveries { known[delivery.number] = claim.epoch }
+      }
+    }
+    return (claimed.claims.deliveries, claimed, log.take().changed, exchange.nextExpiryAt)
   }
 
+  /// The epoch of the latest claim of this item.
+  func epoch(_ delivery: Delivery) -> Int64 { epochs.known.withLock { $0[delivery.number] ?? 0 } }
+
+  func begin(_ delivery: Delivery) -> Bool { store.begin(delivery.number, of: epoch(delivery)) }
+
+  func settlement(_ delivery: Delivery, _ outcome: DeliveryOutcome) -> Settlement {
+    Settlement(epoch: epoch(delivery), number: delivery.number, outcome: outcome)
+  }
+
+  /// Returns the items that changed.
+  @discardableResult
   func finish(_ delivery: Delivery, _ outcome: DeliveryOutcome) async throws -> [OutboxItem] {
-    try await store.complete([FinishedDelivery(number: delivery.number, outcome: outcome)], claiming: [], at: now)
-      .changed
+    _ = log.take()
+    _ = try await store.exchange([settlement(delivery, outcome)], releasing: [], claiming: [], at: now)
+    return log.take().changed
   }
 
   func wait(_ seconds: Int64, unknown: Bool = false, status: Int? = 503) -> DeliveryOutcome {
@@ -58,7 +91,8 @@ struct StoreFixture: Sendable {
 
   /// Closes nothing: the check opens the database beside the store, which stands still.
   func expectSound(_ location: SourceLocation = #_sourceLocation) throws {
-    #expect(try OutboxCheck.flaws(at: path) == [], sourceLocation: location)
+    let flaws = try OutboxCheck.flaws(at: path)
+    #expect(flaws == [], sourceLocation: location)
   }
 }
 

@@ -37,18 +37,21 @@ struct FullDiskTests {
 
   /// Delivers all there is; returns how many there were.
   private static func drain(_ store: SQLiteOutboxStore) async throws(OutboxStoreFailure) -> Int {
-    let claim = OutboxClaim(
+    let demand = OutboxDemand(
       account: Sample.work, subject: Sample.alice, lanes: 128, unordered: 128, takesFollowers: true,
       open: [Sample.origin],
       configured: [Sample.origin], agreedTime: Sample.start, policy: DeliveryPolicy(OutboxSettings()))
-    var finished: [FinishedDelivery] = []
+    var settled: [Settlement] = []
     var count = 0
     repeat {
-      let completion = try await store.complete(finished, claiming: [claim], at: Sample.start)
-      let deliveries = completion.claimed[Sample.work]?.batches.flatMap(\.deliveries) ?? []
-      finished = deliveries.map { FinishedDelivery(number: $0.number, outcome: .delivered(status: 200)) }
-      count += finished.count
-    } while !finished.isEmpty
+      let exchange = try await store.exchange(settled, releasing: [], claiming: [demand], at: Sample.start)
+      let claims = exchange.claimed[Sample.work]?.claims ?? []
+      for claim in claims {
+        for delivery in claim.deliveries { #expect(store.begin(delivery.number, of: claim.epoch)) }
+      }
+      settled = claims.settled { _ in .delivered(status: 200) }
+      count += settled.count
+    } while !settled.isEmpty
     return count
   }
 

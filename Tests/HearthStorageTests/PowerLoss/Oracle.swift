@@ -143,15 +143,12 @@ final class Oracle: Sendable {
         let found = items[id]?.state
         switch fate {
         case .kept:
-          // A claim may be on disk though nobody was told.
-          if found != .pending, found != .waiting, found != .inFlight {
-            state.flaws.append("\(name) was kept and is \(found.word)")
-          }
+          if found != .pending, found != .waiting { state.flaws.append("\(name) was kept and is \(found.word)") }
         case .taken:
-          if found != .inFlight { state.flaws.append("\(name) was taken and is \(found.word)") }
+          if found != .pending, found != .waiting { state.flaws.append("\(name) was taken and is \(found.word)") }
         case .reported:
           // Delivered ones may have been swept.
-          if found != nil, found != .inFlight, found != .pending, found != .waiting, found != .delivered {
+          if found != nil, found != .pending, found != .waiting, found != .delivered {
             state.flaws.append("\(name) was reported and is \(found.word)")
           }
           if found == nil, state.effects[name] == nil { state.flaws.append("\(name) was reported and is lost") }

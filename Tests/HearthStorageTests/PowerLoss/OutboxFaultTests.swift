@@ -53,7 +53,7 @@ private final class FaultRun {
   private let clock = LoadClock()
   private var disk: FaultyDisk
   private var store: SQLiteOutboxStore?
-  private var taken: [Delivery] = []
+  private var taken: [LaneClaim] = []
 
   init(_ fault: OutboxFaultTests.Case, nth: Int) async throws {
     self.fault = fault
@@ -124,7 +124,7 @@ private final class FaultRun {
     do {
       let items = try call.items(of: Sample.work)
       let settings = OutboxSettings.limits(items: 1000, bytes: 1 << 30)
-      oracle.kept(call: call.number, try await store.enqueue(items, within: settings, at: clock.now()).receipts)
+      oracle.kept(call: call.number, try await store.enqueue(items, within: settings, at: clock.now()))
       clock.answered(call)
     } catch let failure as OutboxStoreFailure {
       oracle.refused(call: call.number)
@@ -136,18 +136,24 @@ private final class FaultRun {
 
   /// Reports what became of the deliveries claimed before, until the store has written it down, and claims the next ones.
   private func complete(_ store: SQLiteOutboxStore) async {
-    let claim = OutboxClaim(
+    let demand = OutboxDemand(
       account: Sample.work, subject: Sample.alice, lanes: 4, unordered: 4, takesFollowers: true, open: [Sample.origin],
       configured: [Sample.origin], agreedTime: clock.now(), policy: DeliveryPolicy(OutboxSettings()))
-    for delivery in taken { oracle.reported(delivery.item.id) }
-    let finished = taken.map { FinishedDelivery(number: $0.number, outcome: .delivered(status: 200)) }
+    for delivery in taken.deliveries { oracle.reported(delivery.item.id) }
+    let settled = taken.settled { _ in .delivered(status: 200) }
     do {
-      let completion = try await store.complete(finished, claiming: [claim], at: clock.now())
-      for delivery in taken { oracle.finished(delivery.item.id, isDone: true) }
-      taken = completion.claimed[Sample.work]?.batches.flatMap(\.deliveries) ?? []
-      for delivery in taken {
-        oracle.taken(delivery.item.id)
-        oracle.serve(delivery)
+      let exchange = try await store.exchange(settled, releasing: [], claiming: [demand], at: clock.now())
+      for delivery in taken.deliveries { oracle.finished(delivery.item.id, isDone: true) }
+      taken = exchange.claimed[Sample.work]?.claims ?? []
+      for claim in taken {
+        for delivery in claim.deliveries {
+          oracle.taken(delivery.item.id)
+          guard store.begin(delivery.number, of: claim.epoch) else {
+            oracle.note("\(delivery.item.id) may not be sent though it is claimed")
+            continue
+          }
+          oracle.serve(delivery)
+        }
       }
     } catch {
       note(error)

@@ -59,7 +59,7 @@ struct OutboxLoad: Sendable {
     do {
       let items = try orders.items(of: account)
       let settings = OutboxSettings.limits(items: 100_000, bytes: 1 << 30)
-      let receipts = try await store.enqueue(items, within: settings, at: clock.now()).receipts
+      let receipts = try await store.enqueue(items, within: settings, at: clock.now())
       oracle.kept(call: orders.number, receipts)
       clock.answered(orders)
       return true
@@ -82,32 +82,32 @@ struct OutboxLoad: Sendable {
 
   private func deliver(_ account: AccountName, _ callers: Callers) async {
     var random = SeededGenerator(seed: seed &+ UInt64(account.description.utf8.count))
-    let claim = OutboxClaim(
+    let demand = OutboxDemand(
       account: account, subject: Sample.alice, lanes: 16, unordered: 16, takesFollowers: true, open: [Sample.origin],
       configured: [Sample.origin], agreedTime: clock.now(), policy: DeliveryPolicy(OutboxSettings()))
-    var finished: [FinishedDelivery] = []
+    var settled: [Settlement] = []
     var ids: [String] = []
     while !disk.isDead {
       let wasLast = callers.areDone
       do {
         for id in ids { oracle.reported(id) }
-        let completion = try await store.complete(finished, claiming: [claim], at: clock.now())
-        for (id, delivery) in zip(ids, finished) { oracle.finished(id, isDone: delivery.outcome.leavesLane) }
-        let claimed = completion.claimed[account]
-        let runs = claimed?.batches ?? []
-        for delivery in runs.flatMap(\.deliveries) { oracle.taken(delivery.item.id) }
-        if wasLast, ids.isEmpty, runs.isEmpty, claimed?.nextDueAt == nil { return }
-        (finished, ids) = ([], [])
-        for run in runs {
+        let exchange = try await store.exchange(settled, releasing: [], claiming: [demand], at: clock.now())
+        for (id, settlement) in zip(ids, settled) { oracle.finished(id, isDone: settlement.outcome.leavesLane) }
+        let claimed = exchange.claimed[account]
+        let claims = claimed?.claims ?? []
+        for delivery in claims.deliveries { oracle.taken(delivery.item.id) }
+        if wasLast, ids.isEmpty, claims.isEmpty, claimed?.nextDueAt == nil { return }
+        (settled, ids) = ([], [])
+        for claim in claims {
           var goesOn = true
-          for delivery in run.deliveries {
-            let outcome = goesOn ? send(delivery, &random) : .released
+          for delivery in claim.deliveries {
+            let outcome = goesOn ? send(delivery, of: claim, &random) : .released
             goesOn = goesOn && outcome.leavesLane
-            finished.append(FinishedDelivery(number: delivery.number, outcome: outcome))
+            settled.append(Settlement(epoch: claim.epoch, number: delivery.number, outcome: outcome))
             ids.append(delivery.item.id)
           }
         }
-        if runs.isEmpty { await Task.yield() }
+        if claims.isEmpty { await Task.yield() }
       } catch {
         _ = note(error)
         return
@@ -115,7 +115,13 @@ struct OutboxLoad: Sendable {
     }
   }
 
-  private func send(_ delivery: Delivery, _ random: inout SeededGenerator) -> DeliveryOutcome {
+  private func send(
+    _ delivery: Delivery, of claim: LaneClaim, _ random: inout SeededGenerator
+  ) -> DeliveryOutcome {
+    guard store.begin(delivery.number, of: claim.epoch) else {
+      oracle.note("\(delivery.item.id) may not be sent though it is claimed")
+      return .released
+    }
     func wait(_ status: Int?) -> DeliveryOutcome {
       .waiting(
         DeliveryOutcome.Wait(

@@ -3,57 +3,62 @@ package import HearthCore
 /// An empty outbox, and the way to find it again as the next process does.
 package struct OutboxStoreBench: Sendable {
   let store: any OutboxStore
+  let log: CommitLog
   /// The same outbox after a crash: what was not written by then is lost.
   let reopen: @Sendable () throws -> any OutboxStore
 
   package init(_ store: any OutboxStore, reopen: @escaping @Sendable () throws -> any OutboxStore) {
     self.store = store
     self.reopen = reopen
+    log = CommitLog(of: store)
   }
 
   @discardableResult
-  fileprivate func add(
+  func add(
     _ drafts: OutboxDraft..., subject: Subject? = Sample.alice, within settings: OutboxSettings = OutboxSettings()
   ) async throws -> [OutboxReceipt] {
     let items = try drafts.map { draft in
       let id = ItemID.make(at: Sample.start, random: (.random(in: 0...(.max)), .random(in: 0...(.max))))
       return NewOutboxItem(id: id, draft: draft, url: try draft.checked(maxBody: 1 << 20), subject: subject)
     }
-    return try await store.enqueue(items, within: settings, at: Sample.start).receipts
+    return try await store.enqueue(items, within: settings, at: Sample.start)
   }
 
-  fileprivate func paths(_ query: OutboxQuery = OutboxQuery()) async throws -> [String] {
+  func paths(_ query: OutboxQuery = OutboxQuery()) async throws -> [String] {
     try await store.list(query).items.map { String($0.url.dropFirst("https://api.example.com".count)) }
   }
 }
 
 extension OutboxSettings {
-  fileprivate init(maxItems: Int, maxBytes: Int) {
+  init(maxItems: Int, maxBytes: Int) {
     self.init()
     (self.maxItems, self.maxBytes) = (maxItems, maxBytes)
   }
 }
 
 extension OutboxStore {
-  /// Writes down what became of deliveries, and takes the next ones of the account.
-  fileprivate func settle(
-    _ finished: [FinishedDelivery] = [], at now: Timestamp = Sample.start, subject: Subject? = Sample.alice,
-    takesFollowers: Bool = false
-  ) async throws -> (changed: [OutboxItem], taken: [Delivery], nextDueAt: Timestamp?) {
-    let claim = OutboxClaim(
+  /// Writes down what became of deliveries, and claims the next ones of the account.
+  func settle(
+    _ settled: [Settlement] = [], releasing released: [Int64] = [], at now: Timestamp = Sample.start,
+    subject: Subject? = Sample.alice, takesFollowers: Bool = false
+  ) async throws -> (claims: [LaneClaim], claimed: OutboxExchange.Claimed) {
+    let demand = OutboxDemand(
       account: Sample.work, subject: subject, lanes: 100, unordered: 100, takesFollowers: takesFollowers,
       open: [Sample.origin], configured: [Sample.origin], agreedTime: now, policy: DeliveryPolicy(OutboxSettings()))
-    let completion = try await complete(finished, claiming: [claim], at: now)
-    let claimed = completion.claimed[Sample.work]
-    return (completion.changed, claimed?.batches.flatMap(\.deliveries) ?? [], claimed?.nextDueAt)
+    let exchange = try await exchange(settled, releasing: released, claiming: [demand], at: now)
+    let claimed = exchange.claimed[Sample.work] ?? OutboxExchange.Claimed()
+    return (claimed.claims, claimed)
   }
 
-  /// Takes all that is due and has it come to this end.
-  fileprivate func finish(_ outcome: (Delivery) -> DeliveryOutcome) async throws -> [OutboxItem] {
-    let taken = try await settle().taken
-    let finished = taken.map { FinishedDelivery(number: $0.number, outcome: outcome($0)) }
-    return try await complete(finished, claiming: [], at: Sample.start).changed
+  /// Claims all that is due, and has it come to this end.
+  func finish(_ outcome: (Delivery) -> DeliveryOutcome) async throws {
+    let claims = try await settle().claims
+    _ = try await exchange(claims.settled(outcome), releasing: [], claiming: [], at: Sample.start)
   }
+}
+
+extension [LaneClaim] {
+  var paths: [String] { deliveries.map(\.request.url.target) }
 }
 
 /// What `OutboxStore` promises.
@@ -62,9 +67,9 @@ package enum OutboxStoreContract {
 
   package static let facts = keeping + delivering + changing + owning + housekeeping
 
-  private static let start = Sample.start
+  static let start = Sample.start
 
-  private static func wait(until: Timestamp) -> DeliveryOutcome {
+  static func wait(until: Timestamp) -> DeliveryOutcome {
     .waiting(DeliveryOutcome.Wait(until: until, unknownSince: nil, isConflict: false, status: 503, error: "no"))
   }
 
@@ -121,109 +126,109 @@ package enum OutboxStoreContract {
       }
       try expect(try await bench.paths(), is: ["/1"])
     },
-    OutboxFact("the counts are numbered in their order") { bench in
-      let before = try await bench.store.totals()
-      try await bench.add(Sample.draft("/1"))
-      let enqueued = try await bench.store.totals()
-      let settled = try await bench.store.complete([], claiming: [], at: start).totals
-      let expired = try await bench.store.expire(limit: 9, at: start).1
-      let numbers = [before, enqueued, settled, expired].map(\.number)
-      try expect(numbers == Array(Set(numbers)).sorted(), "\(numbers) rise")
-      try expect(expired.accounts[Sample.work]?.pending, is: 1)
-    },
-  ]
-
-  private static let delivering: [OutboxFact] = [
-    OutboxFact("a claim takes what is due of its subject, the head of each lane, and takes it once") { bench in
-      try await bench.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/u", lane: nil))
-      try await bench.add(Sample.draft("/b"), subject: Sample.bob)
-      try expect(Set(try await bench.store.settle().taken.map(\.request.url.target)), is: ["/1", "/u"])
-      try expect(try await bench.store.settle().taken, is: [])
-      try expect(try await bench.store.settle(subject: Sample.bob).taken.map(\.request.url.target), is: ["/b"])
-    },
-    OutboxFact("what became of a delivery is written down, and the next one taken, in one step") { bench in
-      try await bench.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3"))
-      let first = try await bench.store.settle().taken.map(\.number)
-      let next = try await bench.store.settle(
-        first.map { FinishedDelivery(number: $0, outcome: .delivered(status: 200)) })
-      try expect(next.changed.map(\.state), is: [.delivered])
-      try expect(next.taken.map(\.request.url.target), is: ["/2"])
-      let later = start + .seconds(60)
-      let waiting = try await bench.store.settle(
-        next.taken.map { FinishedDelivery(number: $0.number, outcome: wait(until: later)) })
-      try expect(waiting.changed.map(\.state), is: [.waiting])
-      try expect(waiting.taken, is: [])
-      try expect(waiting.nextDueAt, is: later)
-      try expect(try await bench.store.settle(at: later).taken.map(\.item.attempts), is: [1])
-    },
-    OutboxFact("what was in flight at a crash is pending again, its fate unknown since it was taken") { bench in
-      let id = try await bench.add(Sample.draft("/1"))[0].item.id
-      try expect(try await bench.store.settle().taken.count, is: 1)
-      let store = try bench.reopen()
-      try await store.recover(at: start + .seconds(60))
-      try expect(try await store.item(id)?.state, is: .pending)
-      let again = try await store.settle(at: start + .seconds(60)).taken
-      try expect(again.map(\.unknownSince), is: [start])
+    OutboxFact("each commit is received once, in order, with what it changed, before its call returns") { bench in
+      let receipts = try await bench.add(Sample.draft("/1"), Sample.draft("/2", lane: nil))
+      let enqueued = bench.log.take()
+      try expect(enqueued.count, is: 1)
+      try expect(enqueued.enqueued, is: receipts.map(\.item))
+      try expect(enqueued.stats(of: Sample.work)?.pending, is: 2)
+      try expect(enqueued.ready(Sample.work), is: .all)
+      let claims = try await bench.store.settle().claims
+      try expect(bench.log.take().changed, is: [])
+      _ = try await bench.store.settle(claims.settled { _ in .delivered(status: 200) })
+      let settled = bench.log.take()
+      try expect(settled.changed.map(\.state), is: [.delivered, .delivered])
+      try expect(settled.stats(of: Sample.work)?.delivered, is: 2)
+      _ = try await bench.store.list(OutboxQuery())
+      try expect(bench.log.take(), is: [])
     },
   ]
 
   private static let changing: [OutboxFact] = [
     OutboxFact("a cancelled item is not sent; a dead one that is retried goes to the end of its lane") { bench in
       let ids = try await bench.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3")).map(\.item.id)
-      let dead = try await bench.store.finish { _ in .dead(.rejected, status: 400, error: "no") }
-      try expect(dead.map(\.state), is: [.dead])
-      try expect(try await bench.store.change(ids[0], .retry, releasing: [], at: start).state, is: .pending)
-      try expect(try await bench.store.change(ids[1], .cancel, releasing: [], at: start).state, is: .cancelled)
-      let taken = try await bench.store.settle(takesFollowers: true).taken
-      try expect(taken.map(\.request.url.target), is: ["/3", "/1"])
+      _ = bench.log.take()
+      try await bench.store.finish { _ in .dead(.rejected, status: 400, error: "no") }
+      try expect(bench.log.take().changed.map(\.state), is: [.dead])
+      try expect(try await bench.store.change(ids[0], .retry, at: start).state, is: .pending)
+      try expect(try await bench.store.change(ids[1], .cancel, at: start).state, is: .cancelled)
+      try expect(try await bench.store.settle(takesFollowers: true).claims.paths, is: ["/3", "/1"])
     },
-    OutboxFact("what cannot be changed is not, and what was not sent after all is released in the same step") { bench in
-      let ids = try await bench.add(Sample.draft("/1"), Sample.draft("/2")).map(\.item.id)
-      let taken = try await bench.store.settle(takesFollowers: true).taken
+    OutboxFact("what is in flight cannot be changed; what is only claimed can, and its claim is cut off before it") {
+      bench in
+      let ids = try await bench.add(
+        Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3"), Sample.draft("/u", lane: nil)
+      ).map(\.item.id)
+      let claims = try await bench.store.settle(takesFollowers: true).claims
+      let lane = claims.first { $0.deliveries.count == 3 }!
+      try expect(bench.store.begin(lane.deliveries[0].number, of: lane.epoch), is: true)
       for change in [OutboxChange.cancel, .retry] {
         try await expect(throws: OutboxStoreFailure.invalidState(.inFlight)) {
-          try await bench.store.change(ids[1], change, releasing: [], at: start)
+          try await bench.store.change(ids[0], change, at: start)
         }
       }
       try await expect(throws: OutboxStoreFailure.unknownItem) {
-        try await bench.store.change("none", .cancel, releasing: [], at: start)
+        try await bench.store.change("none", .cancel, at: start)
       }
-      let released = taken.filter { $0.item.id == ids[1] }.map {
-        FinishedDelivery(number: $0.number, outcome: .released)
+      for id in [ids[1], ids[3]] {
+        try expect(try await bench.store.change(id, .cancel, at: start).state, is: .cancelled)
       }
-      try expect(released.count, is: 1)
-      let item = try await bench.store.change(ids[1], .cancel, releasing: released, at: start)
-      try expect(item.state, is: .cancelled)
+      for claim in claims {
+        for delivery in claim.deliveries where delivery.item.id != ids[0] {
+          try expect(bench.store.begin(delivery.number, of: claim.epoch), is: false)
+        }
+      }
       try expect(try await bench.store.item(ids[0])?.state, is: .inFlight)
+      try expect(try await bench.store.settle().claims, is: [])
+      let next = try await bench.store.settle([
+        Settlement(epoch: lane.epoch, number: lane.deliveries[0].number, outcome: .delivered(status: 200))
+      ])
+      try expect(next.claims.paths, is: ["/3"])
+    },
+    OutboxFact("a newer item replaces a claimed one with its key, but queues behind one that is in flight") { bench in
+      let old = try await bench.add(Sample.draft("/old", replaceKey: "k"))[0].item.id
+      let claimed = try await bench.store.settle().claims[0]
+      try await bench.add(Sample.draft("/new", replaceKey: "k"))
+      try expect(try await bench.store.item(old)?.state, is: .superseded)
+      try expect(bench.store.begin(claimed.deliveries[0].number, of: claimed.epoch), is: false)
+      let next = try await bench.store.settle().claims[0]
+      try expect([next].paths, is: ["/new"])
+      try expect(bench.store.begin(next.deliveries[0].number, of: next.epoch), is: true)
+      try await bench.add(Sample.draft("/newer", replaceKey: "k"))
+      try expect(try await bench.paths(OutboxQuery(state: .inFlight)), is: ["/new"])
+      try expect(try await bench.store.settle().claims, is: [])
+      let last = try await bench.store.settle([next].settled { _ in .delivered(status: 200) })
+      try expect(last.claims.paths, is: ["/newer"])
     },
     OutboxFact("all dead items of an account are changed together, so many at a time") { bench in
       for path in ["/1", "/2", "/3"] { try await bench.add(Sample.draft(path, lane: nil)) }
-      _ = try await bench.store.finish { _ in .dead(.rejected, status: 400, error: "no") }
+      try await bench.store.finish { _ in .dead(.rejected, status: 400, error: "no") }
       func changeAll(_ change: OutboxChange, _ limit: Int) async throws -> Int {
         try await bench.store.changeAll(of: Sample.work, in: .dead, change, limit: limit, at: start)
       }
       try expect(try await changeAll(.retry, 2), is: 2)
       try expect(try await changeAll(.cancel, 2), is: 1)
       try expect(try await changeAll(.cancel, 2), is: 0)
-      try expect(try await bench.store.settle().taken.count, is: 2)
+      try expect(try await bench.store.settle().claims.count, is: 2)
     },
     OutboxFact("what waits for another try can be made due now, but not what may not be sent before a time") { bench in
       try await bench.add(Sample.draft("/1"), Sample.draft("/2", lane: nil, notBefore: start + .seconds(9)))
-      _ = try await bench.store.finish { _ in wait(until: start + .seconds(60)) }
-      try expect(try await bench.store.settle().taken, is: [])
+      try await bench.store.finish { _ in wait(until: start + .seconds(60)) }
+      try expect(try await bench.store.settle().claims, is: [])
       try expect(try await bench.store.retryNow(Sample.work, limit: 9, at: start), is: 1)
       try expect(try await bench.store.retryNow(Sample.work, limit: 9, at: start), is: 0)
-      try expect(try await bench.store.settle().taken.map(\.request.url.target), is: ["/1"])
+      try expect(try await bench.store.settle().claims.paths, is: ["/1"])
     },
     OutboxFact("a step of the clock changes no wait for another try, but ends one longer than a day") { bench in
       let ids = try await bench.add(Sample.draft("/1", lane: nil), Sample.draft("/2", lane: nil)).map(\.item.id)
-      _ = try await bench.store.finish { wait(until: start + .seconds($0.item.id == ids[0] ? 60 : 2 * 86_400)) }
+      try await bench.store.finish { wait(until: start + .seconds($0.item.id == ids[0] ? 60 : 2 * 86_400)) }
       let now = start + .seconds(3600)
       try await bench.store.shiftSchedule(shift: .seconds(3600), at: now)
       try expect(try await bench.store.item(ids[0])?.nextAttemptAt, is: now + .seconds(60))
-      try expect(try await bench.store.settle(at: now + .seconds(59)).taken, is: [])
-      try expect(try await bench.store.settle(at: now + .seconds(60)).taken.map(\.item.id), is: [ids[0]])
-      try expect(try await bench.store.settle(at: now + .seconds(86_400)).taken.map(\.item.id), is: [ids[1]])
+      try expect(try await bench.store.settle(at: now + .seconds(59)).claims, is: [])
+      try expect(try await bench.store.settle(at: now + .seconds(60)).claims.deliveries.map(\.item.id), is: [ids[0]])
+      try expect(
+        try await bench.store.settle(at: now + .seconds(86_400)).claims.deliveries.map(\.item.id), is: [ids[1]])
     },
   ]
 
@@ -236,7 +241,7 @@ package enum OutboxStoreContract {
         try await store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: adopts, limit: 1)
       }
       try expect(try await bind(adopts: false), is: OutboxBinding(isDone: true, holdsOthers: false))
-      try expect(try await store.settle(takesFollowers: true).taken.map(\.request.url.target), is: ["/mine"])
+      try expect(try await store.settle(takesFollowers: true).claims.paths, is: ["/mine"])
       var steps = 1
       while try await !bind(adopts: true).isDone { steps += 1 }
       try expect(steps >= 2, "one item is moved at a time")
@@ -274,20 +279,37 @@ package enum OutboxStoreContract {
       for path in ["/1", "/2"] {
         try await bench.add(Sample.draft(path, lane: nil, expiresAt: start + .seconds(9)))
       }
-      try expect(try await bench.store.expire(limit: 9, at: start + .seconds(8)).items, is: [])
-      let (items, totals) = try await bench.store.expire(limit: 1, at: start + .seconds(10))
-      try expect(items.map(\.state), is: [.dead])
-      try expect(items.map(\.reason), is: [.expired])
-      try expect(totals.accounts[Sample.work]?.dead, is: 1)
-      try expect(try await bench.store.expire(limit: 9, at: start + .seconds(10)).items.count, is: 1)
+      _ = bench.log.take()
+      try expect(try await bench.store.expire(limit: 9, at: start + .seconds(8)), is: start + .seconds(9))
+      try expect(bench.log.take(), is: [])
+      try expect(try await bench.store.expire(limit: 1, at: start + .seconds(10)), is: start + .seconds(9))
+      let commits = bench.log.take()
+      try expect(commits.changed.map(\.state), is: [.dead])
+      try expect(commits.changed.map(\.reason), is: [.expired])
+      try expect(commits.stats(of: Sample.work)?.dead, is: 1)
+      try expect(try await bench.store.expire(limit: 9, at: start + .seconds(10)), is: nil)
+      try expect(bench.log.take().changed.count, is: 1)
+    },
+    OutboxFact("what is past its time does not begin, though it is claimed, and what has begun is not dead") { bench in
+      for path in ["/1", "/2"] {
+        try await bench.add(Sample.draft(path, lane: nil, expiresAt: start + .seconds(9)))
+      }
+      let claims = try await bench.store.settle().claims
+      try expect(bench.store.begin(claims[0].deliveries[0].number, of: claims[0].epoch), is: true)
+      try expect(try await bench.store.expire(limit: 9, at: start + .seconds(10)), is: nil)
+      try expect(bench.store.begin(claims[1].deliveries[0].number, of: claims[1].epoch), is: false)
+      let states = try await bench.store.list(OutboxQuery()).items.map(\.state)
+      try expect(states, is: [.inFlight, .dead])
     },
     OutboxFact("what was finished long ago is removed, so many at a time, and nothing else") { bench in
       for path in ["/1", "/2", "/3"] { try await bench.add(Sample.draft(path, lane: nil)) }
-      _ = try await bench.store.finish { _ in .delivered(status: 200) }
+      try await bench.store.finish { _ in .delivered(status: 200) }
       try await bench.add(Sample.draft("/4"))
       var settings = OutboxSettings(maxItems: 2, maxBytes: 1 << 20)
       (settings.keepDelivered, settings.keepDead) = (.seconds(10), .seconds(10))
       try expect(try await bench.store.prune(keeping: settings, limit: 9, at: start), is: false)
+      try expect(try await bench.paths().count, is: 3)
+      try expect(try await bench.store.prune(keeping: settings, limit: 9, at: nil), is: false)
       try expect(try await bench.paths().count, is: 3)
       try expect(try await bench.store.prune(keeping: settings, limit: 1, at: start + .seconds(11)), is: true)
       try expect(try await bench.store.prune(keeping: settings, limit: 9, at: start + .seconds(11)), is: false)

@@ -9,7 +9,7 @@ package final class FaultyOutboxStore: OutboxStore {
 
   /// Before the store is asked, or before its answer is heard.
   package enum Moment {
-    case beforeEnqueue, afterEnqueue, beforeChange, afterComplete, afterBind, afterPaused, afterSetPaused
+    case beforeEnqueue, afterEnqueue, beforeChange, afterExchange, afterBind, afterPaused, afterSetPaused
   }
 
   package init(_ store: any OutboxStore) {
@@ -34,6 +34,8 @@ package final class FaultyOutboxStore: OutboxStore {
     if let failure = failure.withLock(\.self) { throw failure }
   }
 
+  package func observe(_ receive: @escaping @Sendable (OutboxCommit) -> Void) { store.observe(receive) }
+
   package func recover(at now: Timestamp) async throws(OutboxStoreFailure) {
     try pass()
     try await store.recover(at: now)
@@ -41,7 +43,7 @@ package final class FaultyOutboxStore: OutboxStore {
 
   package func enqueue(
     _ items: [NewOutboxItem], within settings: OutboxSettings, at now: Timestamp
-  ) async throws(OutboxStoreFailure) -> (receipts: [OutboxReceipt], totals: OutboxTotals) {
+  ) async throws(OutboxStoreFailure) -> [OutboxReceipt] {
     try pass()
     await pass(.beforeEnqueue)
     let receipts = try await store.enqueue(items, within: settings, at: now)
@@ -49,14 +51,18 @@ package final class FaultyOutboxStore: OutboxStore {
     return receipts
   }
 
-  package func complete(
-    _ finished: [FinishedDelivery], claiming claims: [OutboxClaim], at now: Timestamp
-  ) async throws(OutboxStoreFailure) -> OutboxCompletion {
+  package func exchange(
+    _ settled: [Settlement], releasing released: [Int64], claiming demands: [OutboxDemand], at now: Timestamp
+  ) async throws(OutboxStoreFailure) -> OutboxExchange {
     try pass()
-    let completion = try await store.complete(finished, claiming: claims, at: now)
-    await pass(.afterComplete)
-    return completion
+    let exchange = try await store.exchange(settled, releasing: released, claiming: demands, at: now)
+    await pass(.afterExchange)
+    return exchange
   }
+
+  package func begin(_ number: Int64, of claim: Int64) -> Bool { store.begin(number, of: claim) }
+
+  package func publishCounts() async { await store.publishCounts() }
 
   package func item(_ id: String) async throws(OutboxStoreFailure) -> OutboxItem? { try await store.item(id) }
 
@@ -68,14 +74,12 @@ package final class FaultyOutboxStore: OutboxStore {
     try await store.stats(of: account)
   }
 
-  package func totals() async throws(OutboxStoreFailure) -> OutboxTotals { try await store.totals() }
-
   package func change(
-    _ id: String, _ change: OutboxChange, releasing released: [FinishedDelivery], at now: Timestamp
+    _ id: String, _ change: OutboxChange, at now: Timestamp
   ) async throws(OutboxStoreFailure) -> OutboxItem {
     await pass(.beforeChange)
     try pass()
-    return try await store.change(id, change, releasing: released, at: now)
+    return try await store.change(id, change, at: now)
   }
 
   package func changeAll(
@@ -111,15 +115,13 @@ package final class FaultyOutboxStore: OutboxStore {
     try await store.shiftSchedule(shift: shift, at: now)
   }
 
-  package func expire(limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> (
-    items: [OutboxItem], totals: OutboxTotals
-  ) {
+  package func expire(limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> Timestamp? {
     try pass()
     return try await store.expire(limit: limit, at: now)
   }
 
   package func prune(
-    keeping settings: OutboxSettings, limit: Int, at now: Timestamp
+    keeping settings: OutboxSettings, limit: Int, at now: Timestamp?
   ) async throws(OutboxStoreFailure) -> Bool {
     try pass()
     return try await store.prune(keeping: settings, limit: limit, at: now)

@@ -1,0 +1,134 @@
+import HearthCore
+import TestSupport
+import Testing
+
+@Suite struct ItemProgressTests {
+  private static let now = Sample.start
+  private static let policy = DeliveryPolicy(OutboxSettings())
+
+  private static func wait(status: Int?, unknownSince: Timestamp? = nil, isConflict: Bool = false) -> DeliveryOutcome {
+    .waiting(
+      DeliveryOutcome.Wait(
+        until: now + .seconds(9), unknownSince: unknownSince, isConflict: isConflict, status: status, error: "no"))
+  }
+
+  @Test("Each attempt is charged, a conflict is counted, and the first unknown fate counts")
+  func waits() {
+    var item = ItemProgress(at: Self.now)
+    item.settle(Self.wait(status: nil, unknownSince: Self.now), at: Self.now)
+    #expect(item.isUnanswered)
+    item.settle(Self.wait(status: 409, unknownSince: Self.now + .seconds(5), isConflict: true), at: Self.now)
+    #expect(!item.isUnanswered)
+    #expect((item.state, item.attempts, item.conflicts) == (.waiting, 2, 1))
+    #expect((item.dueAt, item.nextAttemptAt) == (Self.now + .seconds(9), Self.now + .seconds(9)))
+    #expect((item.unknownSince, item.lastStatus, item.lastError) == (Self.now, 409, "no"))
+    #expect(item.finishedAt == nil)
+  }
+
+  @Test("An origin that cannot be reached charges nothing; with a status the item waits for its time")
+  func unreachable() {
+    let probeAt = Self.now + .seconds(5)
+    for (status, dueAt) in [(nil, Self.now), (407, probeAt)] as [(Int?, Timestamp)] {
+      var item = ItemProgress(at: Self.now)
+      item.settle(.unreachable(probeAt: probeAt, status: status, error: "no"), at: Self.now)
+      #expect((item.state, item.attempts) == (.waiting, 0))
+      #expect((item.dueAt, item.nextAttemptAt) == (dueAt, probeAt))
+    }
+  }
+
+  @Test("An item that is released stays as it was", arguments: [OutboxItem.State.pending, .waiting])
+  func released(_ state: OutboxItem.State) {
+    var item = ItemProgress(state: state)
+    item.nextAttemptAt = state == .waiting ? Self.now : nil
+    let before = item
+    item.settle(.released, at: Self.now)
+    #expect(item == before)
+  }
+
+  @Test("A dead item is charged where the server answered, or where it was tried too often")
+  func dead() {
+    for (reason, status, attempts) in [
+      (.rejected, 400, 1), (.attemptsExhausted, nil, 1), (.expired, nil, 0),
+    ] as [(OutboxItem.Reason, Int?, Int)] {
+      var item = ItemProgress(at: Self.now)
+      item.settle(.dead(reason, status: status, error: "no"), at: Self.now)
+      #expect((item.state, item.reason, item.attempts) == (.dead, reason, attempts))
+      #expect((item.finishedAt, item.nextAttemptAt, item.lastError) == (Self.now, nil, "no"))
+    }
+  }
+
+  @Test("A lost item is due at once, and its fate is unknown since the first of its losses")
+  func lost() {
+    var item = ItemProgress(notBefore: Self.now + .seconds(1), at: Self.now)
+    #expect((item.state, item.dueAt) == (.waiting, Self.now + .seconds(1)))
+    item.lost(since: Self.now + .seconds(2))
+    item.lost(since: Self.now + .seconds(3))
+    #expect((item.state, item.dueAt, item.unknownSince) == (.pending, nil, Self.now + .seconds(2)))
+    #expect(item.lastError == "The daemon ended while the request was on its way.")
+  }
+
+  @Test("Beyond the horizon a POST of unknown fate needs review, and a PUT does not")
+  func horizon() {
+    var item = ItemProgress(at: Self.now)
+    item.lost(since: Self.now)
+    let late = Self.now + .seconds(24 * 3600 + 1)
+    func eligibility(_ method: String, _ now: Timestamp) -> ItemProgress.Eligibility {
+      item.eligibility(method: method, policy: Self.policy, agreedTime: now, at: now)
+    }
+    #expect(eligibility("POST", Self.now + .seconds(24 * 3600)) == .sendable)
+    #expect(eligibility("POST", late) == .leaves(.needsReview))
+    #expect(eligibility("PUT", late) == .sendable)
+    item.leaveLane(.needsReview, at: late)
+    #expect((item.state, item.reason, item.finishedAt) == (.held, .needsReview, nil))
+    #expect(item.lastError?.hasPrefix("What became of it is unknown since \(Self.now) (The daemon ended") == true)
+  }
+
+  @Test("An item has expired only by a time that servers agree to")
+  func expiry() {
+    let item = ItemProgress(expiresAt: Self.now, at: Self.now)
+    func eligibility(_ agreedTime: Timestamp?, _ now: Timestamp) -> ItemProgress.Eligibility {
+      item.eligibility(method: "POST", policy: Self.policy, agreedTime: agreedTime, at: now)
+    }
+    #expect(eligibility(nil, Self.now - .seconds(1)) == .sendable)
+    #expect(eligibility(nil, Self.now) == .timeNeeded)
+    #expect(eligibility(Self.now - .seconds(1), Self.now) == .sendable)
+    #expect(eligibility(Self.now, Self.now) == .leaves(.expired))
+  }
+
+  @Test("Only a dead or held item is retried, and begins anew", arguments: OutboxItem.State.allCases)
+  func retry(_ state: OutboxItem.State) {
+    var item = ItemProgress(state: state)
+    (item.attempts, item.conflicts, item.unknownSince, item.expiresAt) = (3, 2, Self.now, Self.now)
+    (item.reason, item.finishedAt, item.lastStatus, item.lastError) = (.expired, Self.now, 503, "no")
+    let before = item
+    guard state == .dead || state == .held else {
+      #expect(!item.retry())
+      #expect(item == before)
+      return
+    }
+    #expect(item.retry())
+    var fresh = ItemProgress(state: .pending)
+    (fresh.lastStatus, fresh.lastError) = (503, "no")
+    #expect(item == fresh)
+  }
+
+  @Test("What has come to its end is not cancelled", arguments: OutboxItem.State.allCases)
+  func cancel(_ state: OutboxItem.State) {
+    var item = ItemProgress(state: state)
+    item.reason = .needsReview
+    let isCancelled = item.cancel(at: Self.now)
+    #expect(isCancelled == state.mayBeCancelled)
+    if isCancelled { #expect((item.state, item.reason, item.finishedAt) == (.cancelled, nil, Self.now)) }
+  }
+
+  @Test("A retry is made due now, but not before its notBefore")
+  func retryNow() {
+    var item = ItemProgress(at: Self.now)
+    #expect(!item.retryNow(at: Self.now))
+    item.settle(Self.wait(status: 503), at: Self.now)
+    item.notBefore = Self.now + .seconds(2)
+    #expect(item.retryNow(at: Self.now))
+    #expect((item.dueAt, item.nextAttemptAt) == (Self.now + .seconds(2), Self.now + .seconds(2)))
+    #expect(!item.retryNow(at: Self.now))
+  }
+}

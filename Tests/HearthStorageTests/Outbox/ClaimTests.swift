@@ -1,0 +1,249 @@
+import Dispatch
+import Glibc
+import HearthCore
+import TestSupport
+import Testing
+
+@testable import HearthStorage
+
+/// What is claimed is not sent: claims, their marks, and what ends them.
+@Suite struct ClaimTests {
+  private static let day: Int64 = 24 * 3600
+
+  /// The store as the next process finds it; with another boot id, as after a loss of power.
+  private func reopened(_ outbox: StoreFixture, bootID: String? = nil) throws -> StoreFixture {
+    let file = bootID.map { OutboxFile(outbox.path, bootID: $0) } ?? OutboxFile(outbox.path)
+    var next = StoreFixture(folder: outbox.folder, store: try SQLiteOutboxStore.open(file, now: outbox.now).store)
+    next.now = outbox.now
+    return next
+  }
+
+  @Test("What was claimed and had not begun is pending after a crash, past the horizon too, and its lane in order")
+  func crashBeforeBegin() async throws {
+    try await withStore { outbox in
+      try await outbox.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3"), Sample.draft("/u", lane: nil))
+      #expect(try await outbox.claim(follows: true).deliveries.count == 4)
+      outbox.now = outbox.now + .seconds(2 * Self.day)
+      let next = try reopened(outbox)
+      try await next.store.recover(at: next.now)
+      let again = try await next.claim(follows: true)
+      #expect(again.deliveries.map(\.path) == ["/1", "/2", "/3", "/u"])
+      #expect(again.deliveries.allSatisfy { $0.unknownSince == nil })
+      #expect(again.changed == [])
+    }
+  }
+
+  @Test("What had begun needs review after a crash past the horizon, and only that")
+  func crashAfterBegin() async throws {
+    try await withStore { outbox in
+      try await outbox.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3"), Sample.draft("/u", lane: nil))
+      let taken = try await outbox.claim(follows: true).deliveries
+      #expect(taken.filter { $0.path == "/1" || $0.path == "/2" }.allSatisfy(outbox.begin))
+      try await outbox.finish(taken[0], .delivered(status: 200))
+      outbox.now = outbox.now + .seconds(2 * Self.day)
+      let next = try reopened(outbox)
+      try await next.store.recover(at: next.now)
+      #expect(try await next.store.stats(of: nil).pending == 3)
+      let first = try await next.claim(follows: true)
+      #expect(first.changed.map(\.url) == ["https://api.example.com/2"])
+      #expect(first.changed.map(\.reason) == [.needsReview])
+      let paths = first.deliveries.map(\.path) + (try await next.claim(follows: true).deliveries.map(\.path))
+      #expect(Set(paths) == ["/3", "/u"])
+    }
+  }
+
+  @Test("After a loss of power, or without its file of marks, all that was claimed may have been sent")
+  func withoutMarks() async throws {
+    for loss in ["power", "file"] {
+      try await withStore { outbox in
+        try await outbox.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/u", lane: nil), Sample.draft("/3"))
+        let taken = try await outbox.claim(lanes: 2, follows: true).deliveries
+        #expect(taken.map(\.path) == ["/1", "/2", "/u"])
+        #expect(outbox.begin(taken[0]))
+        if loss == "file" { unlink(OutboxFile(outbox.path).sentMarks) }
+        let next = try reopened(outbox, bootID: loss == "power" ? "another" : nil)
+        try await next.store.recover(at: next.now + .seconds(1))
+        let again = try await next.claim(follows: true).deliveries
+        let unknown = Dictionary(uniqueKeysWithValues: again.map { ($0.path, $0.unknownSince) })
+        #expect(unknown == ["/1": outbox.now, "/2": outbox.now, "/u": outbox.now, "/3": nil], "\(loss)")
+        #expect(again.allSatisfy(next.begin))
+      }
+    }
+  }
+
+  @Test("A restart that is not recovered yet claims nothing, so that the marks of the process before stay")
+  func notRecovered() async throws {
+    try await withStore { outbox in
+      try await outbox.add(Sample.draft("/1"))
+      #expect(try await outbox.claim().deliveries.allSatisfy(outbox.begin))
+      let next = try reopened(outbox, bootID: "another")
+      try await next.add(Sample.draft("/2", lane: "b"))
+      #expect(try await next.claim().deliveries.isEmpty)
+      try await next.store.recover(at: next.now)
+      #expect(try await next.claim().deliveries.map(\.unknownSince) == [outbox.now, nil])
+    }
+  }
+
+  @Test("A newer item that replaces a claimed one is a commit like any other, and the commits after it go on in order")
+  func replacedWhileClaimed() async throws {
+    try await withStore { outbox in
+      try await outbox.add(Sample.draft("/1"), Sample.draft("/old", replaceKey: "r"), Sample.draft("/3"))
+      try await outbox.add(Sample.draft("/u", lane: nil, replaceKey: "r"))
+      let taken = try await outbox.claim(follows: true).deliveries
+      #expect(outbox.begin(taken[0]))
+      _ = outbox.log.take()
+      var ids = try await outbox.add(Sample.draft("/new", replaceKey: "r")).map(\.item.id)
+      ids += try await outbox.add(Sample.draft("/new-u", lane: nil, replaceKey: "r")).map(\.item.id)
+      for path in ["/4", "/5"] { ids += try await outbox.add(Sample.draft(path)).map(\.item.id) }
+      let commits = outbox.log.take()
+      #expect(commits.map { [$0].enqueued.map(\.id) } == ids.map { [$0] })
+      #expect(commits.changed.map(\.state) == [.superseded, .superseded])
+      #expect(commits.map { $0.stats[Sample.work]?.pending } == [3, 3, 4, 5])
+      #expect(taken.map(outbox.begin) == [true, false, false, false])
+      try outbox.expectSound()
+      let next = try await outbox.claim([outbox.settlement(taken[0], .delivered(status: 200))], follows: true)
+      #expect(next.deliveries.map(\.path) == ["/new", "/3", "/4", "/5", "/new-u"])
+    }
+  }
+
+  @Test("A refused call that had replaced a claimed item leaves that item claimed")
+  func undoneRevocation() async throws {
+    try await withStore { outbox in
+      let fixture = outbox
+      try await outbox.add(Sample.draft("/other", key: "k", replaceKey: nil))
+      let old = try await outbox.add(Sample.draft("/old", lane: "a", replaceKey: "r"))[0].item.id
+      let taken = try await outbox.claim(lanes: 2).deliveries
+      await #expect(throws: OutboxStoreFailure.keyConflict(at: 1)) {
+        try await fixture.add(Sample.draft("/new", lane: "a", replaceKey: "r"), Sample.draft("/no", key: "k"))
+      }
+      #expect(try await outbox.state(old) == .pending)
+      #expect(taken.allSatisfy(outbox.begin))
+      let settled = taken.map { outbox.settlement($0, .delivered(status: 200)) }
+      #expect(try await outbox.claim(settled).changed.map(\.state) == [.delivered, .delivered])
+    }
+  }
+
+  @Test("An item that is adopted in flight and has to wait is sent again by its owner, and its lane not overtaken")
+  func adoptedInFlight() async throws {
+    try await withStore { outbox in
+      let store = outbox.store
+      try await outbox.add(Sample.draft("/alice", lane: "b"))
+      let ids = try await outbox.add(
+        Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3"), Sample.draft("/u", lane: nil), subject: nil
+      ).map(\.item.id)
+      let taken = try await outbox.claim(subject: nil, lanes: 2, follows: true).deliveries
+      #expect(taken.map(\.path) == ["/1", "/2", "/u"])
+      #expect(outbox.begin(taken[0]) && outbox.begin(taken[2]))
+      while try await !store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 1).isDone {}
+      try outbox.expectSound()
+      #expect(try await store.item(ids[0])?.subject == Sample.alice)
+      #expect(try await outbox.state(ids[0]) == .inFlight)
+      #expect(!outbox.begin(taken[1]))
+      #expect(try await outbox.claim(follows: true).deliveries.map(\.path) == ["/alice"])
+      for delivery in [taken[0], taken[2]] {
+        #expect(try await outbox.finish(delivery, outbox.wait(60)).map(\.state) == [.waiting])
+      }
+      #expect(try await outbox.claim(follows: true).deliveries.isEmpty)
+      outbox.now = outbox.now + .seconds(60)
+      #expect(try await outbox.claim(follows: true).deliveries.map(\.path) == ["/1", "/2", "/3", "/u"])
+    }
+  }
+
+  @Test("An item that is adopted in flight is found by a crash")
+  func adoptedAndLost() async throws {
+    try await withStore { outbox in
+      try await outbox.add(Sample.draft("/alice", lane: "b"))
+      try await outbox.add(Sample.draft("/1"), Sample.draft("/2"), subject: nil)
+      let taken = try await outbox.claim(subject: nil, follows: true).deliveries
+      #expect(outbox.begin(taken[0]))
+      _ = try await outbox.store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 9)
+      let next = try reopened(outbox)
+      try await next.store.recover(at: next.now)
+      let again = try await next.claim(follows: true).deliveries
+      #expect(again.map(\.path) == ["/alice", "/1", "/2"])
+      #expect(again.map(\.unknownSince) == [nil, outbox.now, nil])
+    }
+  }
+
+  @Test("A call for many that is refused costs the others of its group no commit")
+  func refusalInGroup() async throws {
+    try await withStore { outbox in
+      let fixture = outbox
+      let store = outbox.store
+      try await outbox.add(Sample.draft(body: "a", key: "k"))
+      let before = store.commits
+      let gate = DispatchSemaphore(value: 0)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await store.withConnection { _ in gate.wait() } }
+        for index in 0..<10 {
+          group.addTask { try await fixture.add(Sample.draft("/\(index)", lane: nil)) }
+          if index == 5 {
+            group.addTask {
+              await #expect(throws: OutboxStoreFailure.keyConflict(at: 1)) {
+                try await fixture.add(Sample.draft("/many"), Sample.draft(body: "b", key: "k"))
+              }
+            }
+          }
+        }
+        while store.waitingRequests < 11 { await Task.yield() }
+        gate.signal()
+        try await group.waitForAll()
+      }
+      // One more where the first of them came before the connection was held.
+      #expect(store.commits - before <= 2)
+      #expect(try await store.stats(of: nil).pending == 11)
+    }
+  }
+
+  @Test("A forward step of the clock does not make a fate unknown for longer, nor that of what a crash leaves")
+  func forwardStep() async throws {
+    try await withStore { outbox in
+      try await outbox.add(Sample.draft("/waits", lane: "a"), Sample.draft("/sent", lane: "b"))
+      let taken = try await outbox.claim().deliveries
+      #expect(taken.allSatisfy(outbox.begin))
+      try await outbox.finish(taken[0], outbox.wait(1, unknown: true, status: nil))
+      let step = Duration.seconds(2 * Self.day)
+      outbox.now = outbox.now + step
+      try await outbox.store.shiftSchedule(shift: step, at: outbox.now)
+      outbox.now = outbox.now + .seconds(2)
+      let next = try reopened(outbox)
+      try await next.store.recover(at: next.now)
+      let again = try await next.claim()
+      #expect(again.changed == [])
+      #expect(again.deliveries.map(\.path) == ["/sent", "/waits"])
+      #expect(again.deliveries.map(\.unknownSince) == [Sample.start + step, Sample.start + step])
+    }
+  }
+
+  @Test("A sign-out cancels what is in flight too, and what comes of it later counts for nothing")
+  func purgedInFlight() async throws {
+    try await withStore { outbox in
+      let ids = try await outbox.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3")).map(\.item.id)
+      let taken = try await outbox.claim(follows: true).deliveries
+      #expect(outbox.begin(taken[0]))
+      #expect(try await outbox.store.purge(Sample.work, of: Sample.alice, limit: 9, at: outbox.now) == 3)
+      #expect(!taken.contains(where: outbox.begin))
+      #expect(try await outbox.finish(taken[0], .delivered(status: 200)) == [])
+      for id in ids { #expect(try await outbox.state(id) == .cancelled) }
+      #expect(try await outbox.store.stats(of: nil).inFlight == 0)
+    }
+  }
+
+  @Test("Bytes of content and items without a response are claimed up to their limits, and what is left is due soon")
+  func limits() async throws {
+    try await withStore { outbox in
+      for lane in ["a", "b", "c"] { try await outbox.add(Sample.draft("/\(lane)", body: "12345", lane: lane)) }
+      let first = try await outbox.claim(bytes: 6)
+      #expect(first.deliveries.map(\.path) == ["/a", "/b"])
+      #expect(first.claimed.cut == .lanes)
+      for delivery in first.deliveries {
+        try await outbox.finish(delivery, outbox.wait(0, unknown: true, status: nil))
+      }
+      let second = try await outbox.claim(unanswered: 0)
+      #expect(second.deliveries.map(\.path) == ["/c"])
+      #expect(second.claimed.cut == [])
+      #expect(second.claimed.nextDueAt == outbox.now + .seconds(1))
+      #expect(try await outbox.claim(unanswered: 1).deliveries.map(\.path) == ["/a"])
+    }
+  }
+}

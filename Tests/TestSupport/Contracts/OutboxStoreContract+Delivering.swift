@@ -1,0 +1,106 @@
+import HearthCore
+
+/// What `OutboxStore` promises of claims and settlements.
+extension OutboxStoreContract {
+  static let delivering: [OutboxFact] = [
+    OutboxFact("a claim takes what is due of its subject, the head of each lane, and takes it once") { bench in
+      try await bench.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/u", lane: nil))
+      try await bench.add(Sample.draft("/b"), subject: Sample.bob)
+      try expect(Set(try await bench.store.settle().claims.paths), is: ["/1", "/u"])
+      try expect(try await bench.store.settle().claims, is: [])
+      try expect(try await bench.store.settle(subject: Sample.bob).claims.paths, is: ["/b"])
+    },
+    OutboxFact("what became of a delivery is written down, and the next one claimed, in one step") { bench in
+      try await bench.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3"))
+      let first = try await bench.store.settle().claims
+      _ = bench.log.take()
+      let next = try await bench.store.settle(first.settled { _ in .delivered(status: 200) }).claims
+      try expect(bench.log.take().changed.map(\.state), is: [.delivered])
+      try expect(next.paths, is: ["/2"])
+      let later = start + .seconds(60)
+      let waiting = try await bench.store.settle(next.settled { _ in wait(until: later) })
+      try expect(bench.log.take().changed.map(\.state), is: [.waiting])
+      try expect(waiting.claims, is: [])
+      try expect(waiting.claimed.nextDueAt, is: later)
+      try expect(try await bench.store.settle(at: later).claims.deliveries.map(\.item.attempts), is: [1])
+    },
+    OutboxFact("what is claimed is pending until it begins, and in flight until it is settled") { bench in
+      let ids = try await bench.add(Sample.draft("/1"), Sample.draft("/2")).map(\.item.id)
+      let claim = try await bench.store.settle(takesFollowers: true).claims[0]
+      func states() async throws -> [OutboxItem.State?] {
+        var states: [OutboxItem.State?] = []
+        for id in ids { states.append(try await bench.store.item(id)?.state) }
+        return states
+      }
+      try expect(try await states(), is: [.pending, .pending])
+      try expect(bench.store.begin(claim.deliveries[0].number, of: claim.epoch), is: true)
+      try expect(bench.store.begin(claim.deliveries[0].number, of: claim.epoch), is: true)
+      try expect(try await states(), is: [.inFlight, .pending])
+      try expect(try await bench.paths(OutboxQuery(state: .inFlight)), is: ["/1"])
+      try expect(try await bench.paths(OutboxQuery(state: .pending)), is: ["/2"])
+      let stats = try await bench.store.stats(of: Sample.work)
+      try expect([stats.pending, stats.inFlight], is: [1, 1])
+      _ = bench.log.take()
+      await bench.store.publishCounts()
+      try expect(bench.log.take().stats(of: Sample.work), is: stats)
+      await bench.store.publishCounts()
+      try expect(bench.log.take(), is: [])
+      _ = try await bench.store.exchange(
+        [claim].settled { _ in .delivered(status: 200) }, releasing: [], claiming: [], at: start)
+      try expect(try await states(), is: [.delivered, .delivered])
+    },
+    OutboxFact("a claim that has ended is stale: nothing of it begins, and no settlement of it counts") { bench in
+      let id = try await bench.add(Sample.draft("/1"))[0].item.id
+      let stale = try await bench.store.settle().claims[0]
+      try expect(bench.store.begin(stale.deliveries[0].number, of: stale.epoch), is: true)
+      let again = try await bench.store.settle(releasing: [stale.epoch]).claims[0]
+      try expect([again].paths, is: ["/1"])
+      try expect(again.epoch != stale.epoch, is: true)
+      try expect(bench.store.begin(stale.deliveries[0].number, of: stale.epoch), is: false)
+      _ = bench.log.take()
+      _ = try await bench.store.exchange(
+        [stale].settled { _ in .delivered(status: 200) }, releasing: [stale.epoch], claiming: [], at: start)
+      try expect(bench.log.take(), is: [])
+      try expect(try await bench.store.item(id)?.state, is: .pending)
+      try expect(bench.store.begin(again.deliveries[0].number, of: again.epoch), is: true)
+    },
+    OutboxFact("a claim ends with the first item that does not leave its lane, and the rest goes behind it") { bench in
+      try await bench.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3"))
+      let claim = try await bench.store.settle(takesFollowers: true).claims[0]
+      try expect(bench.store.begin(claim.deliveries[0].number, of: claim.epoch), is: true)
+      let later = start + .seconds(60)
+      let settlement = Settlement(epoch: claim.epoch, number: claim.deliveries[0].number, outcome: wait(until: later))
+      try expect(try await bench.store.settle([settlement]).claims, is: [])
+      try expect(bench.store.begin(claim.deliveries[1].number, of: claim.epoch), is: false)
+      try expect(try await bench.store.settle(at: later, takesFollowers: true).claims.paths, is: ["/1", "/2", "/3"])
+    },
+    OutboxFact("what had begun at a crash is pending again, its fate unknown since it was claimed; the rest is not") {
+      bench in
+      try await bench.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/u", lane: nil))
+      let claims = try await bench.store.settle(takesFollowers: true).claims
+      for claim in claims where claim.deliveries[0].item.lane != nil {
+        try expect(bench.store.begin(claim.deliveries[0].number, of: claim.epoch), is: true)
+      }
+      let store = try bench.reopen()
+      try await store.recover(at: start + .seconds(60))
+      try expect(Set(try await store.list(OutboxQuery()).items.map(\.state)), is: [.pending])
+      let again = try await store.settle(at: start + .seconds(60), takesFollowers: true).claims
+      let unknown = again.deliveries.map { ($0.request.url.target, $0.unknownSince) }
+      try expect(Dictionary(uniqueKeysWithValues: unknown), is: ["/1": start, "/2": nil, "/u": nil])
+    },
+    OutboxFact("of the heads that got no response last, only so many are claimed, and others before them") { bench in
+      for path in ["/1", "/2", "/3"] { try await bench.add(Sample.draft(path, lane: path)) }
+      try await bench.store.finish { delivery in
+        .waiting(
+          DeliveryOutcome.Wait(until: start, unknownSince: start, isConflict: false, status: nil, error: "no"))
+      }
+      try await bench.add(Sample.draft("/4", lane: "/4"), Sample.draft("/5", lane: "/5"))
+      let demand = OutboxDemand(
+        account: Sample.work, subject: Sample.alice, lanes: 3, unordered: 3, unanswered: 1, takesFollowers: true,
+        open: [Sample.origin], configured: [Sample.origin], agreedTime: start,
+        policy: DeliveryPolicy(OutboxSettings()))
+      let exchange = try await bench.store.exchange([], releasing: [], claiming: [demand], at: start)
+      try expect(exchange.claimed[Sample.work]?.claims.paths, is: ["/1", "/4", "/5"])
+    },
+  ]
+}
