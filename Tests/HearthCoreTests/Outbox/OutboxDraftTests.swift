@@ -64,18 +64,18 @@ import Testing
 }
 
 @Suite struct TokenTrustTests {
-  @Test("A token that a refusal brought is known, until a refusal brings the next")
-  func brought() throws {
+  @Test("A token that took the place of a rejected one is known, until the next one does")
+  func isReplacement() throws {
     let (second, third) = (
       ScriptedBearerTokenProvider.token(2).fingerprint, ScriptedBearerTokenProvider.token(3).fingerprint
     )
     var trust = TokenAcceptance()
-    #expect(!trust.wasBrought(second))
-    trust.brought(second)
-    #expect(trust.wasBrought(second))
-    trust.brought(third)
-    #expect(trust.wasBrought(third))
-    #expect(!trust.wasBrought(second))
+    #expect(!trust.isReplacement(second))
+    trust.replaced(by: second)
+    #expect(trust.isReplacement(second))
+    trust.replaced(by: third)
+    #expect(trust.isReplacement(third))
+    #expect(!trust.isReplacement(second))
   }
 
   @Test("The last tokens that were let in are remembered, and no more than a few")
