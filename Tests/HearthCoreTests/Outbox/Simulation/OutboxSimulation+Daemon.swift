@@ -153,6 +153,9 @@ extension OutboxSimulation {
       if case .exchange(let request) = work {
         daemon!.machine.ready(takeReady())
         daemon!.machine.exchanged(exchange, request, at: now)
+        for claim in exchange.claimed.values.flatMap(\.claims) {
+          for delivery in claim.deliveries { items[delivery.number]?.heldAt = elapsed }
+        }
       }
     case .expired(let next): daemon!.machine.expired(next: next)
     case .pruned(let isMore): daemon!.machine.pruned(isMore: isMore, at: now)
@@ -170,6 +173,7 @@ extension OutboxSimulation {
       switch daemon!.machine.next(of: id, at: now) {
       case .getBearer(let name):
         daemon!.asking[id] = name
+        daemon!.begunAt[id] = elapsed
         after(bearerTime, .bearer(id, nil))
         return follow()
       case .replaceBearer(let rejection, let name):

@@ -152,7 +152,9 @@ extension OutboxSimulation {
     guard daemon != nil, !daemon!.machine.isStopping else { return }
     let known = daemon!.machine.names
     daemon!.machine.accountsChanged(configured, settings: settings, at: now)
-    for name in daemon!.out.keys { daemon!.out[name]!.formIntersection(configured[name] ?? []) }
+    for name in daemon!.out.keys {
+      daemon!.out[name] = daemon!.out[name]!.filter { configured[name]?.contains($0.key) == true }
+    }
     for name in configured.keys.sorted() where !known.contains(name) { after(0...100, .sessionReported(name)) }
     for name in sessions.keys where configured[name] == nil { sessions[name]!.isReportedSendable = false }
     follow()

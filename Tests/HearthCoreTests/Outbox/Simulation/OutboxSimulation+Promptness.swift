@@ -48,7 +48,7 @@ extension OutboxSimulation {
     guard let daemon, isSendable(item.account), !model.isBegun(item.number), tracked.flight == nil,
       tracked.answer == nil, configured[item.account]?.contains(item.origin) == true,
       model.subject(of: item).map({ $0 == daemon.machine.knownSubject(of: item.account) }) ?? false,
-      daemon.out[item.account]?.contains(item.origin) != true, progress.dueAt ?? now <= now,
+      daemon.out[item.account]?[item.origin] == nil, progress.dueAt ?? now <= now,
       progress.expiresAt.map({ $0 > now }) ?? true, !progress.isUnanswered, !isHeldBack(item)
     else { return false }
     if let stalledUntil = daemon.stalledUntil[item.account], elapsed < stalledUntil { return false }

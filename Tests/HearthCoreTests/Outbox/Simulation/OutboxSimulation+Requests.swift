@@ -12,6 +12,7 @@ extension OutboxSimulation {
   func send(_ delivery: Delivery, _ epoch: Int64, _ bearer: Bearer, from id: SenderID) {
     guard let item = items[delivery.number] else { return violated("item \(delivery.number) is unknown") }
     checkSending(delivery, epoch, bearer, item)
+    checkReach(delivery, item, begunAt: daemon?.begunAt[id] ?? elapsed)
     tally.requests += 1
     let origin = delivery.request.url.origin
     let (answer, wait) = answer(to: item, at: origin, bearer, of: delivery.item.account)
@@ -70,16 +71,16 @@ extension OutboxSimulation {
     }
     var result = flight.result
     switch flight.answer {
-    case .notSent: daemon!.out[name, default: []].insert(flight.origin)
+    case .notSent: isOut(name, flight.origin)
     case .unanswered:
-      daemon!.out[name]?.remove(flight.origin)
+      daemon!.out[name]?[flight.origin] = nil
       item.unknownSince = item.unknownSince ?? item.sentAt
     case .status(let status):
       if status == 502 || status == 504 { item.unknownSince = item.unknownSince ?? item.sentAt }
       if status == 407 || status == 511 {
-        daemon!.out[name, default: []].insert(flight.origin)
+        isOut(name, flight.origin)
       } else {
-        daemon!.out[name]?.remove(flight.origin)
+        daemon!.out[name]?[flight.origin] = nil
       }
       if (200...299).contains(status) { daemon!.accepted.insert(flight.token) }
       if status == 401 { stalls(name) }
@@ -88,6 +89,10 @@ extension OutboxSimulation {
     daemon!.machine.responded(result, for: id, isCancelled: false, at: now)
     follow()
     step(id)
+  }
+
+  private func isOut(_ name: AccountName, _ origin: Origin) {
+    if daemon!.out[name]?[origin] == nil { daemon!.out[name, default: [:]][origin] = elapsed }
   }
 
   /// The response with the server's time, and what the machine may conclude from it.

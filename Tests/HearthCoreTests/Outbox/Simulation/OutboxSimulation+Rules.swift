@@ -43,6 +43,12 @@ extension OutboxSimulation {
     checkLane(stored, epoch, text)
   }
 
+  /// What is claimed for an origin is not tried one by one once it is known that nobody can reach it.
+  func checkReach(_ delivery: Delivery, _ item: TrackedItem, begunAt: Int) {
+    guard let since = daemon?.out[delivery.item.account]?[delivery.request.url.origin] else { return }
+    if item.heldAt < since, begunAt > since { violated("item \(item.number) is sent to an origin that is out") }
+  }
+
   func isDiscarding(_ name: AccountName) -> Bool {
     daemon?.calls.values.contains { if case .purge(name, _, _) = $0.kind { true } else { false } } ?? false
   }

@@ -26,6 +26,8 @@ struct SimulatedDaemon {
   var senders: Set<SenderID> = []
   var waiting: Set<SenderID> = []
   var asking: [SenderID: AccountName] = [:]
+  /// When each sender began its item.
+  var begunAt: [SenderID: Int] = [:]
   var flights: [SenderID: SimulatedFlight] = [:]
   var calls: [Int: SimulatedCall] = [:]
   var lastCall = 0
@@ -37,8 +39,8 @@ struct SimulatedDaemon {
   var accepted: Set<Fingerprint> = []
   /// The server's clock less this one, as the machine may use it.
   var skew: Int?
-  /// Origins that could not be reached when they were tried last, of each account.
-  var out: [AccountName: Set<Origin>] = [:]
+  /// Origins that could not be reached when they were tried last, of each account, and since when.
+  var out: [AccountName: [Origin: Int]] = [:]
   /// Until when the machine may wait because no good token could be had.
   var stalledUntil: [AccountName: Int] = [:]
 

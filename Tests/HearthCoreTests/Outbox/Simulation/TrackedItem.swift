@@ -25,6 +25,8 @@ final class TrackedItem {
   var conflicts = 0
   /// When it was claimed last, when the last request was sent, and when the first was that may have been acted on.
   var claimedAt = 0
+  /// When the machine got its claim.
+  var heldAt = 0
   var sentAt = 0
   var unknownSince: Int?
   /// A call that ended the item was carried out.
