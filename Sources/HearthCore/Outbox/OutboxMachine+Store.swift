@@ -14,7 +14,7 @@ extension OutboxMachine {
   /// One kind of work in a round. Each round visits every kind, so that none waits for a long piece of another.
   enum StorePhase {
     case bind(AccountName)
-    case shiftSchedule, exchange, expire, prune
+    case exchange, expire, prune
     case publishHeld(AccountName)
   }
 
@@ -25,6 +25,12 @@ extension OutboxMachine {
       self.storeRetryAt = nil
     }
     if !isRecovered { return .recover }
+    // Before anything is claimed the schedule is shifted, also in the middle of a round: by a clock that was set ahead
+    // every waiting item would seem to be due.
+    if let shift = owedShift {
+      owedShift = nil
+      return .shiftSchedule(shift)
+    }
     if !arePausesRead {
       // A reload in the meantime has them read again.
       arePausesRead = true
@@ -43,10 +49,8 @@ extension OutboxMachine {
 
   private var phases: [StorePhase] {
     let names = awake.sorted()
-    // Before anything is claimed the schedule is shifted: by a clock that was set ahead every waiting item would seem to be
-    // due.
     return names.filter { accounts[$0]?.isBound == false }.map(StorePhase.bind)
-      + [.shiftSchedule, .exchange, .expire, .prune]
+      + [.exchange, .expire, .prune]
       + names.filter { accounts[$0]?.isPublishingHeld == true }.map(StorePhase.publishHeld)
   }
 
@@ -58,10 +62,6 @@ extension OutboxMachine {
       accounts[name]?.isBound = true
       let adopts = if case .sendable = account.permission { true } else { false }
       return .bind(name, to: subject, formerly: account.formerSubject, adopts: adopts)
-    case .shiftSchedule:
-      guard let shift = owedShift else { return nil }
-      owedShift = nil
-      return .shiftSchedule(shift)
     case .exchange:
       let request = request(at: now)
       return request.isEmpty ? nil : .exchange(request)
