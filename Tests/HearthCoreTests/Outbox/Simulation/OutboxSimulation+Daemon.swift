@@ -100,6 +100,7 @@ extension OutboxSimulation {
   private func carryOut(_ work: OutboxStoreWork, at time: Timestamp) -> SimulatedDaemon.WorkResult {
     switch work {
     case .recover:
+      note("the outbox is recovered")
       model.recover(at: time)
       return .recovered
     case .readPauses: return .paused(model.pausedAccounts)
@@ -112,6 +113,7 @@ extension OutboxSimulation {
       return .bound(binding)
     case .shiftSchedule(let shift):
       model.shiftSchedule(shift: shift, at: time)
+      note("the schedule is shifted by \(shift)")
       untoldShift -= Int(shift.wholeMilliseconds)
       return .shifted
     case .exchange(let request):
@@ -193,6 +195,7 @@ extension OutboxSimulation {
         return follow()
       case .end:
         daemon!.senders.remove(id)
+        if daemon!.senders.isEmpty { daemon!.concurrencyBefore = nil }
         return follow()
       }
       follow()

@@ -142,6 +142,9 @@ extension OutboxSimulation {
       configured[name] =
         chances(1, in: 8) ? nil : Set(Self.apis.filter { _ in chances(3, in: 4) } + [one(of: Self.apis)])
     }
+    if let daemon, !daemon.senders.isEmpty {
+      self.daemon!.concurrencyBefore = max(settings.concurrency, daemon.concurrencyBefore ?? 0)
+    }
     settings.concurrency = one(of: [1, 3, 8])
     reloaded()
   }

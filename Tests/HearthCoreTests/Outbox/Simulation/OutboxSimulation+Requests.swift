@@ -28,7 +28,7 @@ extension OutboxSimulation {
     }
     daemon?.flights[id] = SimulatedFlight(
       item: item, account: delivery.item.account, origin: origin, token: bearer.token.fingerprint,
-      isUnordered: delivery.item.lane == nil, concurrency: settings.concurrency, result: result, answer: answer)
+      isUnordered: delivery.item.lane == nil, result: result, answer: answer)
     (item.flight, item.answer, item.readySince) = (id, nil, nil)
     item.sentAt = elapsed
     item.token = bearer.token.fingerprint
@@ -130,7 +130,11 @@ extension OutboxSimulation {
     guard let name = daemon?.asking.removeValue(forKey: id) else { return }
     let result = bearer(of: name, rejection)
     note("\(name): sender \(id) \(rejection == nil ? "gets" : "replaces") the bearer: \(describe(result))")
-    if case .failure = result { stalls(name) }
+    switch result {
+    case .failure: stalls(name)
+    case .success(let bearer):
+      if bearer.subject != nil, bearer.subject != daemon!.machine.knownSubject(of: name) { stalls(name) }
+    }
     daemon!.machine.received(result, for: id, at: now)
     follow()
     step(id)

@@ -55,7 +55,7 @@ extension OutboxSimulation {
 
   private func checkLimits(_ name: AccountName, _ stored: OutboxModel.Item, _ text: String) {
     let flights = (daemon?.flights.values).map { $0.filter { $0.account == name } } ?? []
-    let concurrency = max(settings.concurrency, flights.map(\.concurrency).max() ?? 0)
+    let concurrency = max(settings.concurrency, daemon?.concurrencyBefore ?? 0)
     let most = stored.lane == nil ? concurrency : max(concurrency, 64) + 192
     let others = flights.count { $0.isUnordered == (stored.lane == nil) }
     if others >= most { violated("\(text) is sent beside \(others) others of its kind") }

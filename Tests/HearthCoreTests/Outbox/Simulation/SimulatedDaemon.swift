@@ -26,6 +26,8 @@ struct SimulatedDaemon {
   var senders: Set<SenderID> = []
   var waiting: Set<SenderID> = []
   var asking: [SenderID: AccountName] = [:]
+  /// How many unordered requests were allowed at once when the senders of now were started; nil for no more than now.
+  var concurrencyBefore: Int?
   /// When each sender began its item.
   var begunAt: [SenderID: Int] = [:]
   var flights: [SenderID: SimulatedFlight] = [:]

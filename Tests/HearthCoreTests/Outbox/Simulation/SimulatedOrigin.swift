@@ -31,8 +31,6 @@ struct SimulatedFlight {
   let origin: Origin
   let token: Fingerprint
   let isUnordered: Bool
-  /// How many unordered requests might be under way when it was sent.
-  let concurrency: Int
   var result: Result<APIResponse, ExchangeFailure>
   let answer: TrackedItem.Answer
 }
