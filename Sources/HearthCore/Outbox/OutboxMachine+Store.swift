@@ -86,7 +86,7 @@ extension OutboxMachine {
     case .bind(let name, _, _, _): accounts[name]?.bindAgain()
     case .shiftSchedule(let shift): owedShift = shift + (owedShift ?? .zero)
     case .exchange(let request):
-      unwritten.putBack(request, at: now)
+      unwritten.putBack(request, shiftedBy: shiftInExchange, at: now)
       for demand in request.demands {
         accounts[demand.account]?.isClaiming = false
         accounts[demand.account]?.mayHaveMore = .all
@@ -141,6 +141,7 @@ extension OutboxMachine {
 
   private mutating func request(at now: Timestamp) -> OutboxRequest {
     var request = OutboxRequest()
+    shiftInExchange = .zero
     request.demands = demands(at: now)
     if !request.demands.isEmpty || isWritingDue(at: now) {
       (request.settled, request.released) = unwritten.removeAll()
