@@ -21,6 +21,7 @@ extension OutboxSimulation {
     try wait(10_000) { self.daemon!.machine.isSessionReported(self.sessions.keys.sorted()[0]) }
     pause(false, Set(sessions.keys))
     for user in Self.users { try deliver(as: user) }
+    if chances(1, in: 8) { try hang() }
     try endQuietly()
   }
 
@@ -37,6 +38,26 @@ extension OutboxSimulation {
     }
     if !isDelivered { violated("\(left) are never delivered") }
     try check()
+  }
+
+  /// An API answers nothing, and many lanes wait for it: a lane of another API hardly notices.
+  private func hang() throws(Violation) {
+    settings.maxItems = 10_000
+    origins[Self.apis[1]]!.mood = .hung
+    note("\(Self.apis[1].host) is hung")
+    let name = Self.names[0]
+    func draft(_ lane: String, _ origin: Origin) -> OutboxDraft {
+      OutboxDraft(account: name, method: "POST", url: "\(origin)/hung", lane: lane)
+    }
+    enqueue((0..<number(70...100)).map { draft("hung-\($0)", Self.apis[1]) })
+    for wait in [2000, 36_000] {
+      try self.wait(wait) { false }
+      enqueue([draft("healthy", Self.apis[0])])
+    }
+    try wait(10_000) { false }
+    origins[Self.apis[1]]!.mood = .fine
+    try wait(Self.hour) { self.isDelivered }
+    if !isDelivered { violated("\(left) are not delivered after an API has hung") }
   }
 
   /// The clock was stepped since they were enqueued, and now they would wait for days.
