@@ -79,7 +79,8 @@ extension OutboxModel {
         && (query.state == nil || query.state == shown($0).state)
     }
     let page = found.prefix(query.limit)
-    return OutboxPage(items: page.map(shown), cursor: page.count < found.count ? page.last.map { "\($0.position)" } : nil)
+    let cursor = page.count < found.count ? page.last.map { "\($0.position)" } : nil
+    return OutboxPage(items: page.map(shown), cursor: cursor)
   }
 
   package mutating func change(

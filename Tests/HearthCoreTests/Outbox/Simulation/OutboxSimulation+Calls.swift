@@ -140,7 +140,8 @@ extension OutboxSimulation {
         items[item.number] = TrackedItem(item.number, user: item.new.subject?.id)
         items[item.number]!.isUnwelcome = !isHealed && item.number.isMultiple(of: 29)
       }
-      note("items \(call.receipts.map { receipt in model.items.values.first { $0.new.id == receipt.item.id }!.number })")
+      let ids = Set(call.receipts.map(\.item.id))
+      note("items \(model.items.values.filter { ids.contains($0.new.id) }.map(\.number).sorted())")
     case .change(let id, let change): _ = try model.change(id, change, at: call.at)
     case .changeAll(let name, let state, let change):
       _ = model.changeAll(of: name, in: state, change, limit: OutboxMachine.batch, at: call.at)

@@ -156,7 +156,7 @@ extension OutboxSimulation {
         daemon!.machine.ready(takeReady())
         daemon!.machine.exchanged(exchange, request, at: now)
         for claim in exchange.claimed.values.flatMap(\.claims) {
-          for delivery in claim.deliveries { items[delivery.number]?.heldAt = elapsed }
+          for delivery in claim.deliveries { items[delivery.number]?.heldAt = tick() }
         }
       }
     case .expired(let next): daemon!.machine.expired(next: next)
@@ -175,7 +175,7 @@ extension OutboxSimulation {
       switch daemon!.machine.next(of: id, at: now) {
       case .getBearer(let name):
         daemon!.asking[id] = name
-        daemon!.begunAt[id] = elapsed
+        daemon!.begunAt[id] = tick()
         after(bearerTime, .bearer(id, nil))
         return follow()
       case .replaceBearer(let rejection, let name):

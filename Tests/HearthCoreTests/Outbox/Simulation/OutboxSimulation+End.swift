@@ -21,7 +21,8 @@ extension OutboxSimulation {
     try wait(10_000) { self.daemon!.machine.isSessionReported(self.sessions.keys.sorted()[0]) }
     pause(false, Set(sessions.keys))
     for user in Self.users { try deliver(as: user) }
-    if chances(1, in: 8) { try hang() }
+    if chances(1, in: 25) { try hang() }
+    if chances(1, in: 8) { try drop() }
     try endQuietly()
   }
 
@@ -49,7 +50,7 @@ extension OutboxSimulation {
     func draft(_ lane: String, _ origin: Origin) -> OutboxDraft {
       OutboxDraft(account: name, method: "POST", url: "\(origin)/hung", lane: lane)
     }
-    enqueue((0..<number(70...100)).map { draft("hung-\($0)", Self.apis[1]) })
+    enqueue((0..<number(66...80)).map { draft("hung-\($0)", Self.apis[1]) })
     for wait in [2000, 36_000] {
       try self.wait(wait) { false }
       enqueue([draft("healthy", Self.apis[0])])
@@ -58,6 +59,24 @@ extension OutboxSimulation {
     origins[Self.apis[1]]!.mood = .fine
     try wait(Self.hour) { self.isDelivered }
     if !isDelivered { violated("\(left) are not delivered after an API has hung") }
+  }
+
+  /// An origin that cannot be reached is dropped from the configuration: nothing waits for it any more.
+  private func drop() throws(Violation) {
+    let name = Self.names[0]
+    origins[Self.apis[1]]!.mood = .down
+    enqueue([OutboxDraft(account: name, method: "POST", url: "\(Self.apis[1])/dropped", lane: "dropped")])
+    try wait(number(100...4000)) { false }
+    configured[name]!.remove(Self.apis[1])
+    reloaded()
+    try wait(number(0...20_000)) { false }
+    flush([name], timeout: Self.hour)
+    try wait(40_000) { self.daemon!.calls.isEmpty && self.daemon!.flushes.isEmpty }
+    if !daemon!.flushes.isEmpty { violated("a flush waits for an origin that is not configured any more") }
+    origins[Self.apis[1]]!.mood = .fine
+    configured[name] = Set(Self.apis)
+    reloaded()
+    try wait(Self.hour) { self.isDelivered }
   }
 
   /// The clock was stepped since they were enqueued, and now they would wait for days.

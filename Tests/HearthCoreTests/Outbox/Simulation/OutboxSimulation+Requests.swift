@@ -12,7 +12,7 @@ extension OutboxSimulation {
   func send(_ delivery: Delivery, _ epoch: Int64, _ bearer: Bearer, from id: SenderID) {
     guard let item = items[delivery.number] else { return violated("item \(delivery.number) is unknown") }
     checkSending(delivery, epoch, bearer, item)
-    checkReach(delivery, item, begunAt: daemon?.begunAt[id] ?? elapsed)
+    checkReach(delivery, item, begunAt: daemon?.begunAt[id] ?? 0)
     tally.requests += 1
     let origin = delivery.request.url.origin
     let (answer, wait) = answer(to: item, at: origin, bearer, of: delivery.item.account)
@@ -92,7 +92,7 @@ extension OutboxSimulation {
   }
 
   private func isOut(_ name: AccountName, _ origin: Origin) {
-    if daemon!.out[name]?[origin] == nil { daemon!.out[name, default: [:]][origin] = elapsed }
+    if daemon!.out[name]?[origin] == nil { daemon!.out[name, default: [:]][origin] = tick() }
   }
 
   /// The response with the server's time, and what the machine may conclude from it.

@@ -18,7 +18,7 @@ final class OutboxSimulation {
   }
 
   static let names = ["work", "other", "third"].map { AccountName($0)! }
-  static let apis = ["one", "two", "three"].map { try! HTTPURL("https://\($0).example.com/").origin }
+  static let apis = ["one", "two", "three"].compactMap { try? HTTPURL("https://\($0).example.com/").origin }
   static let users = ["alice", "bob"]
   static let large = [UInt8](repeating: 0x61, count: 1 << 20)
 
@@ -31,6 +31,7 @@ final class OutboxSimulation {
   var offset = 0
   var agenda: [Appointment] = []
   private var lastOrder = 0
+  private var ticks = 0
   private var stepsAtOnce = 0
 
   var model = OutboxModel()
@@ -98,6 +99,12 @@ final class OutboxSimulation {
   func at(_ time: Int, _ event: Event) {
     lastOrder += 1
     agenda.append(Appointment(at: max(time, elapsed), order: lastOrder, event: event))
+  }
+
+  /// Numbers what happens, for what happens at the same time.
+  func tick() -> Int {
+    ticks += 1
+    return ticks
   }
 
   func after(_ wait: ClosedRange<Int>, _ event: Event) { at(elapsed + number(wait), event) }

@@ -28,7 +28,7 @@ struct SimulatedDaemon {
   var asking: [SenderID: AccountName] = [:]
   /// How many unordered requests were allowed at once when the senders of now were started; nil for no more than now.
   var concurrencyBefore: Int?
-  /// When each sender began its item.
+  /// When each sender began its item, as a tick.
   var begunAt: [SenderID: Int] = [:]
   var flights: [SenderID: SimulatedFlight] = [:]
   var calls: [Int: SimulatedCall] = [:]
@@ -41,7 +41,7 @@ struct SimulatedDaemon {
   var accepted: Set<Fingerprint> = []
   /// The server's clock less this one, as the machine may use it.
   var skew: Int?
-  /// Origins that could not be reached when they were tried last, of each account, and since when.
+  /// Origins that could not be reached when they were tried last, of each account, and since which tick.
   var out: [AccountName: [Origin: Int]] = [:]
   /// Until when the machine may wait because no good token could be had.
   var stalledUntil: [AccountName: Int] = [:]

@@ -55,6 +55,7 @@ struct SimulatedSession {
 
   var bearer: Bearer {
     Bearer(
-      token: Token(secret: Secret("t\(token)"), fingerprint: fingerprint), subject: isNamed ? subject : nil, secrets: [])
+      token: Token(secret: Secret("t\(token)"), fingerprint: fingerprint), subject: isNamed ? subject : nil, secrets: []
+    )
   }
 }

@@ -25,7 +25,7 @@ final class TrackedItem {
   var conflicts = 0
   /// When it was claimed last, when the last request was sent, and when the first was that may have been acted on.
   var claimedAt = 0
-  /// When the machine got its claim.
+  /// When the machine got its claim, as a tick.
   var heldAt = 0
   var sentAt = 0
   var unknownSince: Int?
