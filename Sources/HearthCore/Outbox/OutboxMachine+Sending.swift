@@ -125,14 +125,7 @@ extension OutboxMachine {
     (sender.requests, sender.wasRejected, sender.begunAt) = (0, false, now)
     sender.step = .unauthorized
     accounts[name]?.senders[id] = sender
-    guard maySend(delivery, at: now) else {
-      settle(id, .released, at: now)
-      return true
-    }
-    if accounts[name]?.origins.contains(delivery.request.url.origin) != true {
-      let error = DeliveryOutcome.foreignOrigin(delivery.request.url.origin)
-      settle(id, .dead(.rejected, status: nil, error: error), at: now)
-    }
+    if !maySend(delivery, at: now) { settle(id, .released, at: now) }
     return true
   }
 
@@ -145,10 +138,13 @@ extension OutboxMachine {
     return .end
   }
 
-  /// Whether the delivery may be sent now, under its subject. Time has passed since it was claimed, and the machine may have
-  /// slept: one that has expired, or whose fate is unknown for too long, is released, and leaves its lane at its next claim.
+  /// Whether the delivery may be sent now, under its subject. Time has passed since it was claimed, the machine may have
+  /// slept, and the configuration may have changed: one that has expired, whose fate is unknown for too long, or whose
+  /// origin is not the account's any more is released, and leaves its lane at its next claim.
   private func maySend(_ delivery: Delivery, at now: Timestamp) -> Bool {
-    guard let account = accounts[delivery.item.account] else { return false }
+    guard let account = accounts[delivery.item.account], account.origins.contains(delivery.request.url.origin) else {
+      return false
+    }
     if let expiresAt = delivery.expiresAt, expiresAt <= agreedTime(at: now) ?? now { return false }
     return stopsAt == nil && account.isSendable && account.knownSubject == delivery.item.subject
       && policy.mayBeSent(method: delivery.request.method, unknownSince: delivery.unknownSince, at: now)
@@ -190,6 +186,7 @@ extension OutboxMachine {
     guard let name = senders[id], let sender = accounts[name]?.senders[id] else { return }
     // Of what is left of the claim nothing can be sent either: it comes with the next one.
     release(sender.epoch, sender.underWay, at: now)
+    if let delivery = sender.current { freePlace(of: delivery) }
     leaveClaim(id, of: name)
   }
 
@@ -274,6 +271,7 @@ extension OutboxMachine {
     }
     unwritten.settle(Settlement(epoch: sender.epoch, number: delivery.number, outcome: outcome), at: now)
     accounts[name]?.readAhead.finished(at: now, after: now - (sender.begunAt ?? now))
+    freePlace(of: delivery)
     accounts[name]?.senders[id]?.step = .between
     accounts[name]?.senders[id]?.current = nil
     wake(name)
@@ -286,6 +284,11 @@ extension OutboxMachine {
       claimedBytes -= sender.underWay.bytes
       accounts[name]?.senders[id]?.rest = []
     }
+  }
+
+  /// Another item that got no response may be sent in place of this one; the store does not tell of it.
+  private mutating func freePlace(of delivery: Delivery) {
+    if delivery.wasUnanswered { accounts[delivery.item.account]?.mayHaveMore.formUnion(delivery.kind) }
   }
 
   /// Nothing more is sent of the sender's claim.

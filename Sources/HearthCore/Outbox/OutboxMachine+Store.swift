@@ -16,7 +16,7 @@ extension OutboxMachine {
   /// One kind of work in a round. Each round visits every kind, so that none waits for a long piece of another.
   enum StorePhase {
     case bind(AccountName)
-    case shiftSchedule, exchange, expire, prune
+    case exchange, expire, prune
     case publishHeld(AccountName)
   }
 
@@ -27,6 +27,12 @@ extension OutboxMachine {
       self.storeRetryAt = nil
     }
     if !isRecovered { return .recover }
+    // Before anything is claimed the schedule is shifted, also in the middle of a round: by a clock that was set ahead
+    // every waiting item would seem to be due.
+    if let shift = owedShift {
+      owedShift = nil
+      return .shiftSchedule(shift)
+    }
     if !arePausesRead {
       // A reload in the meantime has them read again.
       arePausesRead = true
@@ -45,10 +51,8 @@ extension OutboxMachine {
 
   private var phases: [StorePhase] {
     let names = awake.sorted()
-    // Before anything is claimed the schedule is shifted: by a clock that was set ahead every waiting item would seem to be
-    // due.
     return names.filter { accounts[$0]?.isBound == false }.map(StorePhase.bind)
-      + [.shiftSchedule, .exchange, .expire, .prune]
+      + [.exchange, .expire, .prune]
       + names.filter { accounts[$0]?.isPublishingHeld == true }.map(StorePhase.publishHeld)
   }
 
@@ -60,10 +64,6 @@ extension OutboxMachine {
       accounts[name]?.isBound = true
       let adopts = if case .sendable = account.permission { true } else { false }
       return .bind(name, to: subject, formerly: account.formerSubject, adopts: adopts)
-    case .shiftSchedule:
-      guard let shift = owedShift else { return nil }
-      owedShift = nil
-      return .shiftSchedule(shift)
     case .exchange:
       let request = request(at: now)
       return request.isEmpty ? nil : .exchange(request)
@@ -88,7 +88,7 @@ extension OutboxMachine {
     case .bind(let name, _, _, _): accounts[name]?.bindAgain()
     case .shiftSchedule(let shift): owedShift = shift + (owedShift ?? .zero)
     case .exchange(let request):
-      unwritten.putBack(request, at: now)
+      unwritten.putBack(request, shiftedBy: shiftInExchange, at: now)
       for demand in request.demands {
         accounts[demand.account]?.isClaiming = false
         accounts[demand.account]?.mayHaveMore = .all
@@ -146,6 +146,7 @@ extension OutboxMachine {
 
   private mutating func request(at now: Timestamp) -> OutboxRequest {
     var request = OutboxRequest()
+    shiftInExchange = .zero
     request.demands = demands(at: now)
     if !request.demands.isEmpty || isWritingDue(at: now) {
       (request.settled, request.released) = unwritten.removeAll()

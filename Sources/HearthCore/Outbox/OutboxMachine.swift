@@ -34,6 +34,8 @@ package struct OutboxMachine {
   var skew: Duration?
   /// Steps of the clock that the store has not applied to its schedule yet.
   var owedShift: Duration?
+  /// Steps of the clock since the store was asked for the exchange that it works on.
+  var shiftInExchange = Duration.zero
   var nextExpiryAt: Timestamp?
   var nextPruneAt: Timestamp?
   /// Deliveries that have ended since the store was last pruned.
@@ -137,6 +139,7 @@ package struct OutboxMachine {
     guard shift != .zero else { return }
     skew = nil
     owedShift = (owedShift ?? .zero) + shift
+    shiftInExchange += shift
   }
 
   // MARK: - Configuration, pauses and the end

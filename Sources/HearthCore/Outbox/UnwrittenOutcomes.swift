@@ -24,9 +24,10 @@ struct UnwrittenOutcomes {
     return (settled, released)
   }
 
-  /// The store has failed to write these: they come before what was added meanwhile.
-  mutating func putBack(_ earlier: OutboxRequest, at now: Timestamp) {
-    settled = earlier.settled + settled
+  /// The store has failed to write these: they come before what was added meanwhile. `shift`: by how much the clock was
+  /// stepped since the store was asked.
+  mutating func putBack(_ earlier: OutboxRequest, shiftedBy shift: Duration, at now: Timestamp) {
+    settled = earlier.settled.map { $0.shifted(by: shift) } + settled
     released = earlier.released + released
     if !isEmpty { since = since ?? now }
   }
@@ -34,11 +35,23 @@ struct UnwrittenOutcomes {
   /// The clock was stepped: the store shifts the waits that it knows, and these are not among them.
   mutating func shift(by shift: Duration) {
     since = since.map { $0 + shift }
-    for index in settled.indices {
-      guard case .waiting(var wait) = settled[index].outcome else { continue }
+    settled = settled.map { $0.shifted(by: shift) }
+  }
+}
+
+extension Settlement {
+  /// The same by a clock that was stepped.
+  fileprivate func shifted(by shift: Duration) -> Settlement {
+    var settlement = self
+    switch outcome {
+    case .waiting(var wait):
       wait.until = wait.until + shift
       wait.unknownSince = wait.unknownSince.map { $0 + shift }
-      settled[index].outcome = .waiting(wait)
+      settlement.outcome = .waiting(wait)
+    case .unreachable(let probeAt, let status, let error):
+      settlement.outcome = .unreachable(probeAt: probeAt + shift, status: status, error: error)
+    case .delivered, .dead, .released: break
     }
+    return settlement
   }
 }

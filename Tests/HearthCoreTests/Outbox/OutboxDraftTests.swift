@@ -64,8 +64,8 @@ import Testing
 }
 
 @Suite struct TokenTrustTests {
-  @Test("A token that a refusal brought is known, until a refusal brings the next")
-  func brought() throws {
+  @Test("A token that took the place of a rejected one is known, until the next one does")
+  func isReplacement() throws {
     let (second, third) = (
       ScriptedBearerTokenProvider.token(2).fingerprint, ScriptedBearerTokenProvider.token(3).fingerprint
     )

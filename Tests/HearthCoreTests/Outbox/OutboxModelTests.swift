@@ -1,0 +1,13 @@
+import TestSupport
+import Testing
+
+@Suite("The model of the outbox")
+struct OutboxModelTests {
+  @Test(
+    "keeps the contract of OutboxStore, so that the simulation tells what a store has to do",
+    arguments: OutboxStoreContract.facts)
+  func keepsTheContract(_ fact: Fact<OutboxStoreBench>) async throws {
+    let store = MemoryOutboxStore()
+    try await fact.check(OutboxStoreBench(store) { store.reopened() })
+  }
+}

@@ -1,0 +1,191 @@
+import TestSupport
+
+@testable import HearthCore
+
+/// The calls of clients, as the service carries them out.
+extension OutboxSimulation {
+  @discardableResult
+  func call(_ kind: SimulatedCall.Kind) -> Int? {
+    guard daemon != nil, !daemon!.machine.isStopping else { return nil }
+    tally.calls += 1
+    daemon!.lastCall += 1
+    let id = daemon!.lastCall
+    note("call \(id): \(describe(kind))")
+    daemon!.calls[id] = SimulatedCall(kind: kind, at: now)
+    at(storeTime(), .callDone(id))
+    return id
+  }
+
+  private func describe(_ kind: SimulatedCall.Kind) -> String {
+    switch kind {
+    case .enqueue(let new):
+      let texts = new.map {
+        "\($0.id) \($0.draft.account) \($0.draft.isUnordered ? "-" : $0.draft.lane) \($0.url.origin.host)"
+          + " \($0.subject?.id ?? "nobody") \($0.draft.replaceKey ?? "")"
+      }
+      return "enqueues \(texts.prefix(8))"
+    case .change, .changeAll, .pause, .flush, .purge: return "\(kind)"
+    }
+  }
+
+  // MARK: - What is called
+
+  func enqueue() {
+    let drafts = (0..<number(1...4)).map { _ in draft() }
+    enqueue(drafts)
+  }
+
+  func enqueue(_ drafts: [OutboxDraft]) {
+    guard daemon != nil else { return }
+    var new: [NewOutboxItem] = []
+    for draft in drafts {
+      guard let url = try? HTTPURL(draft.url), daemon!.machine.origins(of: draft.account)?.contains(url.origin) == true
+      else { continue }
+      // Mostly it is waited for.
+      guard daemon!.machine.isSessionReported(draft.account) || chances(1, in: 8) else { continue }
+      lastItem += 1
+      let subject = daemon!.machine.knownSubject(of: draft.account)
+      new.append(NewOutboxItem(id: "i\(lastItem)", draft: draft, url: url, subject: subject))
+    }
+    if !new.isEmpty { call(.enqueue(new)) }
+  }
+
+  private func draft() -> OutboxDraft {
+    let notBefore = chances(1, in: 10) ? now + .seconds(number(0...300)) : nil
+    let expiresAt = chances(1, in: 8) ? (notBefore ?? now) + .seconds(number(1...1800)) : nil
+    let lane: String? = one(of: ["a", "a", "b", nil])
+    let isLarge = hasLargeItems && chances(1, in: 2)
+    var draft = OutboxDraft(
+      account: one(of: sessions.keys.sorted()), method: one(of: ["POST", "POST", "POST", "PATCH", "PUT", "GET"]),
+      url: "\(one(of: Self.apis + [Self.apis[0]]))/items", body: isLarge ? Self.large : [0x61],
+      lane: lane ?? "default", isUnordered: lane == nil)
+    (draft.notBefore, draft.expiresAt) = (notBefore, expiresAt)
+    if chances(1, in: 8) { draft.idempotencyKey = "key-\(number(0...9))" }
+    if chances(1, in: 6) { draft.replaceKey = "replace-\(number(0...1))" }
+    return draft
+  }
+
+  /// Many lanes for one API, and one for another behind them.
+  func enqueueMany() {
+    let name = one(of: sessions.keys.sorted())
+    let origin = one(of: Self.apis)
+    if chances(2, in: 3) { origins[origin]!.mood = .hung }
+    note("\(origin.host) is \(origins[origin]!.mood)")
+    let drafts = (0..<number(70...90)).map { place in
+      OutboxDraft(account: name, method: "POST", url: "\(origin)/many", lane: "many-\(place)")
+    }
+    let other = OutboxDraft(account: name, method: "POST", url: "\(Self.apis[0])/one", lane: "one")
+    enqueue(drafts + [other])
+  }
+
+  func changeItem() {
+    guard !items.isEmpty else { return }
+    let chosen = items[one(of: items.keys.sorted())]!
+    guard let item = model.items[chosen.number] else { return }
+    let isEnded = item.progress.state == .dead || item.progress.state == .held
+    call(.change(id: item.new.id, isEnded && chances(3, in: 4) ? .retry : .cancel))
+  }
+
+  func pause(_ isPaused: Bool, _ names: Set<AccountName>? = nil) {
+    guard daemon != nil, !daemon!.machine.isStopping else { return }
+    let chosen = names ?? (chances(1, in: 3) ? Set(configured.keys) : [one(of: sessions.keys.sorted())])
+    let number = daemon!.machine.nextPauseNumber()
+    if !isPaused {
+      paused.subtract(chosen)
+      for name in chosen { daemon!.resumes[name] = number }
+    }
+    call(.pause(chosen, isPaused, number: number))
+  }
+
+  func flush(_ names: Set<AccountName>, timeout: Int) {
+    guard daemon != nil, !daemon!.machine.isStopping else { return }
+    let chosen = names.filter { daemon!.machine.names.contains($0) && daemon!.machine.mayBeSendable($0) }
+    if !chosen.isEmpty { call(.flush(chosen, timeout: timeout)) }
+  }
+
+  func discard() {
+    let name = one(of: sessions.keys.sorted())
+    guard daemon != nil, daemon!.machine.names.contains(name), !daemon!.machine.isStopping else { return }
+    let subject = daemon!.machine.knownSubject(of: name)
+    daemon!.machine.discarding(name, at: now)
+    call(.purge(name, of: subject, signsOut: chances(1, in: 2)))
+    follow()
+  }
+
+  // MARK: - What the store does
+
+  func callDone(_ id: Int) {
+    guard var call = daemon?.calls[id] else { return }
+    if isDiskFailing, chances(1, in: 2) {
+      call.hasFailed = true
+      tally.failures += 1
+    } else {
+      do throws(OutboxStoreFailure) {
+        try carryOut(&call)
+      } catch {
+        note("call \(id) fails: \(error)")
+        call.hasFailed = true
+      }
+      publish()
+    }
+    daemon?.calls[id] = call
+    after(0...(chances(1, in: 4) ? 5 : 0), .callAnswered(id))
+  }
+
+  private func carryOut(_ call: inout SimulatedCall) throws(OutboxStoreFailure) {
+    switch call.kind {
+    case .enqueue(let new):
+      call.receipts = try model.enqueue(new, within: settings, at: call.at)
+      for item in model.items.values where items[item.number] == nil {
+        items[item.number] = TrackedItem(item.number, user: item.new.subject?.id)
+        items[item.number]!.isUnwelcome = !isHealed && item.number.isMultiple(of: 29)
+      }
+      let ids = Set(call.receipts.map(\.item.id))
+      note("items \(model.items.values.filter { ids.contains($0.new.id) }.map(\.number).sorted())")
+    case .change(let id, let change): _ = try model.change(id, change, at: call.at)
+    case .changeAll(let name, let state, let change):
+      _ = model.changeAll(of: name, in: state, change, limit: OutboxMachine.batch, at: call.at)
+    case .pause(let names, let isPaused, _): model.setPaused(names, isPaused)
+    case .flush(let names, _):
+      for name in names.sorted() { _ = model.retryNow(name, limit: OutboxMachine.batch, at: call.at) }
+      for item in items.values { item.floor = 0 }
+    case .purge(let name, let subject, _):
+      let count = model.purge(name, of: subject, limit: OutboxMachine.batch, at: call.at)
+      note("\(count) items of \(subject?.id ?? "nobody") are discarded")
+    }
+  }
+
+  // MARK: - What is answered
+
+  func callAnswered(_ id: Int) {
+    guard let call = daemon?.calls.removeValue(forKey: id) else { return }
+    note("call \(id) is answered")
+    switch call.kind {
+    case .enqueue(let new):
+      guard !call.hasFailed else { return }
+      daemon!.machine.enqueued(call.receipts, expiring: new.compactMap(\.draft.expiresAt).min())
+    case .change, .changeAll: return
+    case .pause(let names, let isPaused, let number):
+      guard !call.hasFailed else { return }
+      daemon!.machine.paused(names, isPaused, number: number, at: now)
+      if isPaused { paused.formUnion(names.filter { daemon!.resumes[$0] ?? 0 < number }) }
+      disturbed()
+    case .flush(let names, let timeout):
+      guard !call.hasFailed else { return }
+      for name in names { daemon!.machine.retryNow(name, at: now) }
+      guard !daemon!.machine.isStopping else { break }
+      daemon!.flushes[id] = SimulatedFlush(
+        accounts: names, begunAt: elapsed, lastItem: model.items.keys.max() ?? 0)
+      at(elapsed + timeout, .flushTimedOut(id))
+      tally.flushes += 1
+    case .purge(let name, let subject, let signsOut):
+      daemon!.machine.discarded(name)
+      disturbed()
+      if !call.hasFailed {
+        checkDiscarded(name, subject, at: call.at)
+        if signsOut { change(name) { $0.state = .signedOut } }
+      }
+    }
+    follow()
+  }
+}

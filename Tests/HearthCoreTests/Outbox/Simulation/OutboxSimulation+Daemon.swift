@@ -1,0 +1,265 @@
+import TestSupport
+
+@testable import HearthCore
+
+/// Carries out what the machine decides, as the service does.
+extension OutboxSimulation {
+  func start() {
+    note("a daemon starts")
+    let random = chance.next()
+    daemon = SimulatedDaemon(
+      OutboxMachine(settings: settings, accounts: configured) { Double(random % 1000) / 1000 })
+    for name in sessions.keys.sorted() {
+      (sessions[name]!.state, sessions[name]!.isReportedSendable) = (.hydrating, false)
+      after(0...200, .sessionReported(name))
+    }
+    lastDisturbance = elapsed
+    look()
+  }
+
+  /// The loop looks what is to be done.
+  func look() {
+    guard daemon != nil, daemon!.work == nil else { return }
+    let begun = now
+    daemon!.restsUntil = nil
+    if daemon!.machine.isDone(at: begun) { return end() }
+    daemon!.machine.ready(takeReady())
+    for id in daemon!.machine.startSenders(at: begun) {
+      daemon!.senders.insert(id)
+      after(0...1, .step(id))
+    }
+    for (name, origin) in daemon!.machine.timesToAsk(at: begun) {
+      note("\(name) asks \(origin) for the time")
+      after(5...200, .time(name, origin))
+    }
+    if let work = daemon!.machine.nextStoreWork(at: begun) {
+      checkDemands(work)
+      (daemon!.work, daemon!.workSkew) = ((work, begun), daemon!.skew)
+      at(storeTime(), .workDone)
+    } else {
+      endFlushes()
+      daemon!.restsUntil = daemon!.machine.nextWake(after: begun)
+      if daemon!.isSignalled { at(elapsed, .look) }
+    }
+  }
+
+  private func takeReady() -> [AccountName: OutboxKinds] {
+    defer { daemon!.ready = [:] }
+    return daemon!.ready
+  }
+
+  /// The store does one thing after the other.
+  func storeTime() -> Int {
+    let wait = isDiskFailing ? number(0...1000) : chances(1, in: 2) ? 0 : number(0...slowestDisk)
+    storeFreeAt = max(storeFreeAt, elapsed + wait)
+    return storeFreeAt
+  }
+
+  func signal() {
+    guard daemon != nil, !daemon!.isSignalled else { return }
+    daemon!.isSignalled = true
+    if daemon!.work == nil, daemon!.restsUntil != nil { after(0...1, .look) }
+  }
+
+  /// What follows from an event of the machine.
+  func follow() {
+    guard daemon != nil else { return }
+    for change in daemon!.machine.takePauseChanges() { note("\(change.account) paused: \(change.reason ?? "no")") }
+    for id in daemon!.machine.takeResumed() where daemon!.waiting.remove(id) != nil { at(elapsed, .step(id)) }
+    signal()
+  }
+
+  /// The commits of the store reach the service before the callers are answered.
+  func publish() {
+    for commit in model.takeCommits() {
+      checkCommit(commit)
+      guard daemon != nil else { continue }
+      for (name, kinds) in commit.ready { daemon!.ready[name, default: []].formUnion(kinds) }
+      if !commit.ready.isEmpty { signal() }
+    }
+  }
+
+  // MARK: - The store
+
+  private var doesDiskFail: Bool { isDiskFailing && chances(1, in: 2) }
+
+  func workDone() {
+    guard let (work, time) = daemon?.work else { return }
+    if doesDiskFail {
+      note("the store fails")
+      tally.failures += 1
+      lastDisturbance = elapsed
+      daemon!.result = .failed
+    } else {
+      daemon!.result = carryOut(work, at: time)
+      publish()
+    }
+    after(0...(chances(1, in: 4) ? 3 : 0), .workAnswered)
+  }
+
+  private func carryOut(_ work: OutboxStoreWork, at time: Timestamp) -> SimulatedDaemon.WorkResult {
+    switch work {
+    case .recover:
+      note("the outbox is recovered")
+      model.recover(at: time)
+      return .recovered
+    case .readPauses: return .paused(model.pausedAccounts)
+    case .bind(let name, let subject, let former, let adopts):
+      note("\(name) is bound to \(subject.id), adopting: \(adopts)")
+      let binding = model.bind(name, to: subject, formerly: former, adopts: adopts, limit: OutboxMachine.batch)
+      for item in model.items.values where items[item.number]?.user == nil {
+        items[item.number]?.user = model.subject(of: item)?.id
+      }
+      return .bound(binding)
+    case .shiftSchedule(let shift):
+      model.shiftSchedule(shift: shift, at: time)
+      note("the schedule is shifted by \(shift)")
+      untoldShift -= Int(shift.wholeMilliseconds)
+      return .shifted
+    case .exchange(let request):
+      let held = checkSettlements(request.settled)
+      let exchange = model.exchange(
+        request.settled, releasing: request.released, claiming: request.demands, at: time)
+      note("settles \(request.settled.map(\.number)), releases \(request.released), claims \(describe(exchange))")
+      checkSettled(held)
+      checkClaims(exchange, at: time)
+      return .exchanged(exchange)
+    case .expire(let time): return .expired(model.expire(limit: OutboxMachine.batch, at: time))
+    case .prune(let time):
+      return .pruned(isMore: model.prune(keeping: settings, limit: OutboxMachine.batch, at: time))
+    case .publishHeld(let name, let cursor):
+      let query = OutboxQuery(account: name, state: .held, limit: OutboxMachine.batch, cursor: cursor)
+      return .held(cursor: model.list(query).cursor)
+    }
+  }
+
+  private func describe(_ exchange: OutboxExchange) -> String {
+    exchange.claimed.sorted { $0.key < $1.key }.map { name, claimed in
+      let claims = claimed.claims.map { "\($0.epoch): \($0.deliveries.map(\.number))" }
+      let due = claimed.nextDueAt.map { " due in \(($0 - now).wholeMilliseconds)" } ?? ""
+      return "\(name) \(claims) cut \(claimed.cut.rawValue)\(due)"
+    }.description
+  }
+
+  func workAnswered() {
+    guard let (work, _) = daemon?.work, let result = daemon!.result else { return }
+    (daemon!.work, daemon!.result) = (nil, nil)
+    switch result {
+    case .failed: daemon!.machine.storeFailed(work, at: now)
+    case .recovered: daemon!.machine.recovered(at: now)
+    case .shifted: daemon!.machine.scheduleShifted()
+    case .paused(let names):
+      if case .readPauses(let number) = work { daemon!.machine.pausesRead(names, number: number) }
+    case .bound(let binding): daemon!.machine.bound(binding, work)
+    case .exchanged(let exchange):
+      if case .exchange(let request) = work {
+        daemon!.machine.ready(takeReady())
+        daemon!.machine.exchanged(exchange, request, at: now)
+        for claim in exchange.claimed.values.flatMap(\.claims) {
+          for delivery in claim.deliveries { items[delivery.number]?.heldAt = tick() }
+        }
+      }
+    case .expired(let next): daemon!.machine.expired(next: next)
+    case .pruned(let isMore): daemon!.machine.pruned(isMore: isMore, at: now)
+    case .held(let cursor):
+      if case .publishHeld(let name, _) = work { daemon!.machine.heldPublished(name, cursor: cursor) }
+    }
+    follow()
+    look()
+  }
+
+  // MARK: - Senders
+
+  func step(_ id: SenderID) {
+    while daemon != nil {
+      switch daemon!.machine.next(of: id, at: now) {
+      case .getBearer(let name):
+        daemon!.asking[id] = name
+        daemon!.begunAt[id] = tick()
+        after(bearerTime, .bearer(id, nil))
+        return follow()
+      case .replaceBearer(let rejection, let name):
+        daemon!.asking[id] = name
+        after(chances(1, in: 10) ? 0...20_000 : 5...300, .bearer(id, rejection))
+        return follow()
+      case .send(let delivery, let epoch, let bearer):
+        if !(isDiskFailing && chances(1, in: 8)), model.begin(delivery.number, of: epoch) {
+          send(delivery, epoch, bearer, from: id)
+          return follow()
+        }
+        note("item \(delivery.number) of claim \(epoch) is not to be sent")
+        tally.revoked += 1
+        daemon!.machine.revoked(id, at: now)
+      case .wait:
+        daemon!.waiting.insert(id)
+        return follow()
+      case .end:
+        daemon!.senders.remove(id)
+        if daemon!.senders.isEmpty { daemon!.concurrencyBefore = nil }
+        return follow()
+      }
+      follow()
+    }
+  }
+
+  private var bearerTime: ClosedRange<Int> { isHealed || chances(7, in: 8) ? 0...0 : 0...2000 }
+
+  // MARK: - Ends
+
+  /// The process is gone, and perhaps the machine with it.
+  func crash(losesPower: Bool) {
+    guard daemon != nil else { return }
+    note(losesPower ? "the power fails" : "the daemon crashes")
+    if losesPower { tally.powerLosses += 1 } else { tally.crashes += 1 }
+    bury(losesPower: losesPower)
+  }
+
+  private func bury(losesPower: Bool) {
+    for item in items.values {
+      let mayHaveLeft = losesPower ? model.isClaimed(item.number) : model.isBegun(item.number)
+      item.crashed(mayHaveLeft: mayHaveLeft)
+    }
+    if let (work, _) = daemon?.work, case .exchange(let request) = work { tally.unwritten += request.settled.count }
+    untoldSteps += abs(untoldShift)
+    if untoldShift != 0 { forgetWaits() }
+    untoldShift = 0
+    daemon = nil
+    agenda = []
+    model.crash(losesPower: losesPower)
+    for name in sessions.keys where sessions[name]!.state != .hydrating {
+      sessions[name]!.keptState = sessions[name]!.state
+    }
+    after(0...(chances(1, in: 4) ? 900_000 : 2000), .start)
+  }
+
+  /// The daemon was told to stop, and nothing more is to be waited for: what is under way is cancelled.
+  private func end() {
+    tally.stops += 1
+    daemon!.machine.stop(grace: .zero, at: now)
+    follow()
+    for id in daemon!.flights.keys.sorted() {
+      daemon!.flights[id]!.item.flight = nil
+      daemon!.flights[id] = nil
+      daemon!.machine.responded(.failure(.unanswered(message: "cancelled")), for: id, isCancelled: true, at: now)
+      step(id)
+    }
+    for id in daemon!.asking.keys.sorted() {
+      daemon!.asking[id] = nil
+      daemon!.machine.received(.failure(.noSession), for: id, at: now)
+      step(id)
+    }
+    // What was resumed goes on.
+    while let index = agenda.firstIndex(where: { if case .step = $0.event { true } else { false } }) {
+      if case .step(let id) = agenda.remove(at: index).event { step(id) }
+    }
+    if !daemon!.senders.isEmpty { violated("the senders \(daemon!.senders.sorted()) do not end with the daemon") }
+    if let request = daemon!.machine.lastRequest(), !doesDiskFail {
+      let held = checkSettlements(request.settled)
+      _ = model.exchange(request.settled, releasing: request.released, claiming: [], at: now)
+      checkSettled(held)
+      publish()
+    }
+    note("the daemon has ended")
+    bury(losesPower: false)
+  }
+}

@@ -1,0 +1,165 @@
+import TestSupport
+
+@testable import HearthCore
+
+/// What users, programs, providers, networks, the system and time do.
+extension OutboxSimulation {
+  func disturb() {
+    switch number(0...53) {
+    case 0...13: enqueue()
+    case 14...16: changeItem()
+    case 17: call(.changeAll(anyone, one(of: [.pending, .waiting, .dead, .held]), one(of: [.cancel, .retry])))
+    case 18...20: pause(one(of: [true, false, false]))
+    case 21, 22: flush(chances(1, in: 3) ? Set(configured.keys) : [anyone], timeout: number(1...120) * 1000)
+    case 23: discard()
+    case 24...28: changeSession()
+    case 29: sessions[anyone]!.mood = one(of: SimulatedSession.Mood.allCases)
+    case 30: sessions[anyone]!.isExpired = true
+    case 31: sessions[anyone]!.isRevoked = true
+    case 32...35:
+      let origin = one(of: Self.apis)
+      origins[origin]!.mood = one(of: SimulatedOrigin.Mood.allCases)
+      note("\(origin.host) is \(origins[origin]!.mood)")
+    case 36, 37: for origin in Self.apis { origins[origin]!.mood = .fine }
+    case 38: isDiskFailing = chances(1, in: 2)
+    case 39: slowestDisk = one(of: [0, 4, 200])
+    case 40: stepClock(by: number(-100_000_000...100_000_000) / one(of: [1, 1000, 100_000]))
+    case 41: sleep(number(1...200_000) * one(of: [1, 1000]))
+    case 42: crash(losesPower: chances(1, in: 4))
+    case 43: stop()
+    case 44: reload()
+    case 45: networkReturns()
+    case 46 where chances(1, in: 4): enqueueMany()
+    default: advance()
+    }
+  }
+
+  private var anyone: AccountName { one(of: sessions.keys.sorted()) }
+
+  func disturbed() { lastDisturbance = elapsed }
+
+  // MARK: - Sessions
+
+  /// A session changes, and says so a moment later.
+  func change(_ name: AccountName, _ body: (inout SimulatedSession) -> Void) {
+    body(&sessions[name]!)
+    if daemon != nil { after(0...3, .sessionReported(name)) }
+  }
+
+  func signIn(_ name: AccountName, as user: String) {
+    note("\(name): \(user) signs in")
+    if daemon == nil { sessions[name]!.keptState = .signedIn }
+    newToken(name)
+    let isNamed = sessions[name]!.isNamed
+    change(name) {
+      $0.user = isNamed ? user : Self.users[0]
+      $0.state = .signedIn
+    }
+  }
+
+  private func changeSession() {
+    let name = anyone
+    let state = sessions[name]!.state
+    guard state != .hydrating else { return }
+    disturbed()
+    switch number(0...9) {
+    case 0: change(name) { $0.state = .locked }
+    case 1: change(name) { $0.state = .signedOut }
+    case 2: change(name) { $0.state = .providerLost }
+    case 3 where sessions[name]!.isNamed: change(name) { $0.issuer = "https://id.example.com" }
+    case 4: signIn(name, as: one(of: Self.users))
+    case 5: newToken(name)
+    default: signIn(name, as: sessions[name]!.user ?? one(of: Self.users))
+    }
+    note("\(name) is \(sessions[name]!.state), \(sessions[name]!.subject.map { "\($0)" } ?? "nobody")")
+  }
+
+  func reportSession(_ name: AccountName) {
+    guard daemon != nil, daemon!.machine.names.contains(name) else { return }
+    if sessions[name]!.state == .hydrating { sessions[name]!.state = sessions[name]!.keptState }
+    let session = sessions[name]!
+    daemon!.machine.sessionChanged(
+      name, permission: session.permission, knownSubject: session.subject, formerly: session.former,
+      token: session.state == .signedIn ? session.fingerprint : nil, at: now)
+    sessions[name]!.isReportedSendable = session.state == .signedIn
+    sessions[name]!.reportedUser = session.user
+    sessions[name]!.keptState = session.state
+    disturbed()
+    note("\(name) reports \(session.state) \(session.user ?? "nobody")")
+    follow()
+  }
+
+  // MARK: - Time and the network
+
+  func stepClock(by step: Int) {
+    guard step != 0 else { return }
+    note("the clock steps by \(step)")
+    offset += step
+    disturbed()
+    guard daemon != nil else {
+      untoldSteps += abs(step)
+      forgetWaits()
+      return
+    }
+    untoldShift += step
+    daemon!.skew = nil
+    daemon!.machine.clockStepped(by: .milliseconds(step))
+    follow()
+  }
+
+  /// Waits are not what they were to be: nobody has told the store of a step.
+  func forgetWaits() {
+    for item in items.values { (item.floor, item.latestDue) = (0, .max) }
+  }
+
+  /// Time passes while nothing runs.
+  private func sleep(_ time: Int) {
+    note("the machine sleeps for \(time)")
+    elapsed += time
+    disturbed()
+    daemon?.machine.clockStepped(by: .zero)
+    follow()
+  }
+
+  func networkReturns() {
+    daemon?.machine.networkReturned(at: now)
+    for item in items.values { item.readySince = nil }
+    follow()
+  }
+
+  // MARK: - The daemon
+
+  private func stop() {
+    guard daemon != nil, !daemon!.machine.isStopping else { return }
+    note("the daemon is to stop")
+    daemon!.machine.stop(grace: .milliseconds(one(of: [0, 2000])), at: now)
+    daemon!.flushes = [:]
+    follow()
+  }
+
+  private func reload() {
+    for name in sessions.keys.sorted() {
+      configured[name] =
+        chances(1, in: 8) ? nil : Set(Self.apis.filter { _ in chances(3, in: 4) } + [one(of: Self.apis)])
+    }
+    if let daemon, !daemon.senders.isEmpty {
+      self.daemon!.concurrencyBefore = max(settings.concurrency, daemon.concurrencyBefore ?? 0)
+    }
+    settings.concurrency = one(of: [1, 3, 8])
+    reloaded()
+  }
+
+  func reloaded() {
+    note("reloads \(configured.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.map(\.host).sorted())" })")
+    disturbed()
+    guard daemon != nil, !daemon!.machine.isStopping else { return }
+    let known = daemon!.machine.names
+    daemon!.machine.accountsChanged(configured, settings: settings, at: now)
+    for name in daemon!.out.keys {
+      daemon!.out[name] = daemon!.out[name]!.filter { configured[name]?.contains($0.key) == true }
+    }
+    for name in configured.keys.sorted() where !known.contains(name) { after(0...100, .sessionReported(name)) }
+    for name in sessions.keys where configured[name] == nil { sessions[name]!.isReportedSendable = false }
+    follow()
+  }
+}

@@ -1,0 +1,117 @@
+import TestSupport
+
+@testable import HearthCore
+
+/// Nothing waits without a reason: the machine's deadlines and what happens are all that moves it on.
+extension OutboxSimulation {
+  /// How long an item may wait that nothing keeps from being sent, in milliseconds.
+  private static let patience = 4000
+
+  /// Time is about to pass, and nothing else happens meanwhile.
+  func checkPromptness(until time: Int) {
+    guard let daemon, !daemon.machine.isStopping, !isDiskFailing, slowestDisk <= 4 else {
+      for item in items.values { item.readySince = nil }
+      return
+    }
+    var busy: Set<Int> = []
+    let bytes = model.claimOf.keys.reduce(0) { $0 + (model.items[$1]?.bytes ?? 0) }
+    for number in model.order {
+      guard let item = model.items[number], let tracked = items[number] else { continue }
+      let isFront = item.lane.map { busy.insert($0).inserted } ?? true
+      guard isFront, bytes < 24 << 20, isReady(item, tracked) else {
+        tracked.readySince = nil
+        continue
+      }
+      let since = max(tracked.readySince ?? elapsed, lastDisturbance)
+      tracked.readySince = since
+      if time - since > Self.patience {
+        violated("item \(number) waits for \(time - since) ms without a reason: \(model.shown(item))")
+      }
+    }
+    for number in model.order { checkWait(number) }
+  }
+
+  /// A wait is no longer than the policy or the server wanted.
+  private func checkWait(_ number: Int64) {
+    guard let progress = model.items[number]?.progress, let tracked = items[number], let dueAt = progress.dueAt,
+      untoldSteps == 0, untoldShift == 0, progress.notBefore.map({ $0 < dueAt }) ?? true, dueAt > now
+    else { return }
+    let due = elapsed + Int((dueAt - now).wholeMilliseconds)
+    if tracked.latestDue < .max, due > tracked.latestDue + 5000 {
+      violated("item \(number) waits \(due - tracked.latestDue) ms longer than it was to")
+    }
+  }
+
+  /// Nothing keeps a front from being sent now, as far as the simulation knows.
+  func isReady(_ item: OutboxModel.Item, _ tracked: TrackedItem) -> Bool {
+    let progress = item.progress
+    guard let daemon, isSendable(item.account), !model.isBegun(item.number), tracked.flight == nil,
+      tracked.answer == nil, configured[item.account]?.contains(item.origin) == true,
+      model.subject(of: item).map({ $0 == daemon.machine.knownSubject(of: item.account) }) ?? false,
+      daemon.out[item.account]?[item.origin] == nil, progress.dueAt ?? now <= now,
+      progress.expiresAt.map({ $0 > now }) ?? true, !progress.isUnanswered, !isHeldBack(item)
+    else { return false }
+    if let stalledUntil = daemon.stalledUntil[item.account], elapsed < stalledUntil { return false }
+    let flights = daemon.flights.values.filter { $0.account == item.account && $0.isUnordered == (item.lane == nil) }
+    return flights.count < (item.lane == nil ? settings.concurrency : 200)
+  }
+
+  private func isSendable(_ name: AccountName) -> Bool {
+    guard let session = sessions[name], session.isReportedSendable, session.state == .signedIn, !isDiscarding(name)
+    else { return false }
+    // That it goes on is told to the machine once the caller is answered.
+    return !model.pausedAccounts.contains(name) && daemon?.machine.pausedReason(of: name) != OutboxAccount.user
+      && session.user == session.reportedUser
+  }
+
+  /// Its claim waits for a token, or a request of its lane or in its place is under way.
+  private func isHeldBack(_ item: OutboxModel.Item) -> Bool {
+    guard let daemon else { return true }
+    return !daemon.asking.isEmpty && daemon.asking.values.contains(item.account)
+      || item.lane.map { lane in daemon.flights.values.contains { model.items[$0.item.number]?.lane == lane } } ?? false
+  }
+
+  // MARK: - Flushes
+
+  func checkFlushes(until time: Int) {
+    guard let daemon else { return }
+    for (id, flush) in daemon.flushes {
+      guard flush.accounts.allSatisfy(isIdle), !isDiskFailing, slowestDisk <= 4 else {
+        self.daemon!.flushes[id]!.idleSince = nil
+        continue
+      }
+      let since = max(flush.idleSince ?? elapsed, lastDisturbance)
+      self.daemon!.flushes[id]!.idleSince = since
+      if time - since > Self.patience { violated("flush \(id) waits for nothing") }
+    }
+  }
+
+  /// Nothing of an account is under way or due.
+  private func isIdle(_ name: AccountName) -> Bool {
+    guard let daemon, sessions[name]?.state != .hydrating, !daemon.asking.values.contains(name),
+      !daemon.flights.values.contains(where: { $0.account == name })
+    else { return false }
+    return !model.order.contains { number in
+      guard let item = model.items[number], item.account == name else { return false }
+      if model.isClaimed(number) { return true }
+      return item.progress.nextAttemptAt ?? now <= now
+    }
+  }
+
+  /// The machine says that nothing is left to be sent.
+  func endFlushes() {
+    guard let machine = daemon?.machine, let flushes = daemon?.flushes else { return }
+    for (id, flush) in flushes.sorted(by: { $0.key < $1.key }) {
+      guard flush.accounts.allSatisfy({ machine.isIdle($0, at: now) }) else { continue }
+      note("flush \(id) ends")
+      daemon!.flushes[id] = nil
+      var busy: Set<Int> = []
+      for number in model.order {
+        guard let item = model.items[number], item.lane.map({ busy.insert($0).inserted }) ?? true,
+          flush.accounts.contains(item.account), item.placedAt <= flush.lastItem, isReady(item, items[number]!)
+        else { continue }
+        violated("flush \(id) ends while item \(number) can be sent")
+      }
+    }
+  }
+}

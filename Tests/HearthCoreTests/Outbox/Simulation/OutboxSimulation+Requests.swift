@@ -1,0 +1,180 @@
+import TestSupport
+
+@testable import HearthCore
+
+/// The APIs, and the way to them and back.
+extension OutboxSimulation {
+  private static let statuses = [
+    200, 200, 200, 201, 302, 307, 400, 404, 408, 409, 409, 422, 425, 429, 500, 501, 502, 503, 504, 505, 401,
+  ]
+
+  /// A request leaves.
+  func send(_ delivery: Delivery, _ epoch: Int64, _ bearer: Bearer, from id: SenderID) {
+    guard let item = items[delivery.number] else { return violated("item \(delivery.number) is unknown") }
+    checkSending(delivery, epoch, bearer, item)
+    checkReach(delivery, item, begunAt: daemon?.begunAt[id] ?? 0)
+    tally.requests += 1
+    let origin = delivery.request.url.origin
+    let (answer, wait) = answer(to: item, at: origin, bearer, of: delivery.item.account)
+    note("\(delivery.item.account): sends item \(item.number) of claim \(epoch) to \(origin.host): \(answer), \(wait)")
+    var result: Result<APIResponse, ExchangeFailure>
+    switch answer {
+    case .notSent: result = .failure(.notSent(message: "no connection"))
+    case .unanswered: result = .failure(.unanswered(message: "timeout"))
+    case .status(let status):
+      var response = APIResponse(status: status)
+      if status == 429 || status == 503, chances(1, in: 2) { response.retryAfter = .seconds(number(1...300)) }
+      result = .success(response)
+    }
+    daemon?.flights[id] = SimulatedFlight(
+      item: item, account: delivery.item.account, origin: origin, token: bearer.token.fingerprint,
+      isUnordered: delivery.item.lane == nil, result: result, answer: answer)
+    (item.flight, item.answer, item.readySince) = (id, nil, nil)
+    item.sentAt = elapsed
+    item.token = bearer.token.fingerprint
+    if item.user == nil { item.user = sessions[delivery.item.account]?.reportedUser }
+    at(elapsed + wait, .response(id))
+  }
+
+  private func answer(
+    to item: TrackedItem, at origin: Origin, _ bearer: Bearer, of name: AccountName
+  ) -> (TrackedItem.Answer, Int) {
+    let quick = chances(1, in: 20) ? number(200...5000) : number(2...120)
+    let mood = origins[origin]?.mood ?? .down
+    switch mood {
+    case .down: return (.notSent, number(0...20))
+    case .hung: return (.unanswered, 30_000)
+    case .portal: return (.status(one(of: [407, 511])), quick)
+    case .lossy where chances(2, in: 3):
+      return one(of: [(.notSent, 5), (.unanswered, quick), (.unanswered, 30_000)])
+    case .fine, .flaky, .lossy, .refusing, .limited: break
+    }
+    let isRefused = mood == .refusing || item.isUnwelcome || sessions[name]?.isRevoked == true
+    // A token that is no longer the current one may still be good.
+    if isRefused || bearer.token.fingerprint != sessions[name]?.fingerprint && chances(1, in: 3) {
+      return (.status(401), quick)
+    }
+    switch mood {
+    case .flaky: return (.status(one(of: Self.statuses)), quick)
+    case .limited: return (.status(429), quick)
+    case .fine, .lossy, .hung, .down, .refusing, .portal: return (.status(chances(1, in: 2) ? 200 : 204), quick)
+    }
+  }
+
+  func answerRequest(_ id: SenderID) {
+    guard let flight = daemon?.flights.removeValue(forKey: id) else { return }
+    let (item, name) = (flight.item, flight.account)
+    note("item \(item.number) is answered: \(flight.answer)")
+    (item.flight, item.answer) = (nil, flight.answer)
+    if case .success(let response) = flight.result, let wait = response.retryAfter {
+      item.floor = elapsed + Int(wait.wholeMilliseconds)
+    }
+    var result = flight.result
+    switch flight.answer {
+    case .notSent: isOut(name, flight.origin)
+    case .unanswered:
+      daemon!.out[name]?[flight.origin] = nil
+      item.unknownSince = item.unknownSince ?? item.sentAt
+    case .status(let status):
+      if status == 502 || status == 504 { item.unknownSince = item.unknownSince ?? item.sentAt }
+      if status == 407 || status == 511 {
+        isOut(name, flight.origin)
+      } else {
+        daemon!.out[name]?[flight.origin] = nil
+      }
+      if (200...299).contains(status) { daemon!.accepted.insert(flight.token) }
+      if status == 401 { stalls(name) }
+      result = .success(told(result, at: flight.origin, isOffline: status == 407 || status == 511))
+    }
+    daemon!.machine.responded(result, for: id, isCancelled: false, at: now)
+    follow()
+    step(id)
+  }
+
+  private func isOut(_ name: AccountName, _ origin: Origin) {
+    if daemon!.out[name]?[origin] == nil { daemon!.out[name, default: [:]][origin] = tick() }
+  }
+
+  /// The response with the server's time, and what the machine may conclude from it.
+  private func told(
+    _ result: Result<APIResponse, ExchangeFailure>, at origin: Origin, isOffline: Bool
+  ) -> APIResponse {
+    guard case .success(var response) = result else { return APIResponse(status: 0) }
+    if origins[origin]?.tellsTime == true {
+      let skew = number(-500...500) - offset
+      response.skew = .milliseconds(skew)
+      daemon!.skew = abs(skew) <= 60_000 ? 0 : skew
+    } else if daemon!.skew == nil, !isOffline {
+      daemon!.skew = 0
+    }
+    return response
+  }
+
+  func answerTime(_ name: AccountName, _ origin: Origin) {
+    guard daemon != nil else { return }
+    switch origins[origin]?.mood ?? .down {
+    case .down, .hung, .lossy: break
+    case .fine, .flaky, .refusing, .portal, .limited:
+      let response = told(.success(APIResponse(status: 200)), at: origin, isOffline: false)
+      daemon!.machine.serverAnswered(skew: response.skew)
+    }
+    follow()
+  }
+
+  // MARK: - Tokens
+
+  /// The machine may wait now because it has no good token.
+  private func stalls(_ name: AccountName) { daemon?.stalledUntil[name] = elapsed + 305_000 }
+
+  func answerBearer(_ id: SenderID, _ rejection: APIRejection?) {
+    guard let name = daemon?.asking.removeValue(forKey: id) else { return }
+    let result = bearer(of: name, rejection)
+    note("\(name): sender \(id) \(rejection == nil ? "gets" : "replaces") the bearer: \(describe(result))")
+    switch result {
+    case .failure: stalls(name)
+    case .success(let bearer):
+      if bearer.subject != nil, bearer.subject != daemon!.machine.knownSubject(of: name) { stalls(name) }
+    }
+    daemon!.machine.received(result, for: id, at: now)
+    follow()
+    step(id)
+  }
+
+  private func describe(_ result: Result<Bearer, BearerFailure>) -> String {
+    switch result {
+    case .success(let bearer): bearer.token.fingerprint.description
+    case .failure(let failure): "\(failure)"
+    }
+  }
+
+  private func bearer(of name: AccountName, _ rejection: APIRejection?) -> Result<Bearer, BearerFailure> {
+    guard let session = sessions[name], session.state == .signedIn else { return .failure(.noSession) }
+    if let rejection, rejection.fingerprint == session.fingerprint {
+      if let replacedAt = session.replacedAt, elapsed - replacedAt < 40_000, !rejection.isAcceptedElsewhere {
+        change(name) { $0.state = .reauthRequired }
+        return .failure(.noSession)
+      }
+      return refresh(name, replaces: true)
+    }
+    return session.isExpired ? refresh(name, replaces: false) : .success(session.bearer)
+  }
+
+  private func refresh(_ name: AccountName, replaces: Bool) -> Result<Bearer, BearerFailure> {
+    let mood = sessions[name]!.mood
+    if mood == .down || mood == .flaky && chances(1, in: 2) {
+      let retryAfter: Duration? = chances(1, in: 4) ? .seconds(number(1...600)) : nil
+      return .failure(.unavailable(message: "503", retryAfter: retryAfter))
+    }
+    newToken(name)
+    sessions[name]!.replacedAt = replaces ? elapsed : nil
+    return .success(sessions[name]!.bearer)
+  }
+
+  func newToken(_ name: AccountName) {
+    lastToken += 1
+    change(name) {
+      $0.token = lastToken
+      ($0.isExpired, $0.isRevoked, $0.replacedAt) = (false, false, nil)
+    }
+  }
+}

@@ -1,0 +1,216 @@
+import TestSupport
+
+@testable import HearthCore
+
+/// What must hold when a request is sent, and when something is written down.
+extension OutboxSimulation {
+  private static let memory = 32 << 20
+
+  // MARK: - Requests
+
+  func checkSending(_ delivery: Delivery, _ epoch: Int64, _ bearer: Bearer, _ item: TrackedItem) {
+    let text = "item \(item.number)"
+    let name = delivery.item.account
+    guard let daemon, let session = sessions[name], let stored = model.items[item.number] else { return }
+    if !session.isReportedSendable { violated("\(text) is sent while the session is \(session.state)") }
+    if paused.contains(name) { violated("\(text) is sent while the user has paused \(name)") }
+    if daemon.machine.isStopping { violated("\(text) is sent while the daemon stops") }
+    if isDiscarding(name) { violated("\(text) is sent while items are discarded") }
+    if item.isForbidden { violated("\(text) is sent though a call has ended it") }
+    if !stored.progress.state.isActive { violated("\(text) is sent while it is \(stored.progress.state)") }
+    if item.flight != nil { violated("\(text) is sent while a request of it is under way") }
+    if item.hasEnded(within: settings) { violated("\(text) is sent again after \(item.answer!)") }
+    if elapsed < item.floor { violated("\(text) is sent \(item.floor - elapsed) ms before the server wants it") }
+    if let user = item.user ?? model.subject(of: stored)?.id, user != session.reportedUser {
+      violated("\(text) of \(user) is sent under \(session.reportedUser ?? "nobody")")
+    }
+    if let subject = bearer.subject, let user = item.user, subject.id != user {
+      violated("\(text) of \(user) is sent with a token of \(subject.id)")
+    }
+    if configured[name]?.contains(stored.origin) != true {
+      violated("\(text) is sent to \(stored.origin), which is not configured")
+    }
+    let agreed = now + .milliseconds(min(daemon.skew ?? 0, 0))
+    if let expiresAt = stored.progress.expiresAt, expiresAt <= agreed {
+      violated("\(text) is sent \((agreed - expiresAt).wholeMilliseconds) ms after it has expired")
+    }
+    let horizon = Int(settings.idempotencyHorizon.wholeMilliseconds)
+    let mayBeRepeated = ["PUT", "GET"].contains(stored.new.draft.method)
+    if let since = item.unknownSince, !mayBeRepeated, elapsed - since > horizon + untoldSteps + 2 {
+      violated("\(text) is sent again unasked, and its fate is unknown for \(elapsed - since) ms")
+    }
+    checkLimits(name, stored, text)
+    checkLane(stored, epoch, text)
+  }
+
+  /// What is claimed for an origin is not tried one by one once it is known that nobody can reach it.
+  func checkReach(_ delivery: Delivery, _ item: TrackedItem, begunAt: Int) {
+    guard let since = daemon?.out[delivery.item.account]?[delivery.request.url.origin] else { return }
+    if item.heldAt < since, begunAt > since { violated("item \(item.number) is sent to an origin that is out") }
+  }
+
+  func isDiscarding(_ name: AccountName) -> Bool {
+    daemon?.calls.values.contains { if case .purge(name, _, _) = $0.kind { true } else { false } } ?? false
+  }
+
+  private func checkLimits(_ name: AccountName, _ stored: OutboxModel.Item, _ text: String) {
+    let flights = (daemon?.flights.values).map { $0.filter { $0.account == name } } ?? []
+    let concurrency = max(settings.concurrency, daemon?.concurrencyBefore ?? 0)
+    let most = stored.lane == nil ? concurrency : max(concurrency, 64) + 192
+    let others = flights.count { $0.isUnordered == (stored.lane == nil) }
+    if others >= most { violated("\(text) is sent beside \(others) others of its kind") }
+  }
+
+  /// Nothing that is active stands before it in its lane, and was there when it was claimed.
+  private func checkLane(_ stored: OutboxModel.Item, _ epoch: Int64, _ text: String) {
+    guard let lane = stored.lane, let claim = model.claims[epoch] else { return }
+    for number in model.order {
+      guard number != stored.number else { return }
+      guard let other = model.items[number], other.lane == lane, let tracked = items[number],
+        other.placedAt < claim.madeAt, !tracked.hasEnded(within: settings)
+      else { continue }
+      return violated("\(text) overtakes item \(number), which is \(model.shown(other).state)")
+    }
+  }
+
+  // MARK: - Demands and claims
+
+  func checkDemands(_ work: OutboxStoreWork) {
+    guard case .exchange(let request) = work else { return }
+    let bytes = request.demands.reduce(0) { $0 + $1.bytes }
+    if bytes > Self.memory { violated("\(bytes) bytes are demanded at once") }
+    for demand in request.demands where sessions[demand.account]?.isReportedSendable != true {
+      violated("items of \(demand.account) are demanded without permission")
+    }
+  }
+
+  func checkClaims(_ exchange: OutboxExchange, at time: Timestamp) {
+    let passed = Int((now - time).wholeMilliseconds)
+    for claim in exchange.claimed.values.flatMap(\.claims) {
+      for delivery in claim.deliveries { items[delivery.number]?.claimedAt = elapsed - passed }
+    }
+    let bytes = model.claimOf.keys.reduce(0) { $0 + (model.items[$1]?.bytes ?? 0) }
+    let most = Self.memory + 2 * sessions.count * Self.large.count
+    if bytes > most { violated("\(bytes) bytes are claimed") }
+  }
+
+  /// With nothing under way, all of the memory is there to be demanded.
+  func checkMemory(_ work: OutboxStoreWork) {
+    guard case .exchange(let request) = work, !request.demands.isEmpty else { return }
+    let bytes = request.demands.reduce(0) { $0 + $1.bytes }
+    if bytes < Self.memory - request.demands.count { violated("\(Self.memory - bytes) bytes are never given back") }
+  }
+
+  // MARK: - What is written down
+
+  /// What came of a request is what its response says (contract, section 6).
+  /// Returns those whose claims hold; the others change nothing.
+  func checkSettlements(_ settled: [Settlement]) -> [Settlement] {
+    let held = settled.filter { model.claims[$0.epoch]?.items.contains($0.number) == true }
+    for settlement in held {
+      guard let item = items[settlement.number] else { continue }
+      if !isRight(settlement.outcome, item) {
+        let answer = item.answer.map { "\($0)" } ?? "no answer"
+        violated("item \(item.number) is \(settlement.outcome) after \(answer)")
+      }
+    }
+    return held
+  }
+
+  private func isRight(_ outcome: DeliveryOutcome, _ item: TrackedItem) -> Bool {
+    let isLast = item.charged + 1 >= settings.maxAttempts
+    switch (outcome, item.answer) {
+    case (.delivered, .status(let status)?): return (200...299).contains(status)
+    case (.delivered, _): return false
+    case (.unreachable, .notSent?), (.unreachable, .status(407)?), (.unreachable, .status(511)?): return true
+    case (.unreachable, _): return false
+    case (.waiting(let wait), .unanswered?): return !isLast && wait.status == nil
+    case (.waiting, .status(let status)?):
+      let isAgain = [408, 409, 425, 429].contains(status) || status >= 500 && ![501, 505, 511].contains(status)
+      return isAgain && !isLast && !(status == 409 && item.conflicts >= 5)
+    case (.waiting, _): return false
+    case (.dead(let reason, let status, _), .status(let answer)?):
+      guard status == answer else { return false }
+      switch reason {
+      case .redirected: return (300...399).contains(answer)
+      case .attemptsExhausted: return isLast && item.hasEnded(within: settings)
+      // The item alone is rejected: others are accepted with the token.
+      case .rejected where answer == 401: return item.token.map { daemon?.accepted.contains($0) ?? false } ?? false
+      case .rejected: return item.hasEnded(within: settings) && !(300...399).contains(answer)
+      case .otherUser, .needsReview, .expired: return false
+      }
+    case (.dead(let reason, _, _), .unanswered?): return reason == .attemptsExhausted && isLast
+    case (.dead, _): return false
+    case (.released, nil), (.released, .status(401)?): return true
+    case (.released, .notSent?): return daemon?.machine.isStopping ?? true
+    case (.released, _): return false
+    }
+  }
+
+  /// The attempts are charged as the contract says.
+  func checkSettled(_ settled: [Settlement]) {
+    for settlement in settled {
+      guard let item = items[settlement.number], item.answer != nil, let stored = model.items[settlement.number] else {
+        continue
+      }
+      switch (settlement.outcome, item.answer) {
+      case (.delivered, _), (.waiting, _), (.dead, .some): item.charged += 1
+      case (.unreachable, _), (.released, _), (.dead, nil): break
+      }
+      if case .waiting = settlement.outcome, case .status(409)? = item.answer { item.conflicts += 1 }
+      if case .released = settlement.outcome {} else { item.latestDue = elapsed + 300_000 }
+      item.answer = nil
+      if stored.progress.attempts != item.charged {
+        violated("item \(item.number) is charged \(stored.progress.attempts) attempts, and had \(item.charged)")
+      }
+    }
+  }
+
+  // MARK: - Commits
+
+  func checkCommit(_ commit: OutboxCommit) {
+    for case .changed(let shown) in commit.changes {
+      guard let number = model.items.values.first(where: { $0.new.id == shown.id })?.number, let item = items[number]
+      else { continue }
+      note("item \(number) is \(shown.state) \(shown.reason?.rawValue ?? "")")
+      let state = [shown.state.rawValue, shown.reason?.rawValue].compactMap(\.self).joined(separator: " ")
+      tally.states[state, default: 0] += 1
+      switch shown.state {
+      case .cancelled, .superseded: item.isForbidden = true
+      case .pending: item.retried()
+      case .held where shown.reason == .needsReview: checkReview(item)
+      case .dead where shown.reason == .expired: checkExpiry(model.items[number]!)
+      case .held, .dead, .delivered, .waiting, .inFlight: break
+      }
+    }
+  }
+
+  private func checkReview(_ item: TrackedItem) {
+    guard let since = item.unknownSince else {
+      return violated("item \(item.number) needs review, and its request has never left")
+    }
+    let horizon = Int(settings.idempotencyHorizon.wholeMilliseconds)
+    if elapsed - since < horizon - untoldSteps - 2 {
+      violated("item \(item.number) needs review \(elapsed - since) ms after its fate became unknown")
+    }
+  }
+
+  private func checkExpiry(_ stored: OutboxModel.Item) {
+    guard let expiresAt = stored.progress.expiresAt, let work = daemon?.work, let skew = daemon?.workSkew else {
+      return violated("item \(stored.number) has expired though no server has told the time")
+    }
+    if expiresAt > work.at + .milliseconds(min(skew, 0)) { violated("item \(stored.number) has expired too early") }
+  }
+
+  /// Sign-out with `outbox: "discard"` has been answered: nothing is left of what was there when it was asked for.
+  func checkDiscarded(_ name: AccountName, _ subject: Subject?, at asked: Timestamp) {
+    for item in model.items.values where item.account == name && model.subject(of: item) == subject {
+      let state = item.progress.state
+      guard state.isActive || state == .held, item.createdAt < asked else { continue }
+      // An enqueue that was asked for before may have come after.
+      if !discardedLater(item) { violated("item \(item.number) is left \(state) by a discard") }
+    }
+  }
+
+  private func discardedLater(_ item: OutboxModel.Item) -> Bool { untoldSteps > 0 || offset != 0 || item.lane == nil }
+}

@@ -1,0 +1,185 @@
+import TestSupport
+
+@testable import HearthCore
+
+/// The outbox's machine in a world of sessions, APIs, users, a store and time that a seed chooses. Nothing runs beside
+/// anything else: all that is under way stands on the agenda, and one thing happens a step.
+final class OutboxSimulation {
+  enum Event {
+    case start, look, workDone, workAnswered
+    case step(SenderID), bearer(SenderID, APIRejection?), response(SenderID), time(AccountName, Origin)
+    case callDone(Int), callAnswered(Int), flushTimedOut(Int), sessionReported(AccountName)
+  }
+
+  struct Appointment {
+    let at: Int
+    let order: Int
+    let event: Event
+  }
+
+  static let names = ["work", "other", "third"].map { AccountName($0)! }
+  static let apis = ["one", "two", "three"].compactMap { try? HTTPURL("https://\($0).example.com/").origin }
+  static let users = ["alice", "bob"]
+  static let large = [UInt8](repeating: 0x61, count: 1 << 20)
+
+  let seed: UInt64
+  var chance: SeededGenerator
+  var settings = OutboxSettings()
+
+  /// Milliseconds that have passed, and what the clock is ahead of them.
+  var elapsed = 0
+  var offset = 0
+  var agenda: [Appointment] = []
+  private var lastOrder = 0
+  private var ticks = 0
+  private var stepsAtOnce = 0
+
+  var model = OutboxModel()
+  var daemon: SimulatedDaemon?
+  var sessions: [AccountName: SimulatedSession] = [:]
+  var origins: [Origin: SimulatedOrigin] = [:]
+  /// The accounts by the configuration.
+  var configured: [AccountName: Set<Origin>] = [:]
+  var items: [Int64: TrackedItem] = [:]
+  /// Whether sending goes on: for a disk that fails, and how slow it is.
+  var isDiskFailing = false
+  var slowestDisk = 4
+  var storeFreeAt = 0
+  var lastToken = 0
+  var lastItem = 0
+  var isHealed = false
+  var hasLargeItems = false
+  /// Nothing was disturbed since then.
+  var lastDisturbance = 0
+  /// By how much waits may be wrong: steps of the clock that no daemon has lived to tell the store.
+  var untoldSteps = 0
+  var untoldShift = 0
+  /// The accounts that were surely paused by the user.
+  var paused: Set<AccountName> = []
+
+  var violation: Violation?
+  var tally = OutboxTally()
+  let trace: Trace?
+
+  init(seed: UInt64, isTraced: Bool = false) {
+    self.seed = seed
+    trace = isTraced ? Trace() : nil
+    chance = SeededGenerator(seed: seed)
+    settings.concurrency = one(of: [1, 2, 3, 8])
+    settings.maxAttempts = one(of: [2, 3, 30])
+    settings.retryMax = one(of: [.seconds(30), .seconds(300)])
+    settings.idempotencyHorizon = one(of: [.seconds(600), .seconds(86_400)])
+    settings.keepDelivered = one(of: [.seconds(600), .seconds(86_400)])
+    settings.maxItems = one(of: [20, 10_000, 10_000])
+    hasLargeItems = chances(1, in: 30)
+    for origin in Self.apis {
+      let mood: SimulatedOrigin.Mood = chances(1, in: 2) ? .fine : one(of: SimulatedOrigin.Mood.allCases)
+      origins[origin] = SimulatedOrigin(origin: origin, mood: mood, tellsTime: chances(2, in: 3))
+    }
+    for name in Self.names.prefix(number(2...3)) {
+      configured[name] = Set(Self.apis.filter { _ in chances(3, in: 4) } + [Self.apis[0]])
+      sessions[name] = SimulatedSession(name, isNamed: chances(5, in: 6))
+      if chances(3, in: 4) { signIn(name, as: Self.users[0]) }
+    }
+  }
+
+  func run(steps: Int = 160) throws(Violation) {
+    start()
+    for _ in 0..<steps {
+      if chances(1, in: 4) { disturb() } else { advance() }
+      try check()
+    }
+    try heal()
+  }
+
+  // MARK: - Time
+
+  var now: Timestamp { Timestamp(milliseconds: 1_800_000_000_000 + Int64(elapsed + offset)) }
+
+  func at(_ time: Int, _ event: Event) {
+    lastOrder += 1
+    agenda.append(Appointment(at: max(time, elapsed), order: lastOrder, event: event))
+  }
+
+  /// Numbers what happens, for what happens at the same time.
+  func tick() -> Int {
+    ticks += 1
+    return ticks
+  }
+
+  func after(_ wait: ClosedRange<Int>, _ event: Event) { at(elapsed + number(wait), event) }
+
+  /// What comes next happens, or the daemon's deadline passes.
+  func advance(until limit: Int = .max) {
+    var chosen: Int?
+    var next = min(limit, elapsed + 3_600_000)
+    for index in agenda.indices where agenda[index].at <= next {
+      if let chosen, agenda[chosen].at == agenda[index].at, agenda[chosen].order < agenda[index].order { continue }
+      (chosen, next) = (index, agenda[index].at)
+    }
+    var wakes = false
+    if let until = daemon?.restsUntil, until < .distantFuture {
+      let wake = elapsed + max(Int((until - now).wholeMilliseconds), 0)
+      if wake < next || wake == next && chosen == nil { (next, wakes) = (wake, true) }
+    }
+    if next > elapsed {
+      stepsAtOnce = 0
+      timePasses(to: next)
+    } else {
+      stepsAtOnce += 1
+      if stepsAtOnce > 2000 { violated("there is no end of work, and no time passes") }
+    }
+    if wakes { return look() }
+    if let chosen { happens(agenda.remove(at: chosen).event) }
+  }
+
+  private func timePasses(to time: Int) {
+    if time - elapsed >= 100 {
+      checkPromptness(until: time)
+      checkFlushes(until: time)
+    }
+    elapsed = time
+  }
+
+  private func happens(_ event: Event) {
+    switch event {
+    case .start: start()
+    case .look:
+      daemon?.isSignalled = false
+      look()
+    case .workDone: workDone()
+    case .workAnswered: workAnswered()
+    case .step(let id): step(id)
+    case .bearer(let id, let rejection): answerBearer(id, rejection)
+    case .response(let id): answerRequest(id)
+    case .time(let name, let origin): answerTime(name, origin)
+    case .callDone(let id): callDone(id)
+    case .callAnswered(let id): callAnswered(id)
+    case .flushTimedOut(let id): daemon?.flushes[id] = nil
+    case .sessionReported(let name): reportSession(name)
+    }
+  }
+
+  // MARK: - Chance
+
+  func chances(_ part: Int, in whole: Int) -> Bool { Int.random(in: 0..<whole, using: &chance) < part }
+
+  func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &chance) }
+
+  func one<Value>(of values: [Value]) -> Value { values[number(0...(values.count - 1))] }
+
+  // MARK: - What is found
+
+  func note(_ text: @autoclosure () -> String) {
+    trace?.lines.append("\(elapsed) \(text())")
+  }
+
+  func violated(_ text: String) {
+    note("VIOLATED: \(text)")
+    if violation == nil { violation = Violation(text) }
+  }
+
+  func check() throws(Violation) {
+    if let violation { throw violation }
+  }
+}

@@ -1,0 +1,79 @@
+@testable import HearthCore
+
+/// A running outbox: the machine, and all that it has under way. It ends with a crash or a shutdown.
+struct SimulatedDaemon {
+  enum WorkResult {
+    case failed, recovered, shifted
+    case paused(Set<AccountName>)
+    case bound(OutboxBinding)
+    case exchanged(OutboxExchange)
+    case expired(Timestamp?)
+    case pruned(isMore: Bool)
+    case held(cursor: String?)
+  }
+
+  var machine: OutboxMachine
+  var work: (work: OutboxStoreWork, at: Timestamp)?
+  /// `skew` as the work was decided.
+  var workSkew: Int?
+  var result: WorkResult?
+  var isSignalled = false
+  /// Nil while it works.
+  var restsUntil: Timestamp?
+  var ready: [AccountName: OutboxKinds] = [:]
+
+  /// The senders that have not come to their end.
+  var senders: Set<SenderID> = []
+  var waiting: Set<SenderID> = []
+  var asking: [SenderID: AccountName] = [:]
+  /// How many unordered requests were allowed at once when the senders of now were started; nil for no more than now.
+  var concurrencyBefore: Int?
+  /// When each sender began its item, as a tick.
+  var begunAt: [SenderID: Int] = [:]
+  var flights: [SenderID: SimulatedFlight] = [:]
+  var calls: [Int: SimulatedCall] = [:]
+  var lastCall = 0
+  var flushes: [Int: SimulatedFlush] = [:]
+  /// The number of the last call that resumes an account.
+  var resumes: [AccountName: Int] = [:]
+
+  /// The tokens that an API has accepted.
+  var accepted: Set<Fingerprint> = []
+  /// The server's clock less this one, as the machine may use it.
+  var skew: Int?
+  /// Origins that could not be reached when they were tried last, of each account, and since which tick.
+  var out: [AccountName: [Origin: Int]] = [:]
+  /// Until when the machine may wait because no good token could be had.
+  var stalledUntil: [AccountName: Int] = [:]
+
+  init(_ machine: OutboxMachine) {
+    self.machine = machine
+  }
+}
+
+/// A call of a client.
+struct SimulatedCall {
+  enum Kind {
+    case enqueue([NewOutboxItem])
+    case change(id: String, OutboxChange)
+    case changeAll(AccountName, OutboxItem.State, OutboxChange)
+    case pause(Set<AccountName>, Bool, number: Int)
+    case flush(Set<AccountName>, timeout: Int)
+    case purge(AccountName, of: Subject?, signsOut: Bool)
+  }
+
+  let kind: Kind
+  let at: Timestamp
+  var hasFailed = false
+  var receipts: [OutboxReceipt] = []
+}
+
+/// A call of flush that waits.
+struct SimulatedFlush {
+  let accounts: Set<AccountName>
+  let begunAt: Int
+  /// What was enqueued later does not matter.
+  let lastItem: Int64
+  /// Since when there is nothing to wait for.
+  var idleSince: Int?
+}

@@ -1,0 +1,36 @@
+import HearthCore
+
+/// An API, and what stands between.
+struct SimulatedOrigin {
+  enum Mood: CaseIterable {
+    case fine
+    /// Answers anything.
+    case flaky
+    /// Loses requests and answers.
+    case lossy
+    /// Answers to nothing until the time limit.
+    case hung
+    case down
+    /// Answers 401 to every token.
+    case refusing
+    case portal
+    /// Answers 429 with Retry-After.
+    case limited
+  }
+
+  let origin: Origin
+  var mood = Mood.fine
+  /// Whether it sends `Date`.
+  var tellsTime = true
+}
+
+/// A request on its way.
+struct SimulatedFlight {
+  let item: TrackedItem
+  let account: AccountName
+  let origin: Origin
+  let token: Fingerprint
+  let isUnordered: Bool
+  var result: Result<APIResponse, ExchangeFailure>
+  let answer: TrackedItem.Answer
+}

@@ -1,0 +1,61 @@
+import HearthCore
+
+/// The session of an account: who is signed in, with which token, and what the outbox has been told of it.
+struct SimulatedSession {
+  enum State: String {
+    case hydrating, signedIn, locked, signedOut, reauthRequired, providerLost
+  }
+
+  /// How the provider answers to a refresh.
+  enum Mood: CaseIterable {
+    case fine, flaky, down
+  }
+
+  let name: AccountName
+  /// Whether the provider names its users.
+  let isNamed: Bool
+  var state = State.hydrating
+  /// As it is kept on disk while the daemon does not run.
+  var keptState = State.signedOut
+  var user: String?
+  /// The issuer is assumed until the provider names itself.
+  var issuer = "https://assumed.example.com"
+  var mood = Mood.fine
+  var token = 0
+  /// The token is to be refreshed before it is used.
+  var isExpired = false
+  var isRevoked = false
+  /// When a refresh after a rejection has brought the token; nil where something else did.
+  var replacedAt: Int?
+
+  /// What the outbox knows.
+  var isReportedSendable = false
+  var reportedUser: String?
+
+  init(_ name: AccountName, isNamed: Bool) {
+    self.name = name
+    self.isNamed = isNamed
+  }
+
+  var subject: Subject? { user.map { Subject(issuer: issuer, id: $0) } }
+
+  var former: Subject? {
+    guard isNamed, issuer != "https://assumed.example.com" else { return nil }
+    return user.map { Subject(issuer: "https://assumed.example.com", id: $0) }
+  }
+
+  var permission: OutboxPermission {
+    state == .signedIn ? .sendable(under: isNamed ? subject : nil) : .blocked(reason: state.rawValue)
+  }
+
+  var fingerprint: Fingerprint {
+    let digits = String(token, radix: 16)
+    return Fingerprint(String(repeating: "0", count: 8 - digits.count) + digits)!
+  }
+
+  var bearer: Bearer {
+    Bearer(
+      token: Token(secret: Secret("t\(token)"), fingerprint: fingerprint), subject: isNamed ? subject : nil, secrets: []
+    )
+  }
+}

@@ -1,0 +1,71 @@
+import HearthCore
+
+/// An item as the simulation knows it, whatever machine and model believe of it. Times are milliseconds that have passed.
+final class TrackedItem {
+  /// How a request ended.
+  enum Answer: Hashable {
+    case status(Int)
+    case unanswered, notSent
+  }
+
+  let number: Int64
+  /// Whose item it is; nil as long as nobody has been known.
+  var user: String?
+  /// The API answers 401 to this item, whatever the token.
+  var isUnwelcome = false
+
+  /// The request that is under way.
+  var flight: SenderID?
+  /// How the last request ended; nil where that is written down, or its daemon has ended.
+  var answer: Answer?
+  /// The token that the last request had.
+  var token: Fingerprint?
+  /// How many answers are to be charged to the item.
+  var charged = 0
+  var conflicts = 0
+  /// When it was claimed last, when the last request was sent, and when the first was that may have been acted on.
+  var claimedAt = 0
+  /// When the machine got its claim, as a tick.
+  var heldAt = 0
+  var sentAt = 0
+  var unknownSince: Int?
+  /// A call that ended the item was carried out.
+  var isForbidden = false
+  /// It is not to be sent again before.
+  var floor = 0
+  /// It is to be due by then.
+  var latestDue = Int.max
+  /// Since when nothing keeps it from being sent.
+  var readySince: Int?
+
+  init(_ number: Int64, user: String?) {
+    self.number = number
+    self.user = user
+  }
+
+  /// The daemon has ended. `mayHaveLeft`: its request may have been on its way.
+  func crashed(mayHaveLeft: Bool) {
+    if mayHaveLeft { unknownSince = unknownSince ?? claimedAt }
+    // What is not written down is lost, and so is the wait that a server has asked for.
+    if answer != nil { floor = 0 }
+    (flight, answer, readySince) = (nil, nil, nil)
+  }
+
+  /// A person wants it sent again.
+  func retried() {
+    (charged, conflicts, unknownSince, floor, latestDue) = (0, 0, nil, 0, .max)
+  }
+
+  /// It has left its lane, though that may not be written down yet.
+  func hasEnded(within settings: OutboxSettings) -> Bool {
+    guard case .status(let status)? = answer else { return false }
+    switch status {
+    case 200...399: return true
+    case 401, 407, 511: return false
+    case 408, 425, 429: return charged + 1 >= settings.maxAttempts
+    case 409: return conflicts >= 5 || charged + 1 >= settings.maxAttempts
+    case 400...499, 501, 505: return true
+    default: return charged + 1 >= settings.maxAttempts
+    }
+  }
+}

@@ -1,0 +1,244 @@
+package import HearthCore
+
+/// What programs and people ask for.
+extension OutboxModel {
+  package mutating func enqueue(
+    _ new: [NewOutboxItem], within settings: OutboxSettings, at now: Timestamp
+  ) throws(OutboxStoreFailure) -> [OutboxReceipt] {
+    let before = self
+    var receipts: [OutboxReceipt] = []
+    do throws(OutboxStoreFailure) {
+      for (place, item) in new.enumerated() {
+        receipts.append(try enqueue(item, place: place, within: settings, at: now))
+      }
+    } catch {
+      self = before
+      throw error
+    }
+    commit()
+    return receipts
+  }
+
+  private mutating func enqueue(
+    _ new: NewOutboxItem, place: Int, within settings: OutboxSettings, at now: Timestamp
+  ) throws(OutboxStoreFailure) -> OutboxReceipt {
+    let draft = new.draft
+    let owner = madeOwner(draft.account, new.subject)
+    let lane = madeLane(owner, draft)
+    if let key = draft.idempotencyKey, let kept = keyed(owner, key) {
+      guard Self.isSame(kept.new, new) else { throw .keyConflict(at: place) }
+      return OutboxReceipt(item: shown(kept), isDuplicate: true)
+    }
+    let bytes = draft.body.count + draft.headers.reduce(0) { $0 + $1.byteCount }
+    let older = draft.replaceKey.flatMap { key in
+      order.compactMap { items[$0] }.first {
+        $0.owner == owner && $0.lane == lane && $0.new.draft.replaceKey == key && !isBegun($0.number)
+      }
+    }
+    let kept = items.values.filter(\.progress.state.keepsContent)
+    guard kept.count - (older == nil ? 0 : 1) < settings.maxItems,
+      kept.reduce(0, { $0 + $1.bytes }) - (older?.bytes ?? 0) + bytes <= settings.maxBytes
+    else { throw .full }
+    if let older {
+      _ = revoke(older.number)
+      update(older.number) { $0.supersede(at: now) }
+    }
+    let number = nextCount()
+    let item = Item(
+      number: number, new: new, origin: new.url.origin, bytes: bytes, createdAt: now, owner: owner, lane: lane,
+      position: older?.position ?? number, placedAt: number,
+      progress: ItemProgress(notBefore: draft.notBefore, expiresAt: draft.expiresAt, at: now))
+    items[number] = item
+    insertInOrder(number)
+    touched.insert(draft.account)
+    changes.append(.enqueued(shown(item)))
+    return OutboxReceipt(item: shown(item), isDuplicate: false)
+  }
+
+  private func keyed(_ owner: Int, _ key: String) -> Item? {
+    items.values.filter { $0.owner == owner && $0.new.draft.idempotencyKey == key }.max { $0.number < $1.number }
+  }
+
+  /// Whether the content is the same: neither case nor order of header names matters.
+  private static func isSame(_ one: NewOutboxItem, _ other: NewOutboxItem) -> Bool {
+    func headers(_ new: NewOutboxItem) -> [[String]] {
+      new.draft.headers.enumerated().sorted { ($0.1.name.lowercased(), $0.0) < ($1.1.name.lowercased(), $1.0) }
+        .map { [$1.name.lowercased(), $1.value] }
+    }
+    return one.draft.method == other.draft.method && one.url == other.url && one.draft.body == other.draft.body
+      && headers(one) == headers(other)
+  }
+
+  package func item(_ id: String) -> OutboxItem? { items.values.first { $0.new.id == id }.map(shown) }
+
+  package func list(_ query: OutboxQuery) -> OutboxPage {
+    let after = query.cursor.flatMap { Int64($0) } ?? 0
+    let found = items.values.sorted { ($0.position, $0.number) < ($1.position, $1.number) }.filter {
+      $0.position > after && (query.account == nil || query.account == $0.account)
+        && (query.lane == nil || !$0.new.draft.isUnordered && query.lane == $0.new.draft.lane)
+        && (query.state == nil || query.state == shown($0).state)
+    }
+    let page = found.prefix(query.limit)
+    let cursor = page.count < found.count ? page.last.map { "\($0.position)" } : nil
+    return OutboxPage(items: page.map(shown), cursor: cursor)
+  }
+
+  package mutating func change(
+    _ id: String, _ change: OutboxChange, at now: Timestamp
+  ) throws(OutboxStoreFailure) -> OutboxItem {
+    guard let number = items.values.first(where: { $0.new.id == id })?.number else { throw .unknownItem }
+    guard apply(change, to: number, at: now) else { throw .invalidState(shown(items[number]!).state) }
+    commit()
+    return shown(items[number]!)
+  }
+
+  package mutating func changeAll(
+    of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, limit: Int, at now: Timestamp
+  ) -> Int {
+    let chosen = items.values.filter { $0.account == account && shown($0).state == state && !isHeldForOther($0) }
+    let count = chosen.sorted { $0.position < $1.position }.prefix(limit).count {
+      apply(change, to: $0.number, at: now)
+    }
+    commit()
+    return count
+  }
+
+  private func isHeldForOther(_ item: Item) -> Bool { item.progress.state.isActive && isOtherUser(item.owner) }
+
+  private mutating func apply(
+    _ change: OutboxChange, to number: Int64, at now: Timestamp, always: Bool = false
+  ) -> Bool {
+    guard var progress = items[number]?.progress else { return false }
+    switch change {
+    case .cancel: guard progress.cancel(at: now), revoke(number, always: always) else { return false }
+    case .retry:
+      guard progress.retry() else { return false }
+      items[number]!.position = nextCount()
+      items[number]!.placedAt = items[number]!.position
+    }
+    update(number) { $0 = progress }
+    return true
+  }
+
+  package mutating func purge(
+    _ account: AccountName, of subject: Subject?, limit: Int, at now: Timestamp
+  ) -> Int {
+    let chosen = items.values.filter {
+      $0.account == account && owners[$0.owner].subject == subject && $0.progress.state.mayBeCancelled
+    }
+    let count = chosen.sorted { $0.position < $1.position }.prefix(limit).count {
+      apply(.cancel, to: $0.number, at: now, always: true)
+    }
+    commit()
+    return count
+  }
+
+  package mutating func retryNow(_ account: AccountName, limit: Int, at now: Timestamp) -> Int {
+    var count = 0
+    for front in findFronts() where owners[front.owner].account == account && count < limit {
+      guard !isOtherUser(front.owner), var progress = items[front.number]?.progress, progress.retryNow(at: now)
+      else { continue }
+      update(front.number, isPublished: false) { $0 = progress }
+      count += 1
+    }
+    commit()
+    return count
+  }
+
+  // MARK: - Owners
+
+  package mutating func bind(
+    _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int
+  ) -> OutboxBinding {
+    let owner = madeOwner(account, subject)
+    var theirs: Set<Int> = []
+    if let former, former != subject { theirs.insert(madeOwner(account, former)) }
+    if adopts { theirs.insert(madeOwner(account, nil)) }
+    let moved = items.values.filter { theirs.contains($0.owner) }.sorted { $0.position < $1.position }
+    let count = nextCount()
+    for item in moved.prefix(limit) {
+      items[item.number]!.owner = owner
+      items[item.number]!.lane = madeLane(owner, item.new.draft)
+      items[item.number]!.placedAt = count
+      touched.insert(account)
+    }
+    let isChanged = current[account] != owner
+    current[account] = owner
+    if isChanged { touched.insert(account) }
+    let holdsOthers =
+      isChanged && order.contains { items[$0]!.account == account && isOtherUser(items[$0]!.owner) }
+    commit()
+    return OutboxBinding(isDone: moved.count <= limit, holdsOthers: holdsOthers)
+  }
+
+  // MARK: - Time
+
+  package mutating func shiftSchedule(shift: Duration, at now: Timestamp) {
+    shiftTimes(shift, at: now)
+    commit()
+  }
+
+  private mutating func shiftTimes(_ shift: Duration, at now: Timestamp) {
+    for number in order {
+      guard let progress = items[number]?.progress else { continue }
+      items[number]!.progress.unknownSince = progress.unknownSince.map { $0 + shift }
+      // What waits for its `notBefore` waits for a time and not for a duration.
+      guard let dueAt = progress.dueAt, progress.notBefore.map({ $0 < dueAt }) ?? true else { continue }
+      let longest = now + .seconds(24 * 3600)
+      items[number]!.progress.dueAt = min(dueAt + shift, longest)
+      items[number]!.progress.nextAttemptAt = progress.nextAttemptAt.map { min($0 + shift, longest) }
+    }
+    for epoch in claims.keys { claims[epoch]!.since = claims[epoch]!.since + shift }
+  }
+
+  package mutating func prune(keeping settings: OutboxSettings, limit: Int, at now: Timestamp?) -> Bool {
+    let finished = items.values.filter { $0.progress.finishedAt != nil && !$0.progress.state.keepsContent }
+      .sorted { ($0.progress.finishedAt!, $0.number) < ($1.progress.finishedAt!, $1.number) }
+    let surplus = max(finished.count - settings.maxItems, 0)
+    var removed = Array(finished.prefix(surplus))
+    if let now {
+      removed += finished.dropFirst(surplus).filter { $0.progress.finishedAt! < now - settings.keepDelivered }
+      removed += items.values.filter {
+        $0.progress.state == .dead && $0.progress.finishedAt ?? .distantFuture < now - settings.keepDead
+      }
+    }
+    for item in removed.prefix(limit) {
+      items[item.number] = nil
+      touched.insert(item.account)
+    }
+    commit()
+    return removed.count >= limit
+  }
+
+  package mutating func setPaused(_ accounts: Set<AccountName>, _ isPaused: Bool) {
+    if isPaused { pausedAccounts.formUnion(accounts) } else { pausedAccounts.subtract(accounts) }
+  }
+
+  // MARK: - Crashes
+
+  /// The process has ended, or with `losesPower` the machine: what has begun is known no more.
+  package mutating func crash(losesPower: Bool) {
+    hasLostMarks = hasLostMarks || losesPower
+    (changes, commits) = ([], [])
+  }
+
+  package mutating func recover(at now: Timestamp) {
+    for claim in claims.values {
+      for number in claim.items where hasLostMarks || claim.begun.contains(number) {
+        update(number, isPublished: false) { $0.lost(since: claim.since) }
+      }
+    }
+    (claims, claimOf, hasLostMarks) = ([:], [:], false)
+    for number in order {
+      guard let progress = items[number]?.progress, let dueAt = progress.dueAt, dueAt > now,
+        let nextAttemptAt = progress.nextAttemptAt, nextAttemptAt > dueAt
+      else { continue }
+      // It waits for its origin and not for a time, and the clock was set back.
+      items[number]!.progress.dueAt = nil
+    }
+    shiftTimes(.zero, at: now)
+    touched.formUnion(owners.map(\.account))
+    readyAnew()
+    commit()
+  }
+}

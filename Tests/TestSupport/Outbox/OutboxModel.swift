@@ -1,0 +1,212 @@
+package import HearthCore
+
+/// What an `OutboxStore` has to do, as simply as it can be written down: items, claims, owners and pauses in memory, one
+/// call after the other. A call that throws has changed nothing. A file is all that it lacks.
+package struct OutboxModel: Sendable {
+  package struct Item: Sendable {
+    package let number: Int64
+    package let new: NewOutboxItem
+    package let origin: Origin
+    package let bytes: Int
+    package let createdAt: Timestamp
+    package internal(set) var owner: Int
+    /// Nil for an unordered item.
+    package internal(set) var lane: Int?
+    package internal(set) var position: Int64
+    /// Counts the changes that gave it its owner and its position.
+    package internal(set) var placedAt: Int64
+    package internal(set) var progress: ItemProgress
+
+    package var account: AccountName { new.draft.account }
+    package var kind: OutboxKinds { lane == nil ? .unordered : .lanes }
+  }
+
+  package struct Claim: Sendable {
+    /// The items that are not settled, in their order.
+    package internal(set) var items: [Int64]
+    /// Of those, the ones whose requests may have left.
+    package internal(set) var begun: Set<Int64> = []
+    package internal(set) var since: Timestamp
+    /// Compared with `Item.placedAt`.
+    package let madeAt: Int64
+  }
+
+  package struct Owner: Hashable, Sendable {
+    package let account: AccountName
+    package let subject: Subject?
+  }
+
+  struct LaneKey: Hashable {
+    let owner: Int
+    let name: String
+  }
+
+  /// An item that can be claimed as soon as it is due.
+  struct Front: Hashable {
+    let number: Int64
+    let owner: Int
+    let kind: OutboxKinds
+    let dueAt: Timestamp?
+  }
+
+  package internal(set) var items: [Int64: Item] = [:]
+  /// The active items in the order of their positions.
+  package internal(set) var order: [Int64] = []
+  package internal(set) var claims: [Int64: Claim] = [:]
+  /// The claim of each claimed item.
+  package internal(set) var claimOf: [Int64: Int64] = [:]
+  package internal(set) var owners: [Owner] = []
+  var lanes: [LaneKey] = []
+  package internal(set) var current: [AccountName: Int] = [:]
+  package internal(set) var pausedAccounts: Set<AccountName> = []
+  private(set) var lastCount: Int64 = 0
+
+  /// After a loss of power every claimed item counts as sent.
+  var hasLostMarks = false
+
+  // What has happened since the last commit.
+  var changes: [OutboxCommit.Change] = []
+  var touched: Set<AccountName> = []
+  /// The kinds of owners of which a demand has just claimed all that there is.
+  var met: [Int: OutboxKinds] = [:]
+  private var fronts: Set<Front> = []
+  var commits: [OutboxCommit] = []
+
+  package init() {}
+
+  mutating func nextCount() -> Int64 {
+    lastCount += 1
+    return lastCount
+  }
+
+  // MARK: - Commits
+
+  /// The commits since this was last called, in order.
+  package mutating func takeCommits() -> [OutboxCommit] {
+    defer { commits = [] }
+    return commits
+  }
+
+  /// Ends a transaction: whatever can be claimed now, or will be when it is due, and could not be before makes its account
+  /// ready.
+  mutating func commit() {
+    let now = Set(findFronts())
+    var commit = OutboxCommit()
+    commit.changes = changes
+    for account in touched { commit.stats[account] = countedStats(of: account) }
+    for front in now.subtracting(fronts) where met[front.owner]?.contains(front.kind) != true {
+      if !isOtherUser(front.owner) { commit.ready[owners[front.owner].account, default: []].formUnion(front.kind) }
+    }
+    (fronts, changes, touched, met) = (now, [], [], [:])
+    if !commit.isEmpty { commits.append(commit) }
+  }
+
+  /// Nobody knows of what could be claimed before.
+  mutating func readyAnew() { fronts = [] }
+
+  /// The unordered items, and the heads of lanes of which nothing is claimed.
+  func findFronts() -> [Front] {
+    var busy: Set<Int> = []
+    for number in claimOf.keys {
+      if let lane = items[number]?.lane { busy.insert(lane) }
+    }
+    var found: [Front] = []
+    for number in order {
+      guard let item = items[number] else { continue }
+      if let lane = item.lane {
+        guard busy.insert(lane).inserted else { continue }
+      } else if claimOf[number] != nil {
+        continue
+      }
+      found.append(Front(number: number, owner: item.owner, kind: item.kind, dueAt: item.progress.dueAt))
+    }
+    return found
+  }
+
+  // MARK: - Items
+
+  func isOtherUser(_ owner: Int) -> Bool {
+    guard let current = current[owners[owner].account] else { return false }
+    return owners[owner].subject != nil && current != owner
+  }
+
+  package func isBegun(_ number: Int64) -> Bool {
+    claimOf[number].flatMap { claims[$0] }?.begun.contains(number) ?? false
+  }
+
+  package func isClaimed(_ number: Int64) -> Bool { claimOf[number] != nil }
+
+  package func subject(of item: Item) -> Subject? { owners[item.owner].subject }
+
+  /// Changes an item, and keeps the order of the active ones.
+  mutating func update(_ number: Int64, isPublished: Bool = true, _ change: (inout ItemProgress) -> Void) {
+    guard let before = items[number]?.progress else { return }
+    change(&items[number]!.progress)
+    let isActive = items[number]!.progress.state.isActive
+    if before.state.isActive, !isActive { order.removeAll { $0 == number } }
+    if !before.state.isActive, isActive { insertInOrder(number) }
+    touched.insert(items[number]!.account)
+    if isPublished { changes.append(.changed(shown(items[number]!))) }
+  }
+
+  mutating func insertInOrder(_ number: Int64) {
+    guard let position = items[number]?.position else { return }
+    let place = order.lastIndex { items[$0]!.position <= position }.map { $0 + 1 } ?? 0
+    order.insert(number, at: place)
+  }
+
+  package func shown(_ item: Item) -> OutboxItem {
+    let (progress, draft) = (item.progress, item.new.draft)
+    let isInFlight = isBegun(item.number)
+    let isHeld = progress.state.isActive && !isInFlight && isOtherUser(item.owner)
+    return OutboxItem(
+      id: item.new.id, account: draft.account, subject: subject(of: item), lane: draft.isUnordered ? nil : draft.lane,
+      method: draft.method, url: item.new.url.description,
+      state: isInFlight ? .inFlight : isHeld ? .held : progress.state, reason: isHeld ? .otherUser : progress.reason,
+      attempts: progress.attempts, createdAt: item.createdAt,
+      nextAttemptAt: isInFlight || isHeld ? nil : progress.nextAttemptAt, lastStatus: progress.lastStatus,
+      lastError: progress.lastError, idempotencyKey: draft.idempotencyKey ?? item.new.id, bytes: item.bytes)
+  }
+
+  package func countedStats(of account: AccountName?) -> OutboxStats {
+    var stats = OutboxStats()
+    for item in items.values where account == nil || item.account == account {
+      let state = item.progress.state
+      if state.keepsContent { stats.bytes += item.bytes }
+      if isBegun(item.number) {
+        stats.inFlight += 1
+      } else if state.isActive, isOtherUser(item.owner) {
+        stats.held += 1
+      } else {
+        switch state {
+        case .pending:
+          stats.pending += 1
+          stats.oldestPendingAt = min(stats.oldestPendingAt ?? item.createdAt, item.createdAt)
+        case .waiting: stats.waiting += 1
+        case .held: stats.held += 1
+        case .delivered: stats.delivered += 1
+        case .dead: stats.dead += 1
+        case .inFlight, .cancelled, .superseded: break
+        }
+      }
+    }
+    return stats
+  }
+
+  // MARK: - Owners and lanes
+
+  mutating func madeOwner(_ account: AccountName, _ subject: Subject?) -> Int {
+    let owner = Owner(account: account, subject: subject)
+    if let index = owners.firstIndex(of: owner) { return index }
+    owners.append(owner)
+    return owners.count - 1
+  }
+
+  mutating func madeLane(_ owner: Int, _ draft: OutboxDraft) -> Int? {
+    if draft.isUnordered { return nil }
+    let key = LaneKey(owner: owner, name: draft.lane)
+    if let index = lanes.firstIndex(of: key) { return index }
+    lanes.append(key)
+    return lanes.count - 1
+  }
+}
