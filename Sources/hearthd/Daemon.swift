@@ -1,6 +1,7 @@
 import Glibc
 import HearthControl
 import HearthCore
+import HearthHashing
 import HearthLinux
 import HearthOAuth
 import HearthRuntime

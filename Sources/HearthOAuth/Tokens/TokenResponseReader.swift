@@ -1,4 +1,5 @@
 import HearthCore
+import HearthHashing
 
 /// Reads a token endpoint's response: a grant, or why there is none. A pure function of the response.
 struct TokenResponseReader: Sendable {

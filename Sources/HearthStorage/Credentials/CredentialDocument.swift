@@ -1,5 +1,6 @@
 import FoundationEssentials
 import HearthCore
+import HearthHashing
 
 /// The JSON of a credential file. Fields that are not named here are ignored.
 struct CredentialDocument: Codable {
@@ -165,7 +166,7 @@ struct GrantDocument: Codable {
 extension Token {
   fileprivate init?(nonEmpty text: String) {
     guard !text.isEmpty else { return nil }
-    self.init(text)
+    self.init(hashing: Secret(text))
   }
 }
 

@@ -1,4 +1,5 @@
 import HearthCore
+import HearthHashing
 import HearthStorage
 import TestSupport
 import Testing
@@ -251,7 +252,7 @@ struct WritingTests {
     let store = bench.store()
     try await store.write(bench.credential(1))
     bench.files.failAll(under: bench.defaultPath, with: .failed("Input/output error"))
-    let end = bench.end(.refreshTokenRejected, fingerprint: Fingerprint(of: Secret("refresh-2")))
+    let end = bench.end(.refreshTokenRejected, fingerprint: Token(hashing: Secret("refresh-2")).fingerprint)
     await #expect(throws: EndNotWritten.self) { try await store.writeEnd(end) }
     bench.files.failAll(under: bench.defaultPath, with: nil)
     #expect(await bench.store().read() == .ended(end))
