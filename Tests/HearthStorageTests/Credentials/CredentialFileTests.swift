@@ -108,6 +108,16 @@ struct CredentialFileTests {
           + #""kdf":{"name":"scrypt","n":1073741824,"r":8,"p":1,"salt":"AAAAAAAAAAAAAAAAAAAAAA=="}}"#,
         "its kdf is out of bounds"
       ),
+      (
+        #"{"version":1,"protection":"passphrase","sealed":"AAAA","#
+          + #""kdf":{"name":"scrypt","n":16384,"r":8,"p":1,"salt":"~"}}"#,
+        #"its field "kdf.salt" is not in form"#
+      ),
+      (
+        #"{"version":1,"protection":"passphrase","sealed":"AAAA","#
+          + #""kdf":{"name":"bcrypt","n":16384,"r":8,"p":1,"salt":"AAAAAAAAAAAAAAAAAAAAAA=="}}"#,
+        "its kdf is not a known one"
+      ),
     ])
   func corrupt(text: String, flaw: String) async {
     #expect(await read(text) == .corrupt(flaw))
