@@ -5,7 +5,7 @@ package struct Origin: Hashable, Sendable, CustomStringConvertible {
   package let host: String
   package let port: Int
 
-  init(scheme: String, authority: Substring) throws(HTTPURL.Flaw) {
+  init(scheme: String, authority: Substring) throws(HTTPURL.ParseError) {
     let (host, port) = Self.split(authority)
     guard Self.isHost(host) else { throw .badHost }
     self.scheme = scheme

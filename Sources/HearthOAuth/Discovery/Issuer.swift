@@ -8,7 +8,7 @@ package struct Issuer: Hashable, Sendable {
   package var text: String { name.text }
 
   /// An `https` URL without query and fragment (OIDC Discovery 1.0, section 3).
-  package init(_ text: String) throws(HTTPURL.Flaw) {
+  package init(_ text: String) throws(HTTPURL.ParseError) {
     guard !text.contains("?") else { throw .badCharacter }
     let base = text.last == "/" ? text.dropLast() : text[...]
     name = IssuerName(text)

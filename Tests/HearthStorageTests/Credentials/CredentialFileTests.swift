@@ -119,8 +119,8 @@ struct CredentialFileTests {
         "its kdf is not a known one"
       ),
     ])
-  func corrupt(text: String, flaw: String) async {
-    #expect(await read(text) == .corrupt(flaw))
+  func corrupt(text: String, reason: String) async {
+    #expect(await read(text) == .corrupt(reason))
   }
 
   @Test(
