@@ -23,9 +23,7 @@ package final class HTTPAPIEndpoint: APIEndpoint {
   ) async throws(ExchangeFailure) -> APIResponse {
     let plan = try await plan(for: request.url, of: account)
     var headers = request.headers.filter { !$0.isOwn }
-    if let bearer {
-      headers.append(APIRequest.Header(name: "Authorization", value: "Bearer " + bearer.secret.reveal()))
-    }
+    if let bearer { headers.append(.bearer(bearer)) }
     if let key = request.idempotencyKey {
       headers.append(APIRequest.Header(name: "Idempotency-Key", value: key))
     }
