@@ -27,7 +27,7 @@ package struct ProviderConfiguration: Hashable, Sendable {
 
   /// What the session needs to know about its provider.
   package func complete(_ settings: inout SessionSettings) {
-    settings.renewsWithoutRefreshToken = if case .clientCredentials = kind { true } else { false }
+    settings.renewsWithoutRefreshToken = kind.renewsWithoutRefreshToken
     settings.bearer = bearer
     settings.configuredSubject = subject.map(defaultIssuer.subject)
     settings.binding = binding

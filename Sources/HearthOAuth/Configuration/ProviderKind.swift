@@ -58,6 +58,14 @@ extension ProviderConfiguration.Kind {
     }
   }
 
+  /// A grant is requested anew each time, without a refresh token.
+  var renewsWithoutRefreshToken: Bool {
+    switch self {
+    case .clientCredentials: true
+    case .oauth, .json, .firebase: false
+    }
+  }
+
   /// What errors mean, whatever the preset.
   var responseRules: [ResponseRule] {
     if case .firebase = self { ProviderPreset.firebase.responseRules } else { [] }
