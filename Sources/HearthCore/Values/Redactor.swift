@@ -167,7 +167,7 @@ package struct Redactor: Sendable {
   }
 
   private static func isWord(_ byte: UInt8) -> Bool {
-    Unicode.Scalar(byte).properties.isAlphabetic || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    Unicode.Scalar(byte).properties.isAlphabetic || byte.isASCIIDigit
   }
 
   private static func isUnprintable(_ scalar: Unicode.Scalar) -> Bool {

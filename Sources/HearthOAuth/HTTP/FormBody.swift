@@ -1,3 +1,5 @@
+import HearthCore
+
 /// `application/x-www-form-urlencoded` (RFC 6749, appendix B).
 enum FormBody {
   static func encode(_ fields: [(String, String)]) -> [UInt8] {
@@ -8,14 +10,11 @@ enum FormBody {
     let hexadecimal = Array("0123456789ABCDEF".utf8)
     var result: [UInt8] = []
     for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "*"), UInt8(ascii: "-"), UInt8(ascii: "."),
-        UInt8(ascii: "_"):
+      if byte.isASCIILetter || byte.isASCIIDigit || "*-._".utf8.contains(byte) {
         result.append(byte)
-      case UInt8(ascii: " "):
+      } else if byte == UInt8(ascii: " ") {
         result.append(UInt8(ascii: "+"))
-      default:
+      } else {
         result += [UInt8(ascii: "%"), hexadecimal[Int(byte >> 4)], hexadecimal[Int(byte & 15)]]
       }
     }
