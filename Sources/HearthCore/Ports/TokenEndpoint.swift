@@ -67,7 +67,7 @@ package struct TokenResponse: Hashable, Sendable {
   }
 }
 
-/// Why a refresh brought no grant, by what can be done about it. Messages are for people and hold no secret.
+/// Why a refresh failed, by what can be done about it. Messages are for people and hold no secret.
 package enum RefreshFailure: Error, Hashable, Sendable {
   /// No connection could be made: the request was surely not sent, and may succeed as soon as the network is back.
   case unreachable(message: String)
@@ -86,5 +86,13 @@ package enum RefreshFailure: Error, Hashable, Sendable {
 
   package enum Rejection: Hashable, Sendable {
     case refreshToken, accountDisabled
+  }
+
+  package var message: String {
+    switch self {
+    case .unreachable(let message), .unavailable(let message, _), .unanswered(let message), .rejected(_, let message),
+      .unclear(let message, _), .misconfigured(let message):
+      message
+    }
   }
 }

@@ -42,11 +42,7 @@ package final class HTTPAPIEndpoint: APIEndpoint {
     do {
       return try await route.plan(for: url, files: files)
     } catch {
-      switch error {
-      case .unreachable(let message), .unanswered(let message), .misconfigured(let message),
-        .unavailable(let message, _), .unclear(let message, _), .rejected(_, let message):
-        throw .notSent(message: message)
-      }
+      throw .notSent(message: error.message)
     }
   }
 }
