@@ -174,7 +174,7 @@ extension FileCredentialStore {
     }
   }
 
-  /// Removes, once, the files aside that a crash left.
+  /// Removes, once, the temporary files that a crash left.
   private func tidy(_ place: CredentialPlace) async {
     guard !hasTidied, reserved == nil else { return }
     hasTidied = true

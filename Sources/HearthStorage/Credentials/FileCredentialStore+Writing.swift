@@ -10,14 +10,16 @@ extension FileCredentialStore {
     _ = try await sealingKey()
     let file = AtomicFile(path: scan.place.file, files: files)
     let room = max(Self.room, 2 * (lastSeen?.size ?? 0))
-    // Another program may have removed the file aside since.
-    if reserved == scan.place.file, let status = try? await files.status(file.aside), status.size >= room { return }
+    // Another program may have removed the temporary file since.
+    if reserved == scan.place.file, let status = try? await files.status(file.temporaryPath), status.size >= room {
+      return
+    }
     try await makeFolder(scan.place)
     reserved = nil
     do {
       try await file.reserve(bytes: room)
     } catch {
-      throw AccessFailure(error, at: file.aside)
+      throw AccessFailure(error, at: file.temporaryPath)
     }
     reserved = scan.place.file
   }
