@@ -84,11 +84,11 @@ extension ProviderConfiguration {
       TokenBinding(named: backend.refreshURL.origin)
     case .firebase(let project):
       // A Firebase issuer is named after its project, whatever the origin of the token endpoint.
-      TokenBinding(named: project.tokenURL.origin, isToldByIssuer: false)
+      TokenBinding(named: project.tokenURL.origin, isRecognizedByIssuer: false)
     }
   }
 
-  /// The issuer of a subject that is told without one.
+  /// The issuer of a subject that the provider names without one.
   package var defaultIssuer: DefaultIssuer {
     switch kind {
     case .oauth(.discovered(let issuer), _), .clientCredentials(.discovered(let issuer), _): DefaultIssuer(issuer)

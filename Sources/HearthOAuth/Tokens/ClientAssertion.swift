@@ -11,7 +11,7 @@ struct ClientAssertion {
   let subject: String
   let audience: String
 
-  /// `offered`: the algorithms that the provider accepts, where it tells them.
+  /// `offered`: the algorithms that the provider accepts, where it names them.
   func signed(
     with key: ClientKey, from files: any FileSystem, offered: [String]?, at now: Timestamp
   ) async throws(RefreshFailure) -> Secret {

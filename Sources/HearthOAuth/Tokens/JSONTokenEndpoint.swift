@@ -28,6 +28,6 @@ struct JSONTokenEndpoint: TokenEndpoint {
 
   func origin() async -> Origin? { backend.refreshURL.origin }
 
-  /// A backend has no call that tells the user.
+  /// A backend has no call that names the user.
   func identify(_ credential: Credential) async -> Subject? { nil }
 }

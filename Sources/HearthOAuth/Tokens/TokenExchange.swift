@@ -10,7 +10,7 @@ struct TokenExchange: Sendable {
   let finalErrors: Set<String>
   let responseRules: [ResponseRule]
   let binding: TokenBinding
-  /// Of a subject that the provider tells without one.
+  /// Of a subject that the provider names without one.
   let issuer: DefaultIssuer
   let route: HTTPRoute
   /// Further fields of every request to the token endpoint.
@@ -25,8 +25,10 @@ struct TokenExchange: Sendable {
 
   /// The `exp` of a JWT, by this machine's clock.
   func expiry(of token: Token, at now: Timestamp) -> Timestamp? {
-    if let told = JWTClaims(token.secret.reveal())?.expiresAt, let past = TokenResponseReader.lifetime(.number(told)) {
-      return Timestamp(milliseconds: 0) + past
+    if let expiresAt = JWTClaims(token.secret.reveal())?.expiresAt,
+      let since1970 = TokenResponseReader.lifetime(.number(expiresAt))
+    {
+      return Timestamp(milliseconds: 0) + since1970
     }
     return defaultLifetime.map { now + $0 }
   }

@@ -72,7 +72,7 @@ struct TokenResponseReader: Sendable {
   }
 
   private func subject(idToken: String?, userID: String?) -> Subject? {
-    if let claims = idToken.flatMap({ JWTClaims($0) }), let told = claims.subject(default: issuer) { return told }
+    if let claims = idToken.flatMap({ JWTClaims($0) }), let named = claims.subject(default: issuer) { return named }
     return userID.map(issuer.subject)
   }
 
