@@ -1,7 +1,7 @@
 import HearthCore
 import Logging
 
-/// One log call, its metadata sorted out: what the journal has fields for, and what only readers want to see.
+/// One log call, its metadata divided: fields for the journal, and the rest as a part of the message.
 struct LogRecord {
   var level: Logger.Level
   var message: String
