@@ -165,13 +165,3 @@ struct RefreshCycle: Hashable, Sendable {
 
   mutating func move(by step: Duration) { history.move(by: step) }
 }
-
-extension RefreshFailure {
-  fileprivate var message: String {
-    switch self {
-    case .unreachable(let message), .unavailable(let message, _), .unanswered(let message), .rejected(_, let message),
-      .unclear(let message, _), .misconfigured(let message):
-      message
-    }
-  }
-}

@@ -110,7 +110,7 @@ extension SessionMachine {
   private mutating func firstGrantEnded(_ outcome: RefreshOutcome, at now: Timestamp) -> [SessionAction] {
     switch outcome {
     case .granted(let response):
-      if let error = response.flaw { return failed(.misconfigured(message: error), at: now) }
+      if let error = response.error { return failed(.misconfigured(message: error), at: now) }
       let credential = credential(response, after: nil, receivedAt: receivedAt(now))
       return adopt(credential, unlocks: false, isFresh: true, at: now)
     case .failed(let failure): return failed(failure, at: now)
@@ -140,7 +140,7 @@ extension SessionMachine {
     _ response: TokenResponse, to active: ActiveGrant, at now: Timestamp
   ) -> [SessionAction] {
     var next = credential(response, after: active.grant, receivedAt: receivedAt(now))
-    var error = response.flaw
+    var error = response.error
     if let known = active.credential.subject {
       next.subject = response.subject.map { known.refined(by: $0) } ?? known
       if let told = response.subject, !told.isSameUser(as: known) { error = Self.otherUser(told, than: known) }

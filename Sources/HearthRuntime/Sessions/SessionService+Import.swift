@@ -52,7 +52,7 @@ extension SessionService {
     switch result {
     case .failure(let failure): throw isStopped ? .stopping : .provider(failure)
     case .success(let response):
-      if let error = response.flaw { throw .provider(.misconfigured(message: error)) }
+      if let error = response.error { throw .provider(.misconfigured(message: error)) }
       if let measured = response.skew { observe(measured) }
       var old = credential.grant
       // An ID token that was brought may stay, and lasts as long as it says.

@@ -228,7 +228,7 @@ struct RealProviderTests {
     var session = SessionScript.holding()
     session.asks(.refresh)
     var response = TokenResponse.sample(2)
-    response.flaw = "The provider issues tokens of type DPoP."
+    response.error = "The provider issues tokens of type DPoP."
     session.isGranted(response)
     session.writes()
     #expect(session.token == .sample(1))

@@ -38,7 +38,8 @@ import Testing
       let refusal = try #require(binding.mismatch(of: credential(other.description, nil)))
       #expect(refusal.contains(own.description) && refusal.contains(other.description))
     }
-    #expect(TokenBinding(named: own, isToldByIssuer: false).mismatch(of: credential(other.description, nil)) == nil)
+    let binding = TokenBinding(named: own, isRecognizedByIssuer: false)
+    #expect(binding.mismatch(of: credential(other.description, nil)) == nil)
   }
 
   @Test("until discovery has told the origin are told by the issuer, and by the origin from then on")
