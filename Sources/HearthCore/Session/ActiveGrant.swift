@@ -16,8 +16,8 @@ package struct ActiveGrant: Hashable, Sendable {
   var isRejected = false
   /// Its times are from the clock of this run, and were not read.
   var isTimedHere = false
-  /// It was announced that it expires soon.
-  var isExpiryAnnounced = false
+  /// That it expires soon has been published.
+  var isExpiryPublished = false
 
   package var grant: Grant { credential.grant }
 

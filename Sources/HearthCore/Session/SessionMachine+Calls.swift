@@ -57,29 +57,29 @@ extension SessionMachine {
       active.grant.bearer(settings.bearer).fingerprint == rejection.fingerprint
     else { return [.answer(id, .done)] }
     let isKnown = refreshes.apiRejection?.fingerprint == rejection.fingerprint
-    let announced: [SessionAction] = isKnown ? [] : [.announce(.unauthorized(rejection))]
+    let events: [SessionAction] = isKnown ? [] : [.publish(.unauthorized(rejection))]
     // Some providers revoke a token as soon as they grant the next one, which is on its way here.
     guard active.phase == .idle else {
       calls.add(id, .apiRejection(rejection.fingerprint), at: now)
-      return announced
+      return events
     }
     let isRenewable = isRenewable(active.grant, at: now)
     let isJustIssued = now - active.grant.issuedAt <= Self.justIssued
     if isJustIssued, active.followsRejection || !isRenewable, !rejection.isAcceptedElsewhere {
       calls.add(id, .apiRejection(rejection.fingerprint), at: now)
-      return announced + end(.rejectedByServer, at: now)
+      return events + end(.rejectedByServer, at: now)
     }
     // An older token that nothing can renew is what there is: one API's 401 does not end the session of all.
     guard isRenewable else {
       self.active?.isRejected = !rejection.isAcceptedElsewhere
-      return announced + [.answer(id, .done)]
+      return events + [.answer(id, .done)]
     }
     // While a failure is being waited out no refresh is sent for it; the token is given to nobody until one succeeds.
     let isWaitedOut = whyNoRefresh(active, at: now) != nil
     if !(isWaitedOut && rejection.isAcceptedElsewhere) { refreshes.tokenRejected(rejection) }
-    if isWaitedOut { return announced + [.answer(id, .done)] }
+    if isWaitedOut { return events + [.answer(id, .done)] }
     calls.add(id, .apiRejection(rejection.fingerprint), at: now)
-    return announced
+    return events
   }
 
   // MARK: - A call is answered

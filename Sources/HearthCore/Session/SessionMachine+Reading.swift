@@ -97,7 +97,7 @@ extension SessionMachine {
       self.active?.accessFailure = accessFailure
     case .starting, .adopting, .ending, .ended, .absent: return []
     }
-    return accessFailure == known ? [] : [.announce(.credentialUnreadable(accessFailure))]
+    return accessFailure == known ? [] : [.publish(.credentialUnreadable(accessFailure))]
   }
 
   // MARK: - A grant is found
@@ -110,13 +110,13 @@ extension SessionMachine {
     case .unread, .withheld, .starting, .ended, .absent:
       return use(credential, at: now)
     case .unreadable:
-      return [.announce(.credentialReadable)] + use(credential, at: now)
+      return [.publish(.credentialReadable)] + use(credential, at: now)
     case .adopting, .ending:
       file.read.request()
       return []
     case .active(let active):
       self.active?.accessFailure = nil
-      let readable: [SessionAction] = active.accessFailure == nil ? [] : [.announce(.credentialReadable)]
+      let readable: [SessionAction] = active.accessFailure == nil ? [] : [.publish(.credentialReadable)]
       if marks == GrantMarks(active.grant) {
         file.onDisk = marks
         // Whose it is, or where from, may have become known since it was written, or the clock been set.
@@ -166,7 +166,7 @@ extension SessionMachine {
     }
     // A remembered subject is kept until the provider names another; another program's grant starts without one.
     subject = owner ?? (isOther ? nil : subject)
-    let actions: [SessionAction] = isOther ? [.announce(.statusChanged)] : []
+    let actions: [SessionAction] = isOther ? [.publish(.statusChanged)] : []
     guard locks.isEmpty else {
       credentialState = .withheld
       return actions
@@ -263,16 +263,16 @@ extension SessionMachine {
     case .success(let found): name = found
     }
     file.read.succeeded()
-    let announced = SessionAction.announce(.credentialSetAside(name: name, why: why))
+    let event = SessionAction.publish(.credentialSetAside(name: name, why: why))
     switch credentialState {
-    case .unread, .withheld, .unreadable: return [announced] + endCorrupt(why, setAsideAs: name, at: now)
+    case .unread, .withheld, .unreadable: return [event] + endCorrupt(why, setAsideAs: name, at: now)
     // Only the file said that it was over, and the file is gone now.
     case .ended(let record) where record.reason == .credentialTooNew:
-      return [announced] + endCorrupt(why, setAsideAs: name, at: now)
+      return [event] + endCorrupt(why, setAsideAs: name, at: now)
     case .active:
       // Written at once, before any read: until then memory holds the only copy.
-      return [announced] + confirmRejection(at: now) + writeUnstored(at: now)
-    case .starting, .adopting, .ending, .ended, .absent: return [announced]
+      return [event] + confirmRejection(at: now) + writeUnstored(at: now)
+    case .starting, .adopting, .ending, .ended, .absent: return [event]
     }
   }
 
@@ -312,11 +312,11 @@ extension SessionMachine {
     if credential.origin == nil, let origin, settings.binding?.mismatch(of: credential) == nil {
       credential.origin = origin
     }
-    var isNews = settings.binding?.mismatch(of: credential) != nil
+    var changesStatus = settings.binding?.mismatch(of: credential) != nil
     if let owner {
       let refined = credential.subject?.refined(by: owner) ?? owner
       if refined != credential.subject {
-        isNews = learn(refined, of: credential) || isNews
+        changesStatus = learn(refined, of: credential) || changesStatus
         credential.subject = refined
       }
     }
@@ -325,6 +325,6 @@ extension SessionMachine {
       self.active?.isStored = false
       file.invalidateWrite()
     }
-    return isNews ? [.announce(.statusChanged)] : []
+    return changesStatus ? [.publish(.statusChanged)] : []
   }
 }

@@ -180,12 +180,12 @@ extension SessionMachine {
         credential: credential, isStored: isStored, accessFailure: old.accessFailure,
         refreshAt: settings.refresh.refreshTime(of: credential.grant, share: random.share()),
         followsRejection: followsRejection, isTimedHere: isRenewed || old.isTimedHere,
-        isExpiryAnnounced: !isRenewed && old.isExpiryAnnounced))
+        isExpiryPublished: !isRenewed && old.isExpiryPublished))
     if let origin = credential.origin { settings.binding?.resolve(to: origin) }
     let isNewlyKnown = credential.subject.map { learn($0, of: old.credential) } ?? false
     var actions =
       error.map { failed(.misconfigured(message: $0), at: now) } ?? renewed(credential.grant, after: previous, at: now)
-    if isNewlyKnown { actions.append(.announce(.statusChanged)) }
+    if isNewlyKnown { actions.append(.publish(.statusChanged)) }
     if credential.subject == nil, settings.configuredSubject == nil {
       actions.append(.identify(credential, generation: epoch.generation))
     }
@@ -204,7 +204,7 @@ extension SessionMachine {
     refreshes.succeeded(at: now)
     calls.finishRefreshes(.succeeded)
     let bearer = grant.bearer(settings.bearer).fingerprint
-    return [.announce(.refreshed(bearer, previous: previous, expiresAt: grant.expiresAt))]
+    return [.publish(.refreshed(bearer, previous: previous, expiresAt: grant.expiresAt))]
   }
 
   // MARK: - No grant
@@ -223,7 +223,7 @@ extension SessionMachine {
     active?.phase = .idle
     let message = refreshes.history.lastError ?? ""
     calls.finishRefreshes(.failed(message: message, retryAfter: wait))
-    return [.announce(.refreshFailed(message: message, failures: refreshes.history.failures))]
+    return [.publish(.refreshFailed(message: message, failures: refreshes.history.failures))]
   }
 }
 

@@ -41,8 +41,8 @@ package struct SessionMachine: Sendable {
     actions += locks.rewriteNoteIfDue(at: now)
     actions += answerCalls(at: now)
     actions += refreshWhereDue(at: now)
-    actions += announceExpiry(at: now)
-    actions += announceState(at: now)
+    actions += publishExpiry(at: now)
+    actions += publishState(at: now)
     return actions
   }
 

@@ -15,9 +15,9 @@ package actor SessionService {
   let clock: any Clock
   private let logger: Logger
   /// Receives each measured difference between a server's clock and this one.
-  private let timeTold: @Sendable (Duration) -> Void
+  private let skewMeasured: @Sendable (Duration) -> Void
   /// Receives what clients see, in order, after each input that changed it and before the next input is handled.
-  private let announce: @Sendable ([SessionEvent], SessionStatus) -> Void
+  private let publish: @Sendable ([SessionEvent], SessionStatus) -> Void
 
   private var skew = ClockSkew()
   /// The steps of the clock that the machine has received.
@@ -26,7 +26,7 @@ package actor SessionService {
   private var callCount = 0
   /// The wake-ups that tasks are asleep for; those that are not needed any more change nothing.
   private var armed: Set<Timestamp> = []
-  private var announced: SessionStatus?
+  private var published: SessionStatus?
   private var isRunning = false
   private(set) var isStopping = false
   /// Later inputs are handled, and published to nobody: another session may have taken the place of this one.
@@ -45,16 +45,16 @@ package actor SessionService {
   package init(
     account: AccountName, settings: SessionSettings, store: any CredentialStore, endpoint: any TokenEndpoint,
     clock: any Clock, logger: Logger, seed: UInt64 = .random(in: 0 ... .max),
-    timeTold: @escaping @Sendable (Duration) -> Void = { _ in },
-    announce: @escaping @Sendable ([SessionEvent], SessionStatus) -> Void
+    skewMeasured: @escaping @Sendable (Duration) -> Void = { _ in },
+    publish: @escaping @Sendable ([SessionEvent], SessionStatus) -> Void
   ) {
     self.account = account
     self.store = store
     self.endpoint = endpoint
     self.clock = clock
     self.logger = logger
-    self.timeTold = timeTold
-    self.announce = announce
+    self.skewMeasured = skewMeasured
+    self.publish = publish
     let start = clock.moment()
     stepped = start.stepped
     machine = SessionMachine(account: account, settings: settings, seed: seed, at: start.now)
@@ -220,12 +220,12 @@ package actor SessionService {
     let actions = machine.handle(input, at: now)
     if machine.epoch.generation != generation { imports.supersede() }
     if case .started = input { inherited = nil }
-    let events = actions.compactMap { if case .announce(let event) = $0 { event } else { nil } }
+    let events = actions.compactMap { if case .publish(let event) = $0 { event } else { nil } }
     let status = machine.snapshot(at: now)
     // Published before the calls are answered, so that everybody knows when a caller has its answer.
-    if !isStopped, !events.isEmpty || status != announced {
-      announced = status
-      announce(events, status)
+    if !isStopped, !events.isEmpty || status != published {
+      published = status
+      publish(events, status)
     }
     for action in actions {
       if case .answer(let id, let response) = action {
@@ -259,7 +259,7 @@ package actor SessionService {
   }
 
   func observe(_ measured: Duration) {
-    timeTold(measured)
+    skewMeasured(measured)
     guard skew.observe(measured) else { return }
     logger.warning(
       "The clocks of this machine and of the provider of \(account) are \(measured.components.seconds) s apart.",
@@ -320,7 +320,7 @@ package actor SessionService {
       }
     case .revoke(let credential):
       workInbox.yield { _ = await self.revoke(credential) }
-    case .answer, .announce: break
+    case .answer, .publish: break
     }
   }
 

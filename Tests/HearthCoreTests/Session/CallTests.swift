@@ -208,7 +208,7 @@ struct CallTests {
     var session = SessionScript.holding()
     let ids = (0..<5).map { _ in session.asks(.reportUnauthorized(APIRejection(Token.sample(1).fingerprint))) }
     #expect(session.attempts.count == 1)
-    #expect(session.news.filter { $0 == .unauthorized(APIRejection(Token.sample(1).fingerprint)) }.count == 1)
+    #expect(session.events.filter { $0 == .unauthorized(APIRejection(Token.sample(1).fingerprint)) }.count == 1)
     let waiting = session.asks(.token(minValidity: nil))
     #expect(session.answer(to: waiting) == nil)
     session.isGranted(.sample(2))

@@ -39,7 +39,7 @@ struct EndNowhereTests {
       session.writesEnd(.full, nowhere: true)
     }
     #expect(session.attempts.count == sent && session.state == .authenticated)
-    #expect(session.news.filter { $0 == .credentialPendingWrite(.full) }.count == 1)
+    #expect(session.events.filter { $0 == .credentialPendingWrite(.full) }.count == 1)
     session.wakes()
     session.writesEnd(.full)
     #expect(session.state == .reauthRequired(.refreshTokenRejected), "one place is enough")

@@ -114,7 +114,7 @@ struct LockTests {
     session.take(.started(RememberedAccount(end: end)))
     #expect(session.state == .reauthRequired(.rejectedByServer))
     #expect(
-      session.news.contains(
+      session.events.contains(
         .changed(from: .locked(.accessFailure(.denied)), to: .reauthRequired(.rejectedByServer))))
   }
 

@@ -65,7 +65,7 @@ struct SignInAndOutTests {
         continue
       }
       #expect(session.token == nil)
-      #expect(session.news.contains { if case .signedOut = $0 { true } else { false } })
+      #expect(session.events.contains { if case .signedOut = $0 { true } else { false } })
       #expect(session.attempts.count <= 1)
     }
   }
@@ -109,7 +109,7 @@ struct SignInAndOutTests {
     #expect(ids.allSatisfy { session.answer(to: $0) != nil })
     #expect(session.answer(asking: .signOut(revoke: true)) == .signedOut(revoke: []))
     #expect(session.effects.isEmpty)
-    #expect(session.news.filter { $0 == .signedOut(.sample) }.count == 1)
+    #expect(session.events.filter { $0 == .signedOut(.sample) }.count == 1)
   }
 
   @Test("drops and revokes what a refresh brings after a sign-out")
@@ -154,7 +154,7 @@ struct SignInAndOutTests {
     session.removes()
     #expect(session.state == .unauthenticated(signedOut: true))
     #expect(session.nextWake == nil)
-    #expect(session.news.filter { $0 == .signedOut(.sample) }.count == 1)
+    #expect(session.events.filter { $0 == .signedOut(.sample) }.count == 1)
   }
 
   @Test("does not go back from a sign-in that could not be written yet to the grant that it replaced")
@@ -284,7 +284,7 @@ struct SignInAndOutTests {
       #expect(session.answer(to: id) == .done, "\(before)")
       #expect(session.token == .sample(5), "\(before)")
       #expect(session.state == .authenticated)
-      #expect(session.news.contains(.signedIn(.sample)))
+      #expect(session.events.contains(.signedIn(.sample)))
     }
   }
 

@@ -32,7 +32,7 @@ struct SubjectTests {
     #expect(session.token == .sample(2))
     #expect(session.snapshot.subject == .sample)
     #expect(session.snapshot.subject?.isIssuerAssumed == false)
-    #expect(session.actions.contains(.announce(.statusChanged)))
+    #expect(session.actions.contains(.publish(.statusChanged)))
     session.passes(RefreshSettings.leastGap)
     session.asks(.refresh)
     session.isGranted(
@@ -114,6 +114,6 @@ struct SubjectTests {
     var session = SessionScript.holding(.sample(1, subject: nil, issuedAt: .sample))
     session.refreshes(to: 2)
     #expect(session.snapshot.subject == .sample)
-    #expect(session.actions.contains(.announce(.statusChanged)))
+    #expect(session.actions.contains(.publish(.statusChanged)))
   }
 }

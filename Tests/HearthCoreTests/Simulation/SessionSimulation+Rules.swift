@@ -200,7 +200,7 @@ extension SessionSimulation {
         throw Violation("the key is wiped while the only copy of a grant is in memory")
       }
     case .answer(let id, let answer): try checkAnswer(id, answer, event)
-    case .announce(let news): try checkNews(news, before)
+    case .publish(let event): try checkPublished(event, before)
     case .recall, .read, .identify, .rememberLockedByUser, .revoke: break
     }
   }
@@ -275,7 +275,7 @@ extension SessionSimulation {
       try checkDurable(fingerprint)
     case .signedOut:
       guard disk.known.end?.reason == .signedOut || ledger.removalFailed || disk.file == .nothing else {
-        throw Violation("a sign-out is told before it is on record")
+        throw Violation("a sign-out is published before it is on record")
       }
     case .done, .rejected: break
     }
@@ -290,19 +290,19 @@ extension SessionSimulation {
     }
   }
 
-  private mutating func checkNews(_ news: SessionEvent, _ before: SessionMachine) throws(Violation) {
-    switch news {
+  private mutating func checkPublished(_ event: SessionEvent, _ before: SessionMachine) throws(Violation) {
+    switch event {
     case .refreshed(let token, _, _):
       ledger.grounds = []
       ledger.hadTrouble = !ledger.isQuietSinceSending
       try checkDurable(token)
     case .changed(_, .reauthRequired(let reason)):
       guard disk.known.end?.reason == reason || ledger.endFailed || reason == .credentialTooNew else {
-        throw Violation("the end is told before it is on record: \(reason)")
+        throw Violation("the end is published before it is on record: \(reason)")
       }
     case .changed(_, .unauthenticated(signedOut: true)):
       guard disk.known.end?.reason == .signedOut || ledger.removalFailed else {
-        throw Violation("a sign-out is told before it is on record")
+        throw Violation("a sign-out is published before it is on record")
       }
     case .changed(_, .unauthenticated(signedOut: false)):
       guard ledger.lastReading == .neverSignedIn else { throw Violation("a session is gone without a reading") }

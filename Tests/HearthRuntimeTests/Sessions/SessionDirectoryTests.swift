@@ -16,7 +16,7 @@ struct SessionDirectoryTests {
       account: .sample, settings: SessionSettings(),
       store: store ?? MemoryCredentialStore(.grant(.sample(number, issuedAt: clock.now()))), endpoint: endpoint,
       clock: clock,
-      logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), seed: 1, announce: { _, _ in })
+      logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), seed: 1, publish: { _, _ in })
     return SessionDirectory.Entry(service: service, place: place, issuer: nil)
   }
 
