@@ -76,9 +76,7 @@ struct Daemon {
       state: setup.state, clock: clock, watch: InotifyWatch(logger: logger), logger: logger,
       sender: senders.token, api: api,
       skewMeasured: { updates.yield(.skewMeasured($0)) },
-      publish: { [status] events, session, issuer in
-        var session = session
-        session.issuer = issuer
+      publish: { [status] events, session in
         hub.update(session, after: events)
         for event in events { log.record(.session(event, session)) }
         updates.yield(.changed(session))

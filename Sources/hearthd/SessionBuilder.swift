@@ -15,12 +15,12 @@ struct SessionBuilder: Sendable {
   let api: HTTPAPIEndpoint
   let accounts: AccountsFile
   let skewMeasured: @Sendable (Duration) -> Void
-  let publish: @Sendable ([SessionEvent], SessionStatus, _ issuer: String?) -> Void
+  let publish: @Sendable ([SessionEvent], SessionStatus) -> Void
 
   init(
     state: StatePaths, clock: any Clock, watch: any FileWatch, logger: Logger, sender: HTTPSender,
     api: HTTPAPIEndpoint, skewMeasured: @escaping @Sendable (Duration) -> Void,
-    publish: @escaping @Sendable ([SessionEvent], SessionStatus, _ issuer: String?) -> Void
+    publish: @escaping @Sendable ([SessionEvent], SessionStatus) -> Void
   ) {
     self.state = state
     self.clock = clock
@@ -51,12 +51,10 @@ struct SessionBuilder: Sendable {
     let endpoint = provider.tokenEndpoint(sender: sender, files: files, timeout: refresh.requestTimeout)
     var settings = account.session
     settings.refresh = refresh
-    let issuer = provider.defaultIssuer.text
     let service = SessionService(
       account: account.name, settings: settings, store: store, endpoint: endpoint, clock: clock, logger: logger,
-      skewMeasured: skewMeasured, publish: { [publish] in publish($0, $1, issuer) })
-    return SessionDirectory.Entry(
-      service: service, place: path(of: account), issuer: issuer)
+      skewMeasured: skewMeasured, publish: publish)
+    return SessionDirectory.Entry(service: service, place: path(of: account))
   }
 
   private func path(of account: AccountConfiguration) -> String {

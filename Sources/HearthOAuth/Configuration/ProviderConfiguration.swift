@@ -69,6 +69,7 @@ package struct ProviderConfiguration: Hashable, Sendable {
   package func complete(_ settings: inout SessionSettings) {
     settings.renewsWithoutRefreshToken = if case .clientCredentials = kind { true } else { false }
     settings.bearer = bearer
+    settings.issuer = defaultIssuer.text
     settings.configuredSubject = subject.map(defaultIssuer.subject)
     settings.binding = binding
   }
