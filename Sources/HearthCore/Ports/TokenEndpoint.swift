@@ -48,7 +48,7 @@ package struct TokenResponse: Hashable, Sendable {
   /// The server's `Date` header less this machine's clock when the answer came; nil without one.
   package var skew: Duration?
   /// Why the token cannot be used, in a sentence; its refresh token is kept, for the one before may be spent.
-  package var flaw: String?
+  package var error: String?
 
   package init(
     accessToken: Token, refreshToken: Token? = nil, idToken: Token? = nil, tokenType: String = "Bearer",
@@ -69,7 +69,7 @@ package struct TokenResponse: Hashable, Sendable {
   }
 }
 
-/// Why a refresh brought no grant, by what can be done about it. Messages are for people and hold no secret.
+/// Why a refresh failed, by what can be done about it. Messages are for people and hold no secret.
 package enum RefreshFailure: Error, Hashable, Sendable {
   /// No connection could be made: the request was surely not sent, and may succeed as soon as the network is back.
   case unreachable(message: String)

@@ -69,7 +69,7 @@ extension SessionMachine {
       calls.add(id, .apiRejection(rejection.fingerprint), at: now)
       return events + end(.rejectedByServer, at: now)
     }
-    // An older token that nothing can renew is what there is: one API's 401 does not end the session of all.
+    // An older token that nothing can renew stays in use: one API's 401 does not end the session for all.
     guard isRenewable else {
       self.active?.isRejected = !rejection.isAcceptedElsewhere
       return events + [.answer(id, .done)]
@@ -206,22 +206,23 @@ extension SessionMachine {
       >= Swift.min(validity ?? Self.usualValidity, lifetime - settings.refresh.margin(forLifetime: lifetime))
   }
 
-  /// Where the token does not last as long as is asked.
+  /// The answer where the token does not last as long as is asked. A caller that named no minimum gets it all the same
+  /// where no better one is to be had.
   private func lesserToken(
     _ call: WaitingCall, _ active: ActiveGrant, _ minValidity: Duration?, at now: Timestamp
   ) -> SessionResponse? {
-    let isWelcome = minValidity == nil && isUsable(active, at: now)
+    let isEnough = minValidity == nil && isUsable(active, at: now)
     let rejection: SessionRejection
     switch call.outcome {
     case .succeeded: return token(of: active)
     case .failed(let message, let retryAfter):
       rejection = .refreshUnavailable(message: message, retryAfter: retryAfter)
     case nil:
-      if isWelcome, active.phase.isInFlight || active.phase.isStoring { return token(of: active) }
+      if isEnough, active.phase.isInFlight || active.phase.isStoring { return token(of: active) }
       guard let why = whyNoRefresh(active, at: now) else { return nil }
       rejection = why
     }
-    return isWelcome ? token(of: active) : .rejected(rejection)
+    return isEnough ? token(of: active) : .rejected(rejection)
   }
 
   private func refreshResponse(_ call: WaitingCall, _ active: ActiveGrant, at now: Timestamp) -> SessionResponse? {
@@ -242,7 +243,7 @@ extension SessionMachine {
     guard active.phase == .idle else { return nil }
     if let accessFailure = active.accessFailure { return .state(.locked(.accessFailure(accessFailure))) }
     if !isRenewable(active.grant, at: now) {
-      // No patience helps here: what there is to do is to sign in.
+      // Waiting does not help here: somebody has to sign in.
       return .state(.reauthRequired(active.grant.refreshToken == nil ? .noRefreshToken : .refreshTokenExpired))
     }
     if !active.isStored, !file.write.isUnderWay {

@@ -21,16 +21,16 @@ extension SessionMachine {
       file.read.request()
       return []
     }
-    if let active, !brings(reading, anotherThan: active) {
+    if let active, !isOtherGrant(reading, than: active) {
       if case .storing(let next, _) = active.phase {
         file.read.request()
         return write(next)
       }
-      // After a rejection by the provider only a read counts that was asked for since: another one may find the file
-      // unreadable, and follows at once.
+      // Only a read that was asked for after the provider's rejection counts, and it follows at once: an earlier one may
+      // have found the file unreadable.
       if file.read.isRequested, active.phase.isConfirming { return [] }
     }
-    if !file.read.isRequested { calls.finishReads() }
+    if !file.read.isRequested { calls.finish(.read) }
     active?.newerFormat = if case .tooNew(let version) = reading { version } else { nil }
     switch meaning(of: reading) {
     case .unreadable(let accessFailure): return unreadable(accessFailure, at: now)
@@ -56,7 +56,7 @@ extension SessionMachine {
     }
   }
 
-  private func brings(_ reading: CredentialReading, anotherThan active: ActiveGrant) -> Bool {
+  private func isOtherGrant(_ reading: CredentialReading, than active: ActiveGrant) -> Bool {
     switch reading {
     case .found(let credential), .misprotected(let credential):
       let marks = GrantMarks(credential.grant)
@@ -119,7 +119,7 @@ extension SessionMachine {
       let readable: [SessionAction] = active.accessFailure == nil ? [] : [.publish(.credentialReadable)]
       if marks == GrantMarks(active.grant) {
         file.onDisk = marks
-        // Whose it is, or where from, may have become known since it was written, or the clock been set.
+        // Its owner or origin may have become known since it was written, or the clock may have been set.
         if credential == active.credential { self.active?.isStored = true }
         return readable + confirmRejection(at: now)
       }
@@ -193,7 +193,7 @@ extension SessionMachine {
   private mutating func foundEnd(_ record: EndRecord, at now: Timestamp) -> [SessionAction] {
     switch credentialState {
     case .unread, .withheld, .unreadable:
-      if isOvercome(record.reason) { start() } else { credentialState = CredentialState(record) }
+      if isRecoverable(record.reason) { start() } else { credentialState = CredentialState(record) }
     case .active(let active):
       if case .confirming(let reason) = active.phase { return end(reason, at: now) }
       // Nothing that is written in a file ends a session that is in memory: it is written anew.
@@ -308,7 +308,7 @@ extension SessionMachine {
     if let origin { settings.binding?.resolve(to: origin) }
     guard asked == epoch.generation, let active else { return [] }
     var credential = active.credential
-    // Before the owner is known, who may have another issuer's name at the same place.
+    // Before the owner is set, whose issuer may have another name at the same place.
     if credential.origin == nil, let origin, settings.binding?.mismatch(of: credential) == nil {
       credential.origin = origin
     }

@@ -47,7 +47,7 @@ extension SessionMachine {
     active.isStored || file.isQuiet && active.accessFailure == nil && file.hasSameTokens(as: active.grant)
   }
 
-  /// When it is published that a token which no refresh is replacing expires soon.
+  /// When it is published that the token expires soon, where no refresh is replacing it.
   private func expiryNotice(_ active: ActiveGrant, at now: Timestamp) -> (at: Timestamp, isFinal: Bool)? {
     guard !active.isExpiryPublished, let expiresAt = active.grant.expiresAt, let lifetime = active.grant.lifetime,
       now < expiresAt

@@ -7,7 +7,7 @@ extension SessionMachine {
     let trouble = state == .authenticated ? refreshes.history.trouble : nil
     let isUnsealed = visible?.isStored == false && file.write.lastFailure?.kind == .passphraseRequired
     let advice: SessionState.Action? =
-      if mismatch != nil || trouble?.isMisconfigured == true {
+      if mismatch != nil || trouble?.kind == .misconfigured {
         .fixConfiguration
       } else if isUnsealed || trouble?.kind == .passphraseNeeded {
         .unlock

@@ -72,7 +72,7 @@ extension SessionMachine {
     if adoption.unlocks { actions += locks.remove(.user, isRemembered: isStarted) }
     actions.append(.publish(.signedIn(subject)))
     if subject == nil { actions.append(.identify(credential, generation: epoch.generation)) }
-    calls.finishAdoptions()
+    calls.finish(.adoption)
     return actions
   }
 }

@@ -47,7 +47,7 @@ struct TokenResponseReader: Sendable {
     }
     var result = tokens(from: grant, accessToken: accessToken, response: response)
     // Not thrown: the refresh token that came with it may have replaced the one before.
-    result.flaw = Self.unsupportedType(grant["token_type"]?.text).map {
+    result.error = Self.unsupportedType(grant["token_type"]?.text).map {
       "\(origin) gives tokens of type \($0), which Hearth cannot use: let this client have Bearer tokens."
     }
     return result

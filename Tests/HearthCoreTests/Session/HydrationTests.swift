@@ -76,7 +76,7 @@ struct HydrationTests {
     #expect(session.effects == [.identify(.sample(1, subject: nil, issuedAt: .sample), generation: 0)])
   }
 
-  @Test("ends where the credential is gone from a place that can be read, and tells that only when it is on record")
+  @Test("ends where the credential is gone from a place that can be read, and publishes that only when it is on record")
   func missing() {
     var session = SessionScript()
     session.reads(.missing("work.json is gone"))

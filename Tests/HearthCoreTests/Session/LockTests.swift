@@ -106,7 +106,7 @@ struct LockTests {
     #expect(session.state == .unauthenticated(signedOut: true))
   }
 
-  @Test("tells an end that could not be remembered at the start when it is")
+  @Test("publishes an end that could not be remembered at the start when it is")
   func remembersTheEndLater() {
     let end = EndRecord(reason: .rejectedByServer, at: .sample, fingerprint: nil)
     var session = SessionScript(remembered: nil)

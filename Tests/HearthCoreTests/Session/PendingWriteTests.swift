@@ -31,7 +31,7 @@ struct PendingWriteTests {
     #expect(session.snapshot.isWritePending)
   }
 
-  @Test("tries to write it again within seconds, for ever, and tells of it once")
+  @Test("tries to write it again within seconds, for ever, and publishes it once")
   func triesAgain() {
     var session = pending
     for _ in 0..<50 {

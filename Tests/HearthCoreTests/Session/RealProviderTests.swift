@@ -228,7 +228,7 @@ struct RealProviderTests {
     var session = SessionScript.holding()
     session.asks(.refresh)
     var response = TokenResponse.sample(2)
-    response.flaw = "The provider issues tokens of type DPoP."
+    response.error = "The provider issues tokens of type DPoP."
     session.isGranted(response)
     session.writes()
     #expect(session.token == .sample(1))
@@ -292,9 +292,9 @@ struct RealProviderTests {
   func overtakenImport() {
     for overtake in [SessionCall.signOut(revoke: true), .adopt(.sample(8, issuedAt: .sample))] {
       var session = SessionScript.holding()
-      let brought = session.asks(.adopt(.sample(7, issuedAt: .sample)))
+      let adoption = session.asks(.adopt(.sample(7, issuedAt: .sample)))
       session.asks(overtake)
-      #expect(session.answer(to: brought) == .rejected(.superseded))
+      #expect(session.answer(to: adoption) == .rejected(.superseded))
     }
   }
 

@@ -101,7 +101,7 @@ struct RefreshTests {
   }
 
   @Test(
-    "ends when the provider refuses for good: reads once more, writes the end down, tells it, and sends nothing again",
+    "ends when the provider refuses for good: reads once more, writes the end down, publishes it, and sends nothing again",
     arguments: [
       (RefreshFailure.Rejection.refreshToken, EndReason.refreshTokenRejected), (.accountDisabled, .accountDisabled),
     ])

@@ -130,7 +130,7 @@ extension SessionSimulation {
       || !machine.isAtRest
     if let newest = ledger.newest, disk.grant.flatMap(refreshToken) != newest {
       guard isUnwritten || ledger.isTampered else {
-        throw Violation("a crash lost an acknowledged refresh token that was told to be stored")
+        throw Violation("a crash lost an acknowledged refresh token that was reported as stored")
       }
       if isUnwritten { tally.lostUnwritten += 1 }
     }
@@ -261,7 +261,7 @@ extension SessionSimulation {
       if ledger.others.contains(fingerprint) {
         throw Violation("a token is given out that came for another user")
       }
-      // What a refresh has just brought is the best there is.
+      // What a refresh has just got is the best there is.
       let isFresh = if case .credentialWritten = event { true } else { false }
       if !isFresh, let expiresAt = token.expiresAt, expiresAt <= now {
         throw Violation("a token is given out that has run out")
@@ -283,7 +283,7 @@ extension SessionSimulation {
 
   private func checkDurable(_ token: Fingerprint) throws(Violation) {
     let isHandedOver = handedOver?.credential.grant.accessToken.fingerprint == token
-    // It ran out, or somebody else's was found, before that could be told.
+    // It ran out, or somebody else's was found, before that could be published.
     let isOver = if case .ending = machine.credentialState { true } else { false }
     guard ledger.durable.contains(token) || isHandedOver || isOver || machine.snapshot(at: now).isWritePending else {
       throw Violation("a token is seen before it is on disk")
@@ -310,9 +310,8 @@ extension SessionSimulation {
     case .statusChanged:
       // Another program's grant, and not only advice.
       if machine.epoch.generation != before.epoch.generation { ledger.grounds = [] }
-    case .changed, .refreshFailed, .expiring, .signedOut, .unauthorized, .credentialUnreadable,
-      .credentialReadable, .credentialSetAside, .credentialPendingWrite:
-      break
+    // Whatever else is published, nothing follows from it here.
+    default: break
     }
   }
 
@@ -335,7 +334,7 @@ extension SessionSimulation {
     let isQuiet = jobs.isEmpty && ledger.inFlight == 0
     if isQuiet { try checkPlan(wake) }
     let snapshot = machine.snapshot(at: now)
-    if snapshot.history.failures > 0, snapshot.history.lastError == nil { throw Violation("a failure is not told") }
+    if snapshot.history.failures > 0, snapshot.history.lastError == nil { throw Violation("a failure is not shown") }
   }
 
   /// Nothing is under way: then something is planned, or nothing is owed.

@@ -102,10 +102,10 @@ import Testing
   func unsupported(_ text: String) throws {
     let response = try reader().read(
       answer(#"{"access_token":"at","refresh_token":"rt","token_type":"\#(text)"}"#))
-    let flaw = try #require(response.flaw)
-    #expect(flaw.lowercased().contains("of type \(text.lowercased()), which hearth cannot use"))
+    let error = try #require(response.error)
+    #expect(error.lowercased().contains("of type \(text.lowercased()), which hearth cannot use"))
     #expect(response.refreshToken?.secret.reveal() == "rt")
-    #expect(try reader().read(answer(#"{"access_token":"at","token_type":"Bearer"}"#)).flaw == nil)
+    #expect(try reader().read(answer(#"{"access_token":"at","token_type":"Bearer"}"#)).error == nil)
   }
 
   @Test("scopes may come as a list")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HearthCore
 
-@Suite("The state that clients were told")
+@Suite("The state that was published last")
 struct PublishedStateTests {
   @Test("is published when it changes, with the one before, and keeps the time of its change")
   func changes() {
