@@ -38,7 +38,7 @@ struct Daemon {
 
   private enum SessionUpdate: Sendable {
     case changed(SessionStatus)
-    case timeTold(skew: Duration)
+    case skewMeasured(Duration)
   }
 
   init(_ setup: Setup) async throws {
@@ -76,10 +76,8 @@ struct Daemon {
     let builder = SessionBuilder(
       state: setup.state, clock: clock, watch: InotifyWatch(logger: logger), logger: logger,
       sender: senders.token, api: api,
-      timeTold: { updates.yield(.timeTold(skew: $0)) },
-      announce: { [status] events, session, issuer in
-        var session = session
-        session.issuer = issuer
+      skewMeasured: { updates.yield(.skewMeasured($0)) },
+      publish: { [status] events, session in
         hub.update(session, after: events)
         for event in events { log.record(.session(event, session)) }
         updates.yield(.changed(session))
@@ -164,7 +162,7 @@ struct Daemon {
         await outbox.sessionChanged(
           snapshot.account, permission: snapshot.outboxPermission, knownSubject: snapshot.subject,
           formerly: snapshot.formerSubject, token: snapshot.token?.fingerprint)
-      case .timeTold(let skew): await outbox.serverTimeReported(skew: skew)
+      case .skewMeasured(let skew): await outbox.serverTimeReported(skew: skew)
       }
     }
   }

@@ -72,7 +72,7 @@ extension SessionStatus.TokenLife {
       let fingerprint = json["fingerprint"]?.string.flatMap({ Fingerprint($0) })
     else { return nil }
     self.init(
-      fingerprint, told: Told(health: health, remaining: reader.optional("remainingSeconds", \.seconds)))
+      fingerprint, reported: Reported(health: health, remaining: reader.optional("remainingSeconds", \.seconds)))
     expiresAt = reader.optional("expiresAt", \.timestamp)
     lifetime = reader.optional("lifetimeSeconds", \.seconds)
     refreshAt = reader.optional("refreshAt", \.timestamp)

@@ -29,6 +29,7 @@ package struct ProviderConfiguration: Hashable, Sendable {
   package func complete(_ settings: inout SessionSettings) {
     settings.renewsWithoutRefreshToken = kind.renewsWithoutRefreshToken
     settings.bearer = bearer
+    settings.issuer = defaultIssuer.text
     settings.configuredSubject = subject.map(defaultIssuer.subject)
     settings.binding = binding
   }

@@ -71,8 +71,8 @@ package struct ControlService: ControlHandler {
   /// Asks the account's session, or the one that a new configuration puts in its place meanwhile.
   func ask(
     _ account: AccountName, _ call: SessionCall
-  ) async throws(RPCError) -> (entry: SessionDirectory.Entry, answer: SessionResponse) {
-    guard let asked = await sessions.call(call, of: account) else { throw .unknownAccount(account.description) }
+  ) async throws(RPCError) -> (entry: SessionDirectory.Entry, answer: SessionAnswer) {
+    guard let asked = await sessions.ask(call, of: account) else { throw .unknownAccount(account.description) }
     return asked
   }
 
@@ -86,15 +86,9 @@ package struct ControlService: ControlHandler {
     return entries
   }
 
-  func status(_ entry: SessionDirectory.Entry) async -> SessionStatus {
-    var status = await entry.service.snapshot()
-    status.issuer = entry.issuer
-    return status
-  }
-
   func statuses(_ account: AccountName?) async throws(RPCError) -> Sessions {
     var statuses: [SessionStatus] = []
-    for entry in try await entries(account) { statuses.append(await status(entry)) }
+    for entry in try await entries(account) { statuses.append(await entry.service.snapshot()) }
     return Sessions(statuses)
   }
 }

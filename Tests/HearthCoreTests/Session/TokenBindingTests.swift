@@ -90,7 +90,7 @@ import Testing
     session.isIdentified(as: nil, at: nil)
     #expect(session.snapshot.action == nil)
     session.isIdentified(as: nil, at: other)
-    #expect(session.snapshot.action == .fixConfiguration && session.news.contains(.statusChanged))
+    #expect(session.snapshot.action == .fixConfiguration && session.events.contains(.statusChanged))
   }
 
   @Test("are bound together on disk when a grant without an origin is adopted")
