@@ -27,7 +27,7 @@ package struct ControlService: ControlHandler {
   }
 
   private static let methods: [String: any ServedMethod.Type] = {
-    let all = daemonMethods + sessionMethods + signInMethods + outboxMethods
+    let all = daemonMethods + eventMethods + sessionMethods + signInMethods + outboxMethods
     return Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
   }()
 
