@@ -1,6 +1,6 @@
 /// How the refreshes of a session have gone so far. It outlasts a lock, so that no lock shortens a wait.
 package struct RefreshHistory: Hashable, Sendable {
-  package enum Outcome: String, Sendable {
+  package enum Outcome: String, Sendable, CaseIterable {
     case success, unavailable, rejected, misconfigured
   }
 

@@ -1,12 +1,12 @@
 /// The contract's terms for each state: its name and reason, what a user interface shows, what a person should do.
 extension SessionState {
   /// What a person should do. The raw value is the `action` of the status.
-  package enum Action: String, Sendable {
+  package enum Action: String, Sendable, CaseIterable {
     case wait, unlock, signIn, fixConfiguration
   }
 
   /// Which screen a user interface shows. The raw value is the `route` of the status.
-  package enum Route: String, Sendable {
+  package enum Route: String, Sendable, CaseIterable {
     case loading, locked, onboarding, signIn, main
   }
 

@@ -24,7 +24,7 @@ package struct SessionStatus: Hashable, Sendable {
 
   /// The life of the token that is held.
   package struct TokenLife: Hashable, Sendable {
-    package enum Health: String, Sendable {
+    package enum Health: String, Sendable, CaseIterable {
       case fresh, expiring, expired
     }
 

@@ -56,7 +56,7 @@ extension BeginSignIn: PlainMethod {
   }
 
   /// Asks for the client's own grant (RFC 6749, section 4.4). Nobody is waited for, so the sign-in is finished, or has
-  /// failed, when this is answered; `session.awaitSignIn` tells the status.
+  /// failed, when this is answered; `session.awaitSignIn` answers with the status.
   private func requestGrant(from service: ControlService) async throws(RPCError) -> BegunSignIn {
     _ = try await service.checkUnlocked(account, replace: replace)
     let answer = try await service.ask(account, .requestGrant).answer

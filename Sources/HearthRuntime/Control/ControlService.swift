@@ -27,7 +27,7 @@ package struct ControlService: ControlHandler {
   }
 
   private static let methods: [String: any ServedMethod.Type] = {
-    let all = daemonMethods + sessionMethods + signInMethods + outboxMethods
+    let all = daemonMethods + eventMethods + sessionMethods + signInMethods + outboxMethods
     return Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
   }()
 
@@ -48,8 +48,7 @@ package struct ControlService: ControlHandler {
   private func serve<Method: ServedMethod>(
     _ method: Method.Type, _ params: JSONObject, for peer: any ControlPeer
   ) async throws(RPCError) -> ControlResponse {
-    var reader = ParameterReader(params)
-    return try await method.init(reading: &reader).respond(from: self, for: peer)
+    try await method.init(params: params).respond(from: self, for: peer)
   }
 
   package func connectionClosed(_ connection: ConnectionID) async {
