@@ -67,21 +67,23 @@ let package = Package(
   targets: [
     library("HearthCore"),
     library("HearthControl", ["HearthCore"]),
+    library("HearthHashing", ["HearthCore", .crypto]),
     library("HearthRuntime", ["HearthCore", "HearthControl", .logging]),
     library("HearthLinux", ["HearthCore", "HearthControl", "CSystemd", "CLinux", .logging, .nio, .nioPosix]),
     library(
       "HearthOAuth",
       [
-        "HearthCore", "HearthControl", .asyncHTTPClient, .crypto, .cryptoExtras, .logging, .nio, .nioHTTP1, .nioSSL,
-        .nioTLS,
+        "HearthCore", "HearthControl", "HearthHashing", .asyncHTTPClient, .crypto, .cryptoExtras, .logging, .nio,
+        .nioHTTP1, .nioSSL, .nioTLS,
       ]),
-    library("HearthStorage", ["HearthCore", "HearthControl", .crypto, .cryptoExtras, .grdb, .logging]),
+    library(
+      "HearthStorage", ["HearthCore", "HearthControl", "HearthHashing", .crypto, .cryptoExtras, .grdb, .logging]),
     .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
     .target(name: "CLinux"),
     program(
       "hearthd",
       [
-        "HearthCore", "HearthControl", "HearthRuntime", "HearthLinux", "HearthOAuth", "HearthStorage",
+        "HearthCore", "HearthControl", "HearthHashing", "HearthRuntime", "HearthLinux", "HearthOAuth", "HearthStorage",
         .argumentParser, .logging, .serviceLifecycle, .tomlKit,
       ]),
     program("hearthctl", ["HearthControl", "HearthCore", .argumentParser]),
@@ -104,11 +106,14 @@ let package = Package(
     tests(
       "HearthOAuthTests",
       [
-        "HearthOAuth", .crypto, .cryptoExtras, .nio, .nioEmbedded, .nioHTTP1, .nioPosix, .nioSSL,
+        "HearthHashing", "HearthOAuth", .crypto, .cryptoExtras, .nio, .nioEmbedded, .nioHTTP1, .nioPosix, .nioSSL,
         .swiftASN1, .x509,
       ]),
     tests(
-      "HearthStorageTests", ["HearthCore", "HearthLinux", "HearthStorage", "CDiskFaults", .crypto, .grdb, .logging]),
+      "HearthStorageTests",
+      [
+        "HearthCore", "HearthHashing", "HearthLinux", "HearthStorage", "CDiskFaults", .crypto, .grdb, .logging,
+      ]),
     tests("hearthdTests", ["hearthd", .argumentParser, .logging]),
     tests("SandboxTests", ["hearth-sandbox", .argumentParser, .hummingbird, .hummingbirdTesting, .logging, .nio]),
     tests("hearthctlTests", ["HearthControl", "HearthCore", "hearthctl"]),

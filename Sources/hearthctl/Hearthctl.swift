@@ -10,8 +10,5 @@ struct Hearthctl: ParsableCommand {
       6 no daemon on the socket, 64 wrong usage.
       """,
     version: "hearthctl \(HearthVersion.text)",
-    subcommands: [
-      StatusVerb.self, LoginVerb.self, LogoutVerb.self, TokenVerb.self, RefreshVerb.self, LockVerb.self,
-      UnlockVerb.self, OutboxVerb.self, EventsVerb.self, DoctorVerb.self, RPCVerb.self,
-    ])
+    subcommands: SessionVerbs.all + [OutboxVerb.self] + DaemonVerbs.all)
 }

@@ -1,6 +1,7 @@
 import Glibc
 import HearthControl
 import HearthCore
+import HearthHashing
 import HearthLinux
 import HearthOAuth
 import HearthRuntime
@@ -37,7 +38,7 @@ struct Daemon {
 
   private enum SessionUpdate: Sendable {
     case changed(SessionStatus)
-    case timeTold(skew: Duration)
+    case skewMeasured(Duration)
   }
 
   init(_ setup: Setup) async throws {
@@ -50,13 +51,13 @@ struct Daemon {
     let hub = EventHub(clock: clock)
     self.clock = clock
     self.log = log
-    // The socket first: where it is taken, nothing else is touched.
+    // The socket comes first: where another daemon has it, nothing else is touched.
     let socket = try Self.listen(at: setup.socketPath)
-    // One that cannot be opened is no reason to keep no session: its calls are refused, and it is tried again.
+    // Sessions are kept even where the outbox cannot be opened: its calls are rejected, and opening is tried again.
     let store = SQLiteOutboxStore.openOrWait(at: setup.state.outbox, now: clock.now()) { [logger] place in
       logger.error("The outbox was broken. It was moved to \(place) whole, and a new one was begun.")
     }
-    // Nothing may fail from here on: senders must be shut down.
+    // Nothing may throw from here on, since the senders must be shut down.
     let userAgent = "hearth/\(HearthVersion.text)"
     senders = (
       HTTPSender(connections: .fresh, userAgent: userAgent, clock: clock),
@@ -75,10 +76,8 @@ struct Daemon {
     let builder = SessionBuilder(
       state: setup.state, clock: clock, watch: InotifyWatch(logger: logger), logger: logger,
       sender: senders.token, api: api,
-      timeTold: { updates.yield(.timeTold(skew: $0)) },
-      announce: { [status] events, session, issuer in
-        var session = session
-        session.issuer = issuer
+      skewMeasured: { updates.yield(.skewMeasured($0)) },
+      publish: { [status] events, session in
         hub.update(session, after: events)
         for event in events { log.record(.session(event, session)) }
         updates.yield(.changed(session))
@@ -110,7 +109,7 @@ struct Daemon {
     return try ListeningSocket(path: path)
   }
 
-  /// What ending takes beyond the patience with providers.
+  /// How long stopping takes beyond the wait for providers.
   private static let stopMargin: Duration = .seconds(3)
 
   /// Runs until SIGTERM or SIGINT.
@@ -123,7 +122,7 @@ struct Daemon {
     let group = ServiceGroup(configuration: ServiceGroupConfiguration(services: parts, logger: logger))
     try await withThrowingTaskGroup(of: Void.self) { tasks in
       tasks.addTask { try await group.run() }
-      tasks.addTask { await heedSignals(of: group) }
+      tasks.addTask { await handleSignals(of: group) }
       await outbox.waitForSessions(of: sessions.accounts)
       log.record(.started(version: HearthVersion.text))
       status.ready()
@@ -148,7 +147,7 @@ struct Daemon {
     }
   }
 
-  /// No new calls and no new deliveries; refreshes under way land, and calls that wait for them are answered.
+  /// Accepts no new calls and begins no new deliveries; refreshes in flight end, and calls that wait for them are answered.
   private func finish() async {
     server.shutDown()
     await outbox.shutdown()
@@ -163,7 +162,7 @@ struct Daemon {
         await outbox.sessionChanged(
           snapshot.account, permission: snapshot.outboxPermission, knownSubject: snapshot.subject,
           formerly: snapshot.formerSubject, token: snapshot.token?.fingerprint)
-      case .timeTold(let skew): await outbox.serverTimeReported(skew: skew)
+      case .skewMeasured(let skew): await outbox.serverTimeReported(skew: skew)
       }
     }
   }
@@ -173,7 +172,7 @@ struct Daemon {
       await sessions.networkReturned()
       await outbox.networkReturned()
     }
-    // Where the kernel tells nothing, the waits are what is left.
+    // Without hints from the kernel, what failed is tried again when its wait is over.
     try? await gracefulShutdown()
   }
 
@@ -184,8 +183,8 @@ struct Daemon {
     }
   }
 
-  /// Returns once a signal has asked for the end and all that may still land has had its time.
-  private func heedSignals(of group: ServiceGroup) async {
+  /// Returns after a signal to stop, once the requests in flight have had their time.
+  private func handleSignals(of group: ServiceGroup) async {
     await withDiscardingTaskGroup { reloads in
       for await signal in signals {
         switch signal {

@@ -14,13 +14,13 @@ struct SessionBuilder: Sendable {
   let sender: HTTPSender
   let api: HTTPAPIEndpoint
   let accounts: AccountsFile
-  let timeTold: @Sendable (Duration) -> Void
-  let announce: @Sendable ([SessionEvent], SessionStatus, _ issuer: String?) -> Void
+  let skewMeasured: @Sendable (Duration) -> Void
+  let publish: @Sendable ([SessionEvent], SessionStatus) -> Void
 
   init(
     state: StatePaths, clock: any Clock, watch: any FileWatch, logger: Logger, sender: HTTPSender,
-    api: HTTPAPIEndpoint, timeTold: @escaping @Sendable (Duration) -> Void,
-    announce: @escaping @Sendable ([SessionEvent], SessionStatus, _ issuer: String?) -> Void
+    api: HTTPAPIEndpoint, skewMeasured: @escaping @Sendable (Duration) -> Void,
+    publish: @escaping @Sendable ([SessionEvent], SessionStatus) -> Void
   ) {
     self.state = state
     self.clock = clock
@@ -28,8 +28,8 @@ struct SessionBuilder: Sendable {
     self.logger = logger
     self.sender = sender
     self.api = api
-    self.timeTold = timeTold
-    self.announce = announce
+    self.skewMeasured = skewMeasured
+    self.publish = publish
     accounts = AccountsFile(path: state.accounts, files: LinuxFileSystem(), clock: clock, logger: logger)
   }
 
@@ -51,12 +51,10 @@ struct SessionBuilder: Sendable {
     let endpoint = provider.tokenEndpoint(sender: sender, files: files, timeout: refresh.requestTimeout)
     var settings = account.session
     settings.refresh = refresh
-    let issuer = provider.defaultIssuer.text
     let service = SessionService(
       account: account.name, settings: settings, store: store, endpoint: endpoint, clock: clock, logger: logger,
-      timeTold: timeTold, announce: { [announce] in announce($0, $1, issuer) })
-    return SessionDirectory.Entry(
-      service: service, place: path(of: account), issuer: issuer)
+      skewMeasured: skewMeasured, publish: publish)
+    return SessionDirectory.Entry(service: service, place: path(of: account))
   }
 
   private func path(of account: AccountConfiguration) -> String {

@@ -10,12 +10,16 @@ enum Walls {
     "HearthCore": [],
     // Core because the wire carries its values; Glibc for the client's socket.
     "HearthControl": ["HearthCore", "Glibc"],
+    "HearthHashing": ["HearthCore", "Crypto"],
     "HearthRuntime": ["HearthCore", "HearthControl", "Logging", "Synchronization"],
     "HearthLinux": rim.union(nio).union(["CLinux", "CSystemd"]),
-    "HearthOAuth": rim.union(nio).union(["AsyncHTTPClient", "Crypto", "CryptoExtras", "NIOHTTP1", "NIOSSL", "NIOTLS"]),
-    "HearthStorage": rim.union(["CLinux", "Crypto", "CryptoExtras", "GRDB"]),
+    "HearthOAuth": rim.union(nio).union([
+      "AsyncHTTPClient", "Crypto", "CryptoExtras", "HearthHashing", "NIOHTTP1", "NIOSSL", "NIOTLS",
+    ]),
+    "HearthStorage": rim.union(["CLinux", "Crypto", "CryptoExtras", "GRDB", "HearthHashing"]),
     "hearthd": rim.union([
-      "ArgumentParser", "HearthRuntime", "HearthLinux", "HearthOAuth", "HearthStorage", "ServiceLifecycle", "TOMLKit",
+      "ArgumentParser", "HearthHashing", "HearthRuntime", "HearthLinux", "HearthOAuth", "HearthStorage",
+      "ServiceLifecycle", "TOMLKit",
     ]),
     "hearthctl": system.union(["ArgumentParser", "HearthControl", "HearthCore"]),
     "hearth-sandbox": system.union(nio).union([

@@ -8,8 +8,7 @@ import Testing
 
   /// What the daemon reads of what a client sends for `call`.
   private func reread<Method: ControlMethod>(_ call: Method) throws -> Method {
-    var reader = ParameterReader(call.params)
-    return try Method(reading: &reader)
+    try Method(params: call.params)
   }
 
   @Test("every kind of call is read as it was sent")
@@ -57,21 +56,20 @@ import Testing
 
   @Test("a name that no account can have is an account that there is not (1005), once the rest is in order")
   func accountNames() throws {
-    var reader = ParameterReader(["account": "no name"])
-    let error = #expect(throws: RPCError.self) { _ = try GetSession(reading: &reader) }
+    let error = #expect(throws: RPCError.self) { _ = try GetSession(params: ["account": "no name"]) }
     #expect(error?.kind == .unknownAccount)
     #expect(error?.message == "There is no account \"no name\" in the configuration.")
     #expect(error?.account == "no name")
-    var unknown = ParameterReader(["account": "no name", "colour": 1])
-    let other = #expect(throws: RPCError.self) { _ = try GetSession(reading: &unknown) }
+    let other = #expect(throws: RPCError.self) {
+      _ = try GetSession(params: ["account": "no name", "colour": 1])
+    }
     #expect(other?.message == "The parameter \"colour\" is not known.")
   }
 
   @Test("what is asked of the parameters together is refused by what is wrong with them")
   func refusals() {
     func message<Method: ControlMethod>(_ type: Method.Type, _ params: JSONObject) -> String? {
-      var reader = ParameterReader(params)
-      let error = #expect(throws: RPCError.self) { _ = try Method(reading: &reader) }
+      let error = #expect(throws: RPCError.self) { _ = try Method(params: params) }
       return error?.message
     }
     let either = "Give either \"id\", or \"account\" and \"state\":\"dead\"."
@@ -90,10 +88,26 @@ import Testing
     #expect(
       message(
         EnqueueMany.self, ["items": [["account": "work", "method": "GET", "url": "u", "notBefore": "soon"]]])
-        == "The parameter \"notBefore\" must be a time of RFC 3339, such as 2026-11-21T10:00:00Z.")
+        == "The parameter \"items[0].notBefore\" must be a time of RFC 3339, such as 2026-11-21T10:00:00Z.")
     #expect(
       message(BeginSignIn.self, ["account": "work", "flow": "carrier-pigeon"])
         == "The parameter \"flow\" must be one of device, browser, password, client-credentials.")
+  }
+
+  @Test("a body is text or Base64, not both", arguments: [#"{"bodyBase64":"?"}"#, #"{"bodyBase64":"","body":""}"#])
+  func bodies(text: String) throws {
+    var params = try #require(try JSON(parsing: text).object)
+    (params["account"], params["method"], params["url"]) = ("work", "POST", "u")
+    let error = #expect(throws: RPCError.self) { _ = try Enqueue(params: params) }
+    #expect(error?.message.contains("\"bodyBase64\"") == true)
+    (params["body"], params["bodyBase64"]) = (nil, "/w==")
+    params["headers"] = ["A": "1", "B": ["2", "3"]]
+    let draft = try Enqueue(params: params).draft
+    #expect(draft.body == [0xFF])
+    #expect(draft.headers.map { "\($0.name)=\($0.value)" } == ["A=1", "B=2", "B=3"])
+    params["headers"] = ["A": 1]
+    let refusal = #expect(throws: RPCError.self) { _ = try Enqueue(params: params) }
+    #expect(refusal?.message == "The parameter \"headers\" must be an object of strings.")
   }
 
   @Test("no secret of a call is printed with it")

@@ -16,8 +16,8 @@ struct DiscoveryTests {
     #expect(
       try Issuer("https://id.example.com").discoveryURL.description
         == "https://id.example.com/.well-known/openid-configuration")
-    #expect(throws: HTTPURL.Flaw.badCharacter) { try Issuer("https://id.example.com/?tenant=1") }
-    #expect(throws: HTTPURL.Flaw.plainHTTP) { try Issuer("http://id.example.com") }
+    #expect(throws: HTTPURL.ParseError.badCharacter) { try Issuer("https://id.example.com/?tenant=1") }
+    #expect(throws: HTTPURL.ParseError.plainHTTP) { try Issuer("http://id.example.com") }
   }
 
   @Test("an issuer that calls itself something else, be it by a slash, is the configuration's", arguments: ["/", "x"])

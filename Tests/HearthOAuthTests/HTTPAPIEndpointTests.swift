@@ -1,4 +1,5 @@
 import HearthCore
+import HearthHashing
 import NIOHTTP1
 import TestSupport
 import Testing

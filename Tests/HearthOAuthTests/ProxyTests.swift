@@ -134,9 +134,9 @@ struct ProxyTests {
       ("http://me:%zz@proxy", .credentials), ("http://:pw@proxy", .credentials),
       ("socks5://me:s3cret@proxy", .socksCredentials),
     ])
-  func noProxy(text: String, flaw: Proxy.ParseError) {
-    #expect(throws: flaw) { try Proxy(text) }
-    #expect(!"\(flaw)".contains("s3cret"))
+  func noProxy(text: String, reason: Proxy.ParseError) {
+    #expect(throws: reason) { try Proxy(text) }
+    #expect(!"\(reason)".contains("s3cret"))
   }
 
   private func proxy(_ environment: [String: String], for url: String) throws -> String? {

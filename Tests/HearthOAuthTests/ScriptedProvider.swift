@@ -1,4 +1,5 @@
 import HearthCore
+import HearthHashing
 import Synchronization
 import TestSupport
 

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import HearthCore
+import HearthHashing
 import NIOHTTP1
 import TestSupport
 import Testing

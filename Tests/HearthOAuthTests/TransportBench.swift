@@ -1,5 +1,6 @@
 import FoundationEssentials
 import HearthCore
+import HearthHashing
 import NIOSSL
 import TestSupport
 

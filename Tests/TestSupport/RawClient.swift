@@ -13,7 +13,7 @@ package final class RawClient: @unchecked Sendable {
   package init(path: String) throws {
     descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     // A test that would wait for ever fails instead.
-    var patience = timeval(tv_sec: 20, tv_usec: 0)
+    var patience = timeval(tv_sec: 60, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     var address = sockaddr_un()
@@ -41,8 +41,10 @@ package final class RawClient: @unchecked Sendable {
 
   /// As it stands, without a line's end; false where the other end is closed.
   @discardableResult
-  package func send(raw text: String) -> Bool {
-    let bytes = Array(text.utf8)
+  package func send(raw text: String) -> Bool { send(Array(text.utf8)) }
+
+  @discardableResult
+  package func send(_ bytes: [UInt8]) -> Bool {
     var sent = 0
     while sent < bytes.count {
       let count = bytes.withUnsafeBytes {
@@ -63,9 +65,12 @@ package final class RawClient: @unchecked Sendable {
   }
 
   /// The next line as JSON; nil at the end of the stream.
-  package func receive() throws -> JSON? {
+  package func receive() throws -> JSON? { try receiveLine().map { try JSON(parsing: $0) } }
+
+  /// The next line as it stands, without its end; nil at the end of the stream.
+  package func receiveLine() throws -> [UInt8]? {
     while true {
-      if let line = try framer.next() { return try JSON(parsing: line) }
+      if let line = try framer.next() { return line }
       var chunk = [UInt8](repeating: 0, count: 65_536)
       let count = recv(descriptor, &chunk, chunk.count, 0)
       if count == 0 || count < 0 && errno == ECONNRESET { return nil }

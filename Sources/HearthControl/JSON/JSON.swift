@@ -24,11 +24,6 @@ extension JSON {
     self = .bool(flag)
   }
 
-  /// Null where the number is none that JSON can write (infinite or NaN).
-  package init(_ number: Double) {
-    self = JSONNumber(number).map(JSON.number) ?? .null
-  }
-
   package var isNull: Bool { self == .null }
 
   package var bool: Bool? {
@@ -38,10 +33,6 @@ extension JSON {
   /// The number where it is a whole one that fits into an `Int`; else nil.
   package var int: Int? {
     if case .number(let number) = self { number.int } else { nil }
-  }
-
-  package var double: Double? {
-    if case .number(let number) = self { number.double } else { nil }
   }
 
   package var string: String? {
@@ -67,12 +58,11 @@ extension JSON {
 }
 
 extension JSON: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
-  ExpressibleByFloatLiteral, ExpressibleByStringInterpolation, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+  ExpressibleByStringInterpolation, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
   package init(nilLiteral: ()) { self = .null }
   package init(booleanLiteral value: Bool) { self = .bool(value) }
   package init(integerLiteral value: Int) { self = JSON(value) }
-  package init(floatLiteral value: Double) { self = JSON(value) }
   package init(stringLiteral value: String) { self = .string(value) }
   package init(arrayLiteral elements: JSON...) { self = .array(elements) }
   package init(dictionaryLiteral elements: (String, JSON)...) {

@@ -11,16 +11,8 @@ package struct JSONNumber: Hashable, Sendable {
     text = String(value)
   }
 
-  /// Nil for what JSON cannot write: infinity and NaN.
-  package init?(_ value: Double) {
-    guard value.isFinite else { return nil }
-    text = "\(value)"
-  }
-
   /// The number where it is a whole one (`1e3` and `2.0` are) that fits.
   package var int: Int? {
     Int(text) ?? Double(text).flatMap { Int(exactly: $0) }
   }
-
-  package var double: Double? { Double(text) }
 }

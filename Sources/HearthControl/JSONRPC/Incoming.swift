@@ -50,7 +50,7 @@ extension Incoming.Call {
       self = .invalid(id: .null, .invalidRequest("An id is a string, a number or null."))
       return
     }
-    // Under its id, where that can be told (section 5).
+    // The response has the request's id where that can be read (section 5).
     func invalid(_ message: String) -> Self { .invalid(id: id ?? .null, .invalidRequest(message)) }
 
     guard object["jsonrpc"] == "2.0" else {

@@ -1,6 +1,6 @@
 /// The answer to one call (JSON-RPC 2.0, section 5).
 package struct Response: Hashable, Sendable {
-  /// That of the call; null where it could not be told.
+  /// That of the call; null where the call was too broken to have one.
   package let id: JSON
   package let outcome: Result<JSON, RPCError>
 

@@ -7,12 +7,22 @@ package protocol ControlMethod: Sendable {
 
   static var declaration: MethodDeclaration<Result> { get }
 
+  static var parameters: Fields<Self> { get }
+}
+
+extension ControlMethod {
   /// Reads the parameters of a call strictly: -32602 names the one that is missing, unknown or of the wrong type; 1005
   /// where the account's name can be none.
-  init(reading params: inout ParameterReader) throws(RPCError)
+  package init(params: JSONObject) throws(RPCError) {
+    var reader = FieldReader(params)
+    self = try reader.read(Self.parameters)
+  }
 
   /// What the client sends, without what is left to the daemon.
-  var params: JSONObject { get }
+  package var params: JSONObject {
+    let members = Self.parameters.object(self, at: Timestamp(milliseconds: 0)).members
+    return JSONObject(members.filter { !$0.value.isNull })
+  }
 }
 
 /// What is to be said of a method whatever its parameters are.
@@ -50,12 +60,7 @@ package protocol ParameterlessMethod: ControlMethod {
 }
 
 extension ParameterlessMethod {
-  package init(reading params: inout ParameterReader) throws(RPCError) {
-    try params.finish()
-    self.init()
-  }
-
-  package var params: JSONObject { [:] }
+  package static var parameters: Fields<Self> { Fields(make: Self.init) }
 }
 
 /// A method that is asked of one account.
@@ -65,13 +70,9 @@ package protocol AccountMethod: ControlMethod {
 }
 
 extension AccountMethod {
-  package init(reading params: inout ParameterReader) throws(RPCError) {
-    let account = try params.string("account")
-    try params.finish()
-    self.init(try AccountName(asked: account))
+  package static var parameters: Fields<Self> {
+    Fields(.required("account", \.account, .account), make: Self.init)
   }
-
-  package var params: JSONObject { ["account": .string(account.description)] }
 }
 
 /// A method that is asked of one account, or, where none is named, of all.
@@ -81,13 +82,9 @@ package protocol AccountsMethod: ControlMethod {
 }
 
 extension AccountsMethod {
-  package init(reading params: inout ParameterReader) throws(RPCError) {
-    let account = try params.optionalString("account")
-    try params.finish()
-    self.init(try AccountName.asked(account))
+  package static var parameters: Fields<Self> {
+    Fields(.optional("account", \.account, .account), make: Self.init)
   }
-
-  package var params: JSONObject { JSON.members(["account": account.map { .string($0.description) }]) }
 }
 
 /// A method whose one parameter is a text.
@@ -99,13 +96,7 @@ package protocol TextMethod: ControlMethod {
 }
 
 extension TextMethod {
-  package init(reading params: inout ParameterReader) throws(RPCError) {
-    let text = try params.string(Self.parameter)
-    try params.finish()
-    self.init(text)
-  }
-
-  package var params: JSONObject { [Self.parameter: .string(text)] }
+  package static var parameters: Fields<Self> { Fields(.required(parameter, \.text, .text), make: Self.init) }
 }
 
 extension AccountName {

@@ -16,19 +16,28 @@ package struct ReloadConfiguration: ParameterlessMethod {
 
 /// What the daemon says of itself: it stays as it is for one run.
 package struct DaemonInfo: TimelessWireValue {
+  package typealias Path = (name: String, path: String?)
+
+  package static let fields = Fields<DaemonInfo>(
+    .required("name", \.name, .text), .required("version", \.version, .text),
+    .required("protocol", \.protocolNumber, .int), .required("pid", \.pid, .int),
+    .required("startedAt", \.startedAt, .time), .required("capabilities", \.capabilities, .texts),
+    .required("paths", \.paths, .paths), make: Self.init)
+
+  package let name: String
   package let version: String
   package let protocolNumber: Int
   package let pid: Int
   package let startedAt: Timestamp
   package let capabilities: [String]
   /// Names of places (`state`, `socket`, …) and their paths; nil where there is none.
-  package let paths: [(name: String, path: String?)]
+  package let paths: [Path]
 
   package init(
-    version: String = HearthVersion.text, protocolNumber: Int = HearthVersion.protocolNumber, pid: Int,
-    startedAt: Timestamp, capabilities: [String] = ["sessions", "outbox", "events"],
-    paths: [(name: String, path: String?)]
+    name: String = "hearthd", version: String = HearthVersion.text, protocolNumber: Int = HearthVersion.protocolNumber,
+    pid: Int, startedAt: Timestamp, capabilities: [String] = ["sessions", "outbox", "events"], paths: [Path]
   ) {
+    self.name = name
     self.version = version
     self.protocolNumber = protocolNumber
     self.pid = pid
@@ -39,23 +48,14 @@ package struct DaemonInfo: TimelessWireValue {
 
   /// Nil where there is no such place.
   package func path(_ name: String) -> String? { paths.first { $0.name == name }?.path }
+}
 
-  package var json: JSON {
-    [
-      "name": "hearthd", "version": .string(version), "protocol": JSON(protocolNumber), "pid": JSON(pid),
-      "startedAt": JSON(startedAt), "capabilities": .array(capabilities.map(JSON.string)),
-      "paths": .object(JSONObject(paths.map { JSONObject.Member(key: $0.name, value: JSON($0.path)) })),
-    ]
-  }
-
-  package init?(json: JSON) {
-    guard let version = json["version"]?.string, let protocolNumber = json["protocol"]?.int,
-      let pid = json["pid"]?.int, let startedAt = json["startedAt"]?.timestamp,
-      let paths = json["paths"]?.object
-    else { return nil }
-    self.init(
-      version: version, protocolNumber: protocolNumber, pid: pid, startedAt: startedAt,
-      capabilities: (json["capabilities"]?.array ?? []).compactMap(\.string),
-      paths: paths.members.map { ($0.key, $0.value.string) })
+extension WireType<[DaemonInfo.Path]> {
+  fileprivate static var paths: WireType {
+    WireType("must be an object of strings") { json in
+      json.object?.members.map { ($0.key, $0.value.string) }
+    } write: { paths in
+      .object(JSONObject(paths.map { JSONObject.Member(key: $0.name, value: JSON($0.path)) }))
+    }
   }
 }

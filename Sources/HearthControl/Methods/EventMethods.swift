@@ -5,10 +5,14 @@ package enum EventTopic: String, CaseIterable, Sendable {
   case session, outbox, daemon
 }
 
-/// The answer is a snapshot, and comes before the first notification: nothing is told twice, and nothing is missing.
+/// The answer is a snapshot and comes before the first notification, so that no event comes twice and none is missing.
 package struct Subscribe: ControlMethod {
   package static let declaration = MethodDeclaration<Subscription>(
-    "events.subscribe", "Be told what happens from now on.", errors: [.unknownAccount])
+    "events.subscribe", "Receive events from now on.", errors: [.unknownAccount])
+  package static let parameters = Fields<Subscribe>(
+    .optional("account", \.account, .account),
+    .optional("topics", \.topics, .topics, omitting: Set(EventTopic.allCases))
+  ) { Subscribe(topics: $1, account: $0) }
 
   package let topics: Set<EventTopic>
   package let account: AccountName?
@@ -17,37 +21,28 @@ package struct Subscribe: ControlMethod {
     self.topics = topics
     self.account = account
   }
+}
 
-  package init(reading params: inout ParameterReader) throws(RPCError) {
-    let names = try params.optionalStrings("topics")
-    let account = try params.optionalString("account")
-    try params.finish()
-    var topics = Set(EventTopic.allCases)
-    if let names {
-      topics = []
-      for name in names {
-        guard let topic = EventTopic(rawValue: name) else {
-          throw .invalidParams("The parameter \"topics\" has \"\(name)\"; there are session, outbox and daemon.")
-        }
-        topics.insert(topic)
-      }
-    }
-    self.init(
-      topics: topics, account: try AccountName.asked(account))
-  }
-
-  package var params: JSONObject {
-    let isEverything = topics.count == EventTopic.allCases.count
-    return JSON.members([
-      "account": account.map { .string($0.description) },
-      "topics": isEverything
-        ? nil : .array(EventTopic.allCases.filter(topics.contains).map { .string($0.rawValue) }),
-    ])
+extension WireType<Set<EventTopic>> {
+  fileprivate static var topics: WireType {
+    WireType<[String]>.texts.refusing(.meaning) { names in
+      let unknown = names.first { EventTopic(rawValue: $0) == nil }
+      return unknown.map { "has \"\($0)\"; there are session, outbox and daemon" }
+    }.mapped(
+      "", to: { names in Set(names.compactMap { EventTopic(rawValue: $0) }) },
+      from: { topics in EventTopic.allCases.filter(topics.contains).map(\.rawValue) })
   }
 }
 
 /// A subscription, and how things are at the event of this number.
 package struct Subscription: WireValue {
+  package static let fields = Fields<Subscription>(
+    .required("subscription", \.id, .text), .required("seq", \.seq, .int),
+    .within(
+      "snapshot", .required("sessions", \.sessions, .array(SessionStatus.fields)),
+      .required("outbox", \.outbox, .object(OutboxStats.fields)))
+  ) { Subscription(id: $0, seq: $1, sessions: $2.0, outbox: $2.1) }
+
   package let id: String
   package let seq: Int
   package let sessions: [SessionStatus]
@@ -58,21 +53,6 @@ package struct Subscription: WireValue {
     self.seq = seq
     self.sessions = sessions
     self.outbox = outbox
-  }
-
-  package func json(at now: Timestamp) -> JSON {
-    [
-      "subscription": .string(id), "seq": JSON(seq),
-      "snapshot": ["sessions": .array(sessions.map { $0.json(at: now) }), "outbox": outbox.json],
-    ]
-  }
-
-  package init?(json: JSON) {
-    guard let id = json["subscription"]?.string, let seq = json["seq"]?.int,
-      let sessions: [SessionStatus] = json["snapshot"]?["sessions"]?.values(),
-      let outbox = json["snapshot"]?["outbox"].flatMap({ OutboxStats(json: $0) })
-    else { return nil }
-    self.init(id: id, seq: seq, sessions: sessions, outbox: outbox)
   }
 }
 

@@ -20,6 +20,9 @@ package struct GetToken: ControlMethod {
   package static let declaration = MethodDeclaration<GivenToken>(
     "session.getToken", "Give a token that is valid, refreshed where needed.",
     errors: [.unauthenticated, .reauthRequired, .locked, .refreshUnavailable, .unknownAccount])
+  package static let parameters = Fields<GetToken>(
+    .required("account", \.account, .account),
+    .optional("minValiditySeconds", \.minValidity, .seconds(in: 0...Int(Int32.max))), make: Self.init)
 
   package let account: AccountName
   /// How long the token is to be valid at least, in whole seconds; nil: as long as the daemon finds right.
@@ -30,22 +33,16 @@ package struct GetToken: ControlMethod {
     self.minValidity = minValidity
   }
 
-  package init(reading params: inout ParameterReader) throws(RPCError) {
-    let account = try params.string("account")
-    let seconds = try params.optionalInt("minValiditySeconds", in: 0...Int(Int32.max))
-    try params.finish()
-    self.init(try AccountName(asked: account), minValidity: seconds.map { .seconds($0) })
-  }
-
-  package var params: JSONObject {
-    JSON.members([
-      "account": .string(account.description), "minValiditySeconds": minValidity.map { JSON(seconds: $0) },
-    ])
-  }
 }
 
 /// A token, and whose it is.
 package struct GivenToken: TimelessWireValue {
+  package static let fields = Fields<GivenToken>(
+    .required("account", \.account, .account), .required("accessToken", \.accessToken, .secret),
+    .required("tokenType", \.tokenType, .text), .optional("expiresAt", \.expiresAt, .time),
+    .required("fingerprint", \.fingerprint, .fingerprint), .optional("subject", \.subject, .text),
+    .optional("issuer", \.issuer, .text), make: Self.init)
+
   package let account: AccountName
   package let accessToken: Secret
   package let tokenType: String
@@ -67,27 +64,6 @@ package struct GivenToken: TimelessWireValue {
     self.subject = subject
     self.issuer = issuer
   }
-
-  package var json: JSON {
-    [
-      "account": .string(account.description), "accessToken": .string(accessToken.reveal()),
-      "tokenType": .string(tokenType), "expiresAt": JSON(expiresAt), "fingerprint": .string(fingerprint.description),
-      "subject": JSON(subject), "issuer": JSON(issuer),
-    ]
-  }
-
-  package init?(json: JSON) {
-    var reader = MemberReader(json)
-    guard let account = json["account"]?.account, let accessToken = json["accessToken"]?.string,
-      let tokenType = json["tokenType"]?.string,
-      let fingerprint = json["fingerprint"]?.string.flatMap({ Fingerprint($0) })
-    else { return nil }
-    self.init(
-      account: account, accessToken: Secret(accessToken), tokenType: tokenType,
-      expiresAt: reader.optional("expiresAt", \.timestamp), fingerprint: fingerprint,
-      subject: reader.optional("subject", \.string), issuer: reader.optional("issuer", \.string))
-    guard reader.isUnderstood else { return nil }
-  }
 }
 
 /// For a client whose token an API answered with 401. The report of an older token changes nothing; of the current one it
@@ -95,6 +71,8 @@ package struct GivenToken: TimelessWireValue {
 package struct ReportUnauthorized: ControlMethod {
   package static let declaration = MethodDeclaration<SessionStatus>(
     "session.reportUnauthorized", "Report that an API answered 401 to a token.", errors: [.unknownAccount])
+  package static let parameters = Fields<ReportUnauthorized>(
+    .required("account", \.account, .account), .required("fingerprint", \.fingerprint, .text), make: Self.init)
 
   package let account: AccountName
   /// Of the token, as `session.getToken` gave it. The daemon reads it once it knows the account.
@@ -103,17 +81,6 @@ package struct ReportUnauthorized: ControlMethod {
   package init(_ account: AccountName, fingerprint: String) {
     self.account = account
     self.fingerprint = fingerprint
-  }
-
-  package init(reading params: inout ParameterReader) throws(RPCError) {
-    let account = try params.string("account")
-    let fingerprint = try params.string("fingerprint")
-    try params.finish()
-    self.init(try AccountName(asked: account), fingerprint: fingerprint)
-  }
-
-  package var params: JSONObject {
-    ["account": .string(account.description), "fingerprint": .string(fingerprint)]
   }
 }
 
@@ -143,6 +110,9 @@ package struct SignOut: ControlMethod {
   package static let declaration = MethodDeclaration<SignedOut>(
     "session.signOut", "Sign out: revoke the grant and remove the credential. Works offline too.",
     errors: [.locked, .unknownAccount, .storageUnavailable])
+  package static let parameters = Fields<SignOut>(
+    .required("account", \.account, .account), .optional("revoke", \.revoke, .bool, default: true),
+    .optional("outbox", \.outbox, .choice, default: .keep), make: Self.init)
 
   package let account: AccountName
   package let revoke: Bool
@@ -153,39 +123,19 @@ package struct SignOut: ControlMethod {
     self.revoke = revoke
     self.outbox = outbox
   }
-
-  package init(reading params: inout ParameterReader) throws(RPCError) {
-    let account = try params.string("account")
-    let revoke = try params.bool("revoke", default: true)
-    let outbox = try params.optionalChoice("outbox", of: Items.self) ?? .keep
-    try params.finish()
-    self.init(try AccountName(asked: account), revoke: revoke, outbox: outbox)
-  }
-
-  package var params: JSONObject {
-    ["account": .string(account.description), "revoke": .bool(revoke), "outbox": .string(outbox.rawValue)]
-  }
 }
 
 /// A session that was signed out, and whether the provider revoked its grant.
 package struct SignedOut: WireValue {
+  package static let fields = Fields<SignedOut>(
+    .all(\.status, SessionStatus.fields), .required("revoked", \.isRevoked, .bool), make: Self.init)
+
   package let status: SessionStatus
   package let isRevoked: Bool
 
   package init(_ status: SessionStatus, isRevoked: Bool) {
     self.status = status
     self.isRevoked = isRevoked
-  }
-
-  package func json(at now: Timestamp) -> JSON {
-    var members = status.json(at: now).object ?? [:]
-    members["revoked"] = .bool(isRevoked)
-    return .object(members)
-  }
-
-  package init?(json: JSON) {
-    guard let status = SessionStatus(json: json), let isRevoked = json["revoked"]?.bool else { return nil }
-    self.init(status, isRevoked: isRevoked)
   }
 }
 
@@ -202,6 +152,8 @@ package struct UnlockSessions: ControlMethod {
   package static let declaration = MethodDeclaration<Sessions>(
     "session.unlock", "Take the user's lock away, and open what a passphrase seals.",
     errors: [.locked, .unknownAccount, .storageUnavailable, .wrongPassphrase, .passphraseNeeded])
+  package static let parameters = Fields<UnlockSessions>(
+    .optional("account", \.account, .account), .optional("passphrase", \.passphrase, .passphrase), make: Self.init)
 
   package let account: AccountName?
   package let passphrase: Secret?
@@ -210,20 +162,10 @@ package struct UnlockSessions: ControlMethod {
     self.account = account
     self.passphrase = passphrase
   }
+}
 
-  package init(reading params: inout ParameterReader) throws(RPCError) {
-    let account = try params.optionalString("account")
-    let passphrase = try params.optionalString("passphrase").map { Secret($0) }
-    try params.finish()
-    if passphrase?.isEmpty == true {
-      throw .invalidParams("The parameter \"passphrase\" is empty: a passphrase has one character at least.")
-    }
-    self.init(try AccountName.asked(account), passphrase: passphrase)
-  }
-
-  package var params: JSONObject {
-    JSON.members([
-      "account": account.map { .string($0.description) }, "passphrase": passphrase.map { .string($0.reveal()) },
-    ])
+extension WireType<Secret> {
+  fileprivate static var passphrase: WireType {
+    secret.refusing(.meaning) { $0.isEmpty ? "is empty: a passphrase has one character at least" : nil }
   }
 }

@@ -1,10 +1,17 @@
 package import HearthCore
 
-/// A refresh token alone is used at once, and the answer tells how that went.
+/// A refresh token alone is used at once, and the answer says how that went.
 package struct ImportGrant: ControlMethod {
   package static let declaration = MethodDeclaration<SessionStatus>(
     "session.import", "Sign in with tokens from elsewhere.",
     errors: [.locked, .refreshUnavailable, .unknownAccount, .storageUnavailable, .signInFailed, .passphraseNeeded])
+  package static let parameters = Fields<ImportGrant>(
+    .required("account", \.account, .account),
+    .optional("refreshToken", \.refreshToken, .token(TokenSyntax.isRefreshToken)),
+    .optional("accessToken", \.accessToken, .token(TokenSyntax.isBearer)),
+    .optional("idToken", \.idToken, .token(TokenSyntax.isBearer)),
+    .optional("expiresIn", \.expiresIn, .seconds(in: 0...Int(Int32.max))),
+    .optional("replace", \.replace, .bool, default: false), make: Self.init)
 
   package let account: AccountName
   /// One of the two is given, or both: the daemon sees to that once it knows the account.
@@ -27,41 +34,16 @@ package struct ImportGrant: ControlMethod {
     self.expiresIn = expiresIn
     self.replace = replace
   }
+}
 
-  package init(reading params: inout ParameterReader) throws(RPCError) {
-    let account = try params.string("account")
-    let refreshToken = try Self.token("refreshToken", &params, TokenSyntax.isRefreshToken)
-    let accessToken = try Self.token("accessToken", &params, TokenSyntax.isBearer)
-    let idToken = try Self.token("idToken", &params, TokenSyntax.isBearer)
-    let seconds = try params.optionalInt("expiresIn", in: 0...Int(Int32.max))
-    let replace = try params.bool("replace", default: false)
-    try params.finish()
-    self.init(
-      try AccountName(asked: account), refreshToken: refreshToken, accessToken: accessToken, idToken: idToken,
-      expiresIn: seconds.map { .seconds($0) }, replace: replace)
-  }
-
-  private static func token(
-    _ name: String, _ params: inout ParameterReader, _ isInForm: (String) -> Bool
-  ) throws(RPCError) -> Secret? {
-    guard let text = try params.optionalString(name) else { return nil }
-    guard !text.isEmpty else { throw .invalidParams("The parameter \"\(name)\" is empty.") }
-    guard isInForm(text) else {
-      throw .invalidParams("The parameter \"\(name)\" has characters that no token has.")
-    }
-    // All three, sealed, have to go into a credential file that is read again.
-    guard text.utf8.count <= 128 << 10 else {
-      throw .invalidParams("The parameter \"\(name)\" is longer than 128 KiB.")
-    }
-    return Secret(text)
-  }
-
-  package var params: JSONObject {
-    JSON.members([
-      "account": .string(account.description), "refreshToken": refreshToken.map { .string($0.reveal()) },
-      "accessToken": accessToken.map { .string($0.reveal()) }, "idToken": idToken.map { .string($0.reveal()) },
-      "expiresIn": expiresIn.map { JSON(seconds: $0) }, "replace": .bool(replace),
-    ])
+extension WireType<Secret> {
+  fileprivate static func token(_ isInForm: @escaping @Sendable (String) -> Bool) -> WireType {
+    WireType<String>.text.refusing { text in
+      if text.isEmpty { return "is empty" }
+      guard isInForm(text) else { return "has characters that no token has" }
+      // All three, sealed, have to go into a credential file that is read again.
+      return text.utf8.count > 128 << 10 ? "is longer than 128 KiB" : nil
+    }.mapped("", to: { Secret($0) }, from: { $0.reveal() })
   }
 }
 
@@ -78,6 +60,9 @@ package struct BeginSignIn: ControlMethod {
       .unauthenticated, .reauthRequired, .locked, .refreshUnavailable, .unknownAccount, .signInFailed,
       .flowNotSupported,
     ])
+  package static let parameters = Fields<BeginSignIn>(
+    .required("account", \.account, .account), .required("flow", \.flow, .flow),
+    .optional("replace", \.replace, .bool, default: false), make: Self.init)
 
   package let account: AccountName
   package let flow: Flow
@@ -89,26 +74,26 @@ package struct BeginSignIn: ControlMethod {
     self.flow = flow
     self.replace = replace
   }
+}
 
-  package init(reading params: inout ParameterReader) throws(RPCError) {
-    let account = try params.string("account")
-    let flow = try params.choice("flow", of: Flow.self)
-    let replace = try params.bool("replace", default: false)
-    switch flow {
-    case .clientCredentials: try params.finish()
-    // They are refused whatever else they are given.
-    case .device, .browser, .password: break
-    }
-    self.init(try AccountName(asked: account), flow: flow, replace: replace)
-  }
-
-  package var params: JSONObject {
-    ["account": .string(account.description), "flow": .string(flow.rawValue), "replace": .bool(replace)]
+extension WireType<BeginSignIn.Flow> {
+  /// The flows that need a person are refused whatever else they are given.
+  fileprivate static var flow: WireType {
+    let choice = WireType.choice
+    return WireType(
+      read: { json, name, reader in
+        let flow = choice.read(json, name, &reader)
+        if flow != .clientCredentials { reader.isLenient = true }
+        return flow
+      }, write: choice.write)
   }
 }
 
 /// A sign-in under way, or one that is finished already.
 package struct BegunSignIn: TimelessWireValue {
+  package static let fields = Fields<BegunSignIn>(
+    .required("signIn", \.id, .text), .optional("expiresAt", \.expiresAt, .time), make: Self.init)
+
   /// What `session.awaitSignIn` takes.
   package let id: String
   package let expiresAt: Timestamp?
@@ -116,13 +101,6 @@ package struct BegunSignIn: TimelessWireValue {
   package init(id: String, expiresAt: Timestamp?) {
     self.id = id
     self.expiresAt = expiresAt
-  }
-
-  package var json: JSON { ["signIn": .string(id), "expiresAt": JSON(expiresAt)] }
-
-  package init?(json: JSON) {
-    guard let id = json["signIn"]?.string else { return nil }
-    self.init(id: id, expiresAt: json["expiresAt"]?.timestamp)
   }
 }
 

@@ -2,100 +2,93 @@ package import HearthCore
 
 /// `SessionStatus` of the contract (section 3).
 extension SessionStatus: WireValue {
-  package func json(at now: Timestamp) -> JSON {
-    [
-      "account": .string(account.description), "subject": JSON(subject?.id), "issuer": JSON(subject?.issuer ?? issuer),
-      "state": .string(state.name), "reason": JSON(state.reason), "message": .string(message),
-      "action": JSON(action?.rawValue), "route": .string(state.route.rawValue), "since": JSON(since),
-      "token": token?.json(at: now) ?? .null,
-      "refresh": [
-        "inFlight": .bool(isRefreshing), "failures": JSON(history.failures), "lastAt": JSON(history.lastAt),
-        "lastResult": JSON(history.lastOutcome?.rawValue), "nextAttemptAt": JSON(nextAttemptAt),
-        "lastError": JSON(history.lastError),
-      ],
-      "credential": [
-        "readable": .bool(isReadable), "pendingWrite": .bool(isWritePending), "error": JSON(credentialError),
-      ],
-      // No way to sign in leaves anything under way in this version.
-      "signIn": .null,
-    ]
-  }
+  package static let fields = Fields<SessionStatus>(
+    .required("account", \.account, .account), .optional("subject", \.subjectID, .text),
+    .optional("issuer", \.knownIssuer, .text), .required("state", \.state.name, .text),
+    .optional("reason", \.state.reason, .text), .required("message", \.message, .text),
+    .optional("action", \.action, .choice), .required("route", \.state.route, .choice),
+    .required("since", \.since, .time), .optional("token", \.token, .tokenLife), refreshField, credentialField,
+    .optional("signIn", \.signIn, .text), make: make)
 
-  package init?(json: JSON) {
-    let refresh = json["refresh"]
-    let credential = json["credential"]
-    guard let account = json["account"]?.account, let name = json["state"]?.string,
-      let state = SessionState(
-        name: name, reason: json["reason"]?.string, detail: credential?["error"]?.string ?? ""),
-      let message = json["message"]?.string, json["route"]?.string == state.route.rawValue,
-      let since = json["since"]?.timestamp, let isRefreshing = refresh?["inFlight"]?.bool,
-      let failures = refresh?["failures"]?.int, let isReadable = credential?["readable"]?.bool,
-      let isWritePending = credential?["pendingWrite"]?.bool
-    else { return nil }
-    self.init(account: account, state: state, message: message, since: since, isReadable: isReadable)
-    (self.isRefreshing, self.isWritePending) = (isRefreshing, isWritePending)
-    let issuer = json["issuer"]?.string
-    self.issuer = issuer
-    var reader = MemberReader(json)
+  private typealias Refresh = (Bool, Int, Timestamp?, RefreshHistory.Outcome?, Timestamp?, String?)
+  private static let refreshField = Field<SessionStatus, Refresh>.within(
+    "refresh", .required("inFlight", \.isRefreshing, .bool), .required("failures", \.history.failures, .int),
+    .optional("lastAt", \.history.lastAt, .time), .optional("lastResult", \.history.lastOutcome, .choice),
+    .optional("nextAttemptAt", \.nextAttemptAt, .time), .optional("lastError", \.history.lastError, .text))
+
+  private typealias Reading = (Bool, Bool, String?)
+  private static let credentialField = Field<SessionStatus, Reading>.within(
+    "credential", .required("readable", \.isReadable, .bool), .required("pendingWrite", \.isWritePending, .bool),
+    .optional("error", \.credentialError, .text))
+
+  private var subjectID: String? { subject?.id }
+  private var knownIssuer: String? { subject?.issuer ?? issuer }
+  /// No way to sign in leaves anything under way in this version.
+  private var signIn: String? { nil }
+
+  @Sendable private static func make(
+    account: AccountName, subject: String?, issuer: String?, name: String, reason: String?, message: String,
+    action: SessionState.Action?, route: SessionState.Route, since: Timestamp, token: TokenLife?, refresh: Refresh,
+    credential: Reading, signIn _: String?
+  ) -> SessionStatus? {
     // A subject is one within its issuer: without that it names nobody.
-    subject = reader.optional("subject") { json in
-      json.string.flatMap { id in issuer.map { Subject(issuer: $0, id: id) } }
-    }
-    action = reader.optional("action") { $0.string.flatMap { SessionState.Action(rawValue: $0) } }
-    token = reader.optional("token") { TokenLife(json: $0) }
-    credentialError = credential?["error"]?.string
-    var refreshes = MemberReader(refresh ?? .null)
-    history.failures = failures
-    history.lastAt = refreshes.optional("lastAt", \.timestamp)
-    history.lastOutcome = refreshes.optional("lastResult") {
-      $0.string.flatMap { RefreshHistory.Outcome(rawValue: $0) }
-    }
-    history.lastError = refreshes.optional("lastError", \.string)
-    nextAttemptAt = refreshes.optional("nextAttemptAt", \.timestamp)
-    guard reader.isUnderstood, refreshes.isUnderstood else { return nil }
+    let (isReadable, isWritePending, credentialError) = credential
+    guard let state = SessionState(name: name, reason: reason, detail: credentialError ?? ""), state.route == route,
+      subject == nil || issuer != nil
+    else { return nil }
+    var status = SessionStatus(account: account, state: state, message: message, since: since, isReadable: isReadable)
+    status.subject = subject.map { Subject(issuer: issuer ?? "", id: $0) }
+    (status.issuer, status.action, status.token) = (issuer, action, token)
+    (
+      status.isRefreshing, status.history.failures, status.history.lastAt, status.history.lastOutcome,
+      status.nextAttemptAt, status.history.lastError
+    ) = refresh
+    (status.isWritePending, status.credentialError) = (isWritePending, credentialError)
+    return status
   }
 }
 
 extension SessionStatus.TokenLife {
-  fileprivate func json(at now: Timestamp) -> JSON {
-    [
-      "expiresAt": JSON(expiresAt), "remainingSeconds": JSON(seconds: remaining(at: now)),
-      "lifetimeSeconds": JSON(seconds: lifetime), "refreshAt": JSON(refreshAt),
-      "refreshExpiresAt": JSON(refreshExpiresAt), "health": .string(health(at: now).rawValue),
-      "fingerprint": .string(fingerprint.description),
-    ]
-  }
+  fileprivate static let fields = Fields<Self>(
+    .optional("expiresAt", \.expiresAt, .time), .optional("remainingSeconds", \.reportedRemaining, .seconds()),
+    .optional("lifetimeSeconds", \.lifetime, .seconds()), .optional("refreshAt", \.refreshAt, .time),
+    .optional("refreshExpiresAt", \.refreshExpiresAt, .time), .required("health", \.reportedHealth, .choice),
+    .required("fingerprint", \.fingerprint, .fingerprint), make: make)
 
-  fileprivate init?(json: JSON) {
-    var reader = MemberReader(json)
-    guard let health = json["health"]?.string.flatMap({ Health(rawValue: $0) }),
-      let fingerprint = json["fingerprint"]?.string.flatMap({ Fingerprint($0) })
-    else { return nil }
-    self.init(
-      fingerprint, told: Told(health: health, remaining: reader.optional("remainingSeconds", \.seconds)))
-    expiresAt = reader.optional("expiresAt", \.timestamp)
-    lifetime = reader.optional("lifetimeSeconds", \.seconds)
-    refreshAt = reader.optional("refreshAt", \.timestamp)
-    refreshExpiresAt = reader.optional("refreshExpiresAt", \.timestamp)
-    isRenewable = refreshAt != nil
-    guard reader.isUnderstood else { return nil }
+  private var reportedRemaining: Duration? { reported?.remaining }
+  private var reportedHealth: Health { reported?.health ?? .fresh }
+
+  @Sendable private static func make(
+    expiresAt: Timestamp?, remaining: Duration?, lifetime: Duration?, refreshAt: Timestamp?,
+    refreshExpiresAt: Timestamp?, health: Health, fingerprint: Fingerprint
+  ) -> Self {
+    var life = Self(fingerprint, reported: Reported(health: health, remaining: remaining))
+    (life.expiresAt, life.lifetime, life.refreshAt) = (expiresAt, lifetime, refreshAt)
+    (life.refreshExpiresAt, life.isRenewable) = (refreshExpiresAt, refreshAt != nil)
+    return life
+  }
+}
+
+extension WireType<SessionStatus.TokenLife> {
+  /// Its health and what is left of it are those of the time of the answer.
+  fileprivate static var tokenLife: WireType {
+    let object = WireType.object(SessionStatus.TokenLife.fields)
+    return WireType(read: object.read) { life, now in
+      var life = life
+      life.reported = .init(health: life.health(at: now), remaining: life.remaining(at: now))
+      return object.write(life, now)
+    }
   }
 }
 
 /// Several sessions, by account.
 package struct Sessions: WireValue {
+  package static let fields = Fields<Sessions>(
+    .required("sessions", \.sessions, .array(SessionStatus.fields)), make: Self.init)
+
   package let sessions: [SessionStatus]
 
   package init(_ sessions: [SessionStatus]) {
     self.sessions = sessions
-  }
-
-  package func json(at now: Timestamp) -> JSON {
-    ["sessions": .array(sessions.map { $0.json(at: now) })]
-  }
-
-  package init?(json: JSON) {
-    guard let sessions: [SessionStatus] = json["sessions"]?.values() else { return nil }
-    self.init(sessions)
   }
 }

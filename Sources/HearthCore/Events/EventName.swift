@@ -1,5 +1,5 @@
-/// The events that there are; the raw value is the name in notifications (contract, section 5) and in the journal
-/// (section 7). `systemd/hearth.catalog` explains each one of the journal.
+/// The names of all events. The raw value is the name in notifications (contract, section 5) and in the journal
+/// (section 7); `systemd/hearth.catalog` explains each event of the journal.
 package enum EventName: String, CaseIterable, Sendable {
   case daemonStarted = "daemon.started"
   case daemonStopping = "daemon.stopping"
@@ -30,8 +30,8 @@ package enum EventName: String, CaseIterable, Sendable {
   case outboxHeld = "outbox.held"
   case eventsClosed = "events.closed"
 
-  /// The identifier that the event has in the journal for ever, 128 bits in hexadecimal (systemd.journal-fields(7),
-  /// MESSAGE_ID); nil for what only subscribers are sent.
+  /// The identifier of the event in the journal, 128 bits in hexadecimal, which never changes (MESSAGE_ID in
+  /// systemd.journal-fields(7)); nil for an event that only subscribers are sent.
   package var messageID: String? {
     switch self {
     case .daemonStarted: "8814652a85af47f38e677c6b044aee8a"
@@ -58,4 +58,23 @@ package enum EventName: String, CaseIterable, Sendable {
     case .outboxEnqueued, .outboxDelivered, .outboxRetrying, .outboxDead, .outboxHeld, .eventsClosed: nil
     }
   }
+}
+
+/// What happens to a session, for subscribers and the journal.
+package enum SessionEvent: Hashable, Sendable {
+  case changed(from: SessionState, to: SessionState)
+  case refreshed(Fingerprint, previous: Fingerprint, expiresAt: Timestamp?)
+  case refreshFailed(message: String, failures: Int)
+  /// `final`: no refresh can prevent it.
+  case expiring(at: Timestamp, final: Bool)
+  case signedIn(Subject?)
+  case signedOut(Subject?)
+  case unauthorized(APIRejection)
+  case credentialUnreadable(AccessFailure)
+  case credentialReadable
+  /// `name`: that of the file to which it was moved.
+  case credentialSetAside(name: String, why: String)
+  case credentialPendingWrite(AccessFailure)
+  /// Another program's grant is in use now, its owner has become known, or signing in is all that is left to do.
+  case statusChanged
 }

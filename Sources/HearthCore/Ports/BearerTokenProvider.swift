@@ -5,8 +5,8 @@ package protocol BearerTokenProvider: Sendable {
   func bearer(for account: AccountName) async throws(BearerFailure) -> Bearer
 
   /// An API has answered 401. For an older token that is ignored; for the current token one shared refresh is forced; for
-  /// the token that such a refresh brought the session ends, unless the token is accepted elsewhere. Returns the token to
-  /// use now.
+  /// the token from such a refresh the session ends, unless the token is accepted elsewhere. Returns the token to use
+  /// now.
   func refused(_ refusal: APIRejection, of account: AccountName) async throws(BearerFailure) -> Bearer
 }
 

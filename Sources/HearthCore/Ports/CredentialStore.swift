@@ -9,7 +9,7 @@ package protocol CredentialStore: Sendable {
   /// removal that was recorded while the file was out of reach. Never fails: a failure is an outcome.
   func read() async -> CredentialReading
 
-  /// Makes sure that `write` will have room and access: the file aside is created and its blocks are allocated.
+  /// Makes sure that `write` will have room and access: the temporary file is created and its blocks are allocated.
   func prepare() async throws(AccessFailure)
 
   /// Puts the credential on disk, whole and durable (fsync of file and folder), or leaves the old one.

@@ -35,7 +35,6 @@ package struct TokenResponse: Hashable, Sendable {
   /// Nil where none came: the old one stays valid (RFC 6749, section 6).
   package var refreshToken: Token?
   package var idToken: Token?
-  package var tokenType: String
   package var scope: String?
   /// From `expires_in`, else from the JWT's `exp`, else the configured default; nil: none of them.
   package var lifetime: Duration?
@@ -48,17 +47,16 @@ package struct TokenResponse: Hashable, Sendable {
   /// The server's `Date` header less this machine's clock when the answer came; nil without one.
   package var skew: Duration?
   /// Why the token cannot be used, in a sentence; its refresh token is kept, for the one before may be spent.
-  package var flaw: String?
+  package var error: String?
 
   package init(
-    accessToken: Token, refreshToken: Token? = nil, idToken: Token? = nil, tokenType: String = "Bearer",
+    accessToken: Token, refreshToken: Token? = nil, idToken: Token? = nil,
     scope: String? = nil, lifetime: Duration?, idTokenLifetime: Duration? = nil, refreshLifetime: Duration? = nil,
     subject: Subject? = nil, origin: Origin, skew: Duration? = nil
   ) {
     self.accessToken = accessToken
     self.refreshToken = refreshToken
     self.idToken = idToken
-    self.tokenType = tokenType
     self.scope = scope
     self.lifetime = lifetime
     self.idTokenLifetime = idTokenLifetime
@@ -69,7 +67,7 @@ package struct TokenResponse: Hashable, Sendable {
   }
 }
 
-/// Why a refresh brought no grant, by what can be done about it. Messages are for people and hold no secret.
+/// Why a refresh failed, by what can be done about it. Messages are for people and hold no secret.
 package enum RefreshFailure: Error, Hashable, Sendable {
   /// No connection could be made: the request was surely not sent, and may succeed as soon as the network is back.
   case unreachable(message: String)
@@ -88,5 +86,13 @@ package enum RefreshFailure: Error, Hashable, Sendable {
 
   package enum Rejection: Hashable, Sendable {
     case refreshToken, accountDisabled
+  }
+
+  package var message: String {
+    switch self {
+    case .unreachable(let message), .unavailable(let message, _), .unanswered(let message), .rejected(_, let message),
+      .unclear(let message, _), .misconfigured(let message):
+      message
+    }
   }
 }

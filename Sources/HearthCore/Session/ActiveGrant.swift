@@ -14,10 +14,10 @@ package struct ActiveGrant: Hashable, Sendable {
   var followsRejection = false
   /// An API has rejected it, and nothing can renew it: its user is asked to sign in.
   var isRejected = false
-  /// Its times are from the clock of this run, and were not read.
+  /// Its times are from the clock of this run, and were not read from disk.
   var isTimedHere = false
-  /// It was announced that it expires soon.
-  var isExpiryAnnounced = false
+  /// That it expires soon has been published.
+  var isExpiryPublished = false
 
   package var grant: Grant { credential.grant }
 
@@ -39,9 +39,8 @@ package struct ActiveGrant: Hashable, Sendable {
     if step > Self.worthWriting || step < .zero - Self.worthWriting { isStored = false }
   }
 
-  /// It says that it was issued later than now: a clock was ahead then, so that nobody knows how long it lasts. It lasts
-  /// no longer than its lifetime from now on, and is refreshed at once where the difference is more than the clocks of
-  /// two reads may differ by.
+  /// Corrects a grant whose time of issue lies in the future because a clock was ahead then: it lasts no longer than its
+  /// lifetime from now on, and is refreshed at once where the clock was far ahead.
   mutating func correctIssueTime(at now: Timestamp) {
     let ahead = grant.issuedAt - now
     guard ahead > .zero else { return }
@@ -52,7 +51,7 @@ package struct ActiveGrant: Hashable, Sendable {
     refreshAt = refreshAt.map { Swift.min($0, now) }
   }
 
-  /// From this step on, the times on disk would mislead the next start.
+  /// A difference between clocks from which on the times on disk would mislead the next start.
   private static let worthWriting: Duration = .seconds(60)
 }
 

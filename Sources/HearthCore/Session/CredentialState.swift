@@ -24,8 +24,8 @@ package enum CredentialState: Hashable, Sendable {
   case active(ActiveGrant)
   /// There is none and nobody need sign in: the client's own first grant is asked for (RFC 6749, section 4.4).
   case starting(isInFlight: Bool)
-  /// A grant that a person brought, or the client's own first one, is on its way to the disk; nobody sees it before it
-  /// is there.
+  /// A grant of a new sign-in, or the client's own first one, is on its way to the disk; nobody sees it before it is
+  /// there.
   case adopting(Adoption)
   /// The end is being written down; until it is, clients see what they saw.
   case ending(EndRecord, shownAs: SessionState)

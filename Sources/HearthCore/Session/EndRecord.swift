@@ -25,9 +25,9 @@ package struct EndRecord: Hashable, Sendable {
   package let detail: String?
 
   package init(reason: EndReason, at: Timestamp, fingerprint: Fingerprint?, detail: String? = nil) {
-    self.detail = detail
     self.reason = reason
     self.at = at
     self.fingerprint = fingerprint
+    self.detail = detail
   }
 }

@@ -1,7 +1,7 @@
 /// The credential file: what is read and written there, when that is repeated, and what lies there as far as is known.
 struct FileAccess: Hashable, Sendable {
   var read = ReadRetry()
-  /// Of grants, ends, removals and what is set aside: one at a time in the store's order.
+  /// Writing grants and ends, removing and setting aside: the store does one at a time, in order.
   var write = WriteRetry()
   /// The grant on disk; nil where none is known to be there.
   var onDisk: GrantMarks?
@@ -62,7 +62,7 @@ struct FileAccess: Hashable, Sendable {
     onDisk = nil
   }
 
-  /// The end is on record in one place, or it is about a grant that is not in use: a later read makes up for the rest.
+  /// The end is on record in one place, or it is about a grant that is not in use: a later read completes it.
   mutating func endMissed(_ accessFailure: AccessFailure, at now: Timestamp) {
     write.failedWithoutRetry(accessFailure)
     read.failed(at: now)

@@ -28,11 +28,7 @@ struct PendingCalls: Hashable, Sendable {
     }
   }
 
-  mutating func finishReads() { finish(.read) }
-
-  mutating func finishAdoptions() { finish(.adoption) }
-
-  private mutating func finish(_ kind: WaitingCall.Kind) {
+  mutating func finish(_ kind: WaitingCall.Kind) {
     for index in waiting.indices where waiting[index].kind == kind { waiting[index].outcome = .succeeded }
   }
 

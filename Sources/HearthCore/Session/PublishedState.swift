@@ -17,11 +17,11 @@ struct PublishedState: Hashable, Sendable {
   mutating func publish(_ new: SessionState, advisesSignIn: Bool, at now: Timestamp) -> [SessionAction] {
     let isNewAdvice = advisesSignIn != isSignInAdvised
     isSignInAdvised = advisesSignIn
-    guard new != state else { return isNewAdvice && new == .authenticated ? [.announce(.statusChanged)] : [] }
+    guard new != state else { return isNewAdvice && new == .authenticated ? [.publish(.statusChanged)] : [] }
     let previous = state
     state = new
     since = now
-    return [.announce(.changed(from: previous, to: new))]
+    return [.publish(.changed(from: previous, to: new))]
   }
 
   mutating func move(by step: Duration) { since = since + step }

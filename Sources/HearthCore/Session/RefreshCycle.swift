@@ -6,7 +6,7 @@ struct RefreshCycle: Hashable, Sendable {
   enum Request: Hashable, Sendable {
     case none
     case sent
-    /// Its session is over or replaced: what it brings back is revoked (RFC 7009, section 2.1).
+    /// Its session is over or replaced: a grant that it still gets is revoked (RFC 7009, section 2.1).
     case abandoned
   }
 
@@ -156,7 +156,7 @@ struct RefreshCycle: Hashable, Sendable {
   }
 
   mutating func configurationChanged() {
-    if history.trouble?.isMisconfigured == true { history.trouble?.clearWait() }
+    if history.trouble?.kind == .misconfigured { history.trouble?.clearWait() }
   }
 
   mutating func passphraseMayHaveCome() {
@@ -164,14 +164,4 @@ struct RefreshCycle: Hashable, Sendable {
   }
 
   mutating func move(by step: Duration) { history.move(by: step) }
-}
-
-extension RefreshFailure {
-  fileprivate var message: String {
-    switch self {
-    case .unreachable(let message), .unavailable(let message, _), .unanswered(let message), .rejected(_, let message),
-      .unclear(let message, _), .misconfigured(let message):
-      message
-    }
-  }
 }

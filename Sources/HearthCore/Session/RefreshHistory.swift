@@ -1,6 +1,6 @@
 /// How the refreshes of a session have gone so far. It outlasts a lock, so that no lock shortens a wait.
 package struct RefreshHistory: Hashable, Sendable {
-  package enum Outcome: String, Sendable {
+  package enum Outcome: String, Sendable, CaseIterable {
     case success, unavailable, rejected, misconfigured
   }
 
@@ -21,7 +21,7 @@ package struct RefreshHistory: Hashable, Sendable {
   }
 }
 
-/// Why the last refresh brought no grant, and how long the next one waits.
+/// Why the last refresh failed, and how long the next one waits.
 package struct RefreshTrouble: Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
     /// No connection: the network's return allows one attempt ahead of time in each step of the back-off.
@@ -54,8 +54,6 @@ package struct RefreshTrouble: Hashable, Sendable {
   var refusingSince: Timestamp?
   /// When the step of the back-off ends; later than `until` while an attempt ahead of time is under way.
   var stepEnd: Timestamp
-
-  package var isMisconfigured: Bool { kind == .misconfigured }
 
   /// A session whose token has expired asks its user to sign in once this has gone on for so long.
   static let patience: Duration = .seconds(600)

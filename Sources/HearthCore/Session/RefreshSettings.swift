@@ -9,7 +9,7 @@ package struct RefreshSettings: Hashable, Sendable {
   package var backoffMax: Duration = .seconds(300)
   package var requestTimeout: Duration = .seconds(30)
 
-  /// How long a daemon that is told to stop waits for a request that was sent: its timeout, and 5 s for the response to
+  /// How long a daemon that is to stop waits for a request that was sent: its timeout, and 5 s for the response to
   /// reach the disk.
   package var stopPatience: Duration { requestTimeout + .seconds(5) }
 

@@ -24,7 +24,7 @@ package enum SessionAction: Hashable, Sendable {
   case lockStore
   case revoke(Credential)
   case answer(CallID, SessionResponse)
-  case announce(SessionEvent)
+  case publish(SessionEvent)
 }
 
 /// The answer to a call.
@@ -47,22 +47,4 @@ package enum SessionRejection: Hashable, Sendable, Error {
   case needsSignIn
   /// Another sign-in, a sign-out or another program's grant came in between.
   case superseded
-}
-
-/// What clients and the journal are informed of.
-package enum SessionEvent: Hashable, Sendable {
-  case changed(from: SessionState, to: SessionState)
-  case refreshed(Fingerprint, previous: Fingerprint, expiresAt: Timestamp?)
-  case refreshFailed(message: String, failures: Int)
-  case expiring(at: Timestamp, final: Bool)
-  case signedIn(Subject?)
-  case signedOut(Subject?)
-  case unauthorized(APIRejection)
-  case credentialUnreadable(AccessFailure)
-  case credentialReadable
-  /// `name`: that of the file to which it was moved.
-  case credentialSetAside(name: String, why: String)
-  case credentialPendingWrite(AccessFailure)
-  /// Another program's grant is in use now, or its owner has become known.
-  case statusChanged
 }

@@ -60,7 +60,8 @@ package enum SessionCall: Sendable {
   case signOut(revoke: Bool)
   /// The client's own grant, requested at once also where it was signed out or is over.
   case requestGrant
-  /// A grant from a sign-in, already tried against the provider where it had to be. `since`: when it was brought; what
-  /// another sign-in, a sign-out or another program's grant has overtaken is dropped, and a later lock stays.
+  /// Uses the grant of a new sign-in, which the provider has already confirmed where it had to. `since`: the epoch in
+  /// which the sign-in began. Another sign-in, a sign-out or another program's grant supersedes it, and a lock that was
+  /// set later stays.
   case adopt(Credential, isFresh: Bool = false, since: SessionEpoch? = nil)
 }

@@ -22,8 +22,8 @@ package struct SessionLocks: Hashable, Sendable {
 
   /// `isRemembered`: the note has been read; before that the user's unlock is noted whether a lock is known or not.
   mutating func remove(_ lock: Lock, isRemembered: Bool) -> [SessionAction] {
-    let isNews = all.remove(lock) != nil || !isRemembered
-    return isNews && lock == .user ? writeNote() : []
+    let isChange = all.remove(lock) != nil || !isRemembered
+    return isChange && lock == .user ? writeNote() : []
   }
 
   /// The note says that the user had locked. One that is still to be written is newer.

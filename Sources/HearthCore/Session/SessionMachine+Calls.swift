@@ -57,29 +57,29 @@ extension SessionMachine {
       active.grant.bearer(settings.bearer).fingerprint == rejection.fingerprint
     else { return [.answer(id, .done)] }
     let isKnown = refreshes.apiRejection?.fingerprint == rejection.fingerprint
-    let announced: [SessionAction] = isKnown ? [] : [.announce(.unauthorized(rejection))]
+    let events: [SessionAction] = isKnown ? [] : [.publish(.unauthorized(rejection))]
     // Some providers revoke a token as soon as they grant the next one, which is on its way here.
     guard active.phase == .idle else {
       calls.add(id, .apiRejection(rejection.fingerprint), at: now)
-      return announced
+      return events
     }
     let isRenewable = isRenewable(active.grant, at: now)
     let isJustIssued = now - active.grant.issuedAt <= Self.justIssued
     if isJustIssued, active.followsRejection || !isRenewable, !rejection.isAcceptedElsewhere {
       calls.add(id, .apiRejection(rejection.fingerprint), at: now)
-      return announced + end(.rejectedByServer, at: now)
+      return events + end(.rejectedByServer, at: now)
     }
-    // An older token that nothing can renew is what there is: one API's 401 does not end the session of all.
+    // An older token that nothing can renew stays in use: one API's 401 does not end the session for all.
     guard isRenewable else {
       self.active?.isRejected = !rejection.isAcceptedElsewhere
-      return announced + [.answer(id, .done)]
+      return events + [.answer(id, .done)]
     }
     // While a failure is being waited out no refresh is sent for it; the token is given to nobody until one succeeds.
     let isWaitedOut = whyNoRefresh(active, at: now) != nil
     if !(isWaitedOut && rejection.isAcceptedElsewhere) { refreshes.tokenRejected(rejection) }
-    if isWaitedOut { return announced + [.answer(id, .done)] }
+    if isWaitedOut { return events + [.answer(id, .done)] }
     calls.add(id, .apiRejection(rejection.fingerprint), at: now)
-    return announced
+    return events
   }
 
   // MARK: - A call is answered
@@ -206,22 +206,23 @@ extension SessionMachine {
       >= Swift.min(validity ?? Self.usualValidity, lifetime - settings.refresh.margin(forLifetime: lifetime))
   }
 
-  /// Where the token does not last as long as is asked.
+  /// The answer where the token does not last as long as is asked. A caller that named no minimum gets it all the same
+  /// where no better one is to be had.
   private func lesserToken(
     _ call: WaitingCall, _ active: ActiveGrant, _ minValidity: Duration?, at now: Timestamp
   ) -> SessionResponse? {
-    let isWelcome = minValidity == nil && isUsable(active, at: now)
+    let isEnough = minValidity == nil && isUsable(active, at: now)
     let rejection: SessionRejection
     switch call.outcome {
     case .succeeded: return token(of: active)
     case .failed(let message, let retryAfter):
       rejection = .refreshUnavailable(message: message, retryAfter: retryAfter)
     case nil:
-      if isWelcome, active.phase.isInFlight || active.phase.isStoring { return token(of: active) }
+      if isEnough, active.phase.isInFlight || active.phase.isStoring { return token(of: active) }
       guard let why = whyNoRefresh(active, at: now) else { return nil }
       rejection = why
     }
-    return isWelcome ? token(of: active) : .rejected(rejection)
+    return isEnough ? token(of: active) : .rejected(rejection)
   }
 
   private func refreshResponse(_ call: WaitingCall, _ active: ActiveGrant, at now: Timestamp) -> SessionResponse? {
@@ -242,7 +243,7 @@ extension SessionMachine {
     guard active.phase == .idle else { return nil }
     if let accessFailure = active.accessFailure { return .state(.locked(.accessFailure(accessFailure))) }
     if !isRenewable(active.grant, at: now) {
-      // No patience helps here: what there is to do is to sign in.
+      // Waiting does not help here: somebody has to sign in.
       return .state(.reauthRequired(active.grant.refreshToken == nil ? .noRefreshToken : .refreshTokenExpired))
     }
     if !active.isStored, !file.write.isUnderWay {

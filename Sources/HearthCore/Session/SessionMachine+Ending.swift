@@ -68,22 +68,22 @@ extension SessionMachine {
   // MARK: - The end is on record
 
   mutating func endWritten(_ result: Result<Void, EndNotWritten>, at now: Timestamp) -> [SessionAction] {
-    guard isRecorded(result, at: now) else { return announceUnrecordedEnd() }
+    guard isRecorded(result, at: now) else { return publishUnrecordedEnd() }
     if case .ending(let record, _) = credentialState, record.reason != .signedOut { credentialState = .ended(record) }
     return []
   }
 
   mutating func removed(_ result: Result<RemovedCredentials, EndNotWritten>, at now: Timestamp) -> [SessionAction] {
-    guard isRecorded(result.map { _ in }, at: now) else { return announceUnrecordedEnd() }
+    guard isRecorded(result.map { _ in }, at: now) else { return publishUnrecordedEnd() }
     let removed = (try? result.get()) ?? RemovedCredentials()
     var actions: [SessionAction] = []
     if credentialState.isEnding {
       credentialState = .absent(signedOut: true)
-      actions.append(.announce(.signedOut(subject)))
+      actions.append(.publish(.signedOut(subject)))
       subject = settings.configuredSubject
     } else if credentialState.isAdopting {
       // Somebody has signed in meanwhile.
-      actions.append(.announce(.signedOut(subject)))
+      actions.append(.publish(.signedOut(subject)))
     }
     return actions
       + calls.answerSignOuts { newest, revoke in
@@ -119,12 +119,12 @@ extension SessionMachine {
 
   /// A crash would undo an end that is published before it is on record. A caller who signs out is answered that it is
   /// not done yet; the tokens are revoked already.
-  private mutating func announceUnrecordedEnd() -> [SessionAction] {
+  private mutating func publishUnrecordedEnd() -> [SessionAction] {
     guard !file.write.isUnderWay, let accessFailure = file.write.lastFailure else { return [] }
-    let announced: [SessionAction] =
-      file.write.failures == 1 ? [.announce(.credentialPendingWrite(accessFailure))] : []
+    let events: [SessionAction] =
+      file.write.failures == 1 ? [.publish(.credentialPendingWrite(accessFailure))] : []
     let rejection = SessionRejection.refreshUnavailable(message: endFailure ?? accessFailure.detail, retryAfter: nil)
-    return announced
+    return events
       + calls.answerSignOuts { newest, revoke in
         (.rejected(rejection), before: revoke ? newest.map { [.revoke($0)] } ?? [] : [])
       }

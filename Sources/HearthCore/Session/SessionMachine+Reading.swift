@@ -21,16 +21,16 @@ extension SessionMachine {
       file.read.request()
       return []
     }
-    if let active, !brings(reading, anotherThan: active) {
+    if let active, !isOtherGrant(reading, than: active) {
       if case .storing(let next, _) = active.phase {
         file.read.request()
         return write(next)
       }
-      // After a rejection by the provider only a read counts that was asked for since: another one may find the file
-      // unreadable, and follows at once.
+      // Only a read that was asked for after the provider's rejection counts, and it follows at once: an earlier one may
+      // have found the file unreadable.
       if file.read.isRequested, active.phase.isConfirming { return [] }
     }
-    if !file.read.isRequested { calls.finishReads() }
+    if !file.read.isRequested { calls.finish(.read) }
     active?.newerFormat = if case .tooNew(let version) = reading { version } else { nil }
     switch meaning(of: reading) {
     case .unreadable(let accessFailure): return unreadable(accessFailure, at: now)
@@ -56,7 +56,7 @@ extension SessionMachine {
     }
   }
 
-  private func brings(_ reading: CredentialReading, anotherThan active: ActiveGrant) -> Bool {
+  private func isOtherGrant(_ reading: CredentialReading, than active: ActiveGrant) -> Bool {
     switch reading {
     case .found(let credential), .misprotected(let credential):
       let marks = GrantMarks(credential.grant)
@@ -97,7 +97,7 @@ extension SessionMachine {
       self.active?.accessFailure = accessFailure
     case .starting, .adopting, .ending, .ended, .absent: return []
     }
-    return accessFailure == known ? [] : [.announce(.credentialUnreadable(accessFailure))]
+    return accessFailure == known ? [] : [.publish(.credentialUnreadable(accessFailure))]
   }
 
   // MARK: - A grant is found
@@ -110,16 +110,16 @@ extension SessionMachine {
     case .unread, .withheld, .starting, .ended, .absent:
       return use(credential, at: now)
     case .unreadable:
-      return [.announce(.credentialReadable)] + use(credential, at: now)
+      return [.publish(.credentialReadable)] + use(credential, at: now)
     case .adopting, .ending:
       file.read.request()
       return []
     case .active(let active):
       self.active?.accessFailure = nil
-      let readable: [SessionAction] = active.accessFailure == nil ? [] : [.announce(.credentialReadable)]
+      let readable: [SessionAction] = active.accessFailure == nil ? [] : [.publish(.credentialReadable)]
       if marks == GrantMarks(active.grant) {
         file.onDisk = marks
-        // Whose it is, or where from, may have become known since it was written, or the clock been set.
+        // Its owner or origin may have become known since it was written, or the clock may have been set.
         if credential == active.credential { self.active?.isStored = true }
         return readable + confirmRejection(at: now)
       }
@@ -166,7 +166,7 @@ extension SessionMachine {
     }
     // A remembered subject is kept until the provider names another; another program's grant starts without one.
     subject = owner ?? (isOther ? nil : subject)
-    let actions: [SessionAction] = isOther ? [.announce(.statusChanged)] : []
+    let actions: [SessionAction] = isOther ? [.publish(.statusChanged)] : []
     guard locks.isEmpty else {
       credentialState = .withheld
       return actions
@@ -193,7 +193,7 @@ extension SessionMachine {
   private mutating func foundEnd(_ record: EndRecord, at now: Timestamp) -> [SessionAction] {
     switch credentialState {
     case .unread, .withheld, .unreadable:
-      if isOvercome(record.reason) { start() } else { credentialState = CredentialState(record) }
+      if isRecoverable(record.reason) { start() } else { credentialState = CredentialState(record) }
     case .active(let active):
       if case .confirming(let reason) = active.phase { return end(reason, at: now) }
       // Nothing that is written in a file ends a session that is in memory: it is written anew.
@@ -263,16 +263,16 @@ extension SessionMachine {
     case .success(let found): name = found
     }
     file.read.succeeded()
-    let announced = SessionAction.announce(.credentialSetAside(name: name, why: why))
+    let event = SessionAction.publish(.credentialSetAside(name: name, why: why))
     switch credentialState {
-    case .unread, .withheld, .unreadable: return [announced] + endCorrupt(why, setAsideAs: name, at: now)
+    case .unread, .withheld, .unreadable: return [event] + endCorrupt(why, setAsideAs: name, at: now)
     // Only the file said that it was over, and the file is gone now.
     case .ended(let record) where record.reason == .credentialTooNew:
-      return [announced] + endCorrupt(why, setAsideAs: name, at: now)
+      return [event] + endCorrupt(why, setAsideAs: name, at: now)
     case .active:
       // Written at once, before any read: until then memory holds the only copy.
-      return [announced] + confirmRejection(at: now) + writeUnstored(at: now)
-    case .starting, .adopting, .ending, .ended, .absent: return [announced]
+      return [event] + confirmRejection(at: now) + writeUnstored(at: now)
+    case .starting, .adopting, .ending, .ended, .absent: return [event]
     }
   }
 
@@ -308,15 +308,15 @@ extension SessionMachine {
     if let origin { settings.binding?.resolve(to: origin) }
     guard asked == epoch.generation, let active else { return [] }
     var credential = active.credential
-    // Before the owner is known, who may have another issuer's name at the same place.
+    // Before the owner is set, whose issuer may have another name at the same place.
     if credential.origin == nil, let origin, settings.binding?.mismatch(of: credential) == nil {
       credential.origin = origin
     }
-    var isNews = settings.binding?.mismatch(of: credential) != nil
+    var changesStatus = settings.binding?.mismatch(of: credential) != nil
     if let owner {
       let refined = credential.subject?.refined(by: owner) ?? owner
       if refined != credential.subject {
-        isNews = learn(refined, of: credential) || isNews
+        changesStatus = learn(refined, of: credential) || changesStatus
         credential.subject = refined
       }
     }
@@ -325,6 +325,6 @@ extension SessionMachine {
       self.active?.isStored = false
       file.invalidateWrite()
     }
-    return isNews ? [.announce(.statusChanged)] : []
+    return changesStatus ? [.publish(.statusChanged)] : []
   }
 }

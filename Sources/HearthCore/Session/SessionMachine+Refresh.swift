@@ -106,11 +106,11 @@ extension SessionMachine {
     }
   }
 
-  /// The client's own first grant: it is written like one that a person brought.
+  /// The client's own first grant: it is written like that of a sign-in.
   private mutating func firstGrantEnded(_ outcome: RefreshOutcome, at now: Timestamp) -> [SessionAction] {
     switch outcome {
     case .granted(let response):
-      if let error = response.flaw { return failed(.misconfigured(message: error), at: now) }
+      if let error = response.error { return failed(.misconfigured(message: error), at: now) }
       let credential = credential(response, after: nil, receivedAt: receivedAt(now))
       return adopt(credential, unlocks: false, isFresh: true, at: now)
     case .failed(let failure): return failed(failure, at: now)
@@ -140,10 +140,10 @@ extension SessionMachine {
     _ response: TokenResponse, to active: ActiveGrant, at now: Timestamp
   ) -> [SessionAction] {
     var next = credential(response, after: active.grant, receivedAt: receivedAt(now))
-    var error = response.flaw
+    var error = response.error
     if let known = active.credential.subject {
       next.subject = response.subject.map { known.refined(by: $0) } ?? known
-      if let told = response.subject, !told.isSameUser(as: known) { error = Self.otherUser(told, than: known) }
+      if let named = response.subject, !named.isSameUser(as: known) { error = Self.otherUser(named, than: known) }
     }
     if error != nil {
       // Whatever is wrong with it, it may have cost the refresh token before it: the new one is kept.
@@ -153,18 +153,19 @@ extension SessionMachine {
         next.grant.refreshExpiresAt = response.refreshLifetime.map { now + $0 }
       }
     } else if next.grant.keepsIDToken(of: active.grant, as: settings.bearer) {
-      // Asked again at once, it would bring as little: what else it brought is kept.
-      error = "The provider brought no new ID token: use bearer = \"access_token\", or ask it for one."
+      // Asking again at once would help as little; the rest of the response is kept.
+      error =
+        "The provider granted no new ID token: set bearer = \"access_token\", or have it issue one with each refresh."
     }
     self.active?.phase = .storing(next, error: error)
     // The file is being read because it may have changed: another program's newer grant is not written over.
     return file.read.isUnderWay && !isStopping ? [] : write(next)
   }
 
-  private static func otherUser(_ told: Subject, than known: Subject) -> String {
-    let isSameID = told.id == known.id
-    let (new, old) = isSameID ? (" of \(told.issuer)", " of \(known.issuer)") : ("", "")
-    return "The provider answered for another user (\(told.id)\(new)) than \(known.id)\(old); nothing of that is used."
+  private static func otherUser(_ named: Subject, than known: Subject) -> String {
+    let isSameID = named.id == known.id
+    let (new, old) = isSameID ? (" of \(named.issuer)", " of \(known.issuer)") : ("", "")
+    return "The provider answered for another user (\(named.id)\(new)) than \(known.id)\(old); nothing of that is used."
   }
 
   /// The new grant is on disk, or kept in memory because it could not be written: now it may be seen. `error`: why its
@@ -180,12 +181,12 @@ extension SessionMachine {
         credential: credential, isStored: isStored, accessFailure: old.accessFailure,
         refreshAt: settings.refresh.refreshTime(of: credential.grant, share: random.share()),
         followsRejection: followsRejection, isTimedHere: isRenewed || old.isTimedHere,
-        isExpiryAnnounced: !isRenewed && old.isExpiryAnnounced))
+        isExpiryPublished: !isRenewed && old.isExpiryPublished))
     if let origin = credential.origin { settings.binding?.resolve(to: origin) }
     let isNewlyKnown = credential.subject.map { learn($0, of: old.credential) } ?? false
     var actions =
       error.map { failed(.misconfigured(message: $0), at: now) } ?? renewed(credential.grant, after: previous, at: now)
-    if isNewlyKnown { actions.append(.announce(.statusChanged)) }
+    if isNewlyKnown { actions.append(.publish(.statusChanged)) }
     if credential.subject == nil, settings.configuredSubject == nil {
       actions.append(.identify(credential, generation: epoch.generation))
     }
@@ -194,36 +195,36 @@ extension SessionMachine {
 
   /// The provider has named the user of this sign-in; true where that is another name than the one that was known. The
   /// configured subject stood in for a user that was not named before.
-  mutating func learn(_ told: Subject, of credential: Credential) -> Bool {
+  mutating func learn(_ named: Subject, of credential: Credential) -> Bool {
     if credential.subject == nil, subject == settings.configuredSubject { standIn = subject }
-    defer { subject = told }
-    return told != subject
+    defer { subject = named }
+    return named != subject
   }
 
   private mutating func renewed(_ grant: Grant, after previous: Fingerprint, at now: Timestamp) -> [SessionAction] {
     refreshes.succeeded(at: now)
     calls.finishRefreshes(.succeeded)
     let bearer = grant.bearer(settings.bearer).fingerprint
-    return [.announce(.refreshed(bearer, previous: previous, expiresAt: grant.expiresAt))]
+    return [.publish(.refreshed(bearer, previous: previous, expiresAt: grant.expiresAt))]
   }
 
   // MARK: - No grant
 
   private mutating func failed(_ failure: RefreshFailure, at now: Timestamp) -> [SessionAction] {
-    wait(refreshes.failed(failure, settings.refresh, at: now, &random))
+    refreshFailed(retryAfter: refreshes.failed(failure, settings.refresh, at: now, &random))
   }
 
   private mutating func notSent(_ accessFailure: AccessFailure, at now: Timestamp) -> [SessionAction] {
     file.read.request()
-    return wait(refreshes.notSent(accessFailure, settings.refresh, at: now, &random))
+    return refreshFailed(retryAfter: refreshes.notSent(accessFailure, settings.refresh, at: now, &random))
   }
 
-  private mutating func wait(_ wait: Duration) -> [SessionAction] {
+  private mutating func refreshFailed(retryAfter wait: Duration) -> [SessionAction] {
     if active == nil { credentialState = .starting(isInFlight: false) }
     active?.phase = .idle
     let message = refreshes.history.lastError ?? ""
     calls.finishRefreshes(.failed(message: message, retryAfter: wait))
-    return [.announce(.refreshFailed(message: message, failures: refreshes.history.failures))]
+    return [.publish(.refreshFailed(message: message, failures: refreshes.history.failures))]
   }
 }
 

@@ -4,14 +4,14 @@ extension SessionMachine {
     isStarted = true
     file.read.end()
     file.read.request()
-    // A sign-out before this leaves the lock.
+    // Also after a sign-out, which leaves the lock.
     if remembered.lockedByUser { locks.restore() }
     switch credentialState {
     case .unread, .unreadable: break
     case .withheld, .active, .starting, .adopting, .ending, .ended, .absent: return
     }
     subject = remembered.subject ?? settings.configuredSubject
-    if let end = remembered.end, !isOvercome(end.reason) {
+    if let end = remembered.end, !isRecoverable(end.reason) {
       if end.reason == .signedOut { subject = settings.configuredSubject }
       credentialState = CredentialState(end)
       published.restore(end)
@@ -19,8 +19,8 @@ extension SessionMachine {
     if let unwritten = remembered.unwritten { inherit(unwritten) }
   }
 
-  /// Whether a client that needs nobody to sign in gets over this end by requesting its own grant again.
-  func isOvercome(_ end: EndReason) -> Bool {
+  /// Whether a client that needs nobody to sign in asks for its own grant again after this end.
+  func isRecoverable(_ end: EndReason) -> Bool {
     switch end {
     case .signedOut, .rejectedByServer, .credentialTooNew: false
     case .refreshTokenRejected, .refreshTokenExpired, .noRefreshToken, .accountDisabled, .credentialMissing,
@@ -29,9 +29,8 @@ extension SessionMachine {
     }
   }
 
-  /// Keeps in memory what the session before could not write, under a lock, too: it is nowhere else, and wiped once it
-  /// is on disk. It is newer than any end that is on record: a session that has ended, or was signed out, hands nothing
-  /// over.
+  /// Keeps in memory what the session before could not write, under a lock too: it is nowhere else, and is wiped once it
+  /// is on disk. It is newer than any end on record, since a session that has ended or was signed out hands nothing over.
   private mutating func inherit(_ unwritten: UnwrittenGrant) {
     file.onDisk = unwritten.onDisk
     subject = unwritten.credential.subject ?? subject

@@ -47,9 +47,9 @@ extension SessionMachine {
     active.isStored || file.isQuiet && active.accessFailure == nil && file.hasSameTokens(as: active.grant)
   }
 
-  /// When a token that no refresh is replacing is announced to expire soon.
+  /// When it is published that the token expires soon, where no refresh is replacing it.
   private func expiryNotice(_ active: ActiveGrant, at now: Timestamp) -> (at: Timestamp, isFinal: Bool)? {
-    guard !active.isExpiryAnnounced, let expiresAt = active.grant.expiresAt, let lifetime = active.grant.lifetime,
+    guard !active.isExpiryPublished, let expiresAt = active.grant.expiresAt, let lifetime = active.grant.lifetime,
       now < expiresAt
     else { return nil }
     let margin = settings.refresh.margin(forLifetime: lifetime)
@@ -59,15 +59,15 @@ extension SessionMachine {
     return isHindered ? (expiresAt - margin / 2, false) : nil
   }
 
-  mutating func announceExpiry(at now: Timestamp) -> [SessionAction] {
+  mutating func publishExpiry(at now: Timestamp) -> [SessionAction] {
     guard let active, let expiresAt = active.grant.expiresAt, let notice = expiryNotice(active, at: now),
       notice.at <= now
     else { return [] }
-    self.active?.isExpiryAnnounced = true
-    return [.announce(.expiring(at: expiresAt, final: notice.isFinal))]
+    self.active?.isExpiryPublished = true
+    return [.publish(.expiring(at: expiresAt, final: notice.isFinal))]
   }
 
-  mutating func announceState(at now: Timestamp) -> [SessionAction] {
+  mutating func publishState(at now: Timestamp) -> [SessionAction] {
     let state = state(at: now)
     let advisesSignIn = state == .authenticated && signInAdvisedAt.map { $0 <= now } ?? false
     return published.publish(state, advisesSignIn: advisesSignIn, at: now)

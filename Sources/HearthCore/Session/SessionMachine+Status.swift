@@ -7,7 +7,7 @@ extension SessionMachine {
     let trouble = state == .authenticated ? refreshes.history.trouble : nil
     let isUnsealed = visible?.isStored == false && file.write.lastFailure?.kind == .passphraseRequired
     let advice: SessionState.Action? =
-      if mismatch != nil || trouble?.isMisconfigured == true {
+      if mismatch != nil || trouble?.kind == .misconfigured {
         .fixConfiguration
       } else if isUnsealed || trouble?.kind == .passphraseNeeded {
         .unlock
@@ -23,7 +23,7 @@ extension SessionMachine {
       case .unread, .withheld, .starting, .adopting, .absent, .ending, .ended: nil
       }
     return SessionStatus(
-      account: account, subject: subject, formerSubject: formerSubject, state: state,
+      account: account, subject: subject, formerSubject: formerSubject, issuer: settings.issuer, state: state,
       message: state.message(for: account, detail: detail(trouble, mismatch, isUnsealed: isUnsealed, advice)),
       action: advice, since: published.since, isForeign: mismatch != nil, token: visible.map { tokenLife($0) },
       isRefreshing: isRefreshing, history: refreshes.history,

@@ -52,7 +52,7 @@ extension SessionMachine {
     }
     if outcome != .failed, let active { file.onDisk = GrantMarks(active.grant) }
     if case .failure(let accessFailure) = result, file.write.failures == 1 {
-      actions.append(.announce(.credentialPendingWrite(accessFailure)))
+      actions.append(.publish(.credentialPendingWrite(accessFailure)))
     }
     return actions
   }
@@ -70,9 +70,9 @@ extension SessionMachine {
     subject = credential.subject ?? settings.configuredSubject
     var actions: [SessionAction] = []
     if adoption.unlocks { actions += locks.remove(.user, isRemembered: isStarted) }
-    actions.append(.announce(.signedIn(subject)))
+    actions.append(.publish(.signedIn(subject)))
     if subject == nil { actions.append(.identify(credential, generation: epoch.generation)) }
-    calls.finishAdoptions()
+    calls.finish(.adoption)
     return actions
   }
 }

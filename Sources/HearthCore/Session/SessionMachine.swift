@@ -13,10 +13,10 @@ package struct SessionMachine: Sendable {
   var published: PublishedState
   /// Whose the session is; stays known while locked.
   package internal(set) var subject: Subject?
-  /// The configured subject, where the provider named the user only later in this sign-in: what was made under it is that
-  /// user's. Another sign-in may be another user's.
+  /// The configured subject, where the provider has named the user only later in this sign-in: what was written under it
+  /// belongs to that user. Another sign-in may be another user's.
   var standIn: Subject?
-  /// What a request of an earlier generation brings back is dropped.
+  /// The result of a request of an earlier generation is dropped.
   package internal(set) var epoch = SessionEpoch()
   /// What is remembered of the account has been read. Until then nobody knows whether the user has locked, and no
   /// credential is read.
@@ -41,8 +41,8 @@ package struct SessionMachine: Sendable {
     actions += locks.rewriteNoteIfDue(at: now)
     actions += answerCalls(at: now)
     actions += refreshWhereDue(at: now)
-    actions += announceExpiry(at: now)
-    actions += announceState(at: now)
+    actions += publishExpiry(at: now)
+    actions += publishState(at: now)
     return actions
   }
 
@@ -109,7 +109,7 @@ package struct SessionMachine: Sendable {
     locks.rewriteNoteNow()
     guard let active else { return [] }
     if !active.isStored, active.accessFailure != nil { file.read.request() }
-    // No reading is waited for any more.
+    // A read under way is not waited for any more.
     if case .storing(let next, _) = active.phase, !file.write.isUnderWay { return write(next) }
     return []
   }
@@ -129,7 +129,7 @@ package struct SessionMachine: Sendable {
     }
   }
 
-  /// The sign-in is replaced or signed out: what its requests bring back is dropped.
+  /// The sign-in is replaced or signed out: the results of its requests are dropped.
   mutating func leaveSignIn() {
     epoch.generation += 1
     standIn = nil

@@ -6,6 +6,8 @@ package struct SessionSettings: Hashable, Sendable {
   /// The provider gives a new token without a refresh token (RFC 6749, section 4.4).
   package var renewsWithoutRefreshToken: Bool
   package var bearer: BearerKind
+  /// The configured issuer, which clients see while the subject is not known.
+  package var issuer: String?
   /// Whose the session is where the provider does not say.
   package var configuredSubject: Subject?
   /// Where grants belong; nil: to wherever they are sent.

@@ -1,12 +1,12 @@
 /// The contract's terms for each state: its name and reason, what a user interface shows, what a person should do.
 extension SessionState {
   /// What a person should do. The raw value is the `action` of the status.
-  package enum Action: String, Sendable {
+  package enum Action: String, Sendable, CaseIterable {
     case wait, unlock, signIn, fixConfiguration
   }
 
   /// Which screen a user interface shows. The raw value is the `route` of the status.
-  package enum Route: String, Sendable {
+  package enum Route: String, Sendable, CaseIterable {
     case loading, locked, onboarding, signIn, main
   }
 
@@ -35,9 +35,7 @@ extension SessionState {
   package var reason: String? {
     switch self {
     case .hydrating, .authenticated: nil
-    case .locked(.explicit(.user)): "lockedByUser"
-    case .locked(.explicit(.screen)): "screenLocked"
-    case .locked(.explicit(.suspend)): "suspended"
+    case .locked(.explicit(let lock)): lock.rawValue
     case .locked(.accessFailure(let accessFailure)): accessFailure.kind.rawValue
     case .unauthenticated(let signedOut): signedOut ? EndReason.signedOut.rawValue : "neverSignedIn"
     case .reauthRequired(let reason): reason.rawValue
@@ -57,8 +55,7 @@ extension SessionState {
   package var action: Action? {
     switch self {
     case .hydrating: .wait
-    case .locked(.explicit(.user)): .unlock
-    case .locked(.explicit(.screen)), .locked(.explicit(.suspend)): .wait
+    case .locked(.explicit(let lock)): lock.action
     case .locked(.accessFailure(let accessFailure)): accessFailure.kind == .passphraseRequired ? .unlock : .wait
     case .unauthenticated, .reauthRequired: .signIn
     case .authenticated: nil
@@ -69,9 +66,7 @@ extension SessionState {
   package func message(for account: AccountName, detail: String? = nil) -> String {
     switch self {
     case .hydrating: "The credential is being read."
-    case .locked(.explicit(.user)): "Locked. Run \"hearthctl unlock \(account)\"."
-    case .locked(.explicit(.screen)): "Locked with the screen."
-    case .locked(.explicit(.suspend)): "Locked until the machine is awake."
+    case .locked(.explicit(let lock)): lock.message(for: account)
     case .locked(.accessFailure(let accessFailure)):
       switch accessFailure.kind {
       case .passphraseRequired: "Locked by its passphrase. Run \"hearthctl unlock \(account)\"."

@@ -12,11 +12,6 @@ package enum SessionState: Hashable, Sendable {
   case authenticated
 }
 
-/// Who set a lock. Locks are a set: each is removed by the one who set it.
-package enum Lock: Hashable, Sendable, CaseIterable {
-  case user, screen, suspend
-}
-
 package enum LockReason: Hashable, Sendable {
   case explicit(Lock)
   case accessFailure(AccessFailure)

@@ -2,7 +2,7 @@
 package struct SessionStatus: Hashable, Sendable {
   package var account: AccountName
   package var subject: Subject?
-  /// The same user, by the issuer that was or would have been assumed; nil where the provider has told none, or it is the
+  /// The same user, by the issuer that was or would have been assumed; nil where the provider has named none, or it is the
   /// same. It is not on the wire.
   package var formerSubject: Subject?
   /// The configured issuer, which stands in while the subject is not known.
@@ -24,7 +24,7 @@ package struct SessionStatus: Hashable, Sendable {
 
   /// The life of the token that is held.
   package struct TokenLife: Hashable, Sendable {
-    package enum Health: String, Sendable {
+    package enum Health: String, Sendable, CaseIterable {
       case fresh, expiring, expired
     }
 
@@ -37,10 +37,10 @@ package struct SessionStatus: Hashable, Sendable {
     package var isRenewable: Bool
     /// From here on the token counts as expiring.
     package var expiringFrom: Timestamp?
-    /// In a client: what the daemon's answer said of the moment it was given. Nil in the daemon.
-    package var told: Told?
+    /// In a client: what the daemon reported, as of its response. Nil in the daemon.
+    package var reported: Reported?
 
-    package struct Told: Hashable, Sendable {
+    package struct Reported: Hashable, Sendable {
       package var health: Health
       package var remaining: Duration?
 
@@ -50,17 +50,17 @@ package struct SessionStatus: Hashable, Sendable {
       }
     }
 
-    /// In a client: as the daemon told it.
+    /// In a client: as the daemon reported it.
     package func health(at now: Timestamp) -> Health {
-      if let told { return told.health }
+      if let reported { return reported.health }
       if let expiresAt, expiresAt <= now { return .expired }
       return expiringFrom.map { $0 <= now } ?? false ? .expiring : .fresh
     }
 
     /// How long the token lasts from `now` on, never negative; nil where it names no expiry. In a client: as the daemon
-    /// told it.
+    /// reported it.
     package func remaining(at now: Timestamp) -> Duration? {
-      if let told { return told.remaining }
+      if let reported { return reported.remaining }
       return expiresAt.map { Swift.max($0 - now, .zero) }
     }
   }
@@ -75,8 +75,8 @@ extension SessionStatus {
 }
 
 extension SessionStatus.TokenLife {
-  /// The life of a token as the daemon told it.
-  package init(_ fingerprint: Fingerprint, told: Told) {
-    self.init(fingerprint: fingerprint, isRenewable: false, told: told)
+  /// The life of a token as the daemon reported it.
+  package init(_ fingerprint: Fingerprint, reported: Reported) {
+    self.init(fingerprint: fingerprint, isRenewable: false, reported: reported)
   }
 }

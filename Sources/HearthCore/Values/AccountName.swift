@@ -4,16 +4,8 @@ package struct AccountName: Hashable, Comparable, Sendable, CustomStringConverti
 
   /// Nil where `text` is no such name.
   package init?(_ text: String) {
-    func isLetterOrDigit(_ byte: UInt8) -> Bool {
-      switch byte {
-      case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"):
-        true
-      default: false
-      }
-    }
-    guard let first = text.utf8.first, isLetterOrDigit(first), text.utf8.count <= 64,
-      text.utf8.allSatisfy({ isLetterOrDigit($0) || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-") })
+    guard let first = text.utf8.first, first.isASCIILetter || first.isASCIIDigit, text.utf8.count <= 64,
+      text.utf8.allSatisfy({ $0.isASCIILetter || $0.isASCIIDigit || "_-".utf8.contains($0) })
     else { return nil }
     description = text
   }

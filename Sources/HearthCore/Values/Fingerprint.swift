@@ -4,9 +4,7 @@ package struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
 
   /// Nil unless `text` is 8 hex digits in lower case.
   package init?(_ text: String) {
-    guard text.utf8.count == 8,
-      text.utf8.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) })
-    else { return nil }
+    guard text.utf8.count == 8, text.utf8.allSatisfy(\.isLowercaseHexDigit) else { return nil }
     description = text
   }
 }

@@ -36,7 +36,6 @@ package struct Grant: Hashable, Sendable {
       accessToken: response.accessToken,
       refreshToken: refreshToken,
       idToken: response.idToken ?? old?.idToken,
-      tokenType: response.tokenType,
       scope: response.scope ?? old?.scope,
       issuedAt: now,
       expiresAt: lifetime.map { now + $0 },

@@ -10,11 +10,11 @@ package struct HTTPURL: Hashable, Sendable, CustomStringConvertible {
   package let target: String
 
   /// Why a text is no URL that Hearth will send anything to. Each says so in one sentence.
-  package enum Flaw: Error, Hashable, Sendable {
+  package enum ParseError: Error, Hashable, Sendable {
     case notAbsolute, notHTTP, userInformation, fragment, badHost, badPort, badCharacter, plainHTTP
   }
 
-  package init(_ text: String) throws(Flaw) {
+  package init(_ text: String) throws(ParseError) {
     guard let schemeEnd = text.firstRange(of: "://") else { throw .notAbsolute }
     let scheme = text[..<schemeEnd.lowerBound].lowercased()
     guard scheme == "https" || scheme == "http" else { throw .notHTTP }
@@ -35,12 +35,7 @@ package struct HTTPURL: Hashable, Sendable, CustomStringConvertible {
   }
 
   private static func isAllowed(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"):
-      true
-    default: "-._~:/?#[]@!$&'()*+,;=%".utf8.contains(byte)
-    }
+    byte.isASCIILetter || byte.isASCIIDigit || "-._~:/?#[]@!$&'()*+,;=%".utf8.contains(byte)
   }
 
   private static func percentEncodingHolds(_ text: Substring) -> Bool {
@@ -50,7 +45,7 @@ package struct HTTPURL: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-extension HTTPURL.Flaw: CustomStringConvertible {
+extension HTTPURL.ParseError: CustomStringConvertible {
   package var description: String {
     switch self {
     case .notAbsolute: "it is not an absolute URL"

@@ -1,6 +1,6 @@
 /// The name of an issuer as it is configured, compared as the text it is (OpenID Connect Discovery 1.0, section 4.3).
 ///
-/// One name stands for many issuers: Microsoft Entra's `…/common/v2.0`, `…/organizations/v2.0` and `…/consumers/v2.0`,
+/// Some names stand for many issuers: Microsoft Entra's `…/common/v2.0`, `…/organizations/v2.0` and `…/consumers/v2.0`,
 /// whose document calls itself `…/{tenantid}/v2.0` and whose ID tokens name the tenant of the user in that place
 /// (Microsoft identity platform, "OpenID Connect on the Microsoft identity platform").
 package struct IssuerName: Hashable, Sendable {

@@ -5,7 +5,7 @@ package struct Origin: Hashable, Sendable, CustomStringConvertible {
   package let host: String
   package let port: Int
 
-  init(scheme: String, authority: Substring) throws(HTTPURL.Flaw) {
+  init(scheme: String, authority: Substring) throws(HTTPURL.ParseError) {
     let (host, port) = Self.split(authority)
     guard Self.isHost(host) else { throw .badHost }
     self.scheme = scheme
@@ -14,7 +14,8 @@ package struct Origin: Hashable, Sendable, CustomStringConvertible {
       self.port = scheme == "https" ? 443 : 80
       return
     }
-    guard port.utf8.count <= 5, port.allSatisfy(\.isASCIIDigit), let number = Int(port), (1...65_535).contains(number)
+    guard port.utf8.count <= 5, port.utf8.allSatisfy(\.isASCIIDigit), let number = Int(port),
+      (1...65_535).contains(number)
     else { throw .badPort }
     self.port = number
   }
@@ -31,7 +32,7 @@ package struct Origin: Hashable, Sendable, CustomStringConvertible {
     let parts = host.split(separator: ".", omittingEmptySubsequences: false)
     return parts.count == 4 && parts[0] == "127"
       && parts.allSatisfy { part in
-        part.utf8.count <= 3 && part.allSatisfy(\.isASCIIDigit) && (Int(part).map { $0 <= 255 } ?? false)
+        part.utf8.count <= 3 && part.utf8.allSatisfy(\.isASCIIDigit) && (Int(part).map { $0 <= 255 } ?? false)
       }
   }
 
@@ -59,8 +60,4 @@ package struct Origin: Hashable, Sendable, CustomStringConvertible {
           && label.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
       }
   }
-}
-
-extension Character {
-  fileprivate var isASCIIDigit: Bool { ("0"..."9").contains(self) }
 }

@@ -1,14 +1,14 @@
 /// Removes secrets from what a server said, before anything of it is logged, stored or published.
 ///
 /// A secret is found as it stands, percent-encoded, JSON-escaped and as HTML character references (each of these also
-/// in parts), in base64 at any alignment, in hexadecimal digits, in upper and lower case alike, and where only its beginning is quoted (16
-/// bytes or more, or what stands at the end of a text that was cut off).
+/// in parts), in base64 at any alignment, in hexadecimal digits, in upper and lower case alike, and where only its
+/// beginning is quoted (16 bytes or more, or what stands at the end of a text that was cut off).
 package struct Redactor: Sendable {
   package static let replacement = "[redacted]"
 
   private struct Needle {
     let bytes: [UInt8]
-    /// Too short to be looked for inside of words: that would only tell where it stands.
+    /// Too short to be searched for inside words, where the replacement itself would show where it stands.
     let standsAlone: Bool
   }
 
@@ -167,7 +167,7 @@ package struct Redactor: Sendable {
   }
 
   private static func isWord(_ byte: UInt8) -> Bool {
-    Unicode.Scalar(byte).properties.isAlphabetic || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    Unicode.Scalar(byte).properties.isAlphabetic || byte.isASCIIDigit
   }
 
   private static func isUnprintable(_ scalar: Unicode.Scalar) -> Bool {
@@ -184,14 +184,14 @@ package struct Redactor: Sendable {
 
   // MARK: - Base64
 
-  /// The characters that a secret makes for sure in base64 and base64url, wherever in a longer text it stands.
+  /// The characters that a secret certainly becomes in base64 and base64url, wherever in a longer text it stands.
   private static func base64Forms(of secret: [UInt8]) -> Set<[UInt8]> {
     let standard = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     let forURLs = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
     var forms: Set<[UInt8]> = []
     for offset in 0..<3 {
       let sextets = sextets(of: [UInt8](repeating: 0, count: offset) + secret)
-      // Of the first ones some bits belong to what stands before.
+      // Some bits of the first ones belong to the text before the secret.
       let own = sextets.dropFirst([0, 2, 3][offset])
       guard own.count >= 6 else { continue }
       forms.insert(own.map { standard[Int($0)] })

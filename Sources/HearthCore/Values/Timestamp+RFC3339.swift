@@ -116,7 +116,7 @@ private struct DigitReader {
   }
 
   private mutating func nextDigit() -> Int64? {
-    guard let byte = rest.first, byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
+    guard let byte = rest.first, byte.isASCIIDigit else { return nil }
     rest.removeFirst()
     return Int64(byte - UInt8(ascii: "0"))
   }

@@ -7,18 +7,18 @@ package struct TokenBinding: Hashable, Sendable {
   /// The issuer that is to be discovered.
   private let issuer: IssuerName?
   /// A grant that names no origin is recognised by its issuer.
-  private let isToldByIssuer: Bool
+  private let isRecognizedByIssuer: Bool
 
-  /// A token endpoint that is named. `isToldByIssuer`: false where a provider's issuers have names of another kind.
-  package init(named origin: Origin, isToldByIssuer: Bool = true) {
-    (self.origin, self.isToldByIssuer) = (origin, isToldByIssuer)
+  /// A token endpoint that is named. `isRecognizedByIssuer`: false where a provider's issuers have names of another kind.
+  package init(named origin: Origin, isRecognizedByIssuer: Bool = true) {
+    (self.origin, self.isRecognizedByIssuer) = (origin, isRecognizedByIssuer)
     (issuer, isOriginOpen) = (nil, false)
   }
 
   /// A token endpoint that an issuer's discovery document names.
   package init(discoveredBy issuer: String, at origin: Origin) {
     (self.origin, self.issuer) = (origin, IssuerName(issuer))
-    (isToldByIssuer, isOriginOpen) = (true, true)
+    (isRecognizedByIssuer, isOriginOpen) = (true, true)
   }
 
   /// Discovery has named the token endpoint.
@@ -33,7 +33,9 @@ package struct TokenBinding: Hashable, Sendable {
       guard own != origin, !isOriginOpen || isForeign(credential.subject) else { return nil }
       return sentence(from: own.description, to: origin.description)
     }
-    guard isToldByIssuer, isForeign(credential.subject), let named = credential.subject?.issuer else { return nil }
+    guard isRecognizedByIssuer, isForeign(credential.subject), let named = credential.subject?.issuer else {
+      return nil
+    }
     let own = (try? HTTPURL(named))?.description ?? "another issuer"
     return sentence(from: own, to: issuer?.text ?? origin.description)
   }

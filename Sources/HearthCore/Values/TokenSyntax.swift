@@ -1,4 +1,4 @@
-/// Of what characters tokens are. A control character in one would end the header that carries it.
+/// The characters that tokens may have. A control character in one would end the header that carries it.
 package enum TokenSyntax {
   /// For what stands in an `Authorization` header: visible ASCII (RFC 6749, appendix A.12, without the space, which
   /// parts a header's fields). The b64token of RFC 6750, section 2.1, is narrower than what providers issue.

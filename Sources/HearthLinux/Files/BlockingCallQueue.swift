@@ -28,10 +28,6 @@ struct BlockingCallQueue: Sendable {
   let limit: Duration
   private let queue = DispatchQueue(label: "hearth.files")
 
-  init(limit: Duration) {
-    self.limit = limit
-  }
-
   @discardableResult
   func run<Value: Sendable>(
     _ call: @escaping @Sendable () throws(FileError) -> Value

@@ -54,20 +54,12 @@ private struct InotifyLoop {
   let paths: [String]
   let hint: () -> Void
   /// The names that matter in each watched folder; true: the name is a folder above a watched file.
-  private var watched: [Int32: [String: Bool]] = [:]
+  var watched: [Int32: [String: Bool]] = [:]
 
   /// Events of a name in a watched folder.
   private static let ofName = UInt32(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB)
   private static let itself = UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_Q_OVERFLOW)
   private static let inAFile = UInt32(IN_MODIFY | IN_CLOSE_WRITE)
-
-  init(inotify: Int32, mounts: Int32, stop: Int32, paths: [String], hint: @escaping () -> Void) {
-    self.inotify = inotify
-    self.mounts = mounts
-    self.stop = stop
-    self.paths = paths
-    self.hint = hint
-  }
 
   mutating func run() {
     arm()

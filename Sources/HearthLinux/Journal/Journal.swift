@@ -16,7 +16,7 @@ package enum Journal {
     return stream == "\(status.st_dev):\(status.st_ino)"
   }
 
-  /// Sends one record. Nothing tells whether it arrived (sd_journal_sendv(3)).
+  /// Sends one record. Whether it arrives remains unknown (sd_journal_sendv(3)).
   package static func send(_ fields: [(name: String, value: String)]) {
     var bytes: [UInt8] = []
     let ends = fields.map { field in

@@ -1,6 +1,7 @@
+import HearthCore
 import Logging
 
-/// One log call, its metadata sorted out: what the journal has fields for, and what only readers want to see.
+/// One log call, its metadata divided: fields for the journal, and the rest as a part of the message.
 struct LogRecord {
   var level: Logger.Level
   var message: String
@@ -24,11 +25,7 @@ struct LogRecord {
 
   /// Capital letters, digits and underscores, as the journal takes them from programs (sd_journal_print(3)).
   private static func isFieldName(_ name: String) -> Bool {
-    guard let first = name.utf8.first, (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(first) else { return false }
-    return name.utf8.count <= 64
-      && name.utf8.allSatisfy { byte in
-        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) || byte == UInt8(ascii: "_")
-          || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-      }
+    guard name.utf8.first?.isASCIILetter == true, name.utf8.count <= 64, name == name.uppercased() else { return false }
+    return name.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || $0 == UInt8(ascii: "_") }
   }
 }

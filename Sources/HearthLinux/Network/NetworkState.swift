@@ -1,5 +1,5 @@
-/// The links, addresses and routes of this machine as far as they are known, so that a change can be told from a
-/// repetition.
+/// The links, addresses and routes of this machine as far as they are known, so that a change can be distinguished
+/// from a repetition.
 ///
 /// Three changes are worth a hint: a new default route, a new address that reaches further than its link, and a link that
 /// works again and has one of the two. The links of containers are worth none, nor is anything that goes away or is

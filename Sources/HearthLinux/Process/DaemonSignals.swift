@@ -11,7 +11,7 @@ package enum DaemonSignal: Hashable, Sendable {
 
 /// The signals of this process as a stream, in place of their default effect.
 package enum DaemonSignals {
-  /// Returns as soon as the signals are caught, which they are as long as the stream is read. One stream for each process.
+  /// Returns as soon as the signals are caught. They are caught as long as the stream is read. One stream for each process.
   package static func stream() async -> AsyncStream<DaemonSignal> {
     let (stream, continuation) = AsyncStream<DaemonSignal>.makeStream()
     let meanings: [(Int32, DaemonSignal)] = [(SIGTERM, .stop), (SIGINT, .stop), (SIGHUP, .reload)]

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// What the daemon denies itself before it reads anything.
+/// The limits that the daemon sets itself before it reads anything.
 package enum Hardening {
   /// Forbids core dumps, tracing and new privileges, makes files for the user only, and ignores SIGPIPE, so that a closed
   /// connection is an error and no signal. Must be the first call of the process: later threads and files inherit it.

@@ -10,7 +10,7 @@ package final class InstanceLock: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Acquires the lock, or throws who has it. The folder must exist; nothing else in it is touched.
+  /// Acquires the lock, or throws an error that names the process that has it. The folder must exist; nothing else in it is touched.
   package static func acquire(inStateFolder folder: String) throws(InstanceLockFailure) -> InstanceLock {
     let path = "\(folder)/lock"
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)

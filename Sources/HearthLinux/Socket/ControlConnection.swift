@@ -233,7 +233,7 @@ extension ControlConnection {
     }
   }
 
-  /// The client exceeded a limit: it is told so, earlier calls are answered, and the connection is closed.
+  /// The client exceeded a limit: it gets an error, earlier calls are answered, and the connection is closed.
   private func rejectInput(_ message: String) {
     framer = LineFramer(limit: limits.line)
     hasUnreadLines = false

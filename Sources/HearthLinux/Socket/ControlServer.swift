@@ -13,7 +13,7 @@ package final class ControlServer: Sendable {
     var isShuttingDown = false
     var listener: (any Channel)?
     var connections: [ConnectionID: ControlConnection] = [:]
-    /// How many of these have their client still; the calls of a client that has left may take a while longer.
+    /// How many of these still have a client: calls go on for a while after their client has left.
     var openConnections = 0
     var lastNumber: UInt64 = 0
     /// Bounds the log lines that other users can cause.

@@ -19,16 +19,15 @@ package struct ListeningSocket: Sendable {
     case notASocket(path: String)
     /// Another process listens there.
     case taken(path: String)
-    case system(path: String, call: String, code: Int32)
+    case system(path: String, SystemCallFailure)
 
     package var description: String {
       switch self {
-      case .unfit(let flaw): flaw.description
+      case .unfit(let failure): failure.description
       case .notASocket(let path):
         "\(path) is no socket, so that nothing can listen there; it was left alone. Remove it or choose another path."
       case .taken(let path): "The socket \(path) is taken by a running daemon."
-      case .system(let path, let call, let code):
-        "The socket \(path) cannot be made: \(call): \(String(cString: strerror(code)))."
+      case .system(let path, let failure): "The socket \(path) cannot be made: \(failure)."
       }
     }
   }
@@ -51,10 +50,10 @@ package struct ListeningSocket: Sendable {
     // The lock is held while the old socket is checked and the new one begins to listen: of two daemons that start at
     // once, neither must take the other's new socket for a stale one.
     let lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard lock >= 0 else { throw .system(path: path, call: "open", code: errno) }
+    guard lock >= 0 else { throw .system(path: path, SystemCallFailure("open")) }
     defer { close(lock) }
     while flock(lock, LOCK_EX) != 0 {
-      guard errno == EINTR else { throw .system(path: path, call: "flock", code: errno) }
+      guard errno == EINTR else { throw .system(path: path, SystemCallFailure("flock")) }
     }
     try Self.removeStale(path)
     descriptor = try Self.listen(at: path)
@@ -75,9 +74,9 @@ package struct ListeningSocket: Sendable {
 
   private static func makeFolder(_ folder: String, for path: String) throws(Failure) {
     if mkdir(folder, 0o700) == 0 || errno == EEXIST { return }
-    guard errno == ENOENT, folder.contains("/") else { throw .system(path: path, call: "mkdir", code: errno) }
+    guard errno == ENOENT, folder.contains("/") else { throw .system(path: path, SystemCallFailure("mkdir")) }
     try makeFolder(self.folder(of: folder), for: path)
-    guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw .system(path: path, call: "mkdir", code: errno) }
+    guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw .system(path: path, SystemCallFailure("mkdir")) }
   }
 
   private static func inode(of path: String) -> Inode? {
@@ -90,7 +89,7 @@ package struct ListeningSocket: Sendable {
     var status = stat()
     guard lstat(path, &status) == 0 else {
       if errno == ENOENT { return }
-      throw .system(path: path, call: "lstat", code: errno)
+      throw .system(path: path, SystemCallFailure("lstat"))
     }
     guard status.st_mode & S_IFMT == S_IFSOCK else { throw .notASocket(path: path) }
     let probe = try makeSocket(path, SOCK_NONBLOCK)
@@ -98,11 +97,11 @@ package struct ListeningSocket: Sendable {
     let code = SocketPath.withAddress(of: path) { connect(probe, $0, $1) } == 0 ? 0 : errno
     switch code {
     case ECONNREFUSED:
-      guard unlink(path) == 0 || errno == ENOENT else { throw .system(path: path, call: "unlink", code: errno) }
+      guard unlink(path) == 0 || errno == ENOENT else { throw .system(path: path, SystemCallFailure("unlink")) }
     case ENOENT: break
     // A full queue belongs to a socket on which somebody listens.
     case 0, EAGAIN: throw .taken(path: path)
-    default: throw .system(path: path, call: "connect", code: code)
+    default: throw .system(path: path, SystemCallFailure("connect", code: code))
     }
   }
 
@@ -120,12 +119,12 @@ package struct ListeningSocket: Sendable {
     guard let failed else { return descriptor }
     let code = errno
     close(descriptor)
-    throw .system(path: path, call: failed, code: code)
+    throw .system(path: path, SystemCallFailure(failed, code: code))
   }
 
   private static func makeSocket(_ path: String, _ flags: __socket_type) throws(Failure) -> Int32 {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | flags.rawValue), 0)
-    guard descriptor >= 0 else { throw .system(path: path, call: "socket", code: errno) }
+    guard descriptor >= 0 else { throw .system(path: path, SystemCallFailure("socket")) }
     return descriptor
   }
 }

@@ -7,9 +7,9 @@ package struct ProviderEndpoints: Hashable, Sendable {
   package var deviceAuthorization: HTTPURL?
   package var revocation: HTTPURL?
   package var userInfo: HTTPURL?
-  /// How clients may authenticate, where discovery tells (`token_endpoint_auth_methods_supported`).
+  /// How clients may authenticate, where discovery says it (`token_endpoint_auth_methods_supported`).
   package var authenticationMethods: [String]?
-  /// What client assertions may be signed with, where discovery tells
+  /// What client assertions may be signed with, where discovery says it
   /// (`token_endpoint_auth_signing_alg_values_supported`).
   package var signingAlgorithms: [String]?
 }

@@ -4,6 +4,14 @@ import HearthCore
 package enum AccountType: String, CaseIterable, Sendable {
   case oidc, oauth2, firebase, json
   case clientCredentials = "client-credentials"
+
+  /// Whether an OAuth client asks, so that the preset of each provider of OAuth suits the account.
+  var isOAuth: Bool {
+    switch self {
+    case .oidc, .oauth2, .clientCredentials: true
+    case .firebase, .json: false
+    }
+  }
 }
 
 /// The keys of an account's table that are about its provider and its APIs.

@@ -22,13 +22,6 @@ enum EndpointSource: Sendable {
       return endpoints.token == old.token ? nil : endpoints
     }
   }
-
-  func issuer(of endpoints: ProviderEndpoints) -> DefaultIssuer {
-    switch self {
-    case .named: DefaultIssuer(assumed: endpoints.token.origin)
-    case .discovered(let discovery): DefaultIssuer(discovery.issuer)
-    }
-  }
 }
 
 /// The endpoints of an OpenID Connect issuer (OIDC Discovery 1.0, section 4), requested once an hour.
@@ -74,8 +67,7 @@ final class Discovery: Sendable {
 
   func fetch() async throws(RefreshFailure) -> ProviderEndpoints {
     let response: HTTPResponse
-    var request = HTTPSender.Request(
-      url: issuer.discoveryURL, headers: [APIRequest.Header(name: "Accept", value: "application/json")])
+    var request = HTTPSender.Request(url: issuer.discoveryURL, headers: [.acceptJSON])
     request.plan = try await route.plan(for: request.url, files: files)
     do {
       response = try await sender.send(request, timeout: timeout)

@@ -8,7 +8,7 @@ package struct Issuer: Hashable, Sendable {
   package var text: String { name.text }
 
   /// An `https` URL without query and fragment (OIDC Discovery 1.0, section 3).
-  package init(_ text: String) throws(HTTPURL.Flaw) {
+  package init(_ text: String) throws(HTTPURL.ParseError) {
     guard !text.contains("?") else { throw .badCharacter }
     let base = text.last == "/" ? text.dropLast() : text[...]
     name = IssuerName(text)
@@ -16,17 +16,17 @@ package struct Issuer: Hashable, Sendable {
   }
 }
 
-/// The issuer of a subject that a provider tells without one.
+/// The issuer of a subject that a provider names without one.
 package struct DefaultIssuer: Hashable, Sendable {
   package let text: String
   private let isAssumed: Bool
 
-  /// The provider has not told an issuer: the origin of its token endpoint stands in.
+  /// The provider has named no issuer: the origin of its token endpoint stands in.
   init(assumed origin: Origin) {
     (text, isAssumed) = (origin.description, true)
   }
 
-  /// Told by discovery, unless the name stands for many issuers.
+  /// Named by discovery, unless the name stands for many issuers.
   init(_ issuer: Issuer) {
     (text, isAssumed) = (issuer.text, issuer.name.standsForMany)
   }

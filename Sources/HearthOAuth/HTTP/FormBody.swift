@@ -1,3 +1,5 @@
+import HearthCore
+
 /// `application/x-www-form-urlencoded` (RFC 6749, appendix B).
 enum FormBody {
   static func encode(_ fields: [(String, String)]) -> [UInt8] {
@@ -8,14 +10,11 @@ enum FormBody {
     let hexadecimal = Array("0123456789ABCDEF".utf8)
     var result: [UInt8] = []
     for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "*"), UInt8(ascii: "-"), UInt8(ascii: "."),
-        UInt8(ascii: "_"):
+      if byte.isASCIILetter || byte.isASCIIDigit || "*-._".utf8.contains(byte) {
         result.append(byte)
-      case UInt8(ascii: " "):
+      } else if byte == UInt8(ascii: " ") {
         result.append(UInt8(ascii: "+"))
-      default:
+      } else {
         result += [UInt8(ascii: "%"), hexadecimal[Int(byte >> 4)], hexadecimal[Int(byte & 15)]]
       }
     }
@@ -27,28 +26,27 @@ enum FormBody {
     var fields: [(String, String)] = []
     for pair in bytes.split(separator: UInt8(ascii: "&")) {
       let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-      guard parts.count == 2, let name = decode(parts[0]), let value = decode(parts[1]) else { return nil }
+        .map { percentDecoded($0.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }) }
+      guard parts.count == 2, let name = parts[0], let value = parts[1] else { return nil }
       fields.append((name, value))
     }
     return fields.isEmpty ? nil : fields
   }
 
-  private static func decode(_ bytes: ArraySlice<UInt8>) -> String? {
+  /// RFC 3986, section 2.1. Nil where no two digits follow a percent sign, or the result is not UTF-8.
+  static func percentDecoded(_ text: some Sequence<UInt8>) -> String? {
     var result: [UInt8] = []
-    var rest = bytes
+    var rest = Array(text)[...]
     while let byte = rest.popFirst() {
-      switch byte {
-      case UInt8(ascii: "+"): result.append(UInt8(ascii: " "))
-      case UInt8(ascii: "%"):
-        guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else { return nil }
-        result.append(high << 4 | low)
-      default: result.append(byte)
+      guard byte == UInt8(ascii: "%") else {
+        result.append(byte)
+        continue
       }
+      let digits = rest.prefix(2).compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+      guard digits.count == 2 else { return nil }
+      result.append(UInt8(digits[0] << 4 | digits[1]))
+      rest = rest.dropFirst(2)
     }
     return String(validating: result, as: UTF8.self)
-  }
-
-  private static func digit(_ byte: UInt8) -> UInt8? {
-    Character(Unicode.Scalar(byte)).hexDigitValue.map { UInt8($0) }
   }
 }

@@ -23,9 +23,7 @@ package final class HTTPAPIEndpoint: APIEndpoint {
   ) async throws(ExchangeFailure) -> APIResponse {
     let plan = try await plan(for: request.url, of: account)
     var headers = request.headers.filter { !$0.isOwn }
-    if let bearer {
-      headers.append(APIRequest.Header(name: "Authorization", value: "Bearer " + bearer.secret.reveal()))
-    }
+    if let bearer { headers.append(.bearer(bearer)) }
     if let key = request.idempotencyKey {
       headers.append(APIRequest.Header(name: "Idempotency-Key", value: key))
     }
@@ -44,11 +42,7 @@ package final class HTTPAPIEndpoint: APIEndpoint {
     do {
       return try await route.plan(for: url, files: files)
     } catch {
-      switch error {
-      case .unreachable(let message), .unanswered(let message), .misconfigured(let message),
-        .unavailable(let message, _), .unclear(let message, _), .rejected(_, let message):
-        throw .notSent(message: message)
-      }
+      throw .notSent(message: error.message)
     }
   }
 }

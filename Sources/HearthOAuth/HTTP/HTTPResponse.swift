@@ -29,7 +29,7 @@ struct HTTPResponse: Hashable, Sendable {
   var retryAfter: Duration? {
     guard let text = header("Retry-After") else { return nil }
     let year = Duration.seconds(365 * 86_400)
-    if !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) {
+    if !text.isEmpty, text.utf8.allSatisfy(\.isASCIIDigit) {
       return min(Int64(text).map { .seconds($0) } ?? year, year)
     }
     guard let time = Timestamp(httpDate: text, near: receivedAt) else { return nil }

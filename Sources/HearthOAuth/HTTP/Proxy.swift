@@ -51,7 +51,7 @@ package struct Proxy: Hashable, Sendable, CustomStringConvertible {
 
   private static func credentials(_ text: Substring) throws(ParseError) -> Secret {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-    let decoded = parts.compactMap { PercentEncoding.decode($0) }
+    let decoded = parts.compactMap { FormBody.percentDecoded($0.utf8) }
     guard decoded.count == parts.count, let user = decoded.first, !user.isEmpty else { throw .credentials }
     return Secret(user + ":" + (decoded.count > 1 ? decoded[1] : ""))
   }

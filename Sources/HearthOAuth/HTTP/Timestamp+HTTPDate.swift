@@ -30,7 +30,7 @@ extension Timestamp {
   ]
 
   private static func number(_ text: some StringProtocol, digits: ClosedRange<Int>) -> Int64? {
-    guard digits.contains(text.utf8.count), text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
+    guard digits.contains(text.utf8.count), text.utf8.allSatisfy(\.isASCIIDigit) else { return nil }
     return Int64(text)
   }
 

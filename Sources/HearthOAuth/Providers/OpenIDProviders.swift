@@ -53,7 +53,7 @@ extension ProviderPreset {
       offlineScopes: ["offline_access"]),
     // https://help.salesforce.com/s/articleView?id=sf.remoteaccess_oauth_refresh_token_flow.htm
     // An access token lives as long as the session timeout of the organization (two hours by default), which no
-    // response tells. The account names a domain of its own as the issuer.
+    // response states. The account names a domain of its own as the issuer.
     Self(
       name: "salesforce", place: .issuer("https://login.salesforce.com"), rotation: .asConfigured,
       clientAuthentication: .post, offlineScopes: ["refresh_token"], defaultLifetime: .seconds(3600),

@@ -92,13 +92,7 @@ extension ProviderPreset {
   }
 
   /// Whether an account of another type may have the preset, since its provider is asked in the same way.
-  func suits(_ type: AccountType) -> Bool {
-    switch type {
-    case .json: false
-    case .firebase: accountType == .firebase
-    case .oidc, .oauth2, .clientCredentials: accountType != .firebase
-    }
-  }
+  func suits(_ type: AccountType) -> Bool { type == accountType || type.isOAuth && accountType.isOAuth }
 
   /// The issuer, where all customers have the same one.
   package var issuer: String? {

@@ -11,7 +11,7 @@ struct ClientAssertion {
   let subject: String
   let audience: String
 
-  /// `offered`: the algorithms that the provider accepts, where it tells them.
+  /// `offered`: the algorithms that the provider accepts, where it names them.
   func signed(
     with key: ClientKey, from files: any FileSystem, offered: [String]?, at now: Timestamp
   ) async throws(RefreshFailure) -> Secret {
@@ -65,8 +65,7 @@ extension ClientKey {
   fileprivate func thumbprint(from files: any FileSystem) async throws(RefreshFailure) -> String? {
     guard let certificate else { return nil }
     let text = String(decoding: try await certificate.read(from: files), as: UTF8.self)
-    let lines = PEM.blocks(in: text).first { $0.label == "CERTIFICATE" }?.text.split(separator: "\n") ?? []
-    guard let der = Data(base64Encoded: lines.dropFirst().dropLast().joined()), !der.isEmpty else {
+    guard let der = PEM.blocks(in: text).first(where: { $0.label == "CERTIFICATE" })?.bytes, !der.isEmpty else {
       throw .misconfigured(
         message: "The client certificate \(certificate.path) cannot be used: there is no certificate in it.")
     }

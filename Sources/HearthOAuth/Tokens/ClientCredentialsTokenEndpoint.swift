@@ -2,14 +2,9 @@ import HearthCore
 
 /// The client's own grant (RFC 6749, section 4.4). There is no refresh token: a refresh requests a new grant.
 struct ClientCredentialsTokenEndpoint: TokenEndpoint {
-  private let endpoint: OAuthTokenEndpoint
-  private let subject: String
-
-  /// `subject`: the configured one; nil: the client itself.
-  init(source: EndpointSource, client: OAuthClient, subject: String?, exchange: TokenExchange) {
-    self.subject = subject ?? client.id
-    endpoint = OAuthTokenEndpoint(source: source, client: client, exchange: exchange)
-  }
+  let endpoint: OAuthTokenEndpoint
+  /// The configured one; nil: the client itself.
+  let subject: String?
 
   func refresh(_ credential: Credential) async throws(RefreshFailure) -> TokenResponse {
     try await requestGrant(for: credential)
@@ -45,7 +40,6 @@ struct ClientCredentialsTokenEndpoint: TokenEndpoint {
   func origin() async -> Origin? { await endpoint.origin() }
 
   func identify(_ credential: Credential) async -> Subject? {
-    guard let endpoints = try? await endpoint.source.endpoints() else { return nil }
-    return endpoint.source.issuer(of: endpoints).subject(subject)
+    endpoint.exchange.issuer.subject(subject ?? endpoint.client.id)
   }
 }

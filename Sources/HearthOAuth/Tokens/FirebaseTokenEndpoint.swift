@@ -9,12 +9,9 @@ struct FirebaseTokenEndpoint: TokenEndpoint {
     let url = try url()
     try exchange.requireBinding(of: credential, to: url.origin)
     let token = try exchange.refreshToken(of: credential)
-    let response = try await exchange.send(
-      .form([("grant_type", "refresh_token"), ("refresh_token", token.reveal())] + exchange.parameters, to: url))
-    let reader = exchange.reader(
-      .firebase, origin: url.origin, issuer: DefaultIssuer(assumed: url.origin), for: credential,
-      secrets: [project.apiKey])
-    return try reader.read(response)
+    let fields = [("grant_type", "refresh_token"), ("refresh_token", token.reveal())] + exchange.parameters
+    return try await exchange.grant(
+      by: .form(fields, to: url), in: .firebase, for: credential, secrets: [project.apiKey])
   }
 
   /// Firebase has no call that revokes a token.
@@ -25,10 +22,8 @@ struct FirebaseTokenEndpoint: TokenEndpoint {
   func origin() async -> Origin? { exchange.binding.origin }
 
   func identify(_ credential: Credential) async -> Subject? {
-    guard let url = try? url() else { return nil }
-    let issuer = DefaultIssuer(assumed: url.origin)
-    return [credential.grant.idToken, credential.grant.accessToken].lazy
-      .compactMap { $0.flatMap { JWTClaims($0.secret.reveal()) } }.first?.subject(default: issuer)
+    [credential.grant.idToken, credential.grant.accessToken].lazy
+      .compactMap { $0.flatMap { JWTClaims($0.secret.reveal()) } }.first?.subject(default: exchange.issuer)
   }
 
   private func url() throws(RefreshFailure) -> HTTPURL {

@@ -14,16 +14,11 @@ struct JSONTokenEndpoint: TokenEndpoint {
     }
     let further = exchange.parameters.map { ($0, JSONValue.string($1)) }
     let fields = JSONValue.object((tokenField.object ?? [:]).merging(further) { token, _ in token })
-    let json = "application/json"
-    let response = try await exchange.send(
-      HTTPSender.Request(
-        method: "POST", url: url,
-        headers: [
-          APIRequest.Header(name: "Accept", value: json), APIRequest.Header(name: "Content-Type", value: json),
-        ], body: fields.serialized ?? []))
-    let reader = exchange.reader(
-      .json(backend), origin: url.origin, issuer: DefaultIssuer(assumed: url.origin), for: credential, secrets: [])
-    return try reader.read(response)
+    let request = HTTPSender.Request(
+      method: "POST", url: url,
+      headers: [.acceptJSON, APIRequest.Header(name: "Content-Type", value: "application/json")],
+      body: fields.serialized ?? [])
+    return try await exchange.grant(by: request, in: .json(backend), for: credential)
   }
 
   /// A backend has no call that revokes a token.
@@ -33,6 +28,6 @@ struct JSONTokenEndpoint: TokenEndpoint {
 
   func origin() async -> Origin? { backend.refreshURL.origin }
 
-  /// A backend has no call that tells the user.
+  /// A backend has no call that names the user.
   func identify(_ credential: Credential) async -> Subject? { nil }
 }

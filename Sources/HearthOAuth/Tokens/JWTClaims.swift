@@ -20,14 +20,9 @@ struct JWTClaims: Hashable, Sendable {
     expiresAt = claims["exp"]?.asNumber
   }
 
-  /// The subject by the token's own `iss` and `sub`; nil where the token lacks one of them.
-  var toldSubject: Subject? {
-    issuer.flatMap { issuer in subject.map { Subject(issuer: issuer, id: $0) } }
-  }
-
-  /// The subject, with the default issuer where the token names none.
-  func subject(default issuer: DefaultIssuer) -> Subject? {
-    toldSubject ?? subject.map(issuer.subject)
+  /// The subject, with the default issuer where the token names none; nil where it names no subject.
+  func subject(default assumed: DefaultIssuer) -> Subject? {
+    subject.map { id in issuer.map { Subject(issuer: $0, id: id) } ?? assumed.subject(id) }
   }
 
   /// base64url without padding (RFC 7515, section 2).

@@ -28,9 +28,7 @@ struct OAuthTokenEndpoint: TokenEndpoint {
       endpoints = moved
       (response, secrets) = try await send(fields, to: moved, for: credential)
     }
-    let reader = exchange.reader(
-      .oauth, origin: endpoints.token.origin, issuer: source.issuer(of: endpoints), for: credential, secrets: secrets)
-    return try reader.read(response)
+    return try exchange.reader(.oauth, origin: endpoints.token.origin, for: credential, secrets: secrets).read(response)
   }
 
   private func send(
@@ -70,24 +68,17 @@ struct OAuthTokenEndpoint: TokenEndpoint {
   func origin() async -> Origin? { try? await source.endpoints().token.origin }
 
   func identify(_ credential: Credential) async -> Subject? {
-    let claims = credential.grant.idToken.flatMap { JWTClaims($0.secret.reveal()) }
-    if let told = claims?.toldSubject { return told }
-    guard let endpoints = try? await source.endpoints() else { return nil }
-    let issuer = source.issuer(of: endpoints)
     // The UserInfo endpoint could only repeat the subject of the ID token (OIDC Core, section 5.3.2).
-    if let named = claims?.subject(default: issuer) { return named }
-    return await userInfo(credential, endpoints).map(issuer.subject)
+    let claims = credential.grant.idToken.flatMap { JWTClaims($0.secret.reveal()) }
+    if let named = claims?.subject(default: exchange.issuer) { return named }
+    guard let endpoints = try? await source.endpoints() else { return nil }
+    return await userInfo(credential, endpoints).map(exchange.issuer.subject)
   }
 
   /// The user's name from the UserInfo endpoint (OIDC Core, section 5.3), or from an API in its place.
   private func userInfo(_ credential: Credential, _ endpoints: ProviderEndpoints) async -> String? {
     guard let url = endpoints.userInfo, !credential.grant.accessToken.secret.isEmpty else { return nil }
-    let request = HTTPSender.Request(
-      url: url,
-      headers: [
-        APIRequest.Header(name: "Accept", value: "application/json"),
-        APIRequest.Header(name: "Authorization", value: "Bearer " + credential.grant.accessToken.secret.reveal()),
-      ])
+    let request = HTTPSender.Request(url: url, headers: [.acceptJSON, .bearer(credential.grant.accessToken)])
     do {
       try exchange.requireBinding(of: credential, to: endpoints.token.origin)
       let response = try await exchange.send(request)

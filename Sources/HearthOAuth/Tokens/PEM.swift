@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// The parts of a PEM text (RFC 7468, section 2).
 enum PEM {
   struct Block {
@@ -5,6 +7,9 @@ enum PEM {
     let label: String
     /// The part with its first and last line.
     let text: String
+
+    /// What stands between these lines, decoded; nil where it is not Base64.
+    var bytes: Data? { Data(base64Encoded: text.split(separator: "\n").dropFirst().dropLast().joined()) }
   }
 
   /// Every part whose last line has the label of its first; other lines are ignored.

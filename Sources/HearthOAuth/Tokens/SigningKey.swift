@@ -35,8 +35,7 @@ enum SigningKey {
 
   /// The 32 bytes of an Ed25519 key in PKCS#8 (RFC 8410, section 7), which swift-crypto does not read.
   private static func ed25519Seed(in block: PEM.Block) -> Data? {
-    let lines = block.text.split(separator: "\n").dropFirst().dropLast()
-    guard let der = Data(base64Encoded: lines.joined()).map(Array.init), der.count >= 48 else { return nil }
+    guard let der = block.bytes.map(Array.init), der.count >= 48 else { return nil }
     // SEQUENCE { version, SEQUENCE { OID 1.3.101.112 }, OCTET STRING { OCTET STRING of 32 bytes } … }
     let middle: [UInt8] = [0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20]
     return der[5...].starts(with: middle) ? Data(der[16..<48]) : nil

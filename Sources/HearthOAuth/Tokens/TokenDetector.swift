@@ -29,11 +29,11 @@ enum TokenDetector {
   static func isLikely(_ word: String) -> Bool {
     let bytes = Array(word.utf8)
     guard bytes.count >= 16 else { return false }
-    let digits = bytes.count { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-    let letters = bytes.count(where: isLetter)
+    let digits = bytes.count(where: \.isASCIIDigit)
+    let letters = bytes.count(where: \.isASCIILetter)
     if digits >= 2 && letters >= 2 || digits >= 32 { return true }
-    let turns = zip(bytes, bytes.dropFirst()).count { isLetter($0) && isLetter($1) && ($0 ^ $1) & 0x20 != 0 }
-    let longest = bytes.split { !isLetter($0) }.map(\.count).max() ?? 0
+    let turns = zip(bytes, bytes.dropFirst()).count { $0.isASCIILetter && $1.isASCIILetter && ($0 ^ $1) & 0x20 != 0 }
+    let longest = bytes.split { !$0.isASCIILetter }.map(\.count).max() ?? 0
     return turns * 10 >= bytes.count * 3 || longest >= 32
   }
 
@@ -64,10 +64,6 @@ enum TokenDetector {
 
   private static func isPart(_ character: Character) -> Bool {
     guard let byte = character.asciiValue else { return false }
-    return isLetter(byte) || "0123456789-_.~+/=%".utf8.contains(byte)
-  }
-
-  private static func isLetter(_ byte: UInt8) -> Bool {
-    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+    return byte.isASCIILetter || "0123456789-_.~+/=%".utf8.contains(byte)
   }
 }

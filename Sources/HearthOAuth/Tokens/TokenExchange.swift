@@ -10,6 +10,8 @@ struct TokenExchange: Sendable {
   let finalErrors: Set<String>
   let responseRules: [ResponseRule]
   let binding: TokenBinding
+  /// Of a subject that the provider names without one.
+  let issuer: DefaultIssuer
   let route: HTTPRoute
   /// Further fields of every request to the token endpoint.
   let parameters: [(String, String)]
@@ -23,8 +25,10 @@ struct TokenExchange: Sendable {
 
   /// The `exp` of a JWT, by this machine's clock.
   func expiry(of token: Token, at now: Timestamp) -> Timestamp? {
-    if let told = JWTClaims(token.secret.reveal())?.expiresAt, let past = TokenResponseReader.lifetime(.number(told)) {
-      return Timestamp(milliseconds: 0) + past
+    if let expiresAt = JWTClaims(token.secret.reveal())?.expiresAt,
+      let since1970 = TokenResponseReader.lifetime(.number(expiresAt))
+    {
+      return Timestamp(milliseconds: 0) + since1970
     }
     return defaultLifetime.map { now + $0 }
   }
@@ -49,27 +53,36 @@ struct TokenExchange: Sendable {
     }
   }
 
-  /// `secrets`: all that were sent, besides the tokens of the credential.
-  func reader(
-    _ dialect: TokenResponseReader.Dialect, origin: Origin, issuer: DefaultIssuer, for credential: Credential?,
-    secrets: [Secret]
-  ) -> TokenResponseReader {
-    var secrets = secrets
-    if let grant = credential?.grant {
-      secrets += [grant.accessToken, grant.refreshToken, grant.idToken].compactMap { $0?.secret }
-    }
-    return TokenResponseReader(
-      dialect: dialect, origin: origin, issuer: issuer, defaultLifetime: defaultLifetime, finalErrors: finalErrors,
-      rules: responseRules, redactor: Redactor(secrets))
+  /// Sends a request for a grant and reads the response. `secrets`: all that are sent, besides the tokens of the
+  /// credential.
+  func grant(
+    by request: HTTPSender.Request, in dialect: TokenResponseReader.Dialect, for credential: Credential,
+    secrets: [Secret] = []
+  ) async throws(RefreshFailure) -> TokenResponse {
+    try reader(dialect, origin: request.url.origin, for: credential, secrets: secrets).read(try await send(request))
   }
+
+  func reader(
+    _ dialect: TokenResponseReader.Dialect, origin: Origin, for credential: Credential?, secrets: [Secret]
+  ) -> TokenResponseReader {
+    TokenResponseReader(
+      dialect: dialect, origin: origin, issuer: issuer, defaultLifetime: defaultLifetime, finalErrors: finalErrors,
+      rules: responseRules, redactor: Redactor(secrets + (credential?.grant.tokens.map(\.secret) ?? [])))
+  }
+}
+
+extension APIRequest.Header {
+  static let acceptJSON = Self(name: "Accept", value: "application/json")
+
+  /// RFC 6750, section 2.1.
+  static func bearer(_ token: Token) -> Self { Self(name: "Authorization", value: "Bearer " + token.secret.reveal()) }
 }
 
 extension HTTPSender.Request {
   /// A form in the body (RFC 6749, section 4).
   static func form(_ fields: [(String, String)], to url: HTTPURL, authorization: String? = nil) -> Self {
     var headers = [
-      APIRequest.Header(name: "Accept", value: "application/json"),
-      APIRequest.Header(name: "Content-Type", value: "application/x-www-form-urlencoded"),
+      .acceptJSON, APIRequest.Header(name: "Content-Type", value: "application/x-www-form-urlencoded"),
     ]
     if let authorization { headers.append(APIRequest.Header(name: "Authorization", value: authorization)) }
     return Self(method: "POST", url: url, headers: headers, body: FormBody.encode(fields))

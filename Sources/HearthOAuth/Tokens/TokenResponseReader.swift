@@ -1,4 +1,5 @@
 import HearthCore
+import HearthHashing
 
 /// Reads a token endpoint's response: a grant, or why there is none. A pure function of the response.
 struct TokenResponseReader: Sendable {
@@ -47,7 +48,7 @@ struct TokenResponseReader: Sendable {
     }
     var result = tokens(from: grant, accessToken: accessToken, response: response)
     // Not thrown: the refresh token that came with it may have replaced the one before.
-    result.flaw = Self.unsupportedType(grant["token_type"]?.text).map {
+    result.error = Self.unsupportedType(grant["token_type"]?.text).map {
       "\(origin) gives tokens of type \($0), which Hearth cannot use: let this client have Bearer tokens."
     }
     return result
@@ -71,7 +72,7 @@ struct TokenResponseReader: Sendable {
   }
 
   private func subject(idToken: String?, userID: String?) -> Subject? {
-    if let claims = idToken.flatMap({ JWTClaims($0) }), let told = claims.subject(default: issuer) { return told }
+    if let claims = idToken.flatMap({ JWTClaims($0) }), let named = claims.subject(default: issuer) { return named }
     return userID.map(issuer.subject)
   }
 

@@ -17,20 +17,20 @@ extension ListSessions: PlainMethod {
 
 extension GetSession: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> SessionStatus {
-    await service.status(try await service.entry(account))
+    try await service.entry(account).service.snapshot()
   }
 }
 
 extension GetToken: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> GivenToken {
-    let (entry, answer) = try await service.ask(account, .token(minValidity: minValidity))
-    switch answer {
+    let answer = try await service.ask(account, .token(minValidity: minValidity)).answer
+    switch answer.response {
     case .token(let token):
       return GivenToken(
         account: account, accessToken: token.bearer.secret, tokenType: token.type, expiresAt: token.expiresAt,
         fingerprint: token.bearer.fingerprint, subject: token.subject?.id,
-        issuer: token.subject?.issuer ?? entry.issuer)
-    case .rejected(let rejection): throw RPCError(rejection, await entry.service.snapshot())
+        issuer: token.subject?.issuer ?? answer.status.issuer)
+    case .rejected(let rejection): throw RPCError(rejection, answer.status)
     case .done, .signedOut: throw .internalError("The session gave no token.")
     }
   }
@@ -42,16 +42,15 @@ extension ReportUnauthorized: PlainMethod {
     guard let fingerprint = Fingerprint(fingerprint) else {
       throw .invalidParams("The parameter \"fingerprint\" must be 8 hex digits in lower case.")
     }
-    return await service.status(
-      try await service.ask(account, .reportUnauthorized(APIRejection(fingerprint))).entry)
+    return try await service.ask(account, .reportUnauthorized(APIRejection(fingerprint))).answer.status
   }
 }
 
 extension RefreshSession: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> SessionStatus {
-    let (entry, answer) = try await service.ask(account, .refresh)
-    if case .rejected(let rejection) = answer { throw RPCError(rejection, await entry.service.snapshot()) }
-    return await service.status(entry)
+    let answer = try await service.ask(account, .refresh).answer
+    if case .rejected(let rejection) = answer.response { throw RPCError(rejection, answer.status) }
+    return answer.status
   }
 }
 
@@ -59,7 +58,7 @@ extension RehydrateSessions: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> Sessions {
     let entries = try await service.entries(account)
     await withDiscardingTaskGroup { group in
-      for entry in entries { group.addTask { _ = await service.sessions.call(.rehydrate, of: entry.service.account) } }
+      for entry in entries { group.addTask { _ = await service.sessions.ask(.rehydrate, of: entry.service.account) } }
     }
     return try await service.statuses(account)
   }
@@ -72,12 +71,12 @@ extension SignOut: PlainMethod {
     if outbox == .discard { try await service.discardOutbox(of: account) }
     var isRevoked = false
     let (entry, answer) = try await service.ask(account, .signOut(revoke: revoke))
-    switch answer {
+    switch answer.response {
     case .signedOut(let credentials): isRevoked = await Self.revokeAll(credentials, by: entry.service)
-    case .rejected(let rejection): throw RPCError(rejection, await entry.service.snapshot())
+    case .rejected(let rejection): throw RPCError(rejection, answer.status)
     case .token, .done: break
     }
-    return SignedOut(await service.status(entry), isRevoked: isRevoked)
+    return SignedOut(answer.status, isRevoked: isRevoked)
   }
 
   /// Side by side; true where there was something to revoke, and the provider revoked all of it.

@@ -11,9 +11,8 @@ extension ControlService {
   fileprivate func checkUnlocked(
     _ account: AccountName, replace: Bool
   ) async throws(RPCError) -> SessionDirectory.Entry {
-    let (entry, _) = try await ask(account, .awaitReading)
-    let status = await entry.service.snapshot()
-    if case .locked = status.state, !replace { throw .state(status.state, status) }
+    let (entry, answer) = try await ask(account, .awaitReading)
+    if case .locked = answer.status.state, !replace { throw .state(answer.status.state, answer.status) }
     return entry
   }
 }
@@ -42,7 +41,7 @@ extension ImportGrant: PlainMethod {
       }
       throw RPCError(error, await entry.service.snapshot())
     }
-    return await service.status(entry)
+    return await entry.service.snapshot()
   }
 }
 
@@ -57,19 +56,19 @@ extension BeginSignIn: PlainMethod {
   }
 
   /// Asks for the client's own grant (RFC 6749, section 4.4). Nobody is waited for, so the sign-in is finished, or has
-  /// failed, when this is answered; `session.awaitSignIn` tells the status.
+  /// failed, when this is answered; `session.awaitSignIn` answers with the status.
   private func requestGrant(from service: ControlService) async throws(RPCError) -> BegunSignIn {
     _ = try await service.checkUnlocked(account, replace: replace)
-    let (entry, answer) = try await service.ask(account, .requestGrant)
-    switch answer {
+    let answer = try await service.ask(account, .requestGrant).answer
+    switch answer.response {
     case .done: break
     case .rejected(.needsSignIn):
       throw notSupported("The client-credentials flow is for accounts of that type; use")
-    case .rejected(let rejection): throw RPCError(rejection, await entry.service.snapshot())
+    case .rejected(let rejection): throw RPCError(rejection, answer.status)
     case .token, .signedOut: throw .internalError("The session did not say how the sign-in went.")
     }
-    let expiresAt = await entry.service.snapshot().token?.expiresAt
-    return BegunSignIn(id: AwaitSignIn.finishedPrefix + account.description, expiresAt: expiresAt)
+    return BegunSignIn(
+      id: AwaitSignIn.finishedPrefix + account.description, expiresAt: answer.status.token?.expiresAt)
   }
 
   private func notSupported(_ why: String) -> RPCError {
@@ -85,7 +84,7 @@ extension AwaitSignIn: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> SessionStatus {
     guard text.hasPrefix(Self.finishedPrefix) else { throw .unknownSignIn(text) }
     let account = try AccountName(asked: String(text.dropFirst(Self.finishedPrefix.count)))
-    return await service.status(try await service.entry(account))
+    return try await service.entry(account).service.snapshot()
   }
 }
 

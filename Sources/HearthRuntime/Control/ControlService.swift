@@ -27,7 +27,7 @@ package struct ControlService: ControlHandler {
   }
 
   private static let methods: [String: any ServedMethod.Type] = {
-    let all = daemonMethods + sessionMethods + signInMethods + outboxMethods
+    let all = daemonMethods + eventMethods + sessionMethods + signInMethods + outboxMethods
     return Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
   }()
 
@@ -48,8 +48,7 @@ package struct ControlService: ControlHandler {
   private func serve<Method: ServedMethod>(
     _ method: Method.Type, _ params: JSONObject, for peer: any ControlPeer
   ) async throws(RPCError) -> ControlResponse {
-    var reader = ParameterReader(params)
-    return try await method.init(reading: &reader).respond(from: self, for: peer)
+    try await method.init(params: params).respond(from: self, for: peer)
   }
 
   package func connectionClosed(_ connection: ConnectionID) async {
@@ -71,8 +70,8 @@ package struct ControlService: ControlHandler {
   /// Asks the account's session, or the one that a new configuration puts in its place meanwhile.
   func ask(
     _ account: AccountName, _ call: SessionCall
-  ) async throws(RPCError) -> (entry: SessionDirectory.Entry, answer: SessionResponse) {
-    guard let asked = await sessions.call(call, of: account) else { throw .unknownAccount(account.description) }
+  ) async throws(RPCError) -> (entry: SessionDirectory.Entry, answer: SessionAnswer) {
+    guard let asked = await sessions.ask(call, of: account) else { throw .unknownAccount(account.description) }
     return asked
   }
 
@@ -86,15 +85,9 @@ package struct ControlService: ControlHandler {
     return entries
   }
 
-  func status(_ entry: SessionDirectory.Entry) async -> SessionStatus {
-    var status = await entry.service.snapshot()
-    status.issuer = entry.issuer
-    return status
-  }
-
   func statuses(_ account: AccountName?) async throws(RPCError) -> Sessions {
     var statuses: [SessionStatus] = []
-    for entry in try await entries(account) { statuses.append(await status(entry)) }
+    for entry in try await entries(account) { statuses.append(await entry.service.snapshot()) }
     return Sessions(statuses)
   }
 }

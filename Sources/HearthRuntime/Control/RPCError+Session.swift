@@ -29,7 +29,7 @@ extension RPCError {
   /// For a state in which there is no token to be had.
   static func state(_ state: SessionState, _ status: SessionStatus) -> RPCError {
     let account = status.account
-    // The status may know more than the state tells, such as where the credential was.
+    // The status's message may say more than the state's, such as where the credential was.
     var message = status.state == state ? status.message : state.message(for: status.account)
     if case .reauthRequired = state, status.state == .authenticated {
       message = "The token cannot be renewed. Run \"hearthctl login \(account)\"."

@@ -4,11 +4,13 @@ import Synchronization
 
 /// Sends every subscriber what happens, in one order.
 ///
-/// It keeps what clients were last told of sessions and outbox, so that a subscription's snapshot and its `seq` belong to
-/// one point in that order. Nobody waits for a subscriber: one that is `backlog` events behind is closed.
+/// It keeps the last status of each session and the outbox's counts, so that a subscription's snapshot and its `seq`
+/// belong to one point in that order. Nobody waits for a subscriber: one that is `backlog` events behind is closed.
 package final class EventHub: Sendable {
-  /// Events that a subscriber may be behind.
+  /// Events that a subscriber may be behind what its socket takes.
   package static let backlog = 256
+  /// Events that may wait for the response to a subscription, before its socket can have taken any.
+  package static let earlyBacklog = 4096
   /// Subscriptions that one connection may hold.
   package static let subscriptionsPerConnection = 64
 
@@ -19,7 +21,7 @@ package final class EventHub: Sendable {
     let sink: any NotificationSink
     /// What was published between the snapshot and its response; nil once the response has been sent.
     var early: [[UInt8]]?
-    /// It lagged before its response was sent: it is told so after that, and nothing more.
+    /// It lagged before its response was sent: after that it is sent `events.closed`, and nothing more.
     var isLagging = false
   }
 
@@ -41,12 +43,13 @@ package final class EventHub: Sendable {
   /// Keeps the session as it is now, and publishes what happened to it.
   package func update(_ status: SessionStatus, after events: [SessionEvent]) {
     let now = clock.now()
+    let publications = events.map { $0.publication(status) }
     state.withLock { state in
       let previous = state.sessions.updateValue(status, forKey: status.account)
-      if let previous, previous.visible != status.visible || events.contains(where: \.isAnotherSession) {
-        publish(.sessionStatus(status, previous: previous.state), &state, at: now)
+      if let previous, previous.looksDifferent(from: status) || publications.contains(where: \.sendsStatus) {
+        send(status.changeNotification(after: previous.state, at: now), &state, at: now)
       }
-      for event in events { publish(.session(event, status), &state, at: now) }
+      for publication in publications { send(publication.notification, &state, at: now) }
     }
   }
 
@@ -62,27 +65,29 @@ package final class EventHub: Sendable {
     state.withLock { state in
       state.outbox.all = overview.all
       state.outbox.accounts.merge(overview.accounts) { $1 }
-      for event in events { publish(.outbox(event), &state, at: now) }
+      for event in events { send(event.publication.notification, &state, at: now) }
     }
   }
 
   package func publish(_ event: Event) {
     let now = clock.now()
-    state.withLock { publish(event, &$0, at: now) }
+    state.withLock { send(event.publication.notification, &$0, at: now) }
   }
 
-  private func publish(_ event: Event, _ state: inout State, at now: Timestamp) {
-    guard let event = event.notification(at: now) else { return }
+  private func send(_ event: EventNotification?, _ state: inout State, at now: Timestamp) {
+    guard let event else { return }
     state.seq += 1
+    lazy var eventParams = event.params()
     for (id, subscriber) in state.subscribers {
       guard !subscriber.isLagging, subscriber.topics.contains(event.topic),
         subscriber.account == nil || event.account == nil || subscriber.account == event.account
       else { continue }
-      let isLagging = (subscriber.early?.count ?? subscriber.sink.pending) >= Self.backlog
+      let isLagging =
+        subscriber.early.map { $0.count >= Self.earlyBacklog } ?? (subscriber.sink.pending >= Self.backlog)
       var params: JSONObject = [
         "subscription": .string(id), "seq": JSON(state.seq), "time": .string(now.description),
       ]
-      let details: JSONObject = isLagging ? ["reason": "lagged"] : event.params
+      let details: JSONObject = isLagging ? ["reason": "lagged"] : eventParams
       for member in details.members { params[member.key] = member.value }
       let line = Notification(isLagging ? .eventsClosed : event.name, params: params).line
       if subscriber.early == nil {
@@ -144,29 +149,9 @@ package final class EventHub: Sendable {
 }
 
 extension SessionStatus {
-  /// What makes a session another one for clients.
-  fileprivate struct Visible: Equatable {
-    let state: SessionState
-    let subject: Subject?
-    let action: SessionState.Action?
-    let isReadable: Bool
-    let isWritePending: Bool
-  }
-
-  fileprivate var visible: Visible {
-    Visible(
-      state: state, subject: subject, action: action, isReadable: isReadable, isWritePending: isWritePending)
-  }
-}
-
-extension SessionEvent {
-  /// Another grant took the place of the one before, though the status may look the same.
-  fileprivate var isAnotherSession: Bool {
-    switch self {
-    case .signedIn, .statusChanged: true
-    case .changed, .refreshed, .refreshFailed, .expiring, .signedOut, .unauthorized, .credentialUnreadable,
-      .credentialReadable, .credentialSetAside, .credentialPendingWrite:
-      false
-    }
+  /// Clients see another session.
+  fileprivate func looksDifferent(from other: SessionStatus) -> Bool {
+    (state, subject, action, isReadable, isWritePending)
+      != (other.state, other.subject, other.action, other.isReadable, other.isWritePending)
   }
 }

@@ -10,8 +10,8 @@ package struct EventLog: Sendable {
   }
 
   package func record(_ event: Event) {
-    for record in event.records {
-      var metadata: Logger.Metadata = ["HEARTH_EVENT": "\(record.event.rawValue)"]
+    for record in event.publication.records {
+      var metadata: Logger.Metadata = ["HEARTH_EVENT": "\(record.name.rawValue)"]
       if let account = record.account { metadata["HEARTH_ACCOUNT"] = "\(account)" }
       for (name, value) in record.fields {
         if let value { metadata[name] = "\(value)" }

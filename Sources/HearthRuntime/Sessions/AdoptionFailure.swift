@@ -1,6 +1,6 @@
 package import HearthCore
 
-/// Why a grant that a person brought was not taken over; the session before it stays.
+/// Why an imported grant is not used; the session before it stays.
 package enum AdoptionFailure: Error, Hashable, Sendable {
   case provider(RefreshFailure)
   case storage(AccessFailure)

@@ -7,13 +7,10 @@ package actor SessionDirectory: BearerTokenProvider {
     package let service: SessionService
     /// The path of the credential file.
     package let place: String
-    /// The configured issuer, which clients see while the session does not know its subject.
-    package let issuer: String?
 
-    package init(service: SessionService, place: String, issuer: String?) {
+    package init(service: SessionService, place: String) {
       self.service = service
       self.place = place
-      self.issuer = issuer
     }
   }
 
@@ -75,11 +72,6 @@ package actor SessionDirectory: BearerTokenProvider {
 
   /// Asks the account's session. A call that a new configuration interrupts is repeated to the session that follows;
   /// nil where there is none.
-  package func call(_ call: SessionCall, of account: AccountName) async -> (entry: Entry, answer: SessionResponse)? {
-    await ask(call, of: account).map { ($0.entry, $0.answer.response) }
-  }
-
-  /// The same, with the session's status at the time of its answer.
   package func ask(_ call: SessionCall, of account: AccountName) async -> (entry: Entry, answer: SessionAnswer)? {
     guard var entry = entries[account] else { return nil }
     var abandoned: [Credential] = []
@@ -141,7 +133,7 @@ package actor SessionDirectory: BearerTokenProvider {
   package func refused(
     _ rejection: APIRejection, of account: AccountName
   ) async throws(BearerFailure) -> Bearer {
-    guard await call(.reportUnauthorized(rejection), of: account) != nil else { throw .noSession }
+    guard await ask(.reportUnauthorized(rejection), of: account) != nil else { throw .noSession }
     let (bearer, answer) = try await currentBearer(of: account)
     guard bearer.token.fingerprint == rejection.fingerprint else { return bearer }
     // Where nothing can renew it, the one retry is with the token that other APIs answer 2xx to.

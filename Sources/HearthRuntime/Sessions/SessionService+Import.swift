@@ -1,12 +1,12 @@
 package import HearthCore
 
-/// Grants that come and go outside of the machine's refreshes: one that a person imports, and one that is revoked.
+/// Grants that come and go beside the machine's refreshes: those that a person imports, and those that are revoked.
 extension SessionService {
-  /// Uses a grant that a person brought. A refresh token alone is tried at once, so that the caller learns how that went;
-  /// the session before it stays where it fails.
+  /// Uses the grant that a person imports. A refresh token alone is tried at once, so that the caller gets the result;
+  /// the session before it stays where that fails.
   package func adopt(_ credential: Credential, isTried: Bool) async throws(AdoptionFailure) {
     if isStopping { throw .stopping }
-    let since = epoch
+    let since = machine.epoch
     try await untilSuperseded { (id) async throws(AdoptionFailure) in
       try await self.importGrant(credential, isTried: isTried, since: since, as: id)
     }
@@ -16,9 +16,8 @@ extension SessionService {
   private func importGrant(
     _ credential: Credential, isTried: Bool, since: SessionEpoch, as id: Int
   ) async throws(AdoptionFailure) {
-    let store = store
     var timed = clock.moment().stepped
-    let room = await inStoreOrder {
+    let room = await inStoreOrder { [store] in
       await Result { () async throws(AccessFailure) in try await store.prepare() }
     }
     if case .failure(let accessFailure) = room { throw .storage(accessFailure) }
@@ -42,48 +41,49 @@ extension SessionService {
   }
 
   private func tried(_ credential: Credential, since: SessionEpoch) async throws(AdoptionFailure) -> Credential {
-    let endpoint = endpoint
     func ask() async -> Result<TokenResponse, RefreshFailure> {
-      await shielded { await Result { () async throws(RefreshFailure) in try await endpoint.refresh(credential) } }
+      await shielded { [endpoint] in
+        await Result { () async throws(RefreshFailure) in try await endpoint.refresh(credential) }
+      }
     }
     var result = await ask()
     // The provider may have rotated the token: at once with the same one, while its grace window is open.
-    if case .failure(.unanswered) = result, !isStopped, epoch.generation == since.generation { result = await ask() }
+    if case .failure(.unanswered) = result, !isStopped, machine.epoch.generation == since.generation {
+      result = await ask()
+    }
     switch result {
     case .failure(let failure): throw isStopped ? .stopping : .provider(failure)
     case .success(let response):
-      if let error = response.flaw { throw .provider(.misconfigured(message: error)) }
+      if let error = response.error { throw .provider(.misconfigured(message: error)) }
       if let measured = response.skew { observe(measured) }
       var old = credential.grant
-      // An ID token that was brought may stay, and lasts as long as it says.
+      // An ID token that was imported may stay, and lasts as long as it says.
+      let bearer = machine.settings.bearer
       if bearer == .idToken, old.idToken != nil { old.expiresAt = expiry(of: old) }
       let grant = Grant(response, after: old, bearer: bearer, receivedAt: catchUp())
       return Credential(grant: grant, subject: response.subject, origin: response.origin)
     }
   }
 
-  /// When a token expires of which nobody said so. Where nothing can renew it that is left open: a guess would end the
+  /// When a token expires that came without an expiry. Where nothing can renew it that is left open: a guess would end the
   /// session.
   private func expiry(of grant: Grant) -> Timestamp? {
-    endpoint.expiry(of: grant.bearer(bearer), at: grant.issuedAt)
+    endpoint.expiry(of: grant.bearer(machine.settings.bearer), at: grant.issuedAt)
       ?? (grant.refreshToken == nil ? nil : grant.issuedAt + Grant.assumedLifetime)
   }
 
   /// What is not sent at once is bound to where it would be sent now.
   private func origin() async -> Origin? {
-    let endpoint = endpoint
-    return await shielded { await endpoint.origin() } ?? binding?.origin
+    await shielded { [endpoint] in await endpoint.origin() } ?? machine.settings.binding?.origin
   }
 
   private func identified(_ credential: Credential) async -> Subject? {
-    let endpoint = endpoint
-    return await shielded { await endpoint.identify(credential) }
+    await shielded { [endpoint] in await endpoint.identify(credential) }
   }
 
   /// Revokes at the provider, within five seconds; true where the provider confirmed it.
   package func revoke(_ credential: Credential) async -> Bool {
-    let (endpoint, clock) = (endpoint, clock)
-    return await shielded {
+    await shielded { [endpoint, clock] in
       let deadline = clock.now() + .seconds(5)
       return await withTaskGroup(of: Bool.self) { group in
         group.addTask { await endpoint.revoke(credential) }

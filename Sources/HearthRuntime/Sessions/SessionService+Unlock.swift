@@ -17,8 +17,7 @@ extension SessionService {
 
   /// Whether nothing can be sealed until `unlock` is given the passphrase.
   package func needsPassphrase() async -> Bool {
-    let store = store
-    return await inStoreOrder { await store.needsPassphrase() }
+    await inStoreOrder { [store] in await store.needsPassphrase() }
   }
 
   /// Passphrases are tried one after another, so that each gets its turn, however many are wrong before it.
@@ -28,10 +27,9 @@ extension SessionService {
 
   /// After a wrong passphrase the store accepts none for a while: a short one is waited out.
   private func attempt(_ passphrase: Secret) async -> Result<Void, UnlockFailure> {
-    let store = store
     let deadline = clock.now() + Self.unlockPatience
     while true {
-      let result = await inStoreOrder {
+      let result = await inStoreOrder { [store] in
         await Result { () async throws(UnlockFailure) in try await store.unlock(passphrase: passphrase) }
       }
       let next = clock.now()

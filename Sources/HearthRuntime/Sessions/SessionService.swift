@@ -6,18 +6,18 @@ package import Logging
 /// One inbox: every input goes through `receive`. Work on the store runs one after another, everything else side by side;
 /// all of it under `run`, and its results come back as inputs.
 package actor SessionService {
-  package typealias Work = @Sendable () async -> Void
+  typealias Work = @Sendable () async -> Void
 
   package nonisolated let account: AccountName
-  private var machine: SessionMachine
+  private(set) var machine: SessionMachine
   let store: any CredentialStore
   let endpoint: any TokenEndpoint
   let clock: any Clock
-  private let logger: Logger
+  let logger: Logger
   /// Receives each measured difference between a server's clock and this one.
-  private let timeTold: @Sendable (Duration) -> Void
+  private let skewMeasured: @Sendable (Duration) -> Void
   /// Receives what clients see, in order, after each input that changed it and before the next input is handled.
-  private let announce: @Sendable ([SessionEvent], SessionStatus) -> Void
+  private let publish: @Sendable ([SessionEvent], SessionStatus) -> Void
 
   private var skew = ClockSkew()
   /// The steps of the clock that the machine has received.
@@ -26,35 +26,35 @@ package actor SessionService {
   private var callCount = 0
   /// The wake-ups that tasks are asleep for; those that are not needed any more change nothing.
   private var armed: Set<Timestamp> = []
-  private var announced: SessionStatus?
+  private var published: SessionStatus?
   private var isRunning = false
   private(set) var isStopping = false
   /// Later inputs are handled, and published to nobody: another session may have taken the place of this one.
   private(set) var isStopped = false
   /// Of the session before this one, until the machine has inherited it.
-  private var inherited: UnwrittenGrant?
+  private(set) var inherited: UnwrittenGrant?
   let passphraseMutex = AsyncMutex()
   var imports = PendingImports()
   private var resting: [CheckedContinuation<Void, Never>] = []
 
   private let work: AsyncStream<Work>
-  private let workInbox: AsyncStream<Work>.Continuation
+  let workInbox: AsyncStream<Work>.Continuation
   private let storeWork: AsyncStream<Work>
-  private let storeInbox: AsyncStream<Work>.Continuation
+  let storeInbox: AsyncStream<Work>.Continuation
 
   package init(
     account: AccountName, settings: SessionSettings, store: any CredentialStore, endpoint: any TokenEndpoint,
     clock: any Clock, logger: Logger, seed: UInt64 = .random(in: 0 ... .max),
-    timeTold: @escaping @Sendable (Duration) -> Void = { _ in },
-    announce: @escaping @Sendable ([SessionEvent], SessionStatus) -> Void
+    skewMeasured: @escaping @Sendable (Duration) -> Void = { _ in },
+    publish: @escaping @Sendable ([SessionEvent], SessionStatus) -> Void
   ) {
     self.account = account
     self.store = store
     self.endpoint = endpoint
     self.clock = clock
     self.logger = logger
-    self.timeTold = timeTold
-    self.announce = announce
+    self.skewMeasured = skewMeasured
+    self.publish = publish
     let start = clock.moment()
     stepped = start.stepped
     machine = SessionMachine(account: account, settings: settings, seed: seed, at: start.now)
@@ -194,14 +194,6 @@ package actor SessionService {
     return SessionAnswer(response: .rejected(.stopping), status: machine.snapshot(at: now), at: now)
   }
 
-  var binding: TokenBinding? { machine.settings.binding }
-
-  var bearer: BearerKind { machine.settings.bearer }
-
-  var epoch: SessionEpoch { machine.epoch }
-
-  private var isLocked: Bool { !machine.locks.isEmpty }
-
   package func networkReturned() { receive(.networkReturned) }
 
   package func settingsChanged(_ settings: RefreshSettings) { receive(.settingsChanged(settings)) }
@@ -220,12 +212,12 @@ package actor SessionService {
     let actions = machine.handle(input, at: now)
     if machine.epoch.generation != generation { imports.supersede() }
     if case .started = input { inherited = nil }
-    let events = actions.compactMap { if case .announce(let event) = $0 { event } else { nil } }
+    let events = actions.compactMap { if case .publish(let event) = $0 { event } else { nil } }
     let status = machine.snapshot(at: now)
     // Published before the calls are answered, so that everybody knows when a caller has its answer.
-    if !isStopped, !events.isEmpty || status != announced {
-      announced = status
-      announce(events, status)
+    if !isStopped, !events.isEmpty || status != published {
+      published = status
+      publish(events, status)
     }
     for action in actions {
       if case .answer(let id, let response) = action {
@@ -259,112 +251,14 @@ package actor SessionService {
   }
 
   func observe(_ measured: Duration) {
-    timeTold(measured)
+    skewMeasured(measured)
     guard skew.observe(measured) else { return }
     logger.warning(
       "The clocks of this machine and of the provider of \(account) are \(measured.components.seconds) s apart.",
       metadata: ["HEARTH_ACCOUNT": "\(account)"])
   }
 
-  private func perform(_ action: SessionAction) {
-    let (store, endpoint) = (store, endpoint)
-    switch action {
-    case .recall:
-      inStoreOrder { await self.recall() }
-    case .read:
-      inStoreOrder { .credentialRead(await store.read()) }
-    case .write(let credential, let generation):
-      inStoreOrder {
-        .credentialWritten(
-          generation: generation,
-          await Result { () async throws(AccessFailure) in try await store.write(credential) })
-      }
-    case .writeEnd(let record):
-      inStoreOrder {
-        .endWritten(await Result { () async throws(EndNotWritten) in try await store.writeEnd(record) })
-      }
-    case .remove(let record, let fingerprint):
-      inStoreOrder {
-        .removed(
-          await Result { () async throws(EndNotWritten) in try await store.remove(record, fingerprint: fingerprint) })
-      }
-    case .setAside(let why):
-      inStoreOrder {
-        .credentialSetAside(await Result { () async throws(AccessFailure) in try await store.setAside() }, why: why)
-      }
-    case .rememberLockedByUser(let isLocked):
-      let (account, logger) = (account, logger)
-      inStoreOrder {
-        do throws(AccessFailure) {
-          try await store.remember(lockedByUser: isLocked)
-          return .lockRemembered(.success(()))
-        } catch {
-          logger.warning(
-            "Whether \(account) is locked is not written down yet, and is tried again: \(error.detail)",
-            metadata: ["HEARTH_ACCOUNT": "\(account)"])
-          return .lockRemembered(.failure(error))
-        }
-      }
-    case .lockStore:
-      // An unlock may have come since, with the key.
-      storeInbox.yield { if await self.isLocked { await store.lock() } }
-    case .refresh(let credential, let generation):
-      ask(generation) { () async throws(RefreshFailure) in try await endpoint.refresh(credential) }
-    case .requestGrant(let generation):
-      ask(generation) { () async throws(RefreshFailure) in try await endpoint.requestGrant() }
-    case .identify(let credential, let generation):
-      workInbox.yield {
-        let origin = await endpoint.origin()
-        let subject = credential.subject == nil ? await endpoint.identify(credential) : nil
-        await self.receive(.identified(generation: generation, subject, origin: origin))
-      }
-    case .revoke(let credential):
-      workInbox.yield { _ = await self.revoke(credential) }
-    case .answer, .announce: break
-    }
-  }
-
-  private func recall() async -> SessionInput {
-    do throws(AccessFailure) {
-      var remembered = try await store.remembered()
-      remembered.unwritten = inherited
-      return .started(remembered)
-    } catch {
-      return .credentialRead(.unreadable(error))
-    }
-  }
-
-  /// Room for the answer first, in the store's order; then the provider is asked, beside everything else.
-  private func ask(
-    _ generation: Int, _ request: @escaping @Sendable () async throws(RefreshFailure) -> TokenResponse
-  ) {
-    let store = store
-    storeInbox.yield { [workInbox] in
-      do throws(AccessFailure) {
-        try await store.prepare()
-      } catch {
-        await self.receive(.refreshEnded(generation: generation, .notAsked(error)))
-        return
-      }
-      workInbox.yield {
-        do throws(RefreshFailure) {
-          let response = try await request()
-          await self.granted(response, generation: generation)
-        } catch {
-          await self.receive(.refreshEnded(generation: generation, .failed(error)))
-        }
-      }
-    }
-  }
-
-  private func granted(_ response: TokenResponse, generation: Int) {
-    if let measured = response.skew { observe(measured) }
-    receive(.refreshEnded(generation: generation, .granted(response)))
-  }
-
-  private func inStoreOrder(_ work: @escaping @Sendable () async -> SessionInput) {
-    storeInbox.yield { await self.receive(await work()) }
-  }
+  // MARK: - Work
 
   func inStoreOrder<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {
     if isStopped { return await work() }

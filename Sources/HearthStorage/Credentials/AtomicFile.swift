@@ -1,36 +1,36 @@
 import HearthCore
 
-/// A file that is replaced whole or not at all, also by a power loss: written aside, fsynced, renamed over the old one,
-/// the folder fsynced.
+/// A file that is replaced whole or not at all, also by a power loss: a temporary file is written, fsynced and renamed
+/// over the old one, and the folder fsynced.
 struct AtomicFile: Sendable {
   let path: String
   let files: any FileSystem
 
   /// Where the next contents are written: always the same name, so that a file that a crash left is found again.
-  var aside: String {
+  var temporaryPath: String {
     let (folder, name) = path.splitAtLastSlash
     return "\(folder)/.\(name).new"
   }
 
   var folder: String { path.splitAtLastSlash.folder }
 
-  /// Creates the file aside with this much room, and replaces one that a crash left.
+  /// Creates the temporary file with this much room, and replaces one that a crash left.
   func reserve(bytes: Int) async throws(FileError) {
     do {
-      try await createAside()
-      try await files.allocate(aside, bytes: bytes)
+      try await createTemporaryFile()
+      try await files.allocate(temporaryPath, bytes: bytes)
     } catch {
       await discard()
       throw error
     }
   }
 
-  /// Durable when it returns. `isReserved`: whether `reserve` has created the file aside.
+  /// Durable when it returns. `isReserved`: whether `reserve` has created the temporary file.
   func replace(with bytes: [UInt8], isReserved: Bool = false) async throws(FileError) {
     do {
-      try await fillAside(with: bytes, isReserved: isReserved)
-      try await files.syncFile(aside)
-      try await files.rename(aside, to: path)
+      try await fillTemporaryFile(with: bytes, isReserved: isReserved)
+      try await files.syncFile(temporaryPath)
+      try await files.rename(temporaryPath, to: path)
     } catch {
       await discard()
       throw error
@@ -38,29 +38,29 @@ struct AtomicFile: Sendable {
     try await files.syncFolder(folder)
   }
 
-  /// Removes the file aside, if there is one.
+  /// Removes the temporary file, if there is one.
   func discard() async {
-    try? await files.removeFile(aside)
+    try? await files.removeFile(temporaryPath)
   }
 
-  private func fillAside(with bytes: [UInt8], isReserved: Bool) async throws(FileError) {
+  private func fillTemporaryFile(with bytes: [UInt8], isReserved: Bool) async throws(FileError) {
     if isReserved {
       do {
-        return try await files.write(bytes, to: aside)
+        return try await files.write(bytes, to: temporaryPath)
       } catch .absent {
         // Another program has removed it; it is created again.
       }
     }
-    try await createAside()
-    try await files.write(bytes, to: aside)
+    try await createTemporaryFile()
+    try await files.write(bytes, to: temporaryPath)
   }
 
-  private func createAside() async throws(FileError) {
+  private func createTemporaryFile() async throws(FileError) {
     do {
-      try await files.removeFile(aside)
+      try await files.removeFile(temporaryPath)
     } catch .absent {
     }
-    try await files.createFile(aside)
+    try await files.createFile(temporaryPath)
   }
 }
 

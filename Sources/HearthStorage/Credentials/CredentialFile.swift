@@ -63,8 +63,9 @@ struct CredentialFile: Sendable {
 extension CredentialFile.Header {
   init(account: AccountName, subject: Subject?, origin: Origin?, protection: Protection) {
     self.init(
-      account: account.description, issuer: subject?.issuer, isIssuerAssumed: subject?.isIssuerAssumed,
-      origin: origin?.description, subject: subject?.id, protection: protection.rawValue)
+      account: account.description, issuer: subject?.issuer,
+      isIssuerAssumed: subject?.isIssuerAssumed == true ? true : nil, origin: origin?.description,
+      subject: subject?.id, protection: protection.rawValue)
   }
 
   /// The data that a seal is bound to: each field but `sealed` as its name, then 0 where it is absent, or 1 and its
@@ -72,9 +73,9 @@ extension CredentialFile.Header {
   func associatedData(kdf: ScryptParameters?) -> [UInt8] {
     var fields: [(String, String?)] = [
       ("version", String(CredentialFile.version)), ("account", account), ("issuer", issuer), ("origin", origin),
-      ("subject", subject), ("protection", protection), ("kdf.name", kdf.map { _ in "scrypt" }),
+      ("subject", subject), ("protection", protection), ("kdf.name", kdf?.name),
       ("kdf.n", kdf.map { String($0.n) }), ("kdf.r", kdf.map { String($0.r) }), ("kdf.p", kdf.map { String($0.p) }),
-      ("kdf.salt", kdf.map { Data($0.salt).base64EncodedString() }),
+      ("kdf.salt", kdf?.salt.base64EncodedString()),
     ]
     // A file without the mark is bound to no such field, like those of versions that did not know it.
     if isIssuerAssumed == true { fields.append(("issuerAssumed", "true")) }
@@ -89,23 +90,21 @@ extension CredentialFile {
   /// Reads a file. `modified` is the time at which it was last written, for a grant that does not say when it was
   /// issued.
   init(_ bytes: [UInt8], account: AccountName, modified: Timestamp) throws(FileFormatError) {
-    let document = try FileFormat.decode(CredentialDocument.self, version: Self.version, from: bytes)
-    header = document.header
+    self = try FileFormat.decode(Self.self, version: Self.version, from: bytes, modified: modified)
     guard header.account == nil || header.account == account.description else {
       throw .corrupt("it is another account's")
     }
     if let origin = header.origin, (try? HTTPURL(origin)) == nil { throw .corrupt("its origin is no URL") }
-    body = try document.body(modified: modified)
   }
 
   var bytes: [UInt8] {
-    FileFormat.encode(CredentialDocument(self)) + [UInt8(ascii: "\n")]
+    FileFormat.encode(self) + [UInt8(ascii: "\n")]
   }
 
   /// The plaintext of a seal.
-  static func bytes(of grant: Grant) -> [UInt8] { FileFormat.encode(GrantDocument(grant)) }
+  static func bytes(of grant: Grant) -> [UInt8] { FileFormat.encode(GrantDocument(grant: grant)) }
 
   static func grant(from plaintext: [UInt8], modified: Timestamp) throws(FileFormatError) -> Grant {
-    try FileFormat.decode(GrantDocument.self, from: plaintext).grant(modified: modified)
+    try FileFormat.decode(GrantDocument.self, from: plaintext, modified: modified).grant
   }
 }

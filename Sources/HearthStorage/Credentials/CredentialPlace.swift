@@ -23,7 +23,7 @@ struct CredentialPlace: Hashable, Sendable {
     do {
       let bytes = try await files.read(marker, limit: 1024, followsLink: false).bytes
       let text = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-      return .present(text.utf8.count == 32 && text.utf8.allSatisfy(Self.isHexDigit) ? text : nil)
+      return .present(text.utf8.count == 32 && text.utf8.allSatisfy(\.isLowercaseHexDigit) ? text : nil)
     } catch .absent {
       return .absent
     } catch .tooBig {
@@ -37,9 +37,5 @@ struct CredentialPlace: Hashable, Sendable {
       let digits = String(half, radix: 16)
       return String(repeating: "0", count: 16 - digits.count) + digits
     }.joined()
-  }
-
-  private static func isHexDigit(_ byte: UInt8) -> Bool {
-    (48...57).contains(byte) || (97...102).contains(byte)
   }
 }

@@ -120,14 +120,9 @@ extension FileCredentialStore {
   private func openingKey(
     for sealed: CredentialFile.Sealed, _ header: CredentialFile.Header
   ) async throws(OpenFailure) -> (key: SealingKey, isSurelyRight: Bool) {
-    guard let protection = header.protection.flatMap(Protection.init), let source = keySource(for: protection) else {
-      guard let passphraseKey, passphraseKey.kdf == sealed.kdf else {
-        throw .blocked(AccessFailure(.passphraseRequired, detail: "it is sealed with a passphrase"))
-      }
-      return (passphraseKey.key, true)
-    }
+    let protection = header.protection.flatMap(Protection.init)
     do {
-      return (try await source.key(), false)
+      if let protection, let key = try await key(for: protection) { return (key, false) }
     } catch  where protection == .keyFile && keyFile.path == nil {
       let detail =
         "it is sealed with a key file that the configuration does not name any more; name it as key_file again "
@@ -136,6 +131,10 @@ extension FileCredentialStore {
     } catch {
       throw .blocked(error)
     }
+    guard let passphraseKey, passphraseKey.kdf == sealed.kdf else {
+      throw .blocked(AccessFailure(.passphraseRequired, detail: "it is sealed with a passphrase"))
+    }
+    return (passphraseKey.key, true)
   }
 
   /// Brings the marker and accounts.json up to date with the scan. A failure is only logged: the next reading repeats it.
@@ -175,7 +174,7 @@ extension FileCredentialStore {
     }
   }
 
-  /// Removes, once, the files aside that a crash left.
+  /// Removes, once, the temporary files that a crash left.
   private func tidy(_ place: CredentialPlace) async {
     guard !hasTidied, reserved == nil else { return }
     hasTidied = true

@@ -19,8 +19,8 @@ extension FileCredentialStore {
     var modified = Timestamp(milliseconds: 0)
   }
 
-  /// Reads the credential file, and tells a file that is gone from a volume that is away. Throws where the two cannot be
-  /// told apart, or nothing can be read. `ignoringSignedOut`: a credential that was signed out is not expected any more,
+  /// Reads the credential file, and distinguishes a file that is gone from a volume that is away. Throws where that is
+  /// not possible, or nothing can be read. `ignoringSignedOut`: a credential that was signed out is not expected any more,
   /// even though its file could not be removed.
   func scan(ignoringSignedOut: Bool = false) async throws(AccessFailure) -> CredentialScan {
     var known = try await accounts.known(account)

@@ -10,14 +10,16 @@ extension FileCredentialStore {
     _ = try await sealingKey()
     let file = AtomicFile(path: scan.place.file, files: files)
     let room = max(Self.room, 2 * (lastSeen?.size ?? 0))
-    // Another program may have removed the file aside since.
-    if reserved == scan.place.file, let status = try? await files.status(file.aside), status.size >= room { return }
+    // Another program may have removed the temporary file since.
+    if reserved == scan.place.file, let status = try? await files.status(file.temporaryPath), status.size >= room {
+      return
+    }
     try await makeFolder(scan.place)
     reserved = nil
     do {
       try await file.reserve(bytes: room)
     } catch {
-      throw AccessFailure(error, at: file.aside)
+      throw AccessFailure(error, at: file.temporaryPath)
     }
     reserved = scan.place.file
   }
@@ -89,8 +91,7 @@ extension FileCredentialStore {
   }
 
   package func setAside() async throws(AccessFailure) -> String {
-    let place = try await resolvePlace()
-    return try await setAside(place, as: "corrupt")
+    try await setAside(resolvePlace(), as: "corrupt")
   }
 
   private func setAside(_ place: CredentialPlace, as label: String) async throws(AccessFailure) -> String {
@@ -103,20 +104,16 @@ extension FileCredentialStore {
 
   /// A file that is not understood is never overwritten.
   private func setAsideUnknown(_ scan: CredentialScan) async throws(AccessFailure) {
+    let (label, problem, why): (String, String, String)
     switch scan.outcome {
-    case .corrupt(let why):
-      let newPath = try await setAside(scan.place, as: "corrupt")
-      logSetAside("cannot be understood", why, scan.place, newPath)
+    case .corrupt(let text): (label, problem, why) = ("corrupt", "cannot be understood", text)
     case .tooNew(let version):
-      let newPath = try await setAside(scan.place, as: "newer")
-      logSetAside("was written by a newer version of Hearth", "it has format \(version)", scan.place, newPath)
-    case .file, .nothing: break
+      (label, problem, why) = ("newer", "was written by a newer version of Hearth", "it has format \(version)")
+    case .file, .nothing: return
     }
-  }
-
-  private func logSetAside(_ what: String, _ why: String, _ place: CredentialPlace, _ newPath: String) {
+    let newPath = try await setAside(scan.place, as: label)
     logger.warning(
-      "\(place.file) \(what) (\(why)) and was moved to \(newPath) before it was written anew.",
+      "\(scan.place.file) \(problem) (\(why)) and was moved to \(newPath) before it was written anew.",
       metadata: ["HEARTH_EVENT": "\(EventName.credentialSetAside.rawValue)", "HEARTH_ERROR": "\(why)"])
   }
 
@@ -188,7 +185,7 @@ extension FileCredentialStore {
 
   /// The key that seals the next version; nil where the credential is not sealed.
   private func sealingKey() async throws(AccessFailure) -> (key: SealingKey, kdf: ScryptParameters?)? {
-    if let source = keySource(for: protection) { return (try await source.key(), nil) }
+    if let key = try await key(for: protection) { return (key, nil) }
     guard protection == .passphrase else { return nil }
     guard let passphraseKey else {
       throw AccessFailure(.passphraseRequired, detail: "a passphrase is needed to seal the credential")

@@ -90,12 +90,14 @@ package actor FileCredentialStore: CredentialStore {
     return watch.hints(for: [path, marker] + [keyFile.path].compactMap { $0 })
   }
 
-  /// The source of the key for a protection; nil where there is no key, or a person enters the passphrase.
-  func keySource(for protection: Protection) -> (any KeySource)? {
+  /// The key for a protection; nil where there is no key, or a person enters the passphrase. Failures are of the kind
+  /// `keyUnavailable`.
+  func key(for protection: Protection) async throws(AccessFailure) -> SealingKey? {
     switch protection {
     case .none, .passphrase: nil
-    case .keyFile: keyFile
-    case .secretService: SecretServiceKey()
+    case .keyFile: try await keyFile.key()
+    case .secretService:
+      throw AccessFailure(.keyUnavailable, detail: "protection \"secret-service\" is not available in this version")
     }
   }
 }

@@ -15,26 +15,31 @@ enum FileFormat {
   }
 
   /// Reads an object of the given version. Whatever else a newer version holds, it is reported as `tooNew`.
+  /// `modified`: see `Decoder.fileModified`.
   static func decode<Document: Decodable>(
-    _ type: Document.Type, version: Int, from bytes: [UInt8]
+    _ type: Document.Type, version: Int, from bytes: [UInt8], modified: Timestamp? = nil
   ) throws(FileFormatError) -> Document {
     let found = try decode(Version.self, from: bytes).version
     guard found <= version else { throw .tooNew(version: found) }
     guard found == version else { throw .corrupt("its version is not a known one") }
-    return try decode(type, from: bytes)
+    return try decode(type, from: bytes, modified: modified)
   }
 
   static func decode<Document: Decodable>(
-    _ type: Document.Type, from bytes: [UInt8]
+    _ type: Document.Type, from bytes: [UInt8], modified: Timestamp? = nil
   ) throws(FileFormatError) -> Document {
+    let decoder = JSONDecoder()
+    decoder.userInfo[.fileModified] = modified
     do {
-      return try JSONDecoder().decode(type, from: Data(bytes))
+      return try decoder.decode(type, from: Data(bytes))
     } catch let error as FileFormatError {
       throw error
     } catch DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context) {
       throw .corrupt("its field \"\(context.path)\" has the wrong type")
     } catch DecodingError.keyNotFound(let key, let context) {
       throw .corrupt("its field \"\((context.path.isEmpty ? "" : context.path + ".") + key.stringValue)\" is missing")
+    } catch DecodingError.dataCorrupted(let context) where !context.codingPath.isEmpty {
+      throw .corrupt("its field \"\(context.path)\" is not in form")
     } catch {
       throw .corrupt("it is no JSON")
     }
@@ -46,6 +51,20 @@ enum FileFormat {
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     guard let data = try? encoder.encode(document) else { preconditionFailure("texts and numbers are always JSON") }
     return Array(data)
+  }
+}
+
+extension CodingUserInfoKey {
+  fileprivate static let fileModified = CodingUserInfoKey(rawValue: "fileModified")!
+}
+
+extension Decoder {
+  /// When the file that is being read was last written.
+  var fileModified: Timestamp {
+    guard let modified = userInfo[.fileModified] as? Timestamp else {
+      preconditionFailure("a grant is read without it")
+    }
+    return modified
   }
 }
 

@@ -1,6 +1,7 @@
 package import HearthCore
 
-/// What accounts.json remembers of one account, so that a locked place is told from an empty one.
+/// What accounts.json remembers of one account, by which a locked place is distinguished from an empty
+/// one.
 package struct KnownAccount: Hashable, Sendable {
   /// Where the credential is kept.
   package struct Place: Hashable, Sendable {

@@ -5,17 +5,19 @@ import FoundationEssentials
 import HearthCore
 
 /// How a passphrase becomes a key: scrypt (RFC 7914).
-struct ScryptParameters: Hashable, Sendable {
+struct ScryptParameters: Codable, Hashable, Sendable {
+  /// The name of the function in a credential file.
+  var name = "scrypt"
   /// The cost; a power of two.
   var n: Int
   var r: Int
   var p: Int
-  var salt: [UInt8]
+  var salt: Data
 
   /// The parameters of new keys, with a fresh salt: n 2^17, r 8, p 1, which takes 128 MiB.
   static func fresh(n: Int = 131_072) -> ScryptParameters {
     var generator = SystemRandomNumberGenerator()
-    let salt = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    let salt = Data((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
     return ScryptParameters(n: n, r: 8, p: 1, salt: salt)
   }
 

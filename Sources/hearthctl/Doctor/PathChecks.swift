@@ -1,7 +1,7 @@
 import Glibc
 import HearthControl
 
-/// Checks of the files and folders that Hearth uses, where they are unless the daemon was told otherwise.
+/// Checks of the files and folders that Hearth uses.
 enum PathChecks {
   /// `variable` gives what is set in the environment.
   static func configuration(_ variable: (String) -> String?) -> [Finding] {

@@ -3,7 +3,7 @@ import HearthCore
 /// One account's status as a short block for people.
 struct StatusBlock {
   let session: SessionStatus
-  /// Nil where the daemon did not tell.
+  /// Nil where the daemon could not read it.
   let outbox: OutboxStats?
   let now: Timestamp
   let paint: Paint

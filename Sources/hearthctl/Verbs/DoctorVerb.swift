@@ -68,7 +68,7 @@ struct DoctorVerb: ParsableCommand {
 }
 
 extension ControlClient {
-  /// Nil where the daemon refuses to tell, because the outbox cannot be read.
+  /// Nil where the daemon refuses the call because the outbox cannot be read.
   mutating func outboxStats(of account: AccountName) throws(Failure) -> OutboxStats? {
     do throws(Failure) {
       return try call(GetOutboxStats(account)).value

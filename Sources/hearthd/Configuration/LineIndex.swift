@@ -1,6 +1,6 @@
 /// The line of each key and each table in a TOML document.
 ///
-/// The parser tells lines for syntax errors only. The text has passed the parser before it is scanned here, so the scan
+/// The parser gives lines for syntax errors only. The text has passed the parser before it is scanned here, so the scan
 /// reads only as much of the syntax as it needs to find the keys. Where it cannot go on, the lines of the rest are unknown.
 struct LineIndex: Sendable {
   private var lines: [[String]: Int] = [:]

@@ -58,7 +58,7 @@ final class Sandbox {
   /// A first grant, as if the subject had signed in. `lifetime` in seconds; nil: as the sandbox was told.
   func grant(_ subject: String = "2482", lifetime: Double? = nil) throws -> Grant {
     var request: JSONObject = ["subject": .string(subject)]
-    if let lifetime { request["lifetime"] = JSON(lifetime) }
+    if let lifetime { request["lifetime"] = try JSON(parsing: "\(lifetime)") }
     let grant = try call("POST", "/__grant", .object(request))
     return Grant(
       accessToken: grant["access_token"]?.string ?? "", refreshToken: grant["refresh_token"]?.string ?? "")

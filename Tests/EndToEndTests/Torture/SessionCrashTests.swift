@@ -86,7 +86,7 @@ struct SessionCrashRun {
     let delay = fault == 2 ? Double.random(in: 0...0.1, using: &torture.random) : 0
     switch fault {
     case 0, 1: break
-    case 2: try sandbox.fault(["path": "/token", "delay": JSON(delay), "times": 1])
+    case 2: try sandbox.fault(["path": "/token", "delay": try JSON(parsing: "\(delay)"), "times": 1])
     default: try sandbox.fault(["path": "/token", "hang": true, "handle": true, "times": 1])
     }
     let before = (calls: try sandbox.count("tokenCalls"), refreshes: try sandbox.refreshes())

@@ -40,7 +40,7 @@ struct CallTests {
     #expect(session.attempts.count == 1)
   }
 
-  @Test("gives what a refresh brought, even if that lasts less than was asked")
+  @Test("gives the token of a refresh, even if it lasts less than was asked")
   func givesWhatItGot() {
     var session = SessionScript.holding()
     session.passes(.seconds(3400))
@@ -172,7 +172,7 @@ struct CallTests {
     #expect(session.attempts.count == 9)
     session.fails(.unavailable(message: "503", retryAfter: nil))
     guard case .rejected(.refreshUnavailable("503", _?))? = session.answer(to: id) else {
-      Issue.record("the failure was not told")
+      Issue.record("the failure was not answered")
       return
     }
   }
@@ -208,7 +208,7 @@ struct CallTests {
     var session = SessionScript.holding()
     let ids = (0..<5).map { _ in session.asks(.reportUnauthorized(APIRejection(Token.sample(1).fingerprint))) }
     #expect(session.attempts.count == 1)
-    #expect(session.news.filter { $0 == .unauthorized(APIRejection(Token.sample(1).fingerprint)) }.count == 1)
+    #expect(session.events.filter { $0 == .unauthorized(APIRejection(Token.sample(1).fingerprint)) }.count == 1)
     let waiting = session.asks(.token(minValidity: nil))
     #expect(session.answer(to: waiting) == nil)
     session.isGranted(.sample(2))
@@ -224,7 +224,7 @@ struct CallTests {
     #expect(session.token == nil)
   }
 
-  @Test("ends when the token that a refusal brought is refused as well")
+  @Test("ends when the token that followed a refusal is refused as well")
   func refusedTwice() {
     var session = SessionScript.holding()
     session.asks(.reportUnauthorized(APIRejection(Token.sample(1).fingerprint)))

@@ -28,7 +28,7 @@ struct ClientCredentialsTests {
     #expect(session.answer(to: waiting) == nil, "it is not on disk yet")
     session.writes()
     #expect(session.answer(to: waiting)?.isToken == true)
-    #expect(session.news.contains(.signedIn(.sample)))
+    #expect(session.events.contains(.signedIn(.sample)))
   }
 
   @Test("backs off while the provider cannot be asked, answers calls with that, and goes on by itself")

@@ -20,7 +20,7 @@ struct EndNowhereTests {
     if case .writeEnd? = action { true } else { false }
   }
 
-  @Test("is not told, no token is served and the refused one not sent; it is tried again until one place takes it")
+  @Test("is not published, no token is served and the refused one not sent; it is tried again until one place takes it")
   func refusal() {
     var session = refused()
     #expect(session.state == .authenticated && session.snapshot.token == nil)
@@ -39,7 +39,7 @@ struct EndNowhereTests {
       session.writesEnd(.full, nowhere: true)
     }
     #expect(session.attempts.count == sent && session.state == .authenticated)
-    #expect(session.news.filter { $0 == .credentialPendingWrite(.full) }.count == 1)
+    #expect(session.events.filter { $0 == .credentialPendingWrite(.full) }.count == 1)
     session.wakes()
     session.writesEnd(.full)
     #expect(session.state == .reauthRequired(.refreshTokenRejected), "one place is enough")

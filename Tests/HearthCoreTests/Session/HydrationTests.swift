@@ -62,8 +62,8 @@ struct HydrationTests {
     #expect(waits[7...].allSatisfy { $0 == .seconds(30) })
     session.isHinted(.found(.sample(1, issuedAt: .sample)))
     #expect(session.state == .authenticated)
-    #expect(session.actions.contains(.announce(.credentialReadable)))
-    #expect(session.news.filter { $0 == .credentialUnreadable(.denied) }.count == 1)
+    #expect(session.actions.contains(.publish(.credentialReadable)))
+    #expect(session.events.filter { $0 == .credentialUnreadable(.denied) }.count == 1)
   }
 
   @Test("keeps the hint of whose it is through a locked start")
@@ -76,7 +76,7 @@ struct HydrationTests {
     #expect(session.effects == [.identify(.sample(1, subject: nil, issuedAt: .sample), generation: 0)])
   }
 
-  @Test("ends where the credential is gone from a place that can be read, and tells that only when it is on record")
+  @Test("ends where the credential is gone from a place that can be read, and publishes that only when it is on record")
   func missing() {
     var session = SessionScript()
     session.reads(.missing("work.json is gone"))
@@ -109,7 +109,7 @@ struct HydrationTests {
     session.writesEnd()
     #expect(session.state == .reauthRequired(.credentialCorrupt))
     #expect(session.snapshot.message == detail + " Run \"hearthctl login work\".")
-    #expect(session.news.contains(.credentialSetAside(name: "work.json.corrupt-1", why: "no JSON")))
+    #expect(session.events.contains(.credentialSetAside(name: "work.json.corrupt-1", why: "no JSON")))
   }
 
   @Test("ends nothing over a corrupt file that cannot be set aside, and tries again ever more slowly")
@@ -293,7 +293,7 @@ struct HydrationTests {
       session.isHinted(.found(.sample(7, subject: subject, issuedAt: session.now)))
       #expect(session.token == .sample(7))
       #expect(session.machine.epoch.generation == 1)
-      #expect(session.news.contains(.statusChanged))
+      #expect(session.events.contains(.statusChanged))
       session.isGranted(.sample(2))
       #expect(session.token == .sample(7))
       #expect(session.effects.isEmpty, "the grant that is held may be revoked with it")

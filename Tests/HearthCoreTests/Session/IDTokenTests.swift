@@ -18,7 +18,7 @@ struct IDTokenTests {
     return response
   }
 
-  /// The first refresh, at the user's wish a minute after the start, has brought no new ID token.
+  /// The first refresh, at the user's wish a minute after the start, has returned no new ID token.
   private func unrenewed(_ idToken: Token? = nil) -> SessionScript {
     var session = SessionScript.holding(held, settings)
     session.passes(.seconds(60))
@@ -31,8 +31,8 @@ struct IDTokenTests {
   @Test(
     "lasts as long as the ID token, or as the answer says where that tells nothing",
     arguments: [(.seconds(100), .seconds(100)), (nil, .seconds(3600))] as [(Duration?, Duration)])
-  func lifetime(told: Duration?, expected: Duration) {
-    let response = response(2, idToken: .sample(5002), lasting: told)
+  func lifetime(answered: Duration?, expected: Duration) {
+    let response = response(2, idToken: .sample(5002), lasting: answered)
     let grant = Grant(response, after: held.grant, bearer: .idToken, receivedAt: .sample)
     #expect(grant.lifetime == expected)
     let access = Grant(response, after: held.grant, bearer: .accessToken, receivedAt: .sample)
@@ -52,13 +52,13 @@ struct IDTokenTests {
   }
 
   @Test(
-    "keeps all else that an answer without a new ID token brings, gives the old one no longer life, and says what to mend",
+    "keeps all else of an answer without a new ID token, gives the old one no longer life, and says what to mend",
     arguments: [nil, Token.sample(5001)])
-  func noNewIDToken(brought: Token?) {
+  func noNewIDToken(answered: Token?) {
     var session = SessionScript.holding(held, settings)
     session.passes(.seconds(60))
     let refresh = session.asks(.refresh)
-    session.isGranted(response(2, idToken: brought))
+    session.isGranted(response(2, idToken: answered))
     var kept = Credential.sample(2, issuedAt: .sample)
     kept.grant.idToken = .sample(5001)
     #expect(session.effects == [.write(kept, generation: 0)])

@@ -106,7 +106,7 @@ struct LockTests {
     #expect(session.state == .unauthenticated(signedOut: true))
   }
 
-  @Test("tells an end that could not be remembered at the start when it is")
+  @Test("publishes an end that could not be remembered at the start when it is")
   func remembersTheEndLater() {
     let end = EndRecord(reason: .rejectedByServer, at: .sample, fingerprint: nil)
     var session = SessionScript(remembered: nil)
@@ -114,7 +114,7 @@ struct LockTests {
     session.take(.started(RememberedAccount(end: end)))
     #expect(session.state == .reauthRequired(.rejectedByServer))
     #expect(
-      session.news.contains(
+      session.events.contains(
         .changed(from: .locked(.accessFailure(.denied)), to: .reauthRequired(.rejectedByServer))))
   }
 

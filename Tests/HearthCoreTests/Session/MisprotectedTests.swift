@@ -45,7 +45,7 @@ struct MisprotectedTests {
     }
     #expect(waits.max().map { $0 <= .seconds(30) && $0 >= .seconds(15) } == true)
     #expect(session.snapshot.isWritePending && session.snapshot.credentialError == keyAway.detail)
-    #expect(session.news.filter { $0 == .credentialPendingWrite(keyAway) }.count == 1)
+    #expect(session.events.filter { $0 == .credentialPendingWrite(keyAway) }.count == 1)
   }
 
   @Test("asks for the passphrase that would seal it, and is sealed as soon as that is entered")

@@ -10,7 +10,7 @@ struct MistakesOfOthersTests {
       switch deed {
       case .write, .writeEnd, .remove, .setAside: true
       case .recall, .read, .refresh, .requestGrant, .identify, .rememberLockedByUser, .lockStore, .revoke, .answer,
-        .announce:
+        .publish:
         false
       }
     }
@@ -107,7 +107,7 @@ struct MistakesOfOthersTests {
     session.isGranted(.sample(2))
     session.writes(.full)
     #expect(session.snapshot.isWritePending)
-    #expect(session.news.contains(.credentialPendingWrite(.full)))
+    #expect(session.events.contains(.credentialPendingWrite(.full)))
   }
 
   @Test("A logout leaves the file: here it is removed, or its removal is noted and looked after")

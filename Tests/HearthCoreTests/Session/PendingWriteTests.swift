@@ -19,7 +19,7 @@ struct PendingWriteTests {
     #expect(session.token == .sample(2))
     #expect(session.snapshot.isWritePending)
     #expect(session.snapshot.credentialError == AccessFailure.full.detail)
-    #expect(session.actions.contains(.announce(.credentialPendingWrite(.full))))
+    #expect(session.actions.contains(.publish(.credentialPendingWrite(.full))))
     #expect(session.state == .authenticated)
   }
 
@@ -31,7 +31,7 @@ struct PendingWriteTests {
     #expect(session.snapshot.isWritePending)
   }
 
-  @Test("tries to write it again within seconds, for ever, and tells of it once")
+  @Test("tries to write it again within seconds, for ever, and publishes it once")
   func triesAgain() {
     var session = pending
     for _ in 0..<50 {
@@ -49,7 +49,7 @@ struct PendingWriteTests {
     session.wakes()
     session.writes()
     #expect(!session.snapshot.isWritePending)
-    #expect(session.news.filter { $0 == .credentialPendingWrite(.full) }.count == 1)
+    #expect(session.events.filter { $0 == .credentialPendingWrite(.full) }.count == 1)
   }
 
   @Test("neither writes nor ends before what is being read is known: it may be another program's newer grant")

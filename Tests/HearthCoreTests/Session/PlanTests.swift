@@ -2,19 +2,19 @@ import HearthCore
 import TestSupport
 import Testing
 
-@Suite("What a session plans, announces and leaves")
+@Suite("What a session plans, publishes and leaves")
 struct PlanTests {
   private let grant = Credential.sample(1, issuedAt: .sample)
 
-  @Test("announces once that a token runs out because refreshing keeps failing, before it does")
-  func announcesExpiry() throws {
+  @Test("publishes once that a token runs out because refreshing keeps failing, before it does")
+  func publishesExpiry() throws {
     var session = SessionScript.holding()
     while session.now < .sample + .seconds(3590) {
       session.wakes()
       if session.snapshot.isRefreshing { session.fails(.unavailable(message: "503", retryAfter: nil)) }
     }
     let expiry = SessionEvent.expiring(at: .sample + .seconds(3600), final: false)
-    #expect(session.news.filter { $0 == expiry }.count == 1)
+    #expect(session.events.filter { $0 == expiry }.count == 1)
   }
 
   @Test("tries again when it has said, where a refresh failed that was asked for long before it was due")
@@ -71,33 +71,33 @@ struct PlanTests {
     #expect(session.token == .sample(1), "what is held is served")
   }
 
-  @Test("announces that no refresh can keep a token from running out")
-  func announcesTheFinalExpiry() {
+  @Test("publishes that no refresh can keep a token from running out")
+  func publishesTheFinalExpiry() {
     var session = SessionScript.holding(.sample(1, issuedAt: .sample, isRenewable: false))
     session.wakes()
     #expect(session.now == .sample + .seconds(3300))
-    #expect(session.actions == [.announce(.expiring(at: .sample + .seconds(3600), final: true))])
+    #expect(session.actions == [.publish(.expiring(at: .sample + .seconds(3600), final: true))])
   }
 
-  @Test("announces no expiry of a token that is refreshed in time")
-  func announcesNothing() {
+  @Test("publishes no expiry of a token that is refreshed in time")
+  func publishesNothing() {
     var session = SessionScript.holding()
     session.comesDue()
     session.passes(.seconds(200))
     session.isGranted(.sample(2))
     session.writes()
-    #expect(!session.news.contains { if case .expiring = $0 { true } else { false } })
+    #expect(!session.events.contains { if case .expiring = $0 { true } else { false } })
   }
 
-  @Test("announces an expiry while the file cannot be read or written")
-  func announcesExpiryWhileUnreadable() {
+  @Test("publishes an expiry while the file cannot be read or written")
+  func publishesExpiryWhileUnreadable() {
     var session = SessionScript.holding()
     session.isHinted(.unreadable(.denied))
     while session.state == .authenticated {
       session.wakes()
       if session.effects.contains(.read) { session.reads(.unreadable(.denied)) }
     }
-    #expect(session.news.contains(.expiring(at: .sample + .seconds(3600), final: false)))
+    #expect(session.events.contains(.expiring(at: .sample + .seconds(3600), final: false)))
   }
 
   @Test("tells health as fresh, expiring inside the margin, and expired")

@@ -196,15 +196,15 @@ struct RealProviderTests {
     ] {
       var session = SessionScript.holding(lasting(3600))
       session.passes(.seconds(3300))
-      var announced = 0
+      var published = 0
       while session.now < .sample + .seconds(6000) {
         if session.snapshot.isRefreshing { session.fails(failure) } else { session.wakes() }
-        announced += session.actions.count { $0 == .announce(.statusChanged) }
+        published += session.actions.count { $0 == .publish(.statusChanged) }
         let isDue = session.now >= .sample + .seconds(3900)
         #expect((session.snapshot.action == .signIn) == isDue, "at \(session.now)")
       }
       #expect(session.state == .authenticated)
-      #expect(announced == 1)
+      #expect(published == 1)
       #expect(session.snapshot.message.contains("hearthctl login work"))
       session.comesDue()
       session.isGranted(.sample(2))
@@ -228,7 +228,7 @@ struct RealProviderTests {
     var session = SessionScript.holding()
     session.asks(.refresh)
     var response = TokenResponse.sample(2)
-    response.flaw = "The provider issues tokens of type DPoP."
+    response.error = "The provider issues tokens of type DPoP."
     session.isGranted(response)
     session.writes()
     #expect(session.token == .sample(1))
@@ -292,9 +292,9 @@ struct RealProviderTests {
   func overtakenImport() {
     for overtake in [SessionCall.signOut(revoke: true), .adopt(.sample(8, issuedAt: .sample))] {
       var session = SessionScript.holding()
-      let brought = session.asks(.adopt(.sample(7, issuedAt: .sample)))
+      let adoption = session.asks(.adopt(.sample(7, issuedAt: .sample)))
       session.asks(overtake)
-      #expect(session.answer(to: brought) == .rejected(.superseded))
+      #expect(session.answer(to: adoption) == .rejected(.superseded))
     }
   }
 

@@ -15,12 +15,12 @@ struct RefreshTests {
     let stored = Credential.sample(2, issuedAt: session.now)
     #expect(session.effects == [.write(stored, generation: 0)])
     #expect(session.token == .sample(1))
-    #expect(!session.actions.contains { if case .announce = $0 { true } else { false } })
+    #expect(!session.actions.contains { if case .publish = $0 { true } else { false } })
     session.writes()
     #expect(session.token == .sample(2))
     #expect(
       session.actions.contains(
-        .announce(
+        .publish(
           .refreshed(
             Token.sample(2).fingerprint, previous: Token.sample(1).fingerprint, expiresAt: stored.grant.expiresAt))))
     #expect(session.snapshot.history.lastOutcome == .success)
@@ -101,7 +101,7 @@ struct RefreshTests {
   }
 
   @Test(
-    "ends when the provider refuses for good: reads once more, writes the end down, tells it, and sends nothing again",
+    "ends when the provider refuses for good: reads once more, writes the end down, publishes it, and sends nothing again",
     arguments: [
       (RefreshFailure.Rejection.refreshToken, EndReason.refreshTokenRejected), (.accountDisabled, .accountDisabled),
     ])
@@ -133,7 +133,7 @@ struct RefreshTests {
     session.reads(.found(.sample(9, issuedAt: session.now)))
     #expect(session.state == .authenticated)
     #expect(session.token == .sample(9))
-    #expect(!session.news.contains { if case .changed(_, .reauthRequired) = $0 { true } else { false } })
+    #expect(!session.events.contains { if case .changed(_, .reauthRequired) = $0 { true } else { false } })
   }
 
   @Test("believes a refusal only after a reading that began after it")

@@ -49,7 +49,7 @@ struct SignInAndOutTests {
 
   // MARK: - Signing out
 
-  @Test("is signed out of in every state, and tells it when it is done")
+  @Test("is signed out of in every state, and publishes it when it is done")
   func signsOutEverywhere() {
     for var session in everywhere where session.state != .unauthenticated(signedOut: true) {
       let before = session.state
@@ -65,7 +65,7 @@ struct SignInAndOutTests {
         continue
       }
       #expect(session.token == nil)
-      #expect(session.news.contains { if case .signedOut = $0 { true } else { false } })
+      #expect(session.events.contains { if case .signedOut = $0 { true } else { false } })
       #expect(session.attempts.count <= 1)
     }
   }
@@ -109,7 +109,7 @@ struct SignInAndOutTests {
     #expect(ids.allSatisfy { session.answer(to: $0) != nil })
     #expect(session.answer(asking: .signOut(revoke: true)) == .signedOut(revoke: []))
     #expect(session.effects.isEmpty)
-    #expect(session.news.filter { $0 == .signedOut(.sample) }.count == 1)
+    #expect(session.events.filter { $0 == .signedOut(.sample) }.count == 1)
   }
 
   @Test("drops and revokes what a refresh brings after a sign-out")
@@ -154,7 +154,7 @@ struct SignInAndOutTests {
     session.removes()
     #expect(session.state == .unauthenticated(signedOut: true))
     #expect(session.nextWake == nil)
-    #expect(session.news.filter { $0 == .signedOut(.sample) }.count == 1)
+    #expect(session.events.filter { $0 == .signedOut(.sample) }.count == 1)
   }
 
   @Test("does not go back from a sign-in that could not be written yet to the grant that it replaced")
@@ -233,19 +233,19 @@ struct SignInAndOutTests {
   func overtaken() {
     for overtake in [SessionCall.signOut(revoke: false), .adopt(other)] {
       var session = SessionScript.holding()
-      let brought = session.machine.epoch
+      let since = session.machine.epoch
       session.asks(overtake)
       drain(&session)
-      let id = session.asks(.adopt(first, isFresh: true, since: brought))
+      let id = session.asks(.adopt(first, isFresh: true, since: since))
       #expect(session.answer(to: id) == .rejected(.superseded))
       #expect(session.effects == [.revoke(first)])
     }
     var ended = SessionScript.holding()
-    let brought = ended.machine.epoch
+    let since = ended.machine.epoch
     ended.asks(.refresh)
     ended.fails(.rejected(.refreshToken, message: "invalid_grant"))
     drain(&ended)
-    ended.asks(.adopt(other, isFresh: true, since: brought))
+    ended.asks(.adopt(other, isFresh: true, since: since))
     ended.writes()
     #expect(ended.token == .sample(5), "the end of the session before it does not overtake it")
   }
@@ -253,10 +253,10 @@ struct SignInAndOutTests {
   @Test("leaves a lock that came while the provider was asked about the grant, and takes an older one away")
   func lockedMeanwhile() {
     var session = SessionScript.holding()
-    let brought = session.machine.epoch
+    let since = session.machine.epoch
     session.take(.locked(.user))
     drain(&session)
-    session.asks(.adopt(other, isFresh: true, since: brought))
+    session.asks(.adopt(other, isFresh: true, since: since))
     session.writes()
     #expect(session.state == .locked(.explicit(.user)))
     session.asks(.adopt(other, isFresh: true, since: session.machine.epoch))
@@ -284,7 +284,7 @@ struct SignInAndOutTests {
       #expect(session.answer(to: id) == .done, "\(before)")
       #expect(session.token == .sample(5), "\(before)")
       #expect(session.state == .authenticated)
-      #expect(session.news.contains(.signedIn(.sample)))
+      #expect(session.events.contains(.signedIn(.sample)))
     }
   }
 
@@ -342,13 +342,13 @@ struct SignInAndOutTests {
     #expect(session.machine.isAtRest)
   }
 
-  @Test("tells each caller honestly when the disk never answers")
+  @Test("answers each caller honestly when the disk never answers")
   func hungDisk() {
     var session = SessionScript.holding()
     let id = session.asks(.signOut(revoke: true))
     while session.answer(to: id) == nil, session.wakes() {}
     guard case .rejected(.refreshUnavailable)? = session.answer(to: id) else {
-      Issue.record("a removal that did not happen was told as done")
+      Issue.record("a removal that did not happen was answered as done")
       return
     }
   }

@@ -32,7 +32,7 @@ struct SubjectTests {
     #expect(session.token == .sample(2))
     #expect(session.snapshot.subject == .sample)
     #expect(session.snapshot.subject?.isIssuerAssumed == false)
-    #expect(session.actions.contains(.announce(.statusChanged)))
+    #expect(session.actions.contains(.publish(.statusChanged)))
     session.passes(RefreshSettings.leastGap)
     session.asks(.refresh)
     session.isGranted(
@@ -83,13 +83,13 @@ struct SubjectTests {
   @Test("does not give the next user of the account what was queued under the configured subject")
   func standInOfAnother() {
     let standIn = Subject(issuer: "https://id.example.com", id: "me@example.com")
-    var brought = SessionScript(SessionSettings(configuredSubject: standIn))
-    brought.reads(.found(.sample(1, subject: nil, issuedAt: .sample)))
-    brought.refreshes(to: 2)
-    brought.asks(.adopt(.sample(3, subject: other, issuedAt: brought.now)))
-    brought.writes()
-    #expect(brought.snapshot.subject == other)
-    #expect(brought.snapshot.formerSubject != standIn)
+    var imported = SessionScript(SessionSettings(configuredSubject: standIn))
+    imported.reads(.found(.sample(1, subject: nil, issuedAt: .sample)))
+    imported.refreshes(to: 2)
+    imported.asks(.adopt(.sample(3, subject: other, issuedAt: imported.now)))
+    imported.writes()
+    #expect(imported.snapshot.subject == other)
+    #expect(imported.snapshot.formerSubject != standIn)
 
     var found = SessionScript(SessionSettings(configuredSubject: standIn))
     found.reads(.found(.sample(1, subject: nil, issuedAt: .sample)))
@@ -109,11 +109,11 @@ struct SubjectTests {
     #expect(session.snapshot.action == .fixConfiguration)
   }
 
-  @Test("takes note of whose it is when a refresh tells, and tells it")
+  @Test("takes note of whose it is when a refresh says so, and publishes it")
   func learnsWhoseItIs() {
     var session = SessionScript.holding(.sample(1, subject: nil, issuedAt: .sample))
     session.refreshes(to: 2)
     #expect(session.snapshot.subject == .sample)
-    #expect(session.actions.contains(.announce(.statusChanged)))
+    #expect(session.actions.contains(.publish(.statusChanged)))
   }
 }

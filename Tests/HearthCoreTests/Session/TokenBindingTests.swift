@@ -38,7 +38,8 @@ import Testing
       let refusal = try #require(binding.mismatch(of: credential(other.description, nil)))
       #expect(refusal.contains(own.description) && refusal.contains(other.description))
     }
-    #expect(TokenBinding(named: own, isToldByIssuer: false).mismatch(of: credential(other.description, nil)) == nil)
+    let binding = TokenBinding(named: own, isRecognizedByIssuer: false)
+    #expect(binding.mismatch(of: credential(other.description, nil)) == nil)
   }
 
   @Test("until discovery has told the origin are told by the issuer, and by the origin from then on")
@@ -89,7 +90,7 @@ import Testing
     session.isIdentified(as: nil, at: nil)
     #expect(session.snapshot.action == nil)
     session.isIdentified(as: nil, at: other)
-    #expect(session.snapshot.action == .fixConfiguration && session.news.contains(.statusChanged))
+    #expect(session.snapshot.action == .fixConfiguration && session.events.contains(.statusChanged))
   }
 
   @Test("are bound together on disk when a grant without an origin is adopted")

@@ -62,7 +62,7 @@ extension SessionSimulation {
     switch call {
     case .adopt, .signOut:
       if let overtaken = ledger.adoptionCalls.first(where: { calls[$0] != nil }) {
-        throw Violation("import \(overtaken.number) is overtaken, and nobody tells who brought it")
+        throw Violation("import \(overtaken.number) is superseded, and its caller is not answered")
       }
       if case .adopt = call { ledger.adoptionCalls = [id] }
     case .token, .refresh, .requestGrant, .reportUnauthorized, .rehydrate, .awaitReading: break

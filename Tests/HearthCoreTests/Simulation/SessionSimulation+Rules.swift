@@ -130,7 +130,7 @@ extension SessionSimulation {
       || !machine.isAtRest
     if let newest = ledger.newest, disk.grant.flatMap(refreshToken) != newest {
       guard isUnwritten || ledger.isTampered else {
-        throw Violation("a crash lost an acknowledged refresh token that was told to be stored")
+        throw Violation("a crash lost an acknowledged refresh token that was reported as stored")
       }
       if isUnwritten { tally.lostUnwritten += 1 }
     }
@@ -200,7 +200,7 @@ extension SessionSimulation {
         throw Violation("the key is wiped while the only copy of a grant is in memory")
       }
     case .answer(let id, let answer): try checkAnswer(id, answer, event)
-    case .announce(let news): try checkNews(news, before)
+    case .publish(let event): try checkPublished(event, before)
     case .recall, .read, .identify, .rememberLockedByUser, .revoke: break
     }
   }
@@ -261,7 +261,7 @@ extension SessionSimulation {
       if ledger.others.contains(fingerprint) {
         throw Violation("a token is given out that came for another user")
       }
-      // What a refresh has just brought is the best there is.
+      // What a refresh has just got is the best there is.
       let isFresh = if case .credentialWritten = event { true } else { false }
       if !isFresh, let expiresAt = token.expiresAt, expiresAt <= now {
         throw Violation("a token is given out that has run out")
@@ -275,7 +275,7 @@ extension SessionSimulation {
       try checkDurable(fingerprint)
     case .signedOut:
       guard disk.known.end?.reason == .signedOut || ledger.removalFailed || disk.file == .nothing else {
-        throw Violation("a sign-out is told before it is on record")
+        throw Violation("a sign-out is published before it is on record")
       }
     case .done, .rejected: break
     }
@@ -283,26 +283,26 @@ extension SessionSimulation {
 
   private func checkDurable(_ token: Fingerprint) throws(Violation) {
     let isHandedOver = handedOver?.credential.grant.accessToken.fingerprint == token
-    // It ran out, or somebody else's was found, before that could be told.
+    // It ran out, or somebody else's was found, before that could be published.
     let isOver = if case .ending = machine.credentialState { true } else { false }
     guard ledger.durable.contains(token) || isHandedOver || isOver || machine.snapshot(at: now).isWritePending else {
       throw Violation("a token is seen before it is on disk")
     }
   }
 
-  private mutating func checkNews(_ news: SessionEvent, _ before: SessionMachine) throws(Violation) {
-    switch news {
+  private mutating func checkPublished(_ event: SessionEvent, _ before: SessionMachine) throws(Violation) {
+    switch event {
     case .refreshed(let token, _, _):
       ledger.grounds = []
       ledger.hadTrouble = !ledger.isQuietSinceSending
       try checkDurable(token)
     case .changed(_, .reauthRequired(let reason)):
       guard disk.known.end?.reason == reason || ledger.endFailed || reason == .credentialTooNew else {
-        throw Violation("the end is told before it is on record: \(reason)")
+        throw Violation("the end is published before it is on record: \(reason)")
       }
     case .changed(_, .unauthenticated(signedOut: true)):
       guard disk.known.end?.reason == .signedOut || ledger.removalFailed else {
-        throw Violation("a sign-out is told before it is on record")
+        throw Violation("a sign-out is published before it is on record")
       }
     case .changed(_, .unauthenticated(signedOut: false)):
       guard ledger.lastReading == .neverSignedIn else { throw Violation("a session is gone without a reading") }
@@ -310,9 +310,8 @@ extension SessionSimulation {
     case .statusChanged:
       // Another program's grant, and not only advice.
       if machine.epoch.generation != before.epoch.generation { ledger.grounds = [] }
-    case .changed, .refreshFailed, .expiring, .signedOut, .unauthorized, .credentialUnreadable,
-      .credentialReadable, .credentialSetAside, .credentialPendingWrite:
-      break
+    // Whatever else is published, nothing follows from it here.
+    default: break
     }
   }
 
@@ -335,7 +334,7 @@ extension SessionSimulation {
     let isQuiet = jobs.isEmpty && ledger.inFlight == 0
     if isQuiet { try checkPlan(wake) }
     let snapshot = machine.snapshot(at: now)
-    if snapshot.history.failures > 0, snapshot.history.lastError == nil { throw Violation("a failure is not told") }
+    if snapshot.history.failures > 0, snapshot.history.lastError == nil { throw Violation("a failure is not shown") }
   }
 
   /// Nothing is under way: then something is planned, or nothing is owed.

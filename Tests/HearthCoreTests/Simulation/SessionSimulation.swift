@@ -195,7 +195,7 @@ struct SessionSimulation {
     case .revoke(let credential):
       provider.revoke(credential.grant.refreshToken ?? credential.grant.accessToken)
     case .answer(let id, _): calls[id] = nil
-    case .identify, .announce: break
+    case .identify, .publish: break
     }
   }
 

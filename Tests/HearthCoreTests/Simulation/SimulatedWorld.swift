@@ -30,20 +30,6 @@ enum Weather: CaseIterable {
   }
 }
 
-/// What happened, line by line, for one who replays a seed.
-final class Trace {
-  var lines: [String] = []
-}
-
-/// A rule that was broken.
-struct Violation: Error, CustomStringConvertible {
-  let description: String
-
-  init(_ description: String) {
-    self.description = description
-  }
-}
-
 /// What happened in how many runs, for people.
 struct Tally {
   var requests = 0

@@ -27,7 +27,7 @@ struct HTTPURLTests {
   }
 
   @Test(
-    "is refused with the flaw it has",
+    "is refused with the reason it has",
     arguments: [
       ("", .notAbsolute), ("api.example.com/x", .notAbsolute), ("//api.example.com/x", .notAbsolute),
       ("mailto:me@example.com", .notAbsolute),
@@ -60,9 +60,9 @@ struct HTTPURLTests {
       ("http://127.0.0.256/", .plainHTTP), ("http://127.0.0.1.1/", .plainHTTP), ("http://2130706433/", .plainHTTP),
       ("http://0x7f.0.0.1/", .plainHTTP), ("http://[::2]/", .plainHTTP), ("http://[::ffff:127.0.0.1]/", .plainHTTP),
       ("http://0.0.0.0/", .plainHTTP),
-    ] as [(String, HTTPURL.Flaw)])
-  func refuses(text: String, flaw: HTTPURL.Flaw) {
-    #expect(throws: flaw) { try HTTPURL(text) }
+    ] as [(String, HTTPURL.ParseError)])
+  func refuses(text: String, reason: HTTPURL.ParseError) {
+    #expect(throws: reason) { try HTTPURL(text) }
   }
 
   @Test("has one origin however it is written, and another one for each scheme, host and port")

@@ -47,8 +47,8 @@ struct EventHubTests {
     #expect(peer.sink.sent.allSatisfy { $0["params"]?["subscription"]?.string == subscription.id })
   }
 
-  @Test("tells a session that became another one, with the state before it")
-  func tellsChanges() throws {
+  @Test("publishes a session that became another one, with the state before it")
+  func publishesChanges() throws {
     hub.update(try snapshot("work"), after: [])
     let (subscription, start) = try hub.subscribe(topics: [.session], account: nil, peer: peer)
     #expect(subscription.sessions.map(\.state) == [.hydrating])
@@ -63,16 +63,16 @@ struct EventHubTests {
   }
 
   @Test(
-    "tells a session that was replaced by one that looks the same: by a sign-in, or by another program's grant",
+    "publishes a session that was replaced by one that looks the same: by a sign-in, or by another program's grant",
     arguments: [SessionEvent.signedIn(nil), .statusChanged])
-  func tellsReplacement(event: SessionEvent) throws {
+  func publishesReplacement(event: SessionEvent) throws {
     hub.update(try snapshot("work"), after: [])
     let (_, start) = try hub.subscribe(topics: [.session], account: nil, peer: peer)
     start()
     hub.update(try snapshot("work"), after: [event])
     #expect(peer.sink.sent.map { $0["method"] } == ["session.changed"])
     hub.update(try snapshot("work", lockedAt: true), after: [event])
-    #expect(peer.sink.sent.count == 2, "one change is told once")
+    #expect(peer.sink.sent.count == 2, "one change is published once")
   }
 
   @Test("gives one connection 64 subscriptions, and -32001 for one more, until one ends")
@@ -88,7 +88,7 @@ struct EventHubTests {
     _ = try hub.subscribe(topics: [.outbox], account: nil, peer: peer)
   }
 
-  @Test("tells a subscriber only of its topics and its account")
+  @Test("sends a subscriber only what is of its topics and its account")
   func filters() throws {
     let work = try #require(AccountName("work"))
     let (_, start) = try hub.subscribe(topics: [.outbox], account: work, peer: peer)
@@ -99,7 +99,7 @@ struct EventHubTests {
     #expect(peer.sink.sent.map(number) == [2])
   }
 
-  @Test("closes a subscriber that is 256 events behind, and tells the others on")
+  @Test("closes a subscriber that is 256 events behind, and goes on with the others")
   func closesTheLagging() throws {
     let quick = RecordingPeer(2)
     let (_, start) = try hub.subscribe(topics: [.outbox], account: nil, peer: peer)
@@ -114,7 +114,7 @@ struct EventHubTests {
     #expect(quick.sink.sent.count == 300)
   }
 
-  @Test("tells a subscriber that lags before its answer is out that it lagged, and nothing more")
+  @Test("closes a subscriber that lags before its answer is out, and sends it nothing more")
   func lagsEarly() throws {
     let (_, start) = try hub.subscribe(topics: [.outbox], account: nil, peer: peer)
     for number in 1...300 { hub.publish(try event(number)) }

@@ -4,7 +4,7 @@ import Logging
 import TestSupport
 import Testing
 
-@Suite("A grant that a person brings, where the provider's reply is lost")
+@Suite("An imported grant, where the provider's reply is lost")
 struct LostReplyTests {
   private let clock = ManualClock()
   private let endpoint = ScriptedTokenEndpoint()
@@ -13,7 +13,7 @@ struct LostReplyTests {
   private func importing(_ body: (SessionService, Credential) async throws -> Void) async throws {
     let service = SessionService(
       account: .sample, settings: SessionSettings(), store: store, endpoint: endpoint, clock: clock,
-      logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), announce: { _, _ in })
+      logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), publish: { _, _ in })
     try await withThrowingTaskGroup { group in
       group.addTask { await service.run() }
       try await body(service, .sample(7, issuedAt: clock.now(), lifetime: .zero))
@@ -26,17 +26,17 @@ struct LostReplyTests {
   func asksAgain() async throws {
     endpoint.answer(.failed(.unanswered(message: "reset")))
     endpoint.answer(.granted(.sample(8)))
-    try await importing { service, brought in try await service.adopt(brought, isTried: false) }
+    try await importing { service, imported in try await service.adopt(imported, isTried: false) }
     #expect(endpoint.requests.map(\.grant.refreshToken) == [.sample(1007), .sample(1007)])
     #expect(store.written.map(\.grant.accessToken) == [.sample(8)])
   }
 
-  @Test("is asked for twice and no more, and whoever brought it is told")
+  @Test("is asked for twice and no more, and whoever imports it gets the error")
   func givesUp() async throws {
     for _ in 0..<2 { endpoint.answer(.failed(.unanswered(message: "reset"))) }
-    try await importing { service, brought in
+    try await importing { service, imported in
       await #expect(throws: AdoptionFailure.provider(.unanswered(message: "reset"))) {
-        try await service.adopt(brought, isTried: false)
+        try await service.adopt(imported, isTried: false)
       }
     }
     #expect(endpoint.requests.count == 2)
@@ -46,9 +46,9 @@ struct LostReplyTests {
   @Test("is not asked for again where no connection could be made: nothing was sent")
   func notSent() async throws {
     endpoint.answer(.failed(.unreachable(message: "no route")))
-    try await importing { service, brought in
+    try await importing { service, imported in
       await #expect(throws: AdoptionFailure.provider(.unreachable(message: "no route"))) {
-        try await service.adopt(brought, isTried: false)
+        try await service.adopt(imported, isTried: false)
       }
     }
     #expect(endpoint.requests.count == 1)

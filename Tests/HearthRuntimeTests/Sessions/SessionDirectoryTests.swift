@@ -16,8 +16,8 @@ struct SessionDirectoryTests {
       account: .sample, settings: SessionSettings(),
       store: store ?? MemoryCredentialStore(.grant(.sample(number, issuedAt: clock.now()))), endpoint: endpoint,
       clock: clock,
-      logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), seed: 1, announce: { _, _ in })
-    return SessionDirectory.Entry(service: service, place: place, issuer: nil)
+      logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), seed: 1, publish: { _, _ in })
+    return SessionDirectory.Entry(service: service, place: place)
   }
 
   @Test("A call that a new configuration interrupts is repeated to the session that follows")
@@ -26,13 +26,15 @@ struct SessionDirectoryTests {
     await withTaskGroup { group in
       group.addTask { [sessions] in await sessions.run() }
       await sessions.set(entry(1, before), for: .sample)
-      _ = await sessions.call(.awaitReading, of: .sample)
-      async let asked = sessions.call(.refresh, of: .sample)
+      _ = await sessions.ask(.awaitReading, of: .sample)
+      async let asked = sessions.ask(.refresh, of: .sample)
       await before.waitForRequests(1)
       let next = entry(1, after)
       async let replaced: Void = sessions.set(next, for: .sample)
       await clock.waitForSleeper(until: clock.now() + .seconds(35))
-      #expect(await sessions.call(.token(minValidity: nil), of: .sample)?.answer.isToken == true, "nor one that waits")
+      #expect(
+        await sessions.ask(.token(minValidity: nil), of: .sample)?.answer.response.isToken == true, "nor one that waits"
+      )
       #expect(await sessions[.sample] != nil, "an account that is being changed is no unknown one")
       clock.advance(by: .seconds(35))
       await replaced
@@ -40,7 +42,7 @@ struct SessionDirectoryTests {
       await after.waitForRequests(1)
       after.answer(.granted(.sample(2)))
       let answer = await asked
-      #expect(answer?.answer == .done)
+      #expect(answer?.answer.response == .done)
       #expect(answer?.entry.service === next.service)
       await sessions.stop(patience: .zero)
     }
@@ -54,19 +56,21 @@ struct SessionDirectoryTests {
     await withTaskGroup { group in
       group.addTask { [sessions] in await sessions.run() }
       await sessions.set(entry(1, before, store), for: .sample)
-      _ = await sessions.call(.awaitReading, of: .sample)
-      async let asked = sessions.call(.refresh, of: .sample)
+      _ = await sessions.ask(.awaitReading, of: .sample)
+      async let asked = sessions.ask(.refresh, of: .sample)
       await before.waitForRequests(1)
       store.cannotBeWritten(AccessFailure(.storageError, detail: "read-only"))
       before.answer(.granted(.sample(2)))
-      #expect(await asked?.answer == .done)
+      #expect(await asked?.answer.response == .done)
       await sessions.set(entry(5, after, at: "elsewhere"), for: .sample)
-      _ = await sessions.call(.awaitReading, of: .sample)
-      #expect(await sessions.call(.token(minValidity: nil), of: .sample)?.answer == .token(.sample(5, issuedAt: start)))
+      _ = await sessions.ask(.awaitReading, of: .sample)
+      #expect(
+        await sessions.ask(.token(minValidity: nil), of: .sample)?.answer.response
+          == .token(.sample(5, issuedAt: start)))
       await sessions.set(nil, for: .sample)
       await sessions.set(entry(1, after, store), for: .sample)
-      _ = await sessions.call(.awaitReading, of: .sample)
-      let answer = await sessions.call(.token(minValidity: nil), of: .sample)?.answer
+      _ = await sessions.ask(.awaitReading, of: .sample)
+      let answer = await sessions.ask(.token(minValidity: nil), of: .sample)?.answer.response
       guard case .token(let token) = answer else {
         Issue.record("\(String(describing: answer))")
         return
@@ -80,8 +84,8 @@ struct SessionDirectoryTests {
   private func leaveUnwritten(_ store: MemoryCredentialStore) async {
     let endpoint = ScriptedTokenEndpoint()
     await sessions.set(entry(1, endpoint, store), for: .sample)
-    _ = await sessions.call(.awaitReading, of: .sample)
-    async let asked = sessions.call(.refresh, of: .sample)
+    _ = await sessions.ask(.awaitReading, of: .sample)
+    async let asked = sessions.ask(.refresh, of: .sample)
     await endpoint.waitForRequests(1)
     store.cannotBeWritten(AccessFailure(.storageError, detail: "read-only"))
     endpoint.answer(.granted(.sample(2)))
@@ -103,7 +107,7 @@ struct SessionDirectoryTests {
       let next = entry(1, ScriptedTokenEndpoint(), store)
       await sessions.set(next, for: .sample)
       store.cannotBeWritten(nil)
-      _ = await sessions.call(.awaitReading, of: .sample)
+      _ = await sessions.ask(.awaitReading, of: .sample)
       #expect(store.written.last?.grant.accessToken == .sample(2))
       #expect(await next.service.unwritten == nil, "what is on disk is kept nowhere else")
       await sessions.stop(patience: .zero)
@@ -117,8 +121,9 @@ struct SessionDirectoryTests {
       group.addTask { [sessions] in await sessions.run() }
       await leaveUnwritten(store)
       await sessions.set(entry(5, ScriptedTokenEndpoint(), at: "elsewhere"), for: .sample)
-      _ = await sessions.call(.awaitReading, of: .sample)
-      guard case .signedOut(let credentials) = await sessions.call(.signOut(revoke: true), of: .sample)?.answer else {
+      _ = await sessions.ask(.awaitReading, of: .sample)
+      guard case .signedOut(let credentials) = await sessions.ask(.signOut(revoke: true), of: .sample)?.answer.response
+      else {
         Issue.record("not signed out")
         return
       }
@@ -132,13 +137,14 @@ struct SessionDirectoryTests {
     await withTaskGroup { group in
       group.addTask { [sessions] in await sessions.run() }
       await sessions.set(entry(1, ScriptedTokenEndpoint()), for: .sample)
-      _ = await sessions.call(.awaitReading, of: .sample)
+      _ = await sessions.ask(.awaitReading, of: .sample)
       await sessions.stop(patience: .zero)
-      #expect(await sessions.call(.refresh, of: .sample)?.answer == .rejected(.stopping))
+      #expect(await sessions.ask(.refresh, of: .sample)?.answer.response == .rejected(.stopping))
       await sessions.set(entry(2, ScriptedTokenEndpoint()), for: .sample)
-      #expect(await sessions.call(.refresh, of: .sample)?.answer == .rejected(.stopping), "nothing is begun any more")
+      #expect(
+        await sessions.ask(.refresh, of: .sample)?.answer.response == .rejected(.stopping), "nothing is begun any more")
       await sessions.set(nil, for: .sample)
-      #expect(await sessions.call(.refresh, of: .sample)?.answer == nil)
+      #expect(await sessions.ask(.refresh, of: .sample)?.answer.response == nil)
     }
   }
 

@@ -3,9 +3,9 @@ import HearthRuntime
 import TestSupport
 import Testing
 
-/// Grants that persons bring.
+/// Grants that are imported.
 extension SessionServiceTests {
-  @Test("times a grant that is brought by the clock as it is when it is taken over")
+  @Test("times an imported grant by the clock as it is when the session takes it over")
   func stepDuringAdoption() async throws {
     try await running {
       _ = await service.call(.awaitReading)
@@ -16,27 +16,27 @@ extension SessionServiceTests {
     }
   }
 
-  @Test("binds a grant that is brought, and not sent at once, to the origin of the token endpoint of that moment")
-  func bindsWhatIsBrought() async throws {
+  @Test("binds an imported grant that is not sent at once to the origin that the token endpoint has then")
+  func bindsImports() async throws {
     store.becomes(.nothing)
     endpoint.isAt(.sample)
     try await running {
-      var brought = Credential.sample(7, issuedAt: clock.now())
-      brought.origin = nil
-      try await service.adopt(brought, isTried: true)
+      var imported = Credential.sample(7, issuedAt: clock.now())
+      imported.origin = nil
+      try await service.adopt(imported, isTried: true)
       #expect(store.written == [.sample(7, issuedAt: clock.now())])
       #expect(endpoint.requests.isEmpty)
     }
   }
 
   @Test(
-    "lets a grant that is brought without an expiry run out as its token says, or after an hour if it can be renewed")
-  func expiryOfWhatIsBrought() async throws {
+    "lets a grant that is imported without an expiry expire as its token says, or after an hour if it can be renewed")
+  func importsWithoutExpiry() async throws {
     store.becomes(.nothing)
     try await running {
-      let told = clock.now() + .seconds(60)
+      let named = clock.now() + .seconds(60)
       for (expiry, isRenewable, expected) in [
-        (told, true, told), (told, false, told), (nil, true, clock.now() + .seconds(3600)), (nil, false, nil),
+        (named, true, named), (named, false, named), (nil, true, clock.now() + .seconds(3600)), (nil, false, nil),
       ] as [(Timestamp?, Bool, Timestamp?)] {
         endpoint.tells(expiry: expiry)
         try await service.adopt(
@@ -50,10 +50,10 @@ extension SessionServiceTests {
   func importIsSuperseded() async throws {
     try await running {
       _ = await service.call(.awaitReading)
-      let brought = Credential.sample(7, subject: nil, issuedAt: clock.now(), lifetime: .zero)
+      let imported = Credential.sample(7, subject: nil, issuedAt: clock.now(), lifetime: .zero)
       try await withThrowingTaskGroup { group in
         group.addTask { [service] in
-          await #expect(throws: AdoptionFailure.superseded) { try await service.adopt(brought, isTried: false) }
+          await #expect(throws: AdoptionFailure.superseded) { try await service.adopt(imported, isTried: false) }
         }
         await endpoint.waitForRequests(1)
         _ = await service.call(.signOut(revoke: false))
@@ -65,13 +65,13 @@ extension SessionServiceTests {
     #expect(endpoint.revoked.map(\.grant.accessToken) == [.sample(8)])
   }
 
-  @Test("lets a grant that a person brought land before it stops, and tells nobody anything after that")
+  @Test("lets an import land before it stops, and publishes nothing after that")
   func importLandsBeforeStopping() async throws {
     try await withThrowingTaskGroup { group in
       group.addTask { [service] in await service.run() }
       _ = await service.call(.awaitReading)
-      let brought = Credential.sample(7, subject: nil, issuedAt: clock.now(), lifetime: .zero)
-      group.addTask { [service] in try await service.adopt(brought, isTried: false) }
+      let imported = Credential.sample(7, subject: nil, issuedAt: clock.now(), lifetime: .zero)
+      group.addTask { [service] in try await service.adopt(imported, isTried: false) }
       await endpoint.waitForRequests(1)
       group.addTask { [service] in await service.stop() }
       await clock.waitForSleeper(until: clock.now() + .seconds(35))
@@ -81,19 +81,19 @@ extension SessionServiceTests {
     #expect(store.written.map(\.grant.accessToken) == [.sample(8)])
     let late = Credential.sample(9, issuedAt: clock.now())
     await #expect(throws: AdoptionFailure.stopping) { try await service.adopt(late, isTried: true) }
-    let told = news.all
+    let published = events.all
     await service.lock(.user)
-    #expect(news.all == told)
+    #expect(events.all == published)
   }
 
-  @Test("gives a grant up for adoption only when the provider took it, and keeps the session before it otherwise")
+  @Test("uses an imported grant only once the provider has accepted it, and keeps the session before it otherwise")
   func refusedImportChangesNothing() async throws {
     try await running {
       _ = await service.call(.awaitReading)
       endpoint.answer(.failed(.rejected(.refreshToken, message: "invalid_grant")))
-      let brought = Credential.sample(7, subject: nil, issuedAt: clock.now(), lifetime: .zero)
+      let imported = Credential.sample(7, subject: nil, issuedAt: clock.now(), lifetime: .zero)
       await #expect(throws: AdoptionFailure.provider(.rejected(.refreshToken, message: "invalid_grant"))) {
-        try await service.adopt(brought, isTried: false)
+        try await service.adopt(imported, isTried: false)
       }
       #expect(await service.snapshot().token?.fingerprint == Token.sample(1).fingerprint)
     }

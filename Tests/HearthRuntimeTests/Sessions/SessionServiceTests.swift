@@ -10,7 +10,7 @@ struct SessionServiceTests {
   let clock = ManualClock()
   let store: MemoryCredentialStore
   let endpoint = ScriptedTokenEndpoint()
-  let news = NewsLog()
+  let events = EventRecorder()
   let service: SessionService
 
   init() throws {
@@ -19,7 +19,7 @@ struct SessionServiceTests {
     service = SessionService(
       account: account, settings: SessionSettings(), store: store, endpoint: endpoint, clock: clock,
       logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), seed: 1,
-      announce: { [news] in news.append($0, $1) })
+      publish: { [events] published, _ in events.append(published) })
   }
 
   /// Runs the service around `body`.
@@ -112,7 +112,7 @@ struct SessionServiceTests {
       clock.advance(by: due - clock.now())
       await endpoint.waitForRequests(1)
       endpoint.answer(.granted(.sample(2)))
-      #expect(await news.waitFor { if case .refreshed = $0 { true } else { false } })
+      #expect(await events.waitFor { if case .refreshed = $0 { true } else { false } })
     }
   }
 
@@ -133,7 +133,7 @@ struct SessionServiceTests {
       clock.advance(by: due - clock.now())
       await endpoint.waitForRequests(2)
       endpoint.answer(.granted(.sample(3)))
-      #expect(await news.waitFor { $0.isRefresh(to: .sample(3)) })
+      #expect(await events.waitFor { $0.isRefresh(to: .sample(3)) })
     }
   }
 
@@ -155,8 +155,8 @@ struct SessionServiceTests {
   func noEndBetweenStepAndNotice() async throws {
     store.becomes(.nothing)
     try await running {
-      let brought = Credential.sample(7, issuedAt: clock.now(), isRenewable: false)
-      try await service.adopt(brought, isTried: true)
+      let imported = Credential.sample(7, issuedAt: clock.now(), isRenewable: false)
+      try await service.adopt(imported, isTried: true)
       clock.step(by: .seconds(7200), isTold: false)
       _ = await service.call(.token(minValidity: nil))
       #expect(await service.snapshot().state == .authenticated)
@@ -293,28 +293,28 @@ extension SessionEvent {
   }
 }
 
-/// Keeps what a service announced.
-final class NewsLog: Sendable {
+/// Keeps the events that a service published.
+final class EventRecorder: Sendable {
   private struct State {
-    var news: [SessionEvent] = []
+    var events: [SessionEvent] = []
     var watchers: [AsyncStream<SessionEvent>.Continuation] = []
   }
 
   private let state = Mutex(State())
 
-  func append(_ news: [SessionEvent], _ snapshot: SessionStatus) {
+  func append(_ events: [SessionEvent]) {
     state.withLock { state in
-      state.news += news
-      for event in news { state.watchers.forEach { $0.yield(event) } }
+      state.events += events
+      for event in events { state.watchers.forEach { $0.yield(event) } }
     }
   }
 
-  var all: [SessionEvent] { state.withLock(\.news) }
+  var all: [SessionEvent] { state.withLock(\.events) }
 
   func waitFor(_ matches: (SessionEvent) -> Bool) async -> Bool {
     let (stream, continuation) = AsyncStream<SessionEvent>.makeStream()
     state.withLock { state in
-      state.news.forEach { continuation.yield($0) }
+      state.events.forEach { continuation.yield($0) }
       state.watchers.append(continuation)
     }
     for await event in stream where matches(event) { return true }

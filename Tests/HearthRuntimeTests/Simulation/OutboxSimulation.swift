@@ -67,7 +67,7 @@ final class OutboxSimulation: @unchecked Sendable {
 
   var violation: Violation?
   var tally = OutboxTally()
-  let trace: OutboxTrace?
+  let trace: Trace?
 
   init(seed: UInt64, isTraced: Bool = false) {
     self.seed = seed
@@ -82,7 +82,7 @@ final class OutboxSimulation: @unchecked Sendable {
     settings.keepDead = [.seconds(7200), .seconds(30 * 86_400)].randomElement(using: &chance) ?? .seconds(7200)
     settings.maxItems = [20, 10_000].randomElement(using: &chance) ?? 20
     self.settings = settings
-    trace = isTraced ? OutboxTrace() : nil
+    trace = isTraced ? Trace() : nil
     let names = [Sample.work, Sample.other].prefix(Int.random(in: 1...2, using: &chance))
     for (index, name) in names.enumerated() {
       let lifetimes: [Duration] = [.seconds(60), .seconds(3600), .seconds(86_400)]
@@ -264,20 +264,6 @@ final class OutboxSimulation: @unchecked Sendable {
   func violated(_ text: String) {
     note("VIOLATED: \(text)")
     if violation == nil { violation = Violation(text) }
-  }
-}
-
-/// What happened, line by line, for one who replays a seed.
-final class OutboxTrace {
-  var lines: [String] = []
-}
-
-/// A rule that was broken.
-struct Violation: Error, CustomStringConvertible {
-  let description: String
-
-  init(_ description: String) {
-    self.description = description
   }
 }
 

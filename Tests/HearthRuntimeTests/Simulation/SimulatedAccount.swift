@@ -106,9 +106,8 @@ extension OutboxSimulation {
         guard account.grounds.contains(reason) else {
           return violated("a session ends without grounds: \(reason)")
         }
-      case .refreshFailed, .expiring, .signedOut, .unauthorized, .credentialUnreadable, .credentialReadable,
-        .credentialSetAside, .credentialPendingWrite, .statusChanged:
-        break
+      // Whatever else is published, nothing follows from it here.
+      default: break
       }
     }
   }

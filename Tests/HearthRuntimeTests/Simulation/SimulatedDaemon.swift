@@ -47,8 +47,8 @@ final class SimulatedDaemon: @unchecked Sendable {
         account: account.name, settings: SessionSettings(),
         store: SimulatedCredentialStore(account, in: world, of: number),
         endpoint: SimulatedTokenEndpoint(account, in: world, of: number), clock: world.clock, logger: logger,
-        seed: world.chance.next(), timeTold: { [feed] in feed.yield(.timeTold(skew: $0)) },
-        announce: { [feed, unowned world] news, snapshot in
+        seed: world.chance.next(), skewMeasured: { [feed] in feed.yield(.timeTold(skew: $0)) },
+        publish: { [feed, unowned world] news, snapshot in
           feed.yield(.changed(snapshot))
           world.told(news, snapshot, number)
         })
@@ -60,7 +60,7 @@ final class SimulatedDaemon: @unchecked Sendable {
       for name in self.names {
         guard let service = self.services[name] else { continue }
         await self.sessions.set(
-          SessionDirectory.Entry(service: service, place: "", issuer: nil), for: name)
+          SessionDirectory.Entry(service: service, place: ""), for: name)
       }
       await withTaskGroup(of: Void.self) { group in
         group.addTask {

@@ -1,4 +1,5 @@
 import HearthCore
+import HearthHashing
 import HearthStorage
 import Logging
 import TestSupport
@@ -38,7 +39,8 @@ struct Bench {
   func grant(_ number: Int) -> Grant {
     let issuedAt = Timestamp(rfc3339: "2026-11-21T10:00:00Z")!
     return Grant(
-      accessToken: Token("access-\(number)"), refreshToken: Token("refresh-\(number)"), scope: "openid",
+      accessToken: Token(hashing: Secret("access-\(number)")),
+      refreshToken: Token(hashing: Secret("refresh-\(number)")), scope: "openid",
       issuedAt: issuedAt, expiresAt: issuedAt + .seconds(3600))
   }
 

@@ -1,4 +1,5 @@
 import HearthCore
+import HearthHashing
 import HearthStorage
 import TestSupport
 import Testing
@@ -46,7 +47,7 @@ struct CredentialFileTests {
   @Test("What is written is read back")
   func roundTrip() async throws {
     var credential = bench.credential(1)
-    credential.grant.idToken = Token("id")
+    credential.grant.idToken = Token(hashing: Secret("id"))
     credential.grant.refreshExpiresAt = Timestamp(rfc3339: "2027-01-01T00:00:00Z")
     credential.grant.tokenType = "DPoP"
     credential.grant.scope = "\"quoted\" é"
@@ -107,9 +108,19 @@ struct CredentialFileTests {
           + #""kdf":{"name":"scrypt","n":1073741824,"r":8,"p":1,"salt":"AAAAAAAAAAAAAAAAAAAAAA=="}}"#,
         "its kdf is out of bounds"
       ),
+      (
+        #"{"version":1,"protection":"passphrase","sealed":"AAAA","#
+          + #""kdf":{"name":"scrypt","n":16384,"r":8,"p":1,"salt":"~"}}"#,
+        #"its field "kdf.salt" is not in form"#
+      ),
+      (
+        #"{"version":1,"protection":"passphrase","sealed":"AAAA","#
+          + #""kdf":{"name":"bcrypt","n":16384,"r":8,"p":1,"salt":"AAAAAAAAAAAAAAAAAAAAAA=="}}"#,
+        "its kdf is not a known one"
+      ),
     ])
-  func corrupt(text: String, flaw: String) async {
-    #expect(await read(text) == .corrupt(flaw))
+  func corrupt(text: String, reason: String) async {
+    #expect(await read(text) == .corrupt(reason))
   }
 
   @Test(
@@ -143,7 +154,7 @@ struct CredentialFileTests {
 
   @Test("An access token alone makes a grant that was issued when the file was written")
   func accessTokenAlone() async {
-    let grant = Grant(accessToken: Token("a"), issuedAt: bench.clock.now(), expiresAt: nil)
+    let grant = Grant(accessToken: Token(hashing: Secret("a")), issuedAt: bench.clock.now(), expiresAt: nil)
     #expect(
       await read(#"{"version":1,"grant":{"accessToken":"a"}}"#)
         == .found(Credential(grant: grant, subject: nil, origin: nil)))
@@ -155,8 +166,8 @@ struct CredentialFileTests {
     let reading = await read(#"{"version":1,"grant":{"refreshToken":"r"}}"#)
     guard case .found(let credential) = reading else { throw UnexpectedReading(reading) }
     #expect(credential.grant.accessToken.secret.isEmpty)
-    #expect(credential.grant.accessToken.fingerprint == Fingerprint(of: Secret("r")))
-    #expect(credential.grant.refreshToken == Token("r"))
+    #expect(credential.grant.accessToken.fingerprint == Token(hashing: Secret("r")).fingerprint)
+    #expect(credential.grant.refreshToken == Token(hashing: Secret("r")))
     #expect(credential.grant.expiresAt == now)
     try await bench.store().write(credential)
     #expect(await bench.store().read() == .found(credential))
@@ -164,7 +175,7 @@ struct CredentialFileTests {
 
   @Test("A fingerprint is the first 8 hex digits of the SHA-256")
   func fingerprint() {
-    #expect(Fingerprint(of: Secret("test")).description == "9f86d081")
+    #expect(Token(hashing: Secret("test")).fingerprint.description == "9f86d081")
   }
 }
 

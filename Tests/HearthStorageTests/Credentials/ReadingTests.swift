@@ -141,7 +141,7 @@ struct ReadingTests {
     #expect(reason(await bench.store().read()) == .storageError)
   }
 
-  @Test("A configured path may be a link; one is followed, and no second one; marker and file aside lie at its end")
+  @Test("A configured path may be a link; one is followed, and no second one; marker and temporary file lie at its end")
   func linkAtConfiguredPath() async throws {
     let link = "/home/me/work.json"
     bench.files.put(bench.text(1), at: bench.configuredPath)

@@ -1,4 +1,5 @@
 import Crypto
+import FoundationEssentials
 import Glibc
 import HearthCore
 import TestSupport
@@ -46,7 +47,7 @@ struct SealingTests {
 
   @Test("A key is scrypt's of RFC 7914, section 12")
   func vector() async throws {
-    let parameters = ScryptParameters(n: 16384, r: 8, p: 1, salt: Array("SodiumChloride".utf8))
+    let parameters = ScryptParameters(n: 16384, r: 8, p: 1, salt: Data("SodiumChloride".utf8))
     let key = try #require(await parameters.key(from: Secret("pleaseletmein"))?.symmetricKey)
     let digits = key.withUnsafeBytes { bytes in bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) } }
     #expect(digits.joined() == "7023bdcb3afd7348461c06cd81fd38ebfda8fbba904f8e3ea9b543f6545da1f2")

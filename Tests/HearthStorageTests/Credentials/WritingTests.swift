@@ -1,4 +1,5 @@
 import HearthCore
+import HearthHashing
 import HearthStorage
 import TestSupport
 import Testing
@@ -10,7 +11,7 @@ struct WritingTests {
 
   let bench = Bench()
 
-  @Test("Written aside, fsynced, renamed, folder fsynced; then the marker, then accounts.json")
+  @Test("Written to a temporary file, fsynced, renamed, folder fsynced; then the marker, then accounts.json")
   func order() async throws {
     let store = bench.store()
     try await store.write(bench.credential(1))
@@ -33,21 +34,23 @@ struct WritingTests {
       ])
   }
 
-  @Test("The file aside is made and its room allocated beforehand, and used by the write")
+  @Test("The temporary file is made and its room allocated beforehand, and used by the write")
   func prepared() async throws {
     let store = bench.store()
-    let aside = Bench.state + "/credentials/.work.json.new"
+    let temporary = Bench.state + "/credentials/.work.json.new"
     try await store.prepare()
     try await store.prepare()
-    #expect(bench.files.log.filter { $0 == "allocate \(aside)" }.count == 1)
-    #expect(bench.files.text(at: aside)?.utf8.count == 64 << 10)
+    #expect(bench.files.log.filter { $0 == "allocate \(temporary)" }.count == 1)
+    #expect(bench.files.text(at: temporary)?.utf8.count == 64 << 10)
     // A disk that is full by now is no obstacle.
-    bench.files.fail(.createFile, at: aside, with: .noSpace)
-    bench.files.fail(.allocate, at: aside, with: .noSpace)
+    bench.files.fail(.createFile, at: temporary, with: .noSpace)
+    bench.files.fail(.allocate, at: temporary, with: .noSpace)
     try await store.write(bench.credential(1))
-    #expect(bench.files.text(at: aside) == nil)
+    #expect(bench.files.text(at: temporary) == nil)
     #expect(await store.read() == .found(bench.credential(1)))
-    await #expect(throws: AccessFailure(.storageError, detail: "\(aside): no space left")) { try await store.prepare() }
+    await #expect(throws: AccessFailure(.storageError, detail: "\(temporary): no space left")) {
+      try await store.prepare()
+    }
   }
 
   @Test("The default folder is made by the first write, and not again once it is gone with all that was in it")
@@ -80,43 +83,43 @@ struct WritingTests {
   @Test("Where a prepared file was tidied away, the next refresh is not sent before there is room again")
   func preparedAgain() async throws {
     let store = bench.store()
-    let aside = Bench.state + "/credentials/.work.json.new"
+    let temporary = Bench.state + "/credentials/.work.json.new"
     try await store.prepare()
-    bench.files.delete(aside)
-    bench.files.fail(.allocate, at: aside, with: .noSpace)
+    bench.files.delete(temporary)
+    bench.files.fail(.allocate, at: temporary, with: .noSpace)
     await #expect(throws: AccessFailure.self) { try await store.prepare() }
-    bench.files.fail(.allocate, at: aside, with: nil)
+    bench.files.fail(.allocate, at: temporary, with: nil)
     try await store.prepare()
-    #expect(bench.files.text(at: aside)?.utf8.count == 64 << 10)
+    #expect(bench.files.text(at: temporary)?.utf8.count == 64 << 10)
   }
 
   @Test("A prepared file that was not used goes with the lock, and one that a crash left with the next start")
   func tidied() async throws {
-    let aside = Bench.state + "/credentials/.work.json.new"
+    let temporary = Bench.state + "/credentials/.work.json.new"
     let store = bench.store()
     try await store.write(bench.credential(1))
     try await store.prepare()
     await store.lock()
-    #expect(bench.files.text(at: aside) == nil)
+    #expect(bench.files.text(at: temporary) == nil)
     try await store.prepare()
     _ = await store.read()
-    #expect(bench.files.text(at: aside) != nil)
+    #expect(bench.files.text(at: temporary) != nil)
     _ = await bench.store().read()
-    #expect(bench.files.text(at: aside) == nil)
+    #expect(bench.files.text(at: temporary) == nil)
   }
 
   @Test(
-    "A write that fails at any step leaves the old credential and nothing aside",
+    "A write that fails at any step leaves the old credential and no temporary file",
     arguments: [MemoryFileSystem.Step.createFile, .write, .syncFile, .rename])
   func failed(step: MemoryFileSystem.Step) async throws {
     let store = bench.store()
     try await store.write(bench.credential(1))
-    let aside = Bench.state + "/credentials/.work.json.new"
-    bench.files.fail(step, at: aside, with: .failed("Input/output error"))
+    let temporary = Bench.state + "/credentials/.work.json.new"
+    bench.files.fail(step, at: temporary, with: .failed("Input/output error"))
     await #expect(throws: AccessFailure.self) { try await store.write(bench.credential(2)) }
     #expect(await store.read() == .found(bench.credential(1)))
-    #expect(bench.files.text(at: aside) == nil)
-    bench.files.fail(step, at: aside, with: nil)
+    #expect(bench.files.text(at: temporary) == nil)
+    bench.files.fail(step, at: temporary, with: nil)
     try await store.write(bench.credential(2))
     #expect(await store.read() == .found(bench.credential(2)))
   }
@@ -236,12 +239,12 @@ struct WritingTests {
     let store = bench.store()
     try await store.write(bench.credential(1))
     let end = bench.end(.refreshTokenRejected)
-    let aside = Bench.state + "/credentials/.work.json.new"
-    bench.files.fail(.createFile, at: aside, with: .noSpace)
+    let temporary = Bench.state + "/credentials/.work.json.new"
+    bench.files.fail(.createFile, at: temporary, with: .noSpace)
     await #expect(throws: EndNotWritten.self) { try await store.writeEnd(end) }
     #expect(try await bench.store().remembered().end == end)
     #expect(await bench.store().read() == .ended(end))
-    bench.files.fail(.createFile, at: aside, with: nil)
+    bench.files.fail(.createFile, at: temporary, with: nil)
     #expect(await bench.store().read() == .ended(end))
     #expect(bench.files.text(at: bench.defaultPath)?.contains("refreshTokenRejected") == true)
   }
@@ -251,7 +254,7 @@ struct WritingTests {
     let store = bench.store()
     try await store.write(bench.credential(1))
     bench.files.failAll(under: bench.defaultPath, with: .failed("Input/output error"))
-    let end = bench.end(.refreshTokenRejected, fingerprint: Fingerprint(of: Secret("refresh-2")))
+    let end = bench.end(.refreshTokenRejected, fingerprint: Token(hashing: Secret("refresh-2")).fingerprint)
     await #expect(throws: EndNotWritten.self) { try await store.writeEnd(end) }
     bench.files.failAll(under: bench.defaultPath, with: nil)
     #expect(await bench.store().read() == .ended(end))

@@ -1,17 +1,17 @@
 package import HearthCore
 
-/// Drives a session's machine by hand, one event after the other, so that a test reads like a script.
+/// Drives a session's machine by hand, one input after the other, so that a test reads like a script.
 ///
-/// `actions` is what the last event asked for; results are handed in by the verbs below.
+/// `actions` is what the last input asked for; results are handed in by the verbs below.
 package struct SessionScript: Sendable {
   package private(set) var machine: SessionMachine
   package var now: Timestamp
-  /// What the last event asked for, without the answers to calls.
+  /// What the last input asked for, without the answers to calls.
   package private(set) var actions: [SessionAction] = []
   /// All answers so far; each call may have one.
   package private(set) var answers: [CallID: [SessionResponse]] = [:]
-  /// All that was announced so far.
-  package private(set) var news: [SessionEvent] = []
+  /// All that was published so far.
+  package private(set) var events: [SessionEvent] = []
   /// When each refresh was asked for.
   package private(set) var attempts: [Timestamp] = []
   private var callCount = 0
@@ -42,8 +42,8 @@ package struct SessionScript: Sendable {
 
   // MARK: - What happens
 
-  package mutating func take(_ event: SessionInput) {
-    let all = machine.handle(event, at: now)
+  package mutating func take(_ input: SessionInput) {
+    let all = machine.handle(input, at: now)
     actions = []
     for action in all {
       if case .answer(let id, let answer) = action {
@@ -52,7 +52,7 @@ package struct SessionScript: Sendable {
         actions.append(action)
       }
       switch action {
-      case .announce(let news): self.news.append(news)
+      case .publish(let event): events.append(event)
       case .write(_, let generation): generationOfWrite = generation
       case .identify(_, let generation): generationOfQuestion = generation
       case .refresh(_, let generation), .requestGrant(let generation):
@@ -162,9 +162,9 @@ package struct SessionScript: Sendable {
     return answer(to: id)
   }
 
-  /// What the last event asked for that is not an announcement.
+  /// What the last input asked for, without events.
   package var effects: [SessionAction] {
-    actions.filter { if case .announce = $0 { false } else { true } }
+    actions.filter { if case .publish = $0 { false } else { true } }
   }
 
   /// The token that clients get now without waiting.

@@ -31,12 +31,12 @@ struct PendingCallsTests {
     #expect(calls.waiting.map { $0.outcome == nil } == [false, true, true])
     calls.finishRefreshes(.succeeded)
     #expect(calls.waiting[0].outcome == .failed(message: "503", retryAfter: nil))
-    calls.finishReads()
-    calls.finishAdoptions()
+    calls.finish(.read)
+    calls.finish(.adoption)
     #expect(calls.waiting.map(\.outcome).suffix(2) == [.succeeded, .succeeded])
   }
 
-  @Test("of a sign-in are told that it is superseded, and nobody else is")
+  @Test("of a sign-in are answered that it is superseded, and no others are")
   func supersede() {
     var calls = calls(.refresh, .adoption)
     #expect(calls.supersedeAdoptions() == [.answer(CallID(1), .rejected(.superseded))])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HearthCore
 
-@Suite("The state that clients were told")
+@Suite("The state that was published last")
 struct PublishedStateTests {
   @Test("is published when it changes, with the one before, and keeps the time of its change")
   func changes() {
@@ -11,7 +11,7 @@ struct PublishedStateTests {
     let later = Timestamp.sample + .seconds(1)
     #expect(
       published.publish(.authenticated, advisesSignIn: false, at: later)
-        == [.announce(.changed(from: .hydrating, to: .authenticated))])
+        == [.publish(.changed(from: .hydrating, to: .authenticated))])
     #expect(published.publish(.authenticated, advisesSignIn: false, at: later + .seconds(1)) == [])
     #expect(published.since == later)
   }
@@ -22,7 +22,7 @@ struct PublishedStateTests {
     _ = published.publish(.authenticated, advisesSignIn: false, at: .sample)
     for advisesSignIn in [true, false] {
       #expect(
-        published.publish(.authenticated, advisesSignIn: advisesSignIn, at: .sample) == [.announce(.statusChanged)])
+        published.publish(.authenticated, advisesSignIn: advisesSignIn, at: .sample) == [.publish(.statusChanged)])
       #expect(published.publish(.authenticated, advisesSignIn: advisesSignIn, at: .sample) == [])
     }
   }

@@ -55,8 +55,8 @@ struct OutboxAddVerb: ParsableCommand {
     var draft = OutboxDraft(
       account: try AccountName(asked: account), method: method, url: url, headers: headers, body: body,
       isUnordered: unordered, idempotencyKey: key, replaceKey: replaceKey,
-      notBefore: try notBefore.map { try ParameterReader.time($0, as: "notBefore") },
-      expiresAt: try expiresAt.map { try ParameterReader.time($0, as: "expiresAt") })
+      notBefore: try notBefore.map { try WireType.time.value($0, as: "notBefore") },
+      expiresAt: try expiresAt.map { try WireType.time.value($0, as: "expiresAt") })
     if let lane { draft.lane = lane }
     let reply = try daemon.call(Enqueue(draft))
     daemonOptions.output.show(reply.json) { reply.value.id }

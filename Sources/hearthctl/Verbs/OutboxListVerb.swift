@@ -23,7 +23,7 @@ struct OutboxListVerb: ParsableCommand {
   func run() throws {
     var daemon = try daemonOptions.connect()
     var query = OutboxQuery(account: try choice.name, lane: lane, cursor: cursor)
-    query.state = try state.map { try ParameterReader.choice($0, as: "state") }
+    query.state = try state.map { try WireType.choice.value($0, as: "state") }
     if let limit { query.limit = limit }
     let reply = try daemon.call(ListItems(query))
     let page = reply.value

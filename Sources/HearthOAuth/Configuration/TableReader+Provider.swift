@@ -1,51 +1,15 @@
 import HearthCore
 
-extension ProviderConfiguration.Kind {
-  /// Where grants come from. What the account leaves out, its preset says.
-  init(
-    reading table: TableReader<ProviderKey>, of type: AccountType, _ preset: ProviderPreset?
-  ) throws(ConfigurationError) {
-    let authentication = try ClientAuthentication(reading: table, preset)
-    let (id, scopes) = (try table.string(.clientID), try table.scopes())
-    func client() throws(ConfigurationError) -> OAuthClient {
-      OAuthClient(id: try table.required(id, .clientID, for: type), authentication: authentication, scopes: scopes)
-    }
-    switch type {
-    case .oidc:
-      self = .oauth(.discovered(try table.required(table.issuer(preset), .issuer, for: type)), try client())
-    case .oauth2:
-      let token = try table.url(.tokenEndpoint) ?? preset?.endpoints?.token
-      let endpoints = try table.endpoints(token: table.required(token, .tokenEndpoint, for: type), preset)
-      self = .oauth(.named(endpoints), try client())
-    case .clientCredentials:
-      self = .clientCredentials(try table.authority(preset), try client())
-    case .firebase:
-      let apiKey = Secret(try table.required(table.string(.apiKey), .apiKey, for: type))
-      self = .firebase(FirebaseProject(apiKey: apiKey, tokenEndpoint: try table.url(.tokenEndpoint)))
-    case .json:
-      let url = try table.required(table.url(.refreshURL), .refreshURL, for: type)
-      self = .json(try JSONBackend(refreshURL: url, reading: table))
-    }
-  }
-
-  /// The client authenticates by its certificate.
-  var usesMutualTLS: Bool {
-    switch self {
-    case .oauth(_, let client), .clientCredentials(_, let client): client.authentication == .tls
-    case .json, .firebase: false
-    }
-  }
-}
-
+/// What accounts of several types read from their tables.
 extension TableReader<ProviderKey> {
-  fileprivate func required<Value>(
+  func required<Value>(
     _ value: Value?, _ key: ProviderKey, for type: AccountType
   ) throws(ConfigurationError) -> Value {
     guard let value else { throw error("lacks \"\(key.rawValue)\", which type \"\(type.rawValue)\" needs") }
     return value
   }
 
-  fileprivate func authority(
+  func authority(
     _ preset: ProviderPreset?
   ) throws(ConfigurationError) -> ProviderConfiguration.Authority {
     var (issuer, token) = (try issuer(nil), try url(.tokenEndpoint))
@@ -65,7 +29,7 @@ extension TableReader<ProviderKey> {
     }
   }
 
-  fileprivate func issuer(_ preset: ProviderPreset?) throws(ConfigurationError) -> Issuer? {
+  func issuer(_ preset: ProviderPreset?) throws(ConfigurationError) -> Issuer? {
     let text: String
     if let own = try string(.issuer), try url(.issuer) != nil {
       guard !own.contains("?") else { throw error(.issuer, "cannot be \"\(own)\": it has a query") }
@@ -84,7 +48,7 @@ extension TableReader<ProviderKey> {
     }
   }
 
-  fileprivate func endpoints(
+  func endpoints(
     token: HTTPURL, _ preset: ProviderPreset?
   ) throws(ConfigurationError) -> ProviderEndpoints {
     let known = preset?.endpoints
@@ -96,7 +60,7 @@ extension TableReader<ProviderKey> {
   }
 
   /// RFC 6749, section 3.3.
-  fileprivate func scopes() throws(ConfigurationError) -> [String] {
+  func scopes() throws(ConfigurationError) -> [String] {
     let scopes = try strings(.scopes)
     for scope in scopes where !scope.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != 0x22 && $0 != 0x5c }) {
       throw error(.scopes, "cannot have \"\(scope)\": each scope is an element of its own, without spaces and quotes")

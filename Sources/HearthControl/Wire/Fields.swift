@@ -1,0 +1,110 @@
+import HearthCore
+
+/// The members of an object on the wire, in their order: the one list by which a `Whole` is both written and read.
+package struct Fields<Whole>: Sendable {
+  /// Of the members.
+  package let names: [String]
+  let read: @Sendable (inout FieldReader) -> Whole?
+  let write: @Sendable (Whole, Timestamp, inout [JSONObject.Member]) -> Void
+
+  /// `make`: the whole that has these values; nil, or -32602, where they contradict one another.
+  init<each Value>(
+    _ fields: repeat Field<Whole, each Value>,
+    make: @escaping @Sendable (repeat each Value) throws(RPCError) -> Whole?
+  ) {
+    var names: [String] = []
+    repeat names += (each fields).names
+    self.names = names
+    read = { reader in
+      // Every field is read before the first that is missing ends the reading: the last may have the graver error.
+      let values = (repeat (each fields).read(&reader))
+      guard reader.error == nil else { return nil }
+      do throws(RPCError) {
+        if let whole = try make(repeat (each values)!) { return whole }
+        throw .invalidParams("The values contradict one another.")
+      } catch {
+        reader.refuse(error, .meaning)
+        return nil
+      }
+    }
+    write = { whole, now, members in repeat (each fields).write(whole, now, &members) }
+  }
+
+  func object(_ whole: Whole, at now: Timestamp) -> JSONObject {
+    var members: [JSONObject.Member] = []
+    members.reserveCapacity(names.count)
+    write(whole, now, &members)
+    return JSONObject(members)
+  }
+}
+
+/// One member of an object, or several that make one value: `Value` is what they are in the `Whole`.
+struct Field<Whole, Value>: Sendable {
+  let names: [String]
+  /// Nil where something is wrong, which the reader then knows.
+  let read: @Sendable (inout FieldReader) -> Value?
+  let write: @Sendable (Whole, Timestamp, inout [JSONObject.Member]) -> Void
+}
+
+extension Field {
+  static func required(
+    _ name: String, _ get: @escaping @Sendable (Whole) -> Value, _ type: WireType<Value>
+  ) -> Field {
+    Field(names: [name]) { reader in
+      reader.required(name, type)
+    } write: { whole, now, members in
+      members.append(JSONObject.Member(key: name, value: type.write(get(whole), now)))
+    }
+  }
+
+  /// A member that may be missing or null, for nil. As a result it is null then; as a parameter it is not sent.
+  static func optional<Wrapped>(
+    _ name: String, _ get: @escaping @Sendable (Whole) -> Wrapped?, _ type: WireType<Wrapped>
+  ) -> Field where Value == Wrapped? {
+    Field(names: [name]) { reader in
+      .some(reader.optional(name, type))
+    } write: { whole, now, members in
+      members.append(JSONObject.Member(key: name, value: get(whole).map { type.write($0, now) } ?? .null))
+    }
+  }
+
+  /// A member that is always sent and may be missing all the same: it is the `fallback` then.
+  static func optional(
+    _ name: String, _ get: @escaping @Sendable (Whole) -> Value, _ type: WireType<Value>, default fallback: Value
+  ) -> Field where Value: Sendable {
+    Field(names: [name], read: { $0.optional(name, type) ?? fallback }, write: required(name, get, type).write)
+  }
+
+  /// The same, but the `fallback` is not sent.
+  static func optional(
+    _ name: String, _ get: @escaping @Sendable (Whole) -> Value, _ type: WireType<Value>, omitting fallback: Value
+  ) -> Field where Value: Equatable & Sendable {
+    let field = optional(name, get, type, default: fallback)
+    return Field(names: [name], read: field.read) { whole, now, members in
+      if get(whole) != fallback { field.write(whole, now, &members) }
+    }
+  }
+
+  /// A member that is an object, whose members are fields of the whole.
+  static func within<each Member>(
+    _ name: String, _ fields: repeat Field<Whole, each Member>
+  ) -> Field where Value == (repeat each Member) {
+    Field(names: [name]) { reader in
+      reader.read(reader.object(name), in: name) { inner in
+        let values = (repeat (each fields).read(&inner))
+        return inner.error == nil ? (repeat (each values)!) : nil
+      }
+    } write: { whole, now, members in
+      var inner: [JSONObject.Member] = []
+      repeat (each fields).write(whole, now, &inner)
+      members.append(JSONObject.Member(key: name, value: .object(JSONObject(inner))))
+    }
+  }
+
+  /// All the fields of a part, beside the others of the whole.
+  static func all(_ get: @escaping @Sendable (Whole) -> Value, _ fields: Fields<Value>) -> Field {
+    Field(names: fields.names, read: fields.read) { whole, now, members in
+      fields.write(get(whole), now, &members)
+    }
+  }
+}

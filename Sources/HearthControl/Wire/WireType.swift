@@ -1,0 +1,172 @@
+package import HearthCore
+
+/// How values of one type are written as JSON and read again.
+package struct WireType<Value>: Sendable {
+  /// Nil where the value of the member of this name is refused, which the reader then knows.
+  let read: @Sendable (JSON, _ name: String, inout FieldReader) -> Value?
+  /// The time is that of the answer, for values that are relative to it.
+  let write: @Sendable (Value, Timestamp) -> JSON
+
+  init(
+    read: @escaping @Sendable (JSON, String, inout FieldReader) -> Value?,
+    write: @escaping @Sendable (Value, Timestamp) -> JSON
+  ) {
+    (self.read, self.write) = (read, write)
+  }
+
+  /// `form`: what is said of a value that cannot be read, as in "must be a string".
+  init(
+    _ form: String, read: @escaping @Sendable (JSON) -> Value?, write: @escaping @Sendable (Value) -> JSON
+  ) {
+    self.init { json, name, reader in
+      let value = read(json)
+      if value == nil { reader.refuse(name, form) }
+      return value
+    } write: { value, _ in
+      write(value)
+    }
+  }
+
+  /// The type of what these values stand for. `form`: what is said of a value that stands for nothing.
+  func mapped<Other>(
+    _ form: @autoclosure @escaping @Sendable () -> String, to: @escaping @Sendable (Value) -> Other?,
+    from: @escaping @Sendable (Other) -> Value
+  ) -> WireType<Other> {
+    WireType<Other> { [read] json, name, reader in
+      guard let value = read(json, name, &reader) else { return nil }
+      let other = to(value)
+      if other == nil { reader.refuse(name, form()) }
+      return other
+    } write: { [write] other, now in
+      write(from(other), now)
+    }
+  }
+
+  /// The same with a rule. `fault`: what is wrong with a value, as in "is empty"; nil where nothing is.
+  func refusing(
+    _ rank: FieldReader.Rank = .form, _ fault: @escaping @Sendable (Value) -> String?
+  ) -> WireType {
+    WireType(
+      read: { [read] json, name, reader in
+        guard let value = read(json, name, &reader) else { return nil }
+        guard let fault = fault(value) else { return value }
+        reader.refuse(name, fault, rank)
+        return nil
+      }, write: write)
+  }
+
+  /// The value that a text stands for. Any other text is -32602 for the parameter `name`.
+  package func value(_ text: String, as name: String) throws(RPCError) -> Value {
+    var reader = FieldReader([:])
+    guard let value = read(.string(text), name, &reader) else { throw reader.error ?? .invalidParams(name) }
+    return value
+  }
+}
+
+extension WireType<String> {
+  static var text: WireType { WireType("must be a string", read: \.string, write: JSON.string) }
+}
+
+extension WireType<Bool> {
+  static var bool: WireType { WireType("must be true or false", read: \.bool, write: JSON.bool) }
+}
+
+extension WireType<Int> {
+  static var int: WireType { WireType("must be a whole number", read: \.int) { JSON($0) } }
+
+  static func int(in range: ClosedRange<Int>) -> WireType {
+    int.refusing { number in
+      if number < range.lowerBound { return "must be \(range.lowerBound) or more" }
+      return number > range.upperBound ? "must be \(range.upperBound) or less" : nil
+    }
+  }
+}
+
+extension WireType<Duration> {
+  /// Whole seconds, rounded towards zero.
+  static func seconds(in range: ClosedRange<Int> = Int.min...Int.max) -> WireType {
+    WireType<Int>.int(in: range).mapped("", to: { .seconds($0) }, from: { Int($0.components.seconds) })
+  }
+}
+
+extension WireType<Timestamp> {
+  /// RFC 3339, in UTC.
+  package static var time: WireType<Timestamp> {
+    WireType<String>.text.mapped(
+      "must be a time of RFC 3339, such as 2026-11-21T10:00:00Z", to: { Timestamp(rfc3339: $0) }, from: \.description)
+  }
+}
+
+extension WireType where Value: RawRepresentable<String> & CaseIterable & Sendable {
+  /// One of the raw values of an enumeration.
+  package static var choice: WireType {
+    WireType<String>.text.mapped(
+      "must be one of \(Value.allCases.map(\.rawValue).joined(separator: ", "))", to: { Value(rawValue: $0) },
+      from: \.rawValue)
+  }
+}
+
+extension WireType<AccountName> {
+  /// A name that no account can have is an account that there is not (1005).
+  static var account: WireType {
+    WireType { json, name, reader in
+      guard let text = WireType<String>.text.read(json, name, &reader) else { return nil }
+      let account = AccountName(text)
+      if account == nil { reader.refuse(.unknownAccount(text), .account) }
+      return account
+    } write: { account, _ in
+      .string(account.description)
+    }
+  }
+}
+
+extension WireType<Secret> {
+  static var secret: WireType { WireType<String>.text.mapped("", to: { Secret($0) }, from: { $0.reveal() }) }
+}
+
+extension WireType<Fingerprint> {
+  static var fingerprint: WireType {
+    WireType<String>.text.mapped("must be 8 hex digits in lower case", to: { Fingerprint($0) }, from: \.description)
+  }
+}
+
+extension WireType<[String]> {
+  static var texts: WireType {
+    WireType("must be an array of strings") { json in
+      let texts = json.array?.compactMap(\.string)
+      return texts?.count == json.array?.count ? texts : nil
+    } write: { texts in
+      .array(texts.map(JSON.string))
+    }
+  }
+}
+
+extension WireType {
+  static func object(_ fields: Fields<Value>) -> WireType {
+    WireType { json, name, reader in
+      guard let object = json.object else {
+        reader.refuse(name, "must be an object")
+        return nil
+      }
+      return reader.read(object, in: name) { (inner) throws(RPCError) in try inner.read(fields) }
+    } write: { value, now in
+      .object(fields.object(value, at: now))
+    }
+  }
+
+  static func array<Element>(_ fields: Fields<Element>) -> WireType where Value == [Element] {
+    WireType { json, name, reader in
+      let objects = json.array?.compactMap(\.object)
+      guard let objects, objects.count == json.array?.count else {
+        reader.refuse(name, "must be an array of objects")
+        return nil
+      }
+      let elements = objects.enumerated().compactMap { index, object in
+        reader.read(object, in: "\(name)[\(index)]") { (inner) throws(RPCError) in try inner.read(fields) }
+      }
+      return elements.count == objects.count ? elements : nil
+    } write: { elements, now in
+      .array(elements.map { .object(fields.object($0, at: now)) })
+    }
+  }
+}

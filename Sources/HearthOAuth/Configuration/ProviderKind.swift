@@ -1,0 +1,131 @@
+package import HearthCore
+
+extension ProviderConfiguration {
+  /// Where grants come from, and what it takes to ask for them.
+  ///
+  /// A new kind gets a case here, its type of account and its keys in `ProviderKey.swift`, and a file of its own with the
+  /// `TokenEndpoint`.
+  package enum Kind: Hashable, Sendable {
+    /// RFC 6749, section 6; OpenID Connect Core, section 12.
+    case oauth(Authority, OAuthClient)
+    /// The client's own grant, requested anew each time (RFC 6749, section 4.4).
+    case clientCredentials(Authority, OAuthClient)
+    /// A backend's own refresh call, with JSON in the request and in the response.
+    case json(JSONBackend)
+    case firebase(FirebaseProject)
+  }
+
+  /// Where the endpoints of an OAuth provider are known from.
+  package enum Authority: Hashable, Sendable {
+    case discovered(Issuer)
+    case named(ProviderEndpoints)
+  }
+}
+
+extension ProviderConfiguration.Kind {
+  /// What the account leaves out, its preset says.
+  init(
+    reading table: TableReader<ProviderKey>, of type: AccountType, _ preset: ProviderPreset?
+  ) throws(ConfigurationError) {
+    let authentication = try ClientAuthentication(reading: table, preset)
+    let (id, scopes) = (try table.string(.clientID), try table.scopes())
+    func client() throws(ConfigurationError) -> OAuthClient {
+      OAuthClient(id: try table.required(id, .clientID, for: type), authentication: authentication, scopes: scopes)
+    }
+    switch type {
+    case .oidc:
+      self = .oauth(.discovered(try table.required(table.issuer(preset), .issuer, for: type)), try client())
+    case .oauth2:
+      let token = try table.url(.tokenEndpoint) ?? preset?.endpoints?.token
+      let endpoints = try table.endpoints(token: table.required(token, .tokenEndpoint, for: type), preset)
+      self = .oauth(.named(endpoints), try client())
+    case .clientCredentials:
+      self = .clientCredentials(try table.authority(preset), try client())
+    case .firebase:
+      let apiKey = Secret(try table.required(table.string(.apiKey), .apiKey, for: type))
+      self = .firebase(FirebaseProject(apiKey: apiKey, tokenEndpoint: try table.url(.tokenEndpoint)))
+    case .json:
+      let url = try table.required(table.url(.refreshURL), .refreshURL, for: type)
+      self = .json(try JSONBackend(refreshURL: url, reading: table))
+    }
+  }
+
+  /// The client authenticates by its certificate.
+  var usesMutualTLS: Bool {
+    switch self {
+    case .oauth(_, let client), .clientCredentials(_, let client): client.authentication == .tls
+    case .json, .firebase: false
+    }
+  }
+
+  /// A grant is requested anew each time, without a refresh token.
+  var renewsWithoutRefreshToken: Bool {
+    switch self {
+    case .clientCredentials: true
+    case .oauth, .json, .firebase: false
+    }
+  }
+
+  /// What errors mean, whatever the preset.
+  var responseRules: [ResponseRule] {
+    if case .firebase = self { ProviderPreset.firebase.responseRules } else { [] }
+  }
+}
+
+extension ProviderConfiguration {
+  /// Where this account's grants belong.
+  package var binding: TokenBinding {
+    switch kind {
+    case .oauth(.discovered(let issuer), _), .clientCredentials(.discovered(let issuer), _):
+      TokenBinding(discoveredBy: issuer.text, at: issuer.discoveryURL.origin)
+    case .oauth(.named(let endpoints), _), .clientCredentials(.named(let endpoints), _):
+      TokenBinding(named: endpoints.token.origin)
+    case .json(let backend):
+      TokenBinding(named: backend.refreshURL.origin)
+    case .firebase(let project):
+      // A Firebase issuer is named after its project, whatever the origin of the token endpoint.
+      TokenBinding(named: project.tokenURL.origin, isRecognizedByIssuer: false)
+    }
+  }
+
+  /// The issuer of a subject that the provider names without one.
+  package var defaultIssuer: DefaultIssuer {
+    switch kind {
+    case .oauth(.discovered(let issuer), _), .clientCredentials(.discovered(let issuer), _): DefaultIssuer(issuer)
+    case .oauth(.named, _), .clientCredentials(.named, _), .json, .firebase: DefaultIssuer(assumed: binding.origin)
+    }
+  }
+
+  /// The token endpoint of this account. `sender` makes fresh connections; secrets, keys and certificates are read from
+  /// `files`; `timeout` is for each request.
+  package func tokenEndpoint(
+    sender: HTTPSender, files: any FileSystem, timeout: Duration
+  ) -> any TokenEndpoint {
+    let exchange = TokenExchange(
+      sender: sender, files: files, timeout: timeout, defaultLifetime: defaultLifetime,
+      finalErrors: finalErrors, responseRules: responseRules + kind.responseRules, binding: binding,
+      issuer: defaultIssuer, route: route,
+      parameters: tokenParameters.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+    func oauth(_ authority: Authority, _ client: OAuthClient) -> OAuthTokenEndpoint {
+      let source: EndpointSource =
+        switch authority {
+        case .discovered(let issuer):
+          .discovered(
+            Discovery(
+              issuer: issuer, sender: sender, files: files, timeout: timeout, route: route,
+              prefersMutualTLS: client.authentication == .tls))
+        case .named(let endpoints): .named(endpoints)
+        }
+      return OAuthTokenEndpoint(
+        source: source, client: client, exchange: exchange, sendsScopeOnRefresh: sendsScopeOnRefresh,
+        userInfoSubjectField: userInfoSubjectField)
+    }
+    switch kind {
+    case .oauth(let authority, let client): return oauth(authority, client)
+    case .clientCredentials(let authority, let client):
+      return ClientCredentialsTokenEndpoint(endpoint: oauth(authority, client), subject: subject)
+    case .json(let backend): return JSONTokenEndpoint(backend: backend, exchange: exchange)
+    case .firebase(let project): return FirebaseTokenEndpoint(project: project, exchange: exchange)
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import HearthControl
+import HearthCore
+import Logging
+
+extension OutboxEvent {
+  var publication: Publication {
+    switch self {
+    case .enqueued(let item): item.publication(.outboxEnqueued)
+    case .delivered(let item): item.publication(.outboxDelivered)
+    case .retrying(let item): item.publication(.outboxRetrying)
+    case .dead(let item): item.publication(.outboxDead, recordedAs: .outboxItemDead)
+    case .held(let item): item.publication(.outboxHeld, recordedAs: .outboxItemHeld)
+    case .paused(let account, let reason):
+      Self.publication(.outboxPaused, account, reason, "Account \(account): sending is paused (\(reason)).")
+    case .resumed(let account, let reason):
+      Self.publication(.outboxResumed, account, reason, "Account \(account): sending is resumed.")
+    }
+  }
+
+  private static func publication(
+    _ name: EventName, _ account: AccountName, _ reason: String, _ message: String
+  ) -> Publication {
+    Publication(
+      records: [
+        JournalRecord(
+          name: name, level: .notice, message: message, account: account, fields: ["HEARTH_REASON": reason])
+      ],
+      notification: EventNotification(
+        name: name, topic: .outbox, account: account,
+        params: { ["account": .string(account.description), "reason": .string(reason)] }))
+  }
+}
+
+extension OutboxItem {
+  /// `recordedAs`: its name in the journal; nil where only subscribers are sent it.
+  fileprivate func publication(_ name: EventName, recordedAs recordName: EventName? = nil) -> Publication {
+    let reason = reason?.rawValue ?? ""
+    let record = recordName.map { recordName in
+      JournalRecord(
+        name: recordName, level: .warning, message: "Item \(id) is \(state.rawValue): \(reason).", account: account,
+        fields: ["HEARTH_REASON": reason, "HEARTH_ITEM": id, "HEARTH_STATUS": lastStatus.map(String.init) ?? ""])
+    }
+    return Publication(
+      records: record.map { [$0] } ?? [],
+      notification: EventNotification(name: name, topic: .outbox, account: account, params: { ["item": json] }))
+  }
+}

@@ -1,0 +1,98 @@
+import HearthControl
+import HearthCore
+import Logging
+
+extension SessionEvent {
+  /// `status`: the session's, after the event.
+  func publication(_ status: SessionStatus) -> Publication {
+    let account = status.account
+    let accountJSON = JSON.string(account.description)
+    /// `params`: nil where subscribers are not sent it, or learn of it from `session.changed`.
+    func publication(
+      _ name: EventName, _ level: Logger.Level, _ message: String, _ fields: JournalRecord.Fields = [:],
+      params: JSONObject? = nil, sendsStatus: Bool = false
+    ) -> Publication {
+      Publication(
+        records: [JournalRecord(name: name, level: level, message: message, account: account, fields: fields)],
+        notification: params.map { params in
+          EventNotification(name: name, topic: .session, account: account, params: { params })
+        }, sendsStatus: sendsStatus)
+    }
+    switch self {
+    case .changed(let previous, let state):
+      var change = publication(
+        .sessionChanged, .notice, "\(account) is \(state.name): \(status.message)",
+        ["HEARTH_STATE": state.name, "HEARTH_PREVIOUS": previous.name, "HEARTH_REASON": state.reason])
+      if case .reauthRequired(let reason) = state {
+        change.records +=
+          publication(
+            .sessionReauthRequired, .warning, "\(account) must sign in again: \(status.message)",
+            ["HEARTH_REASON": reason.rawValue]
+          ).records
+      }
+      return change
+    case .refreshed(let fingerprint, let previous, let expiresAt):
+      let end = expiresAt.map { ", valid until \($0)" } ?? ""
+      return publication(
+        .sessionRefreshed, .info, "\(account) has a new token\(end).",
+        [
+          "HEARTH_FINGERPRINT": fingerprint.description, "HEARTH_PREVIOUS_FINGERPRINT": previous.description,
+          "HEARTH_EXPIRES": expiresAt?.description,
+        ],
+        params: [
+          "account": accountJSON, "expiresAt": JSON(expiresAt), "fingerprint": .string(fingerprint.description),
+          "previousFingerprint": .string(previous.description),
+        ])
+    case .refreshFailed(let message, let failures):
+      return publication(
+        .sessionRefreshFailed, .warning, "The token of \(account) could not be refreshed: \(message)",
+        [
+          "HEARTH_FAILURES": "\(failures)", "HEARTH_NEXT_ATTEMPT": status.nextAttemptAt?.description,
+          "HEARTH_ERROR": message,
+        ])
+    case .expiring(let at, let final):
+      let end = final ? ", and no refresh can prevent it" : ""
+      return publication(
+        .sessionExpiring, .warning, "The token of \(account) runs out at \(at)\(end).",
+        ["HEARTH_EXPIRES": at.description],
+        params: ["account": accountJSON, "expiresAt": JSON(at), "final": .bool(final)])
+    case .signedIn(let subject):
+      return publication(
+        .sessionSignedIn, .notice, "\(account) is signed in.", ["HEARTH_SUBJECT": subject?.id], sendsStatus: true)
+    case .signedOut(let subject):
+      return publication(
+        .sessionSignedOut, .notice, "\(account) is signed out.", ["HEARTH_SUBJECT": subject?.id],
+        params: ["account": accountJSON])
+    case .unauthorized(let rejection):
+      return publication(
+        .apiUnauthorized, .warning, "An API answered 401 to the token of \(account).",
+        ["HEARTH_FINGERPRINT": rejection.fingerprint.description, "HEARTH_ORIGIN": rejection.origin?.description])
+    case .credentialUnreadable(let failure):
+      return publication(
+        .credentialUnreadable, .warning, "The credential of \(account) cannot be read: \(failure.detail)",
+        ["HEARTH_ERROR": failure.detail, "HEARTH_REASON": failure.kind.rawValue])
+    case .credentialReadable:
+      return publication(.credentialReadable, .info, "The credential of \(account) can be read again.")
+    case .credentialSetAside(let file, let why):
+      return publication(
+        .credentialSetAside, .warning,
+        "A credential file of \(account) cannot be understood (\(why)) and was moved to \(file).",
+        ["HEARTH_ERROR": why])
+    case .credentialPendingWrite(let failure):
+      return publication(
+        .credentialPendingWrite, .warning,
+        "The credential file of \(account) cannot be written now, and is tried again until it can: \(failure.detail)",
+        ["HEARTH_ERROR": failure.detail])
+    case .statusChanged: return Publication(sendsStatus: true)
+    }
+  }
+}
+
+extension SessionStatus {
+  /// `session.changed` for subscribers, who are sent it where the status looks different or an event sends it.
+  func changeNotification(after previous: SessionState, at now: Timestamp) -> EventNotification {
+    EventNotification(
+      name: .sessionChanged, topic: .session, account: account,
+      params: { ["session": json(at: now), "previous": .string(previous.name)] })
+  }
+}

@@ -1,0 +1,104 @@
+import HearthCore
+import Logging
+
+/// Carrying out the machine's actions; the result of each comes back as an input.
+extension SessionService {
+  func perform(_ action: SessionAction) {
+    let (store, endpoint) = (store, endpoint)
+    switch action {
+    case .recall:
+      inStoreOrder { await self.recall() }
+    case .read:
+      inStoreOrder { .credentialRead(await store.read()) }
+    case .write(let credential, let generation):
+      inStoreOrder {
+        .credentialWritten(
+          generation: generation,
+          await Result { () async throws(AccessFailure) in try await store.write(credential) })
+      }
+    case .writeEnd(let record):
+      inStoreOrder {
+        .endWritten(await Result { () async throws(EndNotWritten) in try await store.writeEnd(record) })
+      }
+    case .remove(let record, let fingerprint):
+      inStoreOrder {
+        .removed(
+          await Result { () async throws(EndNotWritten) in try await store.remove(record, fingerprint: fingerprint) })
+      }
+    case .setAside(let why):
+      inStoreOrder {
+        .credentialSetAside(await Result { () async throws(AccessFailure) in try await store.setAside() }, why: why)
+      }
+    case .rememberLockedByUser(let isLocked):
+      let (account, logger) = (account, logger)
+      inStoreOrder {
+        do throws(AccessFailure) {
+          try await store.remember(lockedByUser: isLocked)
+          return .lockRemembered(.success(()))
+        } catch {
+          logger.warning(
+            "Whether \(account) is locked is not written down yet, and is tried again: \(error.detail)",
+            metadata: ["HEARTH_ACCOUNT": "\(account)"])
+          return .lockRemembered(.failure(error))
+        }
+      }
+    case .lockStore:
+      // An unlock may have come since, with the key.
+      storeInbox.yield { if await !self.machine.locks.isEmpty { await store.lock() } }
+    case .refresh(let credential, let generation):
+      send(generation) { () async throws(RefreshFailure) in try await endpoint.refresh(credential) }
+    case .requestGrant(let generation):
+      send(generation) { () async throws(RefreshFailure) in try await endpoint.requestGrant() }
+    case .identify(let credential, let generation):
+      workInbox.yield {
+        let origin = await endpoint.origin()
+        let subject = credential.subject == nil ? await endpoint.identify(credential) : nil
+        await self.receive(.identified(generation: generation, subject, origin: origin))
+      }
+    case .revoke(let credential):
+      workInbox.yield { _ = await self.revoke(credential) }
+    case .answer, .publish: break
+    }
+  }
+
+  private func recall() async -> SessionInput {
+    do throws(AccessFailure) {
+      var remembered = try await store.remembered()
+      remembered.unwritten = inherited
+      return .started(remembered)
+    } catch {
+      return .credentialRead(.unreadable(error))
+    }
+  }
+
+  /// Room for the answer first, in the store's order; then the provider is asked, beside everything else.
+  private func send(
+    _ generation: Int, _ request: @escaping @Sendable () async throws(RefreshFailure) -> TokenResponse
+  ) {
+    storeInbox.yield { [store, workInbox] in
+      do throws(AccessFailure) {
+        try await store.prepare()
+      } catch {
+        await self.receive(.refreshEnded(generation: generation, .notAsked(error)))
+        return
+      }
+      workInbox.yield {
+        do throws(RefreshFailure) {
+          let response = try await request()
+          await self.granted(response, generation: generation)
+        } catch {
+          await self.receive(.refreshEnded(generation: generation, .failed(error)))
+        }
+      }
+    }
+  }
+
+  private func granted(_ response: TokenResponse, generation: Int) {
+    if let measured = response.skew { observe(measured) }
+    receive(.refreshEnded(generation: generation, .granted(response)))
+  }
+
+  private func inStoreOrder(_ work: @escaping @Sendable () async -> SessionInput) {
+    storeInbox.yield { await self.receive(await work()) }
+  }
+}

@@ -1,0 +1,134 @@
+import FoundationEssentials
+import HearthCore
+import HearthHashing
+
+/// The JSON of a credential file. Fields that are not named here are ignored.
+extension CredentialFile: Codable {
+  private enum CodingKeys: String, CodingKey {
+    case version, kdf, sealed, grant, ended
+  }
+
+  init(from decoder: any Decoder) throws {
+    header = try Header(from: decoder)
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    let kdf = try fields.decodeIfPresent(ScryptParameters.self, forKey: .kdf)
+    let grant = try fields.decodeIfPresent(GrantDocument.self, forKey: .grant)
+    let sealed = try fields.decodeIfPresent(String.self, forKey: .sealed)
+    let ended = try fields.decodeIfPresent(EndDocument.self, forKey: .ended)
+    switch (grant, sealed, ended) {
+    case (let grant?, nil, nil): body = .grant(grant.grant)
+    case (nil, let sealed?, nil): body = .sealed(try Sealed(sealed, header.protection, kdf))
+    case (nil, nil, let ended?): body = .ended(try ended.record())
+    case (nil, nil, nil): throw FileFormatError.corrupt("it holds no grant")
+    default: throw FileFormatError.corrupt("it holds more than one of grant, sealed and ended")
+    }
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    try header.encode(to: encoder)
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(Self.version, forKey: .version)
+    switch body {
+    case .grant(let grant): try fields.encode(GrantDocument(grant: grant), forKey: .grant)
+    case .sealed(let sealed):
+      try fields.encodeIfPresent(sealed.kdf, forKey: .kdf)
+      try fields.encode(Data(sealed.bytes).base64EncodedString(), forKey: .sealed)
+    case .ended(let record): try fields.encode(EndDocument(record), forKey: .ended)
+    }
+  }
+}
+
+extension CredentialFile.Sealed {
+  /// `text`: the field `sealed`, in Base64. `protection`: the field of that name.
+  fileprivate init(_ text: String, _ protection: String?, _ kdf: ScryptParameters?) throws(FileFormatError) {
+    guard let protection = protection.flatMap(Protection.init), protection != .none else {
+      throw .corrupt("it is sealed, and does not say with what")
+    }
+    guard let bytes = Data(base64Encoded: text) else { throw .corrupt("its seal is no base64") }
+    self.init(kdf: nil, bytes: Array(bytes))
+    guard protection == .passphrase else { return }
+    guard let kdf else { throw .corrupt("its field \"kdf\" is missing") }
+    guard kdf.name == "scrypt" else { throw .corrupt("its kdf is not a known one") }
+    guard kdf.areSane else { throw .corrupt("its kdf is out of bounds") }
+    self.kdf = kdf
+  }
+}
+
+/// The JSON of a grant; times are written as RFC 3339.
+struct GrantDocument {
+  let grant: Grant
+}
+
+extension GrantDocument: Codable {
+  private enum CodingKeys: String, CodingKey {
+    case accessToken, refreshToken, idToken, tokenType, scope, issuedAt, expiresAt, refreshExpiresAt
+  }
+
+  /// A refresh token alone is a grant whose access token expired when it was issued, so that it is refreshed at once.
+  /// Its fingerprint is the refresh token's. The time at which the file was written stands in for a missing `issuedAt`.
+  init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    func text(_ key: CodingKeys, _ isInForm: (String) -> Bool = { _ in true }) throws -> String? {
+      guard let text = try fields.decodeIfPresent(String.self, forKey: key) else { return nil }
+      guard isInForm(text) else {
+        throw FileFormatError.corrupt("its field \"grant.\(key.rawValue)\" has characters that it cannot have")
+      }
+      return text
+    }
+    func token(_ key: CodingKeys, _ isInForm: (String) -> Bool) throws -> Token? {
+      try text(key, isInForm).flatMap { $0.isEmpty ? nil : Token(hashing: Secret($0)) }
+    }
+    func time(_ key: CodingKeys) throws -> Timestamp? {
+      guard let text = try text(key) else { return nil }
+      guard let time = Timestamp(rfc3339: text) else {
+        throw FileFormatError.corrupt("its field \"grant.\(key.rawValue)\" is no time")
+      }
+      return time
+    }
+    let access = try token(.accessToken, TokenSyntax.isBearer)
+    let refresh = try token(.refreshToken, TokenSyntax.isRefreshToken)
+    guard let accessToken = access ?? refresh.map({ Token(secret: Secret(""), fingerprint: $0.fingerprint) }) else {
+      throw FileFormatError.corrupt("it holds no token")
+    }
+    let issuedAt = try time(.issuedAt) ?? decoder.fileModified
+    let expiresAt = try time(.expiresAt)
+    grant = Grant(
+      accessToken: accessToken, refreshToken: refresh, idToken: try token(.idToken, TokenSyntax.isBearer),
+      tokenType: try text(.tokenType, TokenSyntax.isBearer) ?? "Bearer", scope: try text(.scope), issuedAt: issuedAt,
+      expiresAt: access == nil ? issuedAt : expiresAt, refreshExpiresAt: try time(.refreshExpiresAt))
+  }
+
+  /// Absent fields are written as null, so that other programs see which fields exist.
+  func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    let access = grant.accessToken.secret
+    try fields.encode(access.isEmpty ? nil : access.reveal(), forKey: .accessToken)
+    try fields.encode(grant.refreshToken?.secret.reveal(), forKey: .refreshToken)
+    try fields.encode(grant.idToken?.secret.reveal(), forKey: .idToken)
+    try fields.encode(grant.tokenType, forKey: .tokenType)
+    try fields.encode(grant.scope, forKey: .scope)
+    try fields.encode(grant.issuedAt.description, forKey: .issuedAt)
+    try fields.encode(grant.expiresAt?.description, forKey: .expiresAt)
+    try fields.encode(grant.refreshExpiresAt?.description, forKey: .refreshExpiresAt)
+  }
+}
+
+/// The JSON of the end of a session.
+struct EndDocument: Codable {
+  let reason: String
+  let at: String
+  let fingerprint: String?
+
+  init(_ record: EndRecord) {
+    reason = record.reason.rawValue
+    at = record.at.description
+    fingerprint = record.fingerprint?.description
+  }
+
+  func record(detail: String? = nil) throws(FileFormatError) -> EndRecord {
+    guard let reason = EndReason(rawValue: reason), let at = Timestamp(rfc3339: at) else {
+      throw .corrupt("its field \"ended\" is not in form")
+    }
+    return EndRecord(reason: reason, at: at, fingerprint: fingerprint.flatMap { Fingerprint($0) }, detail: detail)
+  }
+}

@@ -1,0 +1,124 @@
+import ArgumentParser
+import HearthControl
+import HearthCore
+
+/// The verbs about the outbox; the longer ones have files of their own.
+struct OutboxVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "outbox", abstract: "Queue requests, and see what becomes of them.",
+    subcommands: [
+      OutboxAddVerb.self, OutboxListVerb.self, OutboxShowVerb.self, OutboxRetryVerb.self, OutboxCancelVerb.self,
+      OutboxPauseVerb.self, OutboxResumeVerb.self, OutboxFlushVerb.self, OutboxStatsVerb.self,
+    ])
+}
+
+struct OutboxShowVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "show", abstract: GetItem.summary)
+
+  @OptionGroup var daemonOptions: DaemonOptions
+
+  @Argument(help: "The item.")
+  var id: String
+
+  func run() throws {
+    var daemon = try daemonOptions.connect()
+    let reply = try daemon.call(GetItem(id))
+    daemonOptions.output.show(reply.json) { reply.json.rows }
+  }
+}
+
+/// One item, or all dead ones of an account.
+struct OutboxChoice: ParsableArguments {
+  @Argument(help: "The item.")
+  var id: String?
+
+  @Option(help: ArgumentHelp("All dead items of this account.", valueName: "account"))
+  var dead: String?
+
+  func validate() throws {
+    guard (id == nil) != (dead == nil) else { throw ValidationError("Give an item's id or --dead ACCOUNT.") }
+  }
+
+  /// Changes what was chosen, and prints how many items that were. `done`: what became of them.
+  func change<Method: ItemChangeMethod>(
+    _ done: String, _ options: DaemonOptions, _ method: (ItemChoice) -> Method
+  ) throws {
+    var daemon = try options.connect()
+    let choice: ItemChoice = if let id { .item(id) } else { .allDead(try AccountName(asked: dead ?? "")) }
+    let reply = try daemon.call(method(choice))
+    let count = reply.value.count
+    options.output.show(reply.json) { "\(count) \(count == 1 ? "item" : "items") \(done)." }
+  }
+}
+
+struct OutboxRetryVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "retry", abstract: RetryItems.summary)
+
+  @OptionGroup var choice: OutboxChoice
+  @OptionGroup var daemonOptions: DaemonOptions
+
+  func run() throws {
+    try choice.change("put back", daemonOptions) { RetryItems($0) }
+  }
+}
+
+struct OutboxCancelVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "cancel", abstract: CancelItems.summary)
+
+  @OptionGroup var choice: OutboxChoice
+  @OptionGroup var daemonOptions: DaemonOptions
+
+  func run() throws {
+    try choice.change("cancelled", daemonOptions) { CancelItems($0) }
+  }
+}
+
+struct OutboxPauseVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "pause", abstract: PauseOutbox.summary)
+
+  @OptionGroup var daemonOptions: DaemonOptions
+  @OptionGroup var choice: AccountChoice
+
+  func run() throws {
+    var daemon = try daemonOptions.connect()
+    let reply = try daemon.call(PauseOutbox(try choice.name))
+    daemonOptions.output.show(reply.json) { "Paused." }
+  }
+}
+
+struct OutboxResumeVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "resume", abstract: ResumeOutbox.summary)
+
+  @OptionGroup var daemonOptions: DaemonOptions
+  @OptionGroup var choice: AccountChoice
+
+  func run() throws {
+    var daemon = try daemonOptions.connect()
+    let reply = try daemon.call(ResumeOutbox(try choice.name))
+    daemonOptions.output.show(reply.json) { "Resumed." }
+  }
+}
+
+struct OutboxStatsVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "stats", abstract: GetOutboxStats.summary)
+
+  @OptionGroup var daemonOptions: DaemonOptions
+  @OptionGroup var choice: AccountChoice
+
+  func run() throws {
+    var daemon = try daemonOptions.connect()
+    let reply = try daemon.call(GetOutboxStats(try choice.name))
+    daemonOptions.output.show(reply.json) { Self.text(reply.value) }
+  }
+
+  static func text(_ stats: OutboxStats) -> String {
+    let counts = [
+      ("pending", stats.pending), ("in flight", stats.inFlight), ("waiting", stats.waiting), ("held", stats.held),
+      ("delivered", stats.delivered), ("dead", stats.dead), ("bytes", stats.bytes),
+    ]
+    var lines = counts.map { $0.padded(to: 11) + "\($1)" }
+    if let oldest = stats.oldestPendingAt { lines.append("oldest".padded(to: 11) + oldest.relative(to: .now)) }
+    if stats.isPaused { lines.append("paused".padded(to: 11) + (stats.pausedReason ?? "yes")) }
+    return lines.joined(separator: "\n")
+  }
+}

@@ -1,0 +1,109 @@
+import ArgumentParser
+import HearthControl
+import HearthCore
+
+/// The verbs about a session; the longer ones have files of their own.
+enum SessionVerbs {
+  static let all: [any ParsableCommand.Type] = [
+    StatusVerb.self, LoginVerb.self, LogoutVerb.self, TokenVerb.self, RefreshVerb.self, LockVerb.self,
+    UnlockVerb.self,
+  ]
+}
+
+struct LogoutVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "logout", abstract: SignOut.summary)
+
+  @OptionGroup var daemonOptions: DaemonOptions
+
+  @Argument(help: "The account.")
+  var account: String
+
+  @Flag(name: .customLong("no-revoke"), help: "Do not tell the provider.")
+  var keepsGrant = false
+
+  @Flag(help: "Discard what waits in the account's outbox.")
+  var discardOutbox = false
+
+  func run() throws {
+    var daemon = try daemonOptions.connect()
+    let account = try AccountName(asked: account)
+    let before = try daemon.call(GetSession(account)).value.state
+    let reply = try daemon.call(SignOut(account, revoke: !keepsGrant, outbox: discardOutbox ? .discard : .keep))
+    let wasSignedOut: Bool = if case .unauthenticated = before { true } else { false }
+    daemonOptions.output.show(reply.json) {
+      wasSignedOut ? "\(account) was signed out already." : reply.value.status.message
+    }
+    if !wasSignedOut, !keepsGrant, !reply.value.isRevoked, !daemonOptions.json {
+      Output.note("The provider was not told, or took no notice.")
+    }
+  }
+}
+
+struct TokenVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "token", abstract: "Print a token that is valid, refreshed where needed, and nothing else.")
+
+  @OptionGroup var daemonOptions: DaemonOptions
+
+  @Argument(help: "The account.")
+  var account: String
+
+  @Option(help: ArgumentHelp("It is to be valid this long at least.", valueName: "seconds"))
+  var minValid: Int?
+
+  @Flag(help: "Print it as an Authorization header.")
+  var header = false
+
+  func validate() throws {
+    if let minValid, minValid < 0 { throw ValidationError("--min-valid is a number of seconds, 0 or more.") }
+  }
+
+  func run() throws {
+    var daemon = try daemonOptions.connect()
+    let reply = try daemon.call(
+      GetToken(try AccountName(asked: account), minValidity: minValid.map { .seconds($0) }))
+    let token = reply.value.accessToken.reveal()
+    daemonOptions.output.show(reply.json) {
+      header ? "Authorization: \(reply.value.tokenType) \(token)" : token
+    }
+  }
+}
+
+struct RefreshVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "refresh", abstract: RefreshSession.summary)
+
+  @OptionGroup var daemonOptions: DaemonOptions
+
+  @Argument(help: "The account.")
+  var account: String
+
+  func run() throws {
+    var daemon = try daemonOptions.connect()
+    let reply = try daemon.call(RefreshSession(try AccountName(asked: account)), within: .seconds(120))
+    let session = reply.value
+    daemonOptions.output.show(reply.json) {
+      let left = session.token?.remaining(at: .now).map { " The new token lasts \($0.span)." } ?? ""
+      return "Refreshed.\(left)"
+    }
+    let status = ExitStatus(session)
+    guard status == .done else { throw CommandFailure(status, session.message) }
+  }
+}
+
+struct LockVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "lock", abstract: LockSessions.summary)
+
+  @OptionGroup var daemonOptions: DaemonOptions
+  @OptionGroup var choice: AccountChoice
+
+  func run() throws {
+    var daemon = try daemonOptions.connect()
+    let reply = try daemon.call(LockSessions(try choice.name))
+    daemonOptions.output.show(reply.json) { reply.value.messages }
+  }
+}
+
+extension Sessions {
+  /// A line for each: the account and what is to be said of it.
+  var messages: String { sessions.map { "\($0.account): \($0.message)" }.joined(separator: "\n") }
+}
