@@ -158,9 +158,10 @@ package struct OutboxMachine {
     }
     for (name, origins) in origins {
       if accounts[name]?.isConfigured != true {
-        let senders = accounts[name]?.senders ?? [:]
+        let before = accounts[name]
         accounts[name] = OutboxAccount(origins: origins, retry: retry)
-        accounts[name]?.senders = senders
+        accounts[name]?.senders = before?.senders ?? [:]
+        accounts[name]?.discards = before?.discards ?? 0
       }
       accounts[name]?.origins = origins
       accounts[name]?.breaker.keep(origins)
@@ -171,9 +172,11 @@ package struct OutboxMachine {
     arePausesRead = false
   }
 
-  /// An account that is not configured any more is forgotten with its last request.
+  /// An account that is not configured any more is forgotten with its last request, and the last call that discards.
   mutating func removeUnused(_ name: AccountName) {
-    guard let account = accounts[name], !account.isConfigured, account.senders.isEmpty else { return }
+    guard let account = accounts[name], !account.isConfigured, account.senders.isEmpty, account.discards == 0 else {
+      return
+    }
     accounts[name] = nil
     awake.remove(name)
   }
@@ -217,6 +220,7 @@ package struct OutboxMachine {
     accounts[name]?.discards -= 1
     accounts[name]?.mayHaveMore = .all
     wake(name)
+    removeUnused(name)
   }
 
   /// Ends sending. Requests under way may finish within `grace`; the others are sent again after the next start.

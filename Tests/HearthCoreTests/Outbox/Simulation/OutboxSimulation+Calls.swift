@@ -31,7 +31,7 @@ extension OutboxSimulation {
   // MARK: - What is called
 
   func enqueue() {
-    let drafts = (0..<number(1...4)).map { _ in draft() }
+    let drafts = (0..<number(isQuick ? 5...30 : 1...4)).map { _ in draft() }
     enqueue(drafts)
   }
 

@@ -26,6 +26,8 @@ extension OutboxSimulation {
     daemon!.machine.ready(takeReady())
     for id in daemon!.machine.startSenders(at: begun) {
       daemon!.senders.insert(id)
+      daemon!.fresh.insert(id)
+      daemon!.begunAt[id] = tick()
       after(0...1, .step(id))
     }
     for (name, origin) in daemon!.machine.timesToAsk(at: begun) {
@@ -175,7 +177,7 @@ extension OutboxSimulation {
       switch daemon!.machine.next(of: id, at: now) {
       case .getBearer(let name):
         daemon!.asking[id] = name
-        daemon!.begunAt[id] = tick()
+        if daemon!.fresh.remove(id) == nil { daemon!.begunAt[id] = tick() }
         after(bearerTime, .bearer(id, nil))
         return follow()
       case .replaceBearer(let rejection, let name):

@@ -39,7 +39,7 @@ extension OutboxSimulation {
   private func answer(
     to item: TrackedItem, at origin: Origin, _ bearer: Bearer, of name: AccountName
   ) -> (TrackedItem.Answer, Int) {
-    let quick = chances(1, in: 20) ? number(200...5000) : number(2...120)
+    let quick = isQuick ? number(0...4) : chances(1, in: 20) ? number(200...5000) : number(2...120)
     let mood = origins[origin]?.mood ?? .down
     switch mood {
     case .down: return (.notSent, number(0...20))

@@ -49,6 +49,8 @@ final class OutboxSimulation {
   var lastItem = 0
   var isHealed = false
   var hasLargeItems = false
+  /// The APIs answer so fast that deliveries are read ahead, and there are many of them.
+  var isQuick = false
   /// Nothing was disturbed since then.
   var lastDisturbance = 0
   /// By how much waits may be wrong: steps of the clock that no daemon has lived to tell the store.
@@ -72,6 +74,8 @@ final class OutboxSimulation {
     settings.keepDelivered = one(of: [.seconds(600), .seconds(86_400)])
     settings.maxItems = one(of: [20, 10_000, 10_000])
     hasLargeItems = chances(1, in: 30)
+    isQuick = chances(1, in: 8)
+    if isQuick { settings.maxItems = 10_000 }
     for origin in Self.apis {
       let mood: SimulatedOrigin.Mood = chances(1, in: 2) ? .fine : one(of: SimulatedOrigin.Mood.allCases)
       origins[origin] = SimulatedOrigin(origin: origin, mood: mood, tellsTime: chances(2, in: 3))

@@ -28,7 +28,9 @@ struct SimulatedDaemon {
   var asking: [SenderID: AccountName] = [:]
   /// How many unordered requests were allowed at once when the senders of now were started; nil for no more than now.
   var concurrencyBefore: Int?
-  /// When each sender began its item, as a tick.
+  /// The senders that were started and have not taken a step.
+  var fresh: Set<SenderID> = []
+  /// When each sender was started, or began its later item, as a tick.
   var begunAt: [SenderID: Int] = [:]
   var flights: [SenderID: SimulatedFlight] = [:]
   var calls: [Int: SimulatedCall] = [:]
