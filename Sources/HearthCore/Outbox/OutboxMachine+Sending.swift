@@ -7,6 +7,7 @@ extension OutboxMachine {
   /// The most requests for one delivery: the first, one with a token that another delivery brought, one after a refresh,
   /// and some for tokens that change meanwhile.
   private static let maxRequests = 5
+  private static let undatedAtMost = 8
   private static let shortestStall = Duration.seconds(1)
   private static let longestStall = Duration.seconds(300)
   static let timeProbeInterval = Duration.seconds(60)
@@ -218,7 +219,7 @@ extension OutboxMachine {
         let message = "A proxy or a captive portal asks for a sign-in before the API can be reached."
         return unreachable(id, delivery, response.status, message, at: now)
       }
-      serverAnswered(skew: response.skew)
+      noteTime(response)
       reached(origin, of: name)
       if response.status == 401 {
         let isSecond = sender.wasRejected && isReplacement(bearer, of: name)
@@ -230,6 +231,12 @@ extension OutboxMachine {
       settle(
         id, policy.outcome(on: response, to: delivery, sentAt: sentAt, at: now, random: random()), at: now)
     }
+  }
+
+  /// One response without the time says nothing; servers that never tell it cannot contradict this clock.
+  private mutating func noteTime(_ response: APIResponse) {
+    undatedResponses = response.skew == nil ? undatedResponses + 1 : 0
+    if response.skew != nil || undatedResponses >= Self.undatedAtMost { serverAnswered(skew: response.skew) }
   }
 
   /// Whether the token took the place of one that an API rejected.

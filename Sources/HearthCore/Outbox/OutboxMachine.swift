@@ -32,6 +32,8 @@ package struct OutboxMachine {
   /// The last server's clock less this one, or zero where that is negligible; nil while no server has reported the time
   /// since this clock was last stepped.
   var skew: Duration?
+  /// Responses in a row that told no time, since one did or this clock was last stepped.
+  var undatedResponses = 0
   /// Steps of the clock that the store has not applied to its schedule yet.
   var owedShift: Duration?
   /// Steps of the clock since the store was asked for the exchange that it works on.
@@ -109,7 +111,8 @@ package struct OutboxMachine {
     wake(name)
   }
 
-  /// A server has answered; `skew` is its clock less this one. Nil where it tells no time: it cannot contradict this clock.
+  /// A server has told the time; `skew` is its clock less this one. Nil where it was asked and tells none: it cannot
+  /// contradict this clock.
   package mutating func serverAnswered(skew: Duration?) {
     guard let reported = skew ?? (self.skew == nil ? .zero : nil) else { return }
     let magnitude = reported < .zero ? .zero - reported : reported
@@ -138,6 +141,7 @@ package struct OutboxMachine {
     unwritten.shift(by: shift)
     guard shift != .zero else { return }
     skew = nil
+    undatedResponses = 0
     owedShift = (owedShift ?? .zero) + shift
     shiftInExchange += shift
   }
@@ -190,6 +194,14 @@ package struct OutboxMachine {
   }
 
   package func knownSubject(of name: AccountName) -> Subject? { accounts[name]?.knownSubject }
+
+  /// Under what subjects the store may have items of the account's user: those that were made while nobody was known, or
+  /// under the former name, may not be bound yet.
+  package func subjects(of name: AccountName) -> [Subject?] {
+    guard let account = accounts[name] else { return [] }
+    guard case .sendable = account.permission else { return [account.knownSubject] }
+    return Array(Set([account.knownSubject, account.formerSubject, nil]))
+  }
 
   /// A change or a reading of pauses begins; the number goes to `paused(_:_:number:at:)` with what came of it.
   package mutating func nextPauseNumber() -> Int {

@@ -57,7 +57,8 @@ package protocol OutboxStore: Sendable {
     _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int
   ) async throws(OutboxStoreFailure) -> OutboxBinding
 
-  /// Cancels up to `limit` undelivered items of this subject, those in flight included, and returns their number.
+  /// Cancels up to `limit` undelivered items of this subject, those in flight and dead ones included, and returns their
+  /// number.
   func purge(
     _ account: AccountName, of subject: Subject?, limit: Int, at now: Timestamp
   ) async throws(OutboxStoreFailure) -> Int

@@ -149,16 +149,19 @@ extension OutboxService {
   /// Returns the number of cancelled items.
   package func purge(_ name: AccountName) async throws(OutboxError) -> Int {
     try requireKnown(name)
-    let subject = machine.knownSubject(of: name)
     machine.discarding(name, at: clock.now())
     defer {
       machine.discarded(name)
       follow()
     }
     follow()
-    return try await untilDone { [store, clock] () async throws(OutboxStoreFailure) in
-      try await store.purge(name, of: subject, limit: OutboxMachine.batch, at: clock.now())
+    var count = 0
+    for subject in machine.subjects(of: name) {
+      count += try await untilDone { [store, clock] () async throws(OutboxStoreFailure) in
+        try await store.purge(name, of: subject, limit: OutboxMachine.batch, at: clock.now())
+      }
     }
+    return count
   }
 
   private func requireKnown(_ account: AccountName) throws(OutboxError) {

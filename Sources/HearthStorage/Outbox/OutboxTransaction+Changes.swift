@@ -102,7 +102,7 @@ extension OutboxTransaction {
   func purge(_ account: AccountName, of subject: Subject?, limit: Int, at now: Timestamp) throws -> Int {
     guard let owner = counters.owner(account, subject) else { return 0 }
     var count = 0
-    for state in [OutboxItem.State.pending, .waiting, .held] where count < limit {
+    for state in [OutboxItem.State.pending, .waiting, .held, .dead] where count < limit {
       for item in try rows(OutboxQueries.byState, [owner, state.number, 0, limit - count]) {
         if try apply(.cancel, to: item, at: now, always: true) != nil { count += 1 }
       }

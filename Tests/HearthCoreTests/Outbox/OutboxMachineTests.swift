@@ -114,13 +114,17 @@ import Testing
     #expect(outbox.machine.isIdle(Sample.work, at: outbox.now))
   }
 
-  @Test("goes by this clock where an API tells no time")
+  @Test("goes by this clock where an API tells no time in eight responses")
   func noDate() throws {
     var outbox = OutboxScript()
     outbox.machine.clockStepped(by: .seconds(1))
-    outbox.run(claiming: [outbox.claim()])
-    let id = try outbox.first()
-    outbox.answer(id, 200, skew: nil)
+    for _ in 1...8 {
+      #expect(outbox.machine.agreedTime(at: outbox.now) == nil)
+      outbox.run(claiming: [outbox.claim()])
+      let id = try outbox.first()
+      outbox.answer(id, 200, skew: nil)
+      outbox.step(id)
+    }
     #expect(outbox.machine.agreedTime(at: outbox.now) == outbox.now)
   }
 
@@ -128,9 +132,9 @@ import Testing
   func pruneWithoutTime() {
     var outbox = OutboxScript()
     outbox.machine.clockStepped(by: .seconds(1))
-    outbox.now = outbox.now + .seconds(61)
+    outbox.now = outbox.now + .seconds(3 * 3600 + 1)
     outbox.run()
-    #expect(outbox.works.last == .prune(nil))
+    #expect(outbox.works.contains(.prune(nil)))
   }
 
   @Test("lets the unknown fate of a delivery be as old as before when the clock is stepped")
@@ -182,7 +186,7 @@ import Testing
     outbox.machine.ready([Sample.work: .all, Sample.other: .all])
     let demands = outbox.run()
     #expect(demands.map(\.account) == [Sample.other])
-    #expect(demands.first?.bytes == 0)
+    #expect(demands.first?.bytes == 1)
   }
 
   @Test("looks at no account to which nothing happens")

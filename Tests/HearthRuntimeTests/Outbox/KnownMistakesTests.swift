@@ -1,7 +1,7 @@
-@testable import HearthCore
 import TestSupport
 import Testing
 
+@testable import HearthCore
 @testable import HearthRuntime
 
 /// What outboxes get wrong elsewhere.
