@@ -11,7 +11,7 @@ import Testing
     let log = LogRecorder()
     let damage = "The outbox is damaged."
     try await withService(log: log.logger) { outbox in
-      await outbox.idle(until: .distantFuture)
+      await outbox.idle(until: outbox.clock.now() + .seconds(3 * 3600))
       outbox.store.setFailing(.broken(damage))
       for _ in 0..<2 {
         await #expect(throws: OutboxError.storageUnavailable(damage)) { try await outbox.add(Sample.draft()) }

@@ -188,15 +188,12 @@ import Testing
   func failedCancel() async throws {
     try await withService(answers200) { outbox in
       let (ids, first) = try await takenAhead(outbox)
-      outbox.store.once(.beforeChange) {
-        first.answer(200)
-        await outbox.delivered(ids[0])
-        outbox.store.setFailing(true)
-      }
+      outbox.store.setFailing(true)
       await #expect(throws: OutboxError.storageUnavailable("The disk is full.")) {
         try await outbox.service.cancel(ids[1])
       }
       outbox.store.setFailing(false)
+      first.answer(200)
       for path in ["/2", "/3"] {
         let call = await outbox.api.nextCall()
         #expect(call.request.url.target == path)
