@@ -163,7 +163,11 @@ extension OutboxSimulation {
     if before?.state != item.state || before?.reason != item.reason {
       note("\(name): \(before?.state.rawValue ?? "-") → \(item.state) \(item.reason?.rawValue ?? "")")
       if before != nil { try checkChange(item, from: before, trackedRequest) }
-      if item.state == .inFlight { trackedRequest.takenAt = takenAt }
+      if item.state == .inFlight {
+        trackedRequest.takenAt = takenAt
+      } else if trackedRequest.flights.isEmpty {
+        trackedRequest.sentSince = nil
+      }
       let isBack = item.state == .pending || item.reason == .otherUser
       if before?.state == .inFlight, isBack, let taken = trackedRequest.takenAt { trackedRequest.wasTaken(at: taken) }
       if !item.state.isActive, item.reason != .otherUser {

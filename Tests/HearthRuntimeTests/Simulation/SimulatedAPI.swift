@@ -84,6 +84,7 @@ extension OutboxSimulation {
     tally.requests += 1
     flights[id] = APIFlight(trackedRequest: trackedRequest, account: account, token: token, sentAt: elapsed)
     trackedRequest?.flights.insert(id)
+    trackedRequest?.sentSince = trackedRequest?.sentSince ?? elapsed
     let mood = origins[request.url.origin] ?? .down
     let fate = fate(mood)
     note(

@@ -36,6 +36,8 @@ final class TrackedRequest: @unchecked Sendable {
   var effects = 0
   var keysDone: Set<String> = []
   var wasPutBack = false
+  /// The first request of this daemon whose outcome is not seen in the outbox yet.
+  var sentSince: Duration?
   /// When it was last taken from the outbox.
   var takenAt: Duration?
 
@@ -106,6 +108,9 @@ final class TrackedRequest: @unchecked Sendable {
       if attempts < charged { floor = .zero }
       (charged, conflicts) = (attempts, Swift.min(conflicts, attempts))
     }
+    // Where its request may have left, its fate is unknown, whatever was heard of it.
+    if let sentSince { wasTaken(at: sentSince) }
+    sentSince = nil
     flights = []
     isAnswered = false
     lost += open
