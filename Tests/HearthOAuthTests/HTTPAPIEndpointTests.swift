@@ -97,7 +97,7 @@ struct HTTPAPIEndpointTests {
 
   @Test("an answer whose body comes too slowly is one with its status, cut")
   func tooSlow() async throws {
-    let reply = LoopbackServer.Reply.beginning("HTTP/1.1 201 Created\r\nContent-Length: 100\r\n\r\nhello")
+    let reply = LoopbackServer.Reply.beginning("HTTP/1.1 400 No\r\nContent-Length: 100\r\n\r\nhello")
     try await LoopbackServer.with({ _ in reply }) { server in
       let looks = WatchedClock(clock)
       try await withSender(.kept, clock: looks) { sender in
@@ -110,9 +110,37 @@ struct HTTPAPIEndpointTests {
         await clock.waitForSleeper()
         clock.advance(by: .seconds(30))
         let ended = try await answer
+        #expect(ended.status == 400)
+        #expect(ended.isTruncated)
+      }
+    }
+  }
+
+  @Test("the body of a 2xx is waited for a second and no longer")
+  func slowSuccess() async throws {
+    let reply = LoopbackServer.Reply.beginning("HTTP/1.1 201 Created\r\nContent-Length: 100\r\n\r\nhello")
+    try await LoopbackServer.with({ _ in reply }) { server in
+      try await withSender(.kept, clock: clock) { sender in
+        let request = request("POST", server.url(), body: "hi")
+        async let answer = HTTPAPIEndpoint(sender: sender).exchange(
+          request, of: account, bearer: bearer, timeout: .seconds(30))
+        await clock.waitForSleeper(until: clock.now() + .seconds(1))
+        clock.advance(by: .seconds(1))
+        let ended = try await answer
         #expect(ended.status == 201)
         #expect(ended.isTruncated)
       }
+    }
+  }
+
+  @Test("of the body of a 2xx 64 KiB are read and no more", arguments: [64 << 10, (64 << 10) + 1])
+  func largeSuccess(bytes: Int) async throws {
+    let body = String(repeating: "x", count: bytes)
+    try await LoopbackServer.with({ _ in .answer(200, body: body) }) { server in
+      let answer = try await exchange(request("GET", server.url()))
+      #expect(answer.status == 200)
+      #expect(answer.isTruncated == (bytes > 64 << 10))
+      #expect(answer.body.count == (answer.isTruncated ? 0 : bytes))
     }
   }
 

@@ -5,6 +5,8 @@ import Synchronization
 package final class HTTPAPIEndpoint: APIEndpoint {
   /// How much of a response's body is read, in bytes.
   package static let responseLimit = 8 << 20
+  /// The same of a 2xx, and for how long it is waited for (contract, section 6).
+  package static let successLimit = (bytes: 64 << 10, time: Duration.seconds(1))
 
   private let sender: HTTPSender
   private let routes = Mutex<[AccountName: (route: HTTPRoute, files: any FileSystem)]>([:])
@@ -30,7 +32,7 @@ package final class HTTPAPIEndpoint: APIEndpoint {
     let response = try await sender.send(
       HTTPSender.Request(
         method: request.method, url: request.url, headers: headers, body: request.body, limit: Self.responseLimit,
-        acceptsPartialResponse: true, plan: plan),
+        acceptsPartialResponse: true, successLimit: Self.successLimit, plan: plan),
       timeout: timeout)
     return APIResponse(
       status: response.status, headers: response.headers, body: response.body, isTruncated: response.isTruncated,

@@ -29,6 +29,9 @@ package final class HTTPSender: Sendable {
     var limit = 1 << 20
     /// A response whose body ends too early or too late is returned as far as it was read: for those who need the status.
     var acceptsPartialResponse = false
+    /// Of a 2xx no more of the body is read, in bytes and in time: its status says all, and reading on only keeps the
+    /// connection for the next request. Nil: as of other responses.
+    var successLimit: (bytes: Int, time: Duration)?
     var plan = ConnectionPlan()
   }
 
@@ -145,6 +148,12 @@ package final class HTTPSender: Sendable {
     var response = HTTPResponse(
       status: Int(incoming.status.code),
       headers: incoming.headers.map { APIRequest.Header(name: $0.name, value: $0.value) }, receivedAt: clock.now())
+    if let limit = request.successLimit, (200...299).contains(response.status) {
+      let body = await beginning(of: incoming.body, limit)
+      response.body = body ?? []
+      response.isTruncated = body == nil
+      return response
+    }
     do {
       for try await part in incoming.body {
         let room = request.limit - response.body.count
@@ -159,6 +168,20 @@ package final class HTTPSender: Sendable {
       response.isTruncated = true
     }
     return response
+  }
+
+  /// The whole body, or nil where it is larger, comes later or breaks off: the connection is closed then.
+  private func beginning(of body: HTTPClientResponse.Body, _ limit: (bytes: Int, time: Duration)) async -> [UInt8]? {
+    let deadline = clock.now() + limit.time
+    return await withTaskGroup(of: [UInt8]?.self) { group in
+      group.addTask { try? Array(await body.collect(upTo: limit.bytes).readableBytesView) }
+      group.addTask { [clock] in
+        await clock.sleep(until: deadline)
+        return nil
+      }
+      defer { group.cancelAll() }
+      return await group.next() ?? nil
+    }
   }
 
   /// What went wrong, in words that contain nothing of the request.
