@@ -21,9 +21,14 @@ package actor OutboxService {
   var storeFailures: StoreFailureLog
   /// Senders that wait until the machine resumes them.
   private var waiting: [SenderID: CheckedContinuation<Void, Never>] = [:]
+  /// Whether requests have left since the counts were last published without a commit, and when that was.
+  private var hasUnpublishedCounts = false
+  private var countsPublishedAt: Timestamp?
   /// Callers of `waitForSessions`.
   private var sessionWaiters: [CheckedContinuation<Void, Never>] = []
 
+  /// The counts of what is in flight are published no more often than that; commits publish them as well.
+  private static let countsInterval = Duration.milliseconds(100)
   /// The time limit of one request.
   private static let requestTimeout = Duration.seconds(30)
   /// How much is kept of the body of a response that is no 2xx, in bytes: more than is shown, so that a token at the end
@@ -140,6 +145,9 @@ package actor OutboxService {
         startSenders(&group)
         if let work = machine.nextStoreWork(at: begun) {
           await perform(work)
+        } else if hasUnpublishedCounts, countsPublishedAt.map({ begun - $0 >= Self.countsInterval }) ?? true {
+          (hasUnpublishedCounts, countsPublishedAt) = (false, begun)
+          await store.publishCounts()
         } else {
           flushes.end { machine.isIdle($0, at: clock.now()) }
           await rest(until: machine.nextWake(after: begun))
@@ -232,6 +240,7 @@ package actor OutboxService {
         machine.received(bearer, for: id, at: clock.now())
       case .send(let delivery, let epoch, let bearer):
         if store.begin(delivery.number, of: epoch) {
+          hasUnpublishedCounts = true
           let response = await exchange(delivery, bearer)
           machine.responded(response, for: id, isCancelled: Task.isCancelled, at: clock.now())
         } else {

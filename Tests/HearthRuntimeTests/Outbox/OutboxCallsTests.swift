@@ -110,6 +110,18 @@ import Testing
     }
   }
 
+  @Test("How many items are in flight is told while their requests are under way")
+  func inFlightIsTold() async throws {
+    try await withService { outbox in
+      await outbox.signIn()
+      try await outbox.add(Sample.draft())
+      let call = await outbox.api.nextCall()
+      await outbox.counts.first { $0.inFlight == 1 && $0.pending == 0 }
+      call.answer(200)
+      await outbox.counts.first { $0.inFlight == 0 && $0.delivered == 1 }
+    }
+  }
+
   @Test("How many items there are is told whenever it changes, also where no event tells of it")
   func statsAreTold() async throws {
     let folder = TemporaryFolder()

@@ -312,6 +312,7 @@ extension OutboxSimulation {
     while !isDone, mayWaitLonger || isAskedToWait {
       mayWaitLonger = false
       flush(nil)
+      try settle()
       let limit = elapsed + .seconds(1800)
       while elapsed < limit, !isDone { try advance(until: limit) }
     }
