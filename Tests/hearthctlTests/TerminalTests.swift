@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The real program with a terminal for its standard input.
-@Suite(.timeLimit(.minutes(1))) struct TerminalTests {
+@Suite(.timeLimit(.minutes(10))) struct TerminalTests {
   private struct Outcome: Sendable {
     let status: Int32
     /// What the terminal showed of what was typed.
