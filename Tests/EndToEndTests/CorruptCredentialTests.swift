@@ -1,4 +1,5 @@
 import HearthControl
+import TestSupport
 import Testing
 
 @Suite("A credential file that cannot be understood", .serialized, .mayBlock) struct CorruptCredentialTests {

@@ -1,4 +1,5 @@
 import HearthControl
+import TestSupport
 import Testing
 
 @Suite("What ends a session", .serialized, .mayBlock) struct EndTests {

@@ -1,5 +1,6 @@
 import Glibc
 import HearthControl
+import TestSupport
 import Testing
 
 @Suite("A session is kept alive", .serialized, .mayBlock) struct KeptAliveTests {

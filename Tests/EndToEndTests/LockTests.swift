@@ -1,5 +1,6 @@
 import Glibc
 import HearthControl
+import TestSupport
 import Testing
 
 @Suite("Locked is not signed out", .serialized, .mayBlock) struct LockTests {

@@ -1,5 +1,6 @@
 import GRDB
 import HearthControl
+import TestSupport
 import Testing
 
 @Suite("The outbox cannot be opened", .serialized, .mayBlock) struct NoOutboxTests {

@@ -1,4 +1,5 @@
 import HearthControl
+import TestSupport
 import Testing
 
 @Suite("Other programs write the credential", .serialized, .mayBlock) struct OtherProgramsTests {

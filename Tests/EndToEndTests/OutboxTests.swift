@@ -1,5 +1,6 @@
 import HearthControl
 import HearthCore
+import TestSupport
 import Testing
 
 @Suite("What was written is delivered", .serialized, .mayBlock) struct OutboxTests {

@@ -1,4 +1,5 @@
 import HearthControl
+import TestSupport
 import Testing
 
 @Suite("A credential under a passphrase", .serialized, .mayBlock) struct PassphraseTests {

@@ -1,4 +1,5 @@
 import HearthControl
+import TestSupport
 import Testing
 
 @Suite("The protection of a credential is changed", .serialized, .mayBlock) struct ProtectionChangeTests {

@@ -1,5 +1,6 @@
 import Glibc
 import HearthControl
+import TestSupport
 import Testing
 
 @Suite("What is the user's stays the user's", .serialized, .mayBlock) struct ProtectionTests {

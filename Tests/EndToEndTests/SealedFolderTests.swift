@@ -1,4 +1,5 @@
 import HearthControl
+import TestSupport
 import Testing
 
 @Suite(

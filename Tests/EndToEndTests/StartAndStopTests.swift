@@ -1,5 +1,6 @@
 import Glibc
 import HearthControl
+import TestSupport
 import Testing
 
 @Suite("The daemon starts, reloads and stops", .serialized, .mayBlock) struct StartAndStopTests {

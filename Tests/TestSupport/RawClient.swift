@@ -47,8 +47,8 @@ package final class RawClient: @unchecked Sendable {
   package func send(_ bytes: [UInt8]) -> Bool {
     var sent = 0
     while sent < bytes.count {
-      let count = bytes.withUnsafeBytes {
-        Glibc.send(descriptor, $0.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL))
+      let count = bytes.withUnsafeBytes { buffer in
+        uninterrupted { Glibc.send(descriptor, buffer.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL)) }
       }
       if count <= 0 { return false }
       sent += count
@@ -72,7 +72,7 @@ package final class RawClient: @unchecked Sendable {
     while true {
       if let line = try framer.next() { return line }
       var chunk = [UInt8](repeating: 0, count: 65_536)
-      let count = recv(descriptor, &chunk, chunk.count, 0)
+      let count = uninterrupted { recv(descriptor, &chunk, chunk.count, 0) }
       if count == 0 || count < 0 && errno == ECONNRESET { return nil }
       guard count > 0 else { throw Failure(what: "recv: \(String(cString: strerror(errno)))") }
       framer.push(chunk[..<count])

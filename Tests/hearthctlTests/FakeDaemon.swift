@@ -1,6 +1,7 @@
 import Glibc
 import HearthControl
 import Synchronization
+import TestSupport
 
 /// A server that gives canned answers, one connection after the other, and remembers what it was asked.
 final class FakeDaemon: Sendable {
@@ -35,7 +36,7 @@ final class FakeDaemon: Sendable {
     listen(listener, 16)
     Thread.run { [weak self] in
       while true {
-        let connection = accept(listener, nil, nil)
+        let connection = uninterrupted { accept(listener, nil, nil) }
         guard connection >= 0 else { return }
         defer { close(connection) }
         // A program that another test starts would keep it open.
@@ -65,13 +66,13 @@ final class FakeDaemon: Sendable {
         case .error(let error): bytes = Response(id: id, outcome: .failure(error)).line
         case .stream(let json, let notifications):
           bytes = Response(id: id, outcome: .success(json)).line + notifications.flatMap(\.line)
-          send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+          _ = uninterrupted { send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL)) }
           return
         case .hangUp: return
         }
-        send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+        _ = uninterrupted { send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL)) }
       }
-      let count = recv(connection, &chunk, chunk.count, 0)
+      let count = uninterrupted { recv(connection, &chunk, chunk.count, 0) }
       guard count > 0 else { return }
       framer.push(chunk[..<count])
     }

@@ -7,7 +7,7 @@ import Testing
 @testable import hearthctl
 
 /// The real program's outbox verbs against canned answers.
-@Suite(.timeLimit(.minutes(10))) struct OutboxVerbTests {
+@Suite(.timeLimit(.minutes(1))) struct OutboxVerbTests {
   private let folder = TemporaryFolder()
   private var path: String { folder.file("rpc.sock") }
 

@@ -1,4 +1,3 @@
-import Foundation
 import Glibc
 import HearthControl
 import HearthCore
@@ -7,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The real program with a terminal for its standard input.
-@Suite(.timeLimit(.minutes(10))) struct TerminalTests {
+@Suite(.timeLimit(.minutes(1))) struct TerminalTests {
   private struct Outcome: Sendable {
     let status: Int32
     /// What the terminal showed of what was typed.
@@ -28,36 +27,26 @@ import Testing
       _ = ioctl(master, UInt(0x4004_5431), &unlocked)  // TIOCSPTLCK, ioctl_tty(2)
       var number: Int32 = 0
       _ = ioctl(master, UInt(0x8004_5430), &number)  // TIOCGPTN
-      let terminal = FileHandle(
-        fileDescriptor: open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC), closeOnDealloc: true)
-      let process = Process()
-      process.executableURL = URL(fileURLWithPath: BuiltProduct.path("hearthctl"))
-      process.arguments = arguments
-      process.environment = ["HEARTH_SOCKET": path]
-      let prompt = Pipe()
-      process.standardInput = terminal
-      process.standardOutput = Pipe()
-      process.standardError = prompt
-      try process.run()
-      var errors = ""
+      // It keeps the settings that the program leaves behind.
+      let terminal = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
+      defer { close(terminal) }
+      let folder = TemporaryFolder()
+      let process = try ChildProcess(
+        "hearthctl", arguments, environment: ["HEARTH_SOCKET": path], input: .file("/dev/pts/\(number)"),
+        outputFolder: folder.path)
       for (expected, typed) in answers {
-        while !errors.hasSuffix(expected) {
-          let more = prompt.fileHandleForReading.availableData
-          guard !more.isEmpty else { break }
-          errors += String(decoding: more, as: UTF8.self)
-        }
+        try eventually("hearthctl asks \(expected)") { process.errors.hasSuffix(expected) }
         let line = Array((typed + "\n").utf8)
         write(master, line, line.count)
       }
-      errors += String(decoding: prompt.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-      process.waitUntilExit()
+      let status = try process.waitForExit()
       var settings = termios()
-      tcgetattr(terminal.fileDescriptor, &settings)
+      tcgetattr(terminal, &settings)
       var chunk = [UInt8](repeating: 0, count: 256)
       _ = fcntl(master, F_SETFL, O_NONBLOCK)
       let count = max(read(master, &chunk, chunk.count), 0)
       return Outcome(
-        status: process.terminationStatus, echoed: String(decoding: chunk[..<count], as: UTF8.self), errors: errors,
+        status: status, echoed: String(decoding: chunk[..<count], as: UTF8.self), errors: process.errors,
         isEchoOn: settings.c_lflag & tcflag_t(ECHO) != 0)
     }
   }

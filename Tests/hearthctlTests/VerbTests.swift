@@ -7,7 +7,7 @@ import Testing
 @testable import hearthctl
 
 /// The real program against canned answers.
-@Suite(.timeLimit(.minutes(10))) struct VerbTests {
+@Suite(.timeLimit(.minutes(1))) struct VerbTests {
   private let folder = TemporaryFolder()
   private var path: String { folder.file("rpc.sock") }
 

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 
 /// A program of the system, run to its end.
 enum Command {
@@ -16,7 +17,7 @@ enum Command {
       throw CallFailure(line[0])
     }
     var status: Int32 = 0
-    guard waitpid(pid, &status, 0) == pid, status == 0 else {
+    guard uninterrupted({ waitpid(pid, &status, 0) }) == pid, status == 0 else {
       throw NeverHappened(description: "\(line) ended with \(status).")
     }
   }

@@ -1,5 +1,6 @@
 import HearthControl
 import HearthCore
+import TestSupport
 
 extension Daemon {
   /// Puts a request into the outbox; answers its id. `further` are more parameters of `outbox.enqueue`.

@@ -1,5 +1,6 @@
 import Glibc
 import HearthControl
+import TestSupport
 
 /// A `hearthd` with a folder of its own, which can be stopped and started again.
 final class Daemon {

@@ -1,5 +1,6 @@
 import Glibc
 import HearthControl
+import TestSupport
 
 /// One HTTP/1.1 request to loopback, with JSON in and out; the connection is closed after it.
 enum HTTP {
@@ -29,7 +30,8 @@ enum HTTP {
       "\(method) \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n"
       + "Content-Type: application/json\r\nContent-Length: \(content.count)\r\n\r\n"
     let request = Array(head.utf8) + content
-    guard Glibc.send(descriptor, request, request.count, Int32(MSG_NOSIGNAL)) == request.count else {
+    let sent = uninterrupted { Glibc.send(descriptor, request, request.count, Int32(MSG_NOSIGNAL)) }
+    guard sent == request.count else {
       throw CallFailure("send to port \(port)")
     }
     return try answer(readAll(descriptor), to: "\(method) \(path)")
@@ -40,7 +42,7 @@ enum HTTP {
     while true {
       var failure = false
       let chunk = [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
-        let result = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+        let result = uninterrupted { recv(descriptor, buffer.baseAddress, buffer.count, 0) }
         failure = result < 0
         count = max(0, result)
       }

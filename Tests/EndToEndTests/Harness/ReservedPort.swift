@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 
 /// A port of loopback that nobody else gets while this lives. It is bound and not listened on: a server that sets
 /// SO_REUSEADDR can come and go there, and connections are refused in between (socket(7)).

@@ -1,5 +1,6 @@
 import Glibc
 import HearthControl
+import TestSupport
 
 /// A running `hearth-sandbox`, which can go away and come back at the same address with all it knew.
 final class Sandbox {

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 
 /// A folder of gocryptfs, which is encrypted and away until it is mounted. Of its comings and goings inotify tells
 /// nothing.

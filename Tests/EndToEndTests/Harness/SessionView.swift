@@ -1,4 +1,5 @@
 import HearthControl
+import TestSupport
 
 /// A `SessionStatus` as it stands on the wire, read without the model of the programs under test.
 struct SessionView {

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 
 /// A small file system over a folder, for the program that is started by its launcher and for nobody else.
 ///

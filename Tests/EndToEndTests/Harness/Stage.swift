@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 
 /// A throw-away folder and the programs that run in it; all of it is gone after the test.
 final class Stage {
@@ -42,7 +43,7 @@ final class Stage {
     var variables = ["HOME": folder, "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"]
     variables.merge(environment) { $1 }
     let process = try ChildProcess(
-      program, arguments, environment: variables, user: user, launcher: launcher, input: input,
+      program, arguments, environment: variables, user: user, launcher: launcher, input: .text(input ?? ""),
       outputFolder: folder + "/output")
     processes.append(process)
     return process

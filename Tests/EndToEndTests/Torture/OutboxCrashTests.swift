@@ -1,5 +1,6 @@
 import Glibc
 import HearthControl
+import TestSupport
 import Testing
 
 @Suite("A crash under load", .serialized, .mayBlock) struct OutboxCrashTests {

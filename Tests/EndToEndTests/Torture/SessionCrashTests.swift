@@ -1,5 +1,6 @@
 import Glibc
 import HearthControl
+import TestSupport
 import Testing
 
 @Suite("A crash around a rotation", .serialized, .mayBlock) struct SessionCrashTests {

@@ -1,3 +1,5 @@
+import TestSupport
+
 /// A terminal in which `hearthctl` is run, and all that it says written down.
 final class CommandScene {
   let wire: WireScene

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// Every verb of `hearthctl`: what it writes, where, and how it ends.

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// Nothing of the contract is missing in what was recorded.

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 /// One file of the folder `Golden`: what was seen when it was recorded, against what is seen now.

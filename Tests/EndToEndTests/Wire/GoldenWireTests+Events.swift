@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// A subscription, whose notifications are written down as they are waited for.

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// Every method, event and error on the wire, as text, against what was recorded in the folder `Golden`.

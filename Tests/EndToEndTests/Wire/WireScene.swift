@@ -1,3 +1,5 @@
+import TestSupport
+
 /// A daemon, its provider and API, and a connection on which every call and its answer are written down.
 final class WireScene {
   let stage: Stage

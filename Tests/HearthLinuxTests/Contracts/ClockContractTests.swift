@@ -4,7 +4,7 @@ import Testing
 
 @testable import HearthLinux
 
-@Suite("The contract of Clock", .timeLimit(.minutes(10)))
+@Suite("The contract of Clock", .timeLimit(.minutes(1)))
 struct ClockContractTests {
   static let implementations = [
     Implementation<ClockBench>("SystemClock") { check in

@@ -6,7 +6,7 @@ import Testing
 
 /// In a network of its own (network_namespaces(7)), which ends with its thread.
 @Suite(
-  "The kernel's news of the network", .timeLimit(.minutes(10)),
+  "The kernel's news of the network", .timeLimit(.minutes(1)),
   .enabled(if: getuid() == 0 && access(ip, X_OK) == 0, "only root can make a network, and ip(8) fills it"))
 struct NetworkWatchTests {
   private struct Failed: Error {
@@ -40,7 +40,9 @@ struct NetworkWatchTests {
     defer { words.forEach { free($0) } }
     var pid: pid_t = 0
     var status: Int32 = 0
-    guard posix_spawn(&pid, ip, nil, nil, words, nil) == 0, waitpid(pid, &status, 0) == pid, status == 0 else {
+    guard posix_spawn(&pid, ip, nil, nil, words, nil) == 0,
+      uninterrupted({ waitpid(pid, &status, 0) }) == pid, status == 0
+    else {
       throw Failed(what: "ip \(command)")
     }
   }

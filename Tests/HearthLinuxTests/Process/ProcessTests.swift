@@ -5,7 +5,7 @@ import Testing
 
 @testable import HearthLinux
 
-@Suite("The process", .timeLimit(.minutes(10)))
+@Suite("The process", .timeLimit(.minutes(1)))
 struct ProcessTests {
   @Test("is hardened: no dumps, files for its user alone, a broken pipe is no signal")
   func hardening() async {

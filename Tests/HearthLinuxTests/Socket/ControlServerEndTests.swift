@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// How the server ends, and who else it serves.
-@Suite(.timeLimit(.minutes(10))) struct ControlServerEndTests {
+@Suite(.timeLimit(.minutes(1))) struct ControlServerEndTests {
   @Test("on shutdown running calls end, new ones are answered -32000 at once, and idle connections stay until the end")
   func shutdown() async throws {
     let handler = ScriptedHandler()

@@ -38,7 +38,7 @@ extension JSON {
   var errorCode: Int? { self["error"]?["code"]?.int }
 }
 
-@Suite(.timeLimit(.minutes(10))) struct ControlServerTests {
+@Suite(.timeLimit(.minutes(1))) struct ControlServerTests {
   @Test("answers calls, gives ids back as they came, and is silent about notifications")
   func answers() async throws {
     try await serving { path, _ in

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HearthLinux
 
-@Suite("What other users can cause in the log is bounded", .timeLimit(.minutes(10))) struct RejectionLogTests {
+@Suite("What other users can cause in the log is bounded", .timeLimit(.minutes(1))) struct RejectionLogTests {
   @Test("Of many connections of another user the first is told, and the others as one")
   func otherUsers() async throws {
     let log = LogRecorder()

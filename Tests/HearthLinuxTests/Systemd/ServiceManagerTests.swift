@@ -6,7 +6,7 @@ import Testing
 @testable import HearthLinux
 
 /// Each test that needs an environment of its own runs in a process of its own.
-@Suite("The service manager", .timeLimit(.minutes(10)))
+@Suite("The service manager", .timeLimit(.minutes(1)))
 struct ServiceManagerTests {
   @Test("is told of readiness, status, reload, stop and life, in the words of sd_notify")
   func notifications() async {

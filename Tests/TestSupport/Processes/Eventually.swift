@@ -1,13 +1,17 @@
 import Glibc
 
 /// What a test waited for, in vain.
-struct NeverHappened: Error, CustomStringConvertible {
-  let description: String
+package struct NeverHappened: Error, CustomStringConvertible {
+  package let description: String
+
+  package init(description: String) {
+    self.description = description
+  }
 }
 
 /// Waits until `condition` gives a value. With `Torture`, the one place in these tests that lets time pass.
 @discardableResult
-func eventually<Value>(
+package func eventually<Value>(
   _ what: String, within limit: Duration = .seconds(20), _ condition: () throws -> Value?
 ) throws -> Value {
   let start = ContinuousClock.now
@@ -23,6 +27,6 @@ func eventually<Value>(
 }
 
 /// Waits until `condition` holds.
-func eventually(_ what: String, within limit: Duration = .seconds(20), _ condition: () throws -> Bool) throws {
+package func eventually(_ what: String, within limit: Duration = .seconds(20), _ condition: () throws -> Bool) throws {
   try eventually(what, within: limit) { try condition() ? true : nil }
 }

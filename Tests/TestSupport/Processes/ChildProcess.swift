@@ -1,37 +1,49 @@
-import Glibc
+package import Glibc
 import Synchronization
 
 /// A program that runs, its output in files.
-final class ChildProcess: Sendable {
-  enum End: Equatable, Sendable {
+package final class ChildProcess: Sendable {
+  package enum End: Equatable, Sendable {
     case exited(Int32)
     case killed(by: Int32)
   }
 
-  let name: String
-  let pid: pid_t
-  let outputPath: String
-  let errorPath: String
+  /// What its standard input is.
+  package enum Input: Sendable {
+    case text(String)
+    /// A file or device by its path.
+    case file(String)
+  }
+
+  package let name: String
+  package let pid: pid_t
+  package let outputPath: String
+  package let errorPath: String
   private let inputPath: String
   private let end = Mutex<End?>(nil)
 
   /// Starts one of the programs that were built beside these tests.
   ///
   /// It is run by its descriptor: a user without rights may not be able to reach the folder it lies in. `launcher` is
-  /// a command line that runs the one that follows it.
-  init(
+  /// a command line that runs the one that follows it. `output`: where its output goes, in place of a file in
+  /// `outputFolder`.
+  package init(
     _ program: String, _ arguments: [String], environment: [String: String] = [:], user: uid_t = getuid(),
-    launcher: [String] = [], input: String? = nil, outputFolder: String
+    launcher: [String] = [], input: Input = .text(""), output: String? = nil, outputFolder: String
   ) throws {
     let binary = open("\(Self.binaries)/\(program)", O_RDONLY | O_CLOEXEC)
     guard binary >= 0 else { throw CallFailure("open \(Self.binaries)/\(program)") }
     defer { close(binary) }
     name = program
     let prefix = "\(outputFolder)/\(program).\(Self.count.add(1, ordering: .relaxed).newValue)"
-    outputPath = prefix + ".out"
+    outputPath = output ?? prefix + ".out"
     errorPath = prefix + ".err"
-    inputPath = prefix + ".in"
-    try Files.write(input ?? "", to: inputPath)
+    switch input {
+    case .text(let text):
+      inputPath = prefix + ".in"
+      try Files.write(text, to: inputPath)
+    case .file(let path): inputPath = path
+    }
 
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
@@ -71,15 +83,15 @@ final class ChildProcess: Sendable {
 
   deinit { kill() }
 
-  var output: String { Files.text(outputPath) }
-  var errors: String { Files.text(errorPath) }
+  package var output: String { Files.text(outputPath) }
+  package var errors: String { Files.text(errorPath) }
 
-  func removeFiles() {
+  package func removeFiles() {
     for path in [inputPath, outputPath, errorPath] { unlink(path) }
   }
 
   /// Nil while it runs.
-  var status: End? {
+  package var status: End? {
     end.withLock { end in
       if end != nil { return end }
       var status: Int32 = 0
@@ -89,19 +101,28 @@ final class ChildProcess: Sendable {
     }
   }
 
-  func signal(_ number: Int32) {
+  package func signal(_ number: Int32) {
     end.withLock { end in
       if end == nil { _ = Glibc.kill(pid, number) }
     }
   }
 
   @discardableResult
-  func wait(within limit: Duration = .seconds(20)) throws -> End {
+  package func wait(within limit: Duration = .seconds(20)) throws -> End {
     try eventually("\(name) ends", within: limit) { status }
   }
 
+  /// Its exit status; throws where a signal ended it.
+  package func waitForExit() throws -> Int32 {
+    let end = try wait()
+    guard case .exited(let status) = end else {
+      throw NeverHappened(description: "\(name) was to exit; it was \(end).")
+    }
+    return status
+  }
+
   /// Ends it at once, and takes its status.
-  func kill() {
+  package func kill() {
     signal(SIGKILL)
     _ = try? wait(within: .seconds(5))
   }

@@ -1,18 +1,18 @@
-import Glibc
+package import Glibc
 
 /// A system call that a test needs and that failed.
-struct CallFailure: Error, CustomStringConvertible {
-  let description: String
+package struct CallFailure: Error, CustomStringConvertible {
+  package let description: String
 
-  init(_ call: String) {
+  package init(_ call: String) {
     description = "\(call): \(String(cString: strerror(errno)))"
   }
 }
 
 /// Files as these tests need them: small, whole, by path.
-enum Files {
+package enum Files {
   /// Nil where there is no such file, or it cannot be read.
-  static func read(_ path: String) -> [UInt8]? {
+  package static func read(_ path: String) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
@@ -26,10 +26,10 @@ enum Files {
     }
   }
 
-  static func text(_ path: String) -> String { String(decoding: read(path) ?? [], as: UTF8.self) }
+  package static func text(_ path: String) -> String { String(decoding: read(path) ?? [], as: UTF8.self) }
 
   /// Writes in place, 0600 where the file is new.
-  static func write(_ text: String, to path: String, owner: uid_t = getuid()) throws {
+  package static func write(_ text: String, to path: String, owner: uid_t = getuid()) throws {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw CallFailure("open \(path)") }
     defer { close(descriptor) }
@@ -41,7 +41,7 @@ enum Files {
   }
 
   /// Copies a file as it is now; where there is none, there is none at `target` either.
-  static func copy(_ path: String, to target: String) throws {
+  package static func copy(_ path: String, to target: String) throws {
     unlink(target)
     guard let bytes = read(path) else { return }
     let descriptor = open(target, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
@@ -51,46 +51,46 @@ enum Files {
   }
 
   /// Puts a new file in the place of `path`, as most programs save theirs.
-  static func replace(_ path: String, with text: String) throws {
+  package static func replace(_ path: String, with text: String) throws {
     try write(text, to: path + ".new")
     guard rename(path + ".new", path) == 0 else { throw CallFailure("rename \(path)") }
   }
 
-  static func makeFolder(_ path: String, owner: uid_t = getuid()) throws {
+  package static func makeFolder(_ path: String, owner: uid_t = getuid()) throws {
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw CallFailure("mkdir \(path)") }
     guard chown(path, owner, owner == getuid() ? getgid() : owner) == 0 else { throw CallFailure("chown \(path)") }
   }
 
-  static func setMode(_ path: String, _ mode: mode_t) throws {
+  package static func setMode(_ path: String, _ mode: mode_t) throws {
     guard chmod(path, mode) == 0 else { throw CallFailure("chmod \(path)") }
   }
 
-  static func link(_ path: String, to target: String) throws {
+  package static func link(_ path: String, to target: String) throws {
     guard symlink(target, path) == 0 else { throw CallFailure("symlink \(path)") }
   }
 
-  static func move(_ path: String, to other: String) throws {
+  package static func move(_ path: String, to other: String) throws {
     guard rename(path, other) == 0 else { throw CallFailure("rename \(path)") }
   }
 
-  static func remove(_ path: String) throws {
+  package static func remove(_ path: String) throws {
     guard unlink(path) == 0 else { throw CallFailure("unlink \(path)") }
   }
 
   /// Permission bits; nil where there is nothing.
-  static func mode(_ path: String) -> mode_t? {
+  package static func mode(_ path: String) -> mode_t? {
     var status = stat()
     return lstat(path, &status) == 0 ? status.st_mode & 0o7777 : nil
   }
 
-  static func owner(_ path: String) -> uid_t? {
+  package static func owner(_ path: String) -> uid_t? {
     var status = stat()
     return lstat(path, &status) == 0 ? status.st_uid : nil
   }
 
-  static func exists(_ path: String) -> Bool { mode(path) != nil }
+  package static func exists(_ path: String) -> Bool { mode(path) != nil }
 
-  static func names(in folder: String) -> [String] {
+  package static func names(in folder: String) -> [String] {
     guard let stream = opendir(folder) else { return [] }
     defer { closedir(stream) }
     var names: [String] = []
@@ -104,7 +104,7 @@ enum Files {
   }
 
   /// Every regular file in a folder and below.
-  static func tree(_ folder: String) -> [String] {
+  package static func tree(_ folder: String) -> [String] {
     names(in: folder).flatMap { name in
       let path = "\(folder)/\(name)"
       var status = stat()
@@ -117,7 +117,7 @@ enum Files {
     }
   }
 
-  static func removeTree(_ folder: String) {
+  package static func removeTree(_ folder: String) {
     chmod(folder, 0o700)
     for name in names(in: folder) {
       let path = "\(folder)/\(name)"
