@@ -5,7 +5,7 @@ import TestSupport
 extension SessionSimulation {
   mutating func send(_ credential: Credential?, _ generation: Int) throws(Violation) {
     try checkSending(credential)
-    tally.requests += 1
+    tally[.request] += 1
     let latency = Duration.milliseconds(chances(1, in: 6) ? Int.random(in: 0...40_000, using: &random) : 120)
     let timeout = elapsed + settings.refresh.requestTimeout
     var flight = Flight(
@@ -23,7 +23,7 @@ extension SessionSimulation {
     case .loseReply:
       flight.answeredAt = Swift.min(elapsed + latency, timeout)
       flight.outcome = .failed(.unanswered(message: "reset"))
-      tally.lostReplies += 1
+      tally[.lostReply] += 1
     case .loseRequest:
       flight.handledAt = nil
       flight.outcome = .failed(.unanswered(message: "reset"))
@@ -31,7 +31,7 @@ extension SessionSimulation {
       flight.handledAt = nil
       flight.outcome = failure
     }
-    if flight.handledAt != nil, elapsed + latency >= timeout { tally.lostReplies += 1 }
+    if flight.handledAt != nil, elapsed + latency >= timeout { tally[.lostReply] += 1 }
     if case .failed(.unanswered("timeout")) = flight.outcome, elapsed + latency < timeout {
       flight.outcome = .notAsked(.full)  // Replaced when the provider has handled it.
     }

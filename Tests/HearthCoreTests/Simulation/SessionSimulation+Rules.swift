@@ -63,7 +63,7 @@ extension SessionSimulation {
     }
     if case .granted(let response) = outcome {
       ledger.tokenBefore[response.accessToken.fingerprint] = active.grant.accessToken.fingerprint
-      tally.refreshed += 1
+      tally[.refreshed] += 1
     } else {
       ledger.hadTrouble = true
     }
@@ -132,7 +132,7 @@ extension SessionSimulation {
       guard isUnwritten || ledger.isTampered else {
         throw Violation("a crash lost an acknowledged refresh token that was reported as stored")
       }
-      if isUnwritten { tally.lostUnwritten += 1 }
+      if isUnwritten { tally[.lostUnwritten] += 1 }
     }
     if let token = disk.grant.flatMap(refreshToken), ledger.spent.contains(token) { ledger.excused.insert(token) }
     for flight in flights {
@@ -157,7 +157,7 @@ extension SessionSimulation {
     guard isExcused || ledger.excused.contains(token.fingerprint) else {
       throw Violation("a refresh token was spent twice, though its answer had arrived: \(token.fingerprint)")
     }
-    tally.lostInFlight += 1
+    tally[.lostInFlight] += 1
   }
 
   /// An end takes the place of the grant that it is about, and of no other.
@@ -249,7 +249,7 @@ extension SessionSimulation {
     }
     guard grounds.contains(record.reason) else { throw Violation("a session ends without grounds: \(record.reason)") }
     ledger.newest = nil
-    tally.ends[record.reason, default: 0] += 1
+    tally[.ended(record.reason)] += 1
   }
 
   private mutating func checkAnswer(_ id: CallID, _ answer: SessionResponse, _ event: SessionInput) throws(Violation) {

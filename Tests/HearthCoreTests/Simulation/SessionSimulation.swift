@@ -5,7 +5,7 @@ import TestSupport
 ///
 /// The machine is the real one; disk and provider are honest models; what would carry the actions out is here. After
 /// every step the rules are checked (`+Rules`).
-struct SessionSimulation {
+struct SessionSimulation: Simulation {
   struct Flight {
     /// Nil: the client's own first grant is asked for.
     let credential: Credential?
@@ -61,7 +61,7 @@ struct SessionSimulation {
   var movedAway: SimulatedDisk.File?
 
   var ledger = Ledger()
-  var tally = Tally()
+  var tally = Tally<SessionTallied>()
   let trace: Trace?
 
   init(seed: UInt64, isTraced: Bool = false) {
@@ -87,14 +87,15 @@ struct SessionSimulation {
     trace = isTraced ? Trace() : nil
   }
 
-  mutating func run(steps: Int = 130) throws(Violation) {
+  mutating func run() throws(Violation) {
+    defer { note("\(machine)") }
     if chances(3, in: 4), !settings.renewsWithoutRefreshToken {
       let credential = signedIn()
       for index in 0..<3 { _ = disk.step(.write(credential, generation: 0), index) }
       ledger.durable.insert(credential.grant.accessToken.fingerprint)
     }
     try boot()
-    for _ in 0..<steps {
+    for _ in 0..<130 {
       if chances(1, in: 3) { try disturb() } else { try advance() }
       try checkRules()
     }
@@ -122,7 +123,7 @@ struct SessionSimulation {
   /// The process is gone; what was sent stays sent.
   mutating func crash(handingOver unwritten: UnwrittenGrant? = nil) throws(Violation) {
     note("crashes")
-    tally.crashes += 1
+    tally[.crash] += 1
     try ledgerCrash(handingOver: unwritten)
     handedOver = unwritten
     jobs = []

@@ -1,53 +1,14 @@
-import FoundationEssentials
 import TestSupport
 import Testing
 
 @Suite("The session in a world where everything goes wrong")
 struct SessionSimulationTests {
-  private static let chunks = 4
-
-  private static func number(_ name: String) -> UInt64? {
-    ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
-  }
-
-  /// HEARTH_SIMULATION_SEEDS: how many seeds are run, 1,000 where it is not set. HEARTH_SIMULATION_SEED: this one alone,
-  /// with a trace.
-  @Test("keeps every rule after every step, whatever happens", arguments: 0..<chunks)
+  @Test("keeps every rule after every step, whatever happens", arguments: simulationChunks)
   func keepsTheRules(chunk: Int) async throws {
-    if let seed = Self.number("HEARTH_SIMULATION_SEED") {
-      if chunk == 0 { try await onThread { Self.replay(seed) } }
-      return
-    }
-    let count = Self.number("HEARTH_SIMULATION_SEEDS") ?? 1000
-    let tally = try await onThread { Self.run(chunk, of: count) }
-    if Self.number("HEARTH_SIMULATION_SEEDS") != nil { print("\(chunk + 1)/\(Self.chunks): \(tally)") }
-    // A world in which nothing happens proves nothing.
-    #expect(tally.refreshed > Int(count) / 10 && tally.crashes > Int(count) / 10)
-  }
-
-  private static func run(_ chunk: Int, of count: UInt64) -> Tally {
-    var tally = Tally()
-    for seed in stride(from: UInt64(chunk), to: count, by: chunks) {
-      var simulation = SessionSimulation(seed: seed)
-      do throws(Violation) {
-        try simulation.run()
-      } catch {
-        Issue.record("\(error)\nReplay with HEARTH_SIMULATION_SEED=\(seed)")
-        break
-      }
-      tally += simulation.tally
-    }
-    return tally
-  }
-
-  private static func replay(_ seed: UInt64) {
-    var simulation = SessionSimulation(seed: seed, isTraced: true)
-    do throws(Violation) {
-      try simulation.run()
-    } catch {
-      Issue.record("\(error)")
-    }
-    simulation.trace?.lines.forEach { print($0) }
-    print(simulation.machine)
+    let run = try await SimulationRun<SessionSimulation>.run(chunk, of: 1000)
+    for violation in run.violations { Issue.record("\(violation)") }
+    guard !run.isReplay else { return }
+    let tally = run.tally
+    #expect(tally[.refreshed] > run.histories * 2 / 5 && tally[.crash] > run.histories * 2 / 5)
   }
 }

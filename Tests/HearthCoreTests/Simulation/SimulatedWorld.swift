@@ -30,25 +30,15 @@ enum Weather: CaseIterable {
   }
 }
 
-/// What happened in how many runs, for people.
-struct Tally {
-  var requests = 0
-  var crashes = 0
-  var lostReplies = 0
-  /// Sessions that a lost answer cost, with a provider that has no grace window, or after it.
-  var lostInFlight = 0
-  /// Crashes while a grant could not be written, or was on its way to the disk.
-  var lostUnwritten = 0
-  var refreshed = 0
-  var ends: [EndReason: Int] = [:]
-
-  static func += (sum: inout Tally, one: Tally) {
-    sum.requests += one.requests
-    sum.crashes += one.crashes
-    sum.lostReplies += one.lostReplies
-    sum.lostInFlight += one.lostInFlight
-    sum.lostUnwritten += one.lostUnwritten
-    sum.refreshed += one.refreshed
-    sum.ends.merge(one.ends) { $0 + $1 }
-  }
+/// What is counted of a session's history.
+enum SessionTallied: Hashable, Sendable {
+  case request
+  case crash
+  case lostReply
+  /// A session that a lost answer cost, with a provider that has no grace window, or after it.
+  case lostInFlight
+  /// A crash while a grant could not be written, or was on its way to the disk.
+  case lostUnwritten
+  case refreshed
+  case ended(EndReason)
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HearthOAuth
 
-@Suite("The contract of TokenEndpoint", .timeLimit(.minutes(10)))
+@Suite("The contract of TokenEndpoint", .timeLimit(.minutes(1)))
 struct TokenEndpointContractTests {
   /// Those that exchange a refresh token.
   static let renewing = [

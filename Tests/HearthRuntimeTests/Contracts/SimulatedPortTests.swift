@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The ports of the simulated world keep the contracts of the real ones, as long as the world is at peace.
-@Suite("The contracts of the ports, in the simulated world", .timeLimit(.minutes(10)))
+@Suite("The contracts of the ports, in the simulated world", .timeLimit(.minutes(1)))
 struct SimulatedPortTests {
   @Test("CredentialStore is kept by SimulatedCredentialStore", arguments: CredentialStoreContract.facts)
   func credentialStore(_ fact: Fact<CredentialStoreBench>) async throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import HearthRuntime
 
 /// What is to come after some time comes after that time, though the clock is set back by an hour.
-@Suite(.timeLimit(.minutes(10))) struct ClockSetBackTests {
+@Suite(.timeLimit(.minutes(2))) struct ClockSetBackTests {
   private func setBack(_ outbox: ServiceFixture) async {
     outbox.clock.step(by: .seconds(-3600), isTold: false)
     await outbox.service.clockStepped(by: .seconds(-3600))

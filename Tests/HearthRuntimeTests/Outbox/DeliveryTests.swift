@@ -5,7 +5,7 @@ import Testing
 
 @testable import HearthRuntime
 
-@Suite(.timeLimit(.minutes(10))) struct DeliveryTests {
+@Suite(.timeLimit(.minutes(2))) struct DeliveryTests {
   @Test("Up to `concurrency` go at once for an account, and another account does not wait for them")
   func concurrency() async throws {
     var settings = OutboxSettings()

@@ -5,7 +5,7 @@ import Testing
 @testable import HearthRuntime
 
 /// What outboxes get wrong elsewhere.
-@Suite(.timeLimit(.minutes(10))) struct KnownMistakesTests {
+@Suite(.timeLimit(.minutes(2))) struct KnownMistakesTests {
   @Test("Known mistake: an error in one item aborts the batch")
   func errorAbortsBatch() async throws {
     try await withService { request, _ in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HearthRuntime
 
-@Suite(.timeLimit(.minutes(10))) struct OutboxCallsTests {
+@Suite(.timeLimit(.minutes(2))) struct OutboxCallsTests {
   @Test("What is asked for wrongly is refused with a reason of its own")
   func refusals() async throws {
     try await withService { outbox in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HearthRuntime
 
-@Suite(.timeLimit(.minutes(10))) struct SubjectBindingTests {
+@Suite(.timeLimit(.minutes(2))) struct SubjectBindingTests {
   @Test("Made while nobody was known: the first subject that signs in takes it; a hint does not")
   func nobody() async throws {
     try await withService(answers200) { outbox in

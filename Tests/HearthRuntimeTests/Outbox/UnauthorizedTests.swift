@@ -5,7 +5,7 @@ import Testing
 
 @testable import HearthRuntime
 
-@Suite(.timeLimit(.minutes(10))) struct UnauthorizedTests {
+@Suite(.timeLimit(.minutes(2))) struct UnauthorizedTests {
   private func print(_ generation: Int) -> Fingerprint { ScriptedBearerTokenProvider.token(generation).fingerprint }
 
   @Test("401 to an old token: sent again with the current one, and nothing is refreshed")

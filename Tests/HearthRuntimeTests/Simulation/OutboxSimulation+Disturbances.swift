@@ -201,7 +201,7 @@ extension OutboxSimulation {
 
   func signIn(_ account: SimulatedAccount) {
     let credential = signedIn(account)
-    tally.signIns += 1
+    tally[.signIn] += 1
     let isTried = chances(1, in: 2)
     var grant = credential.grant
     if !isTried {

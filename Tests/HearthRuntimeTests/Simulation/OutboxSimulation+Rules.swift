@@ -66,7 +66,6 @@ extension OutboxSimulation {
     refusals.removeAll { elapsed - $0 > .seconds(600) }
     account.tokens[token]?.refusals[trackedRequest.number] = refusals
     let soon = refusals.count { elapsed - $0 <= .seconds(10) }
-    tally.mostRefusals = Swift.max(tally.mostRefusals, soon)
     if soon > Self.mostRefusals.soon || refusals.count > Self.mostRefusals.late {
       violated("letter \(trackedRequest.number) is refused with the same token \(soon) times in ten seconds")
     }
@@ -217,8 +216,7 @@ extension OutboxSimulation {
         throw Violation("\(name) is superseded by nothing")
       }
     }
-    tally.states[[item.state.rawValue, item.reason?.rawValue].compactMap(\.self).joined(separator: " "), default: 0] +=
-      1
+    tally[.item([item.state.rawValue, item.reason?.rawValue].compactMap(\.self).joined(separator: " "))] += 1
   }
 
   private func checkDeath(_ item: OutboxItem, _ trackedRequest: TrackedRequest) throws(Violation) {

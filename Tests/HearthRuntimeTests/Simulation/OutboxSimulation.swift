@@ -6,7 +6,7 @@ import TestSupport
 ///
 /// Nothing here runs beside anything else: whatever a daemon waits for stands on the agenda, and only `advance` brings
 /// it, one thing a step. Hence a class without locks.
-final class OutboxSimulation: @unchecked Sendable {
+final class OutboxSimulation: Simulation, @unchecked Sendable {
   /// Something that will come at a time, whoever waits for it.
   struct Appointment {
     let at: Duration
@@ -66,7 +66,7 @@ final class OutboxSimulation: @unchecked Sendable {
   var takenAt = Duration.zero
 
   var violation: Violation?
-  var tally = OutboxTally()
+  var tally = Tally<OutboxTallied>()
   let trace: Trace?
 
   init(seed: UInt64, isTraced: Bool = false) {
@@ -101,14 +101,14 @@ final class OutboxSimulation: @unchecked Sendable {
     self.chance = chance
   }
 
-  func run(steps: Int = 240) throws(Violation) {
+  func run() throws(Violation) {
     defer { dissolve() }
     for account in accounts where chances(3, in: 4) {
       let credential = signedIn(account)
       for index in 0..<3 { _ = account.disk.step(.write(credential, generation: 0), index) }
     }
     try start()
-    for _ in 0..<steps {
+    for _ in 0..<240 {
       if chances(1, in: 4) { try disturb() } else { try advance() }
     }
     try heal()
@@ -134,7 +134,7 @@ final class OutboxSimulation: @unchecked Sendable {
   func crash() throws(Violation) {
     guard let daemon else { return }
     note("daemon \(daemon.number) crashes")
-    tally.crashes += 1
+    tally[.crash] += 1
     guard cut(daemon) else { throw Violation("a daemon without a world does not end") }
     try bury()
   }
@@ -178,7 +178,7 @@ final class OutboxSimulation: @unchecked Sendable {
   private func bury() throws(Violation) {
     daemon?.store.close()
     daemon = nil
-    tally.lostCalls += calls.count
+    tally[.lostCall] += calls.count
     (calls, callsBefore) = ([:], [])
     for trackedRequest in letters {
       trackedRequest.daemonIsGone(
@@ -264,32 +264,5 @@ final class OutboxSimulation: @unchecked Sendable {
   func violated(_ text: String) {
     note("VIOLATED: \(text)")
     if violation == nil { violation = Violation(text) }
-  }
-}
-
-/// What happened in how many runs, for people, and to prove that the world is a rough one.
-struct OutboxTally {
-  var requests = 0
-  var crashes = 0
-  var lostCalls = 0
-  var answers: [Int: Int] = [:]
-  var unanswered = 0
-  var notSent = 0
-  var states: [String: Int] = [:]
-  var ends: [EndReason: Int] = [:]
-  var signIns = 0
-  var mostRefusals = 0
-
-  static func += (sum: inout OutboxTally, one: OutboxTally) {
-    sum.requests += one.requests
-    sum.crashes += one.crashes
-    sum.lostCalls += one.lostCalls
-    sum.answers.merge(one.answers) { $0 + $1 }
-    sum.unanswered += one.unanswered
-    sum.notSent += one.notSent
-    sum.states.merge(one.states) { $0 + $1 }
-    sum.ends.merge(one.ends) { $0 + $1 }
-    sum.signIns += one.signIns
-    sum.mostRefusals = Swift.max(sum.mostRefusals, one.mostRefusals)
   }
 }

@@ -81,7 +81,7 @@ extension OutboxSimulation {
     let trackedRequest = trackedRequest(at: request.url.target)
     let account: SimulatedAccount? = trackedRequest.flatMap(self.account(of:))
     if let trackedRequest { checkSending(request, trackedRequest, token) }
-    tally.requests += 1
+    tally[.request] += 1
     flights[id] = APIFlight(trackedRequest: trackedRequest, account: account, token: token, sentAt: elapsed)
     trackedRequest?.flights.insert(id)
     trackedRequest?.sentSince = trackedRequest?.sentSince ?? elapsed
@@ -184,15 +184,15 @@ extension OutboxSimulation {
     guard let trackedRequest = flight.trackedRequest, let account = flight.account else { return }
     trackedRequest.flights.remove(id)
     switch outcome {
-    case .failure(.notSent): tally.notSent += 1
+    case .failure(.notSent): tally[.notSent] += 1
     case .failure(.unanswered):
-      tally.unanswered += 1
+      tally[.unanswered] += 1
       trackedRequest.hears(nil, nil, sentAt: flight.sentAt, at: elapsed, settings)
     case .success(let answer):
       note(
         "\(account.name): hears \(answer.status) to \(trackedRequest.number), Retry-After \(String(describing: answer.retryAfter))"
       )
-      tally.answers[answer.status, default: 0] += 1
+      tally[.answered(answer.status)] += 1
       trackedRequest.hears(answer.status, answer.retryAfter, sentAt: flight.sentAt, at: elapsed, settings)
       guard let token = flight.token, let fact = account.tokens[token] else { return }
       if (200...299).contains(answer.status) { account.tokens[token]?.isAccepted = true }

@@ -102,7 +102,7 @@ extension OutboxSimulation {
       case .changed(let before, let after):
         note("\(account.name): \(before) → \(after)")
         guard case .reauthRequired(let reason) = after else { break }
-        tally.ends[reason, default: 0] += 1
+        tally[.ended(reason)] += 1
         guard account.grounds.contains(reason) else {
           return violated("a session ends without grounds: \(reason)")
         }

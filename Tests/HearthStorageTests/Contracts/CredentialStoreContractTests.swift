@@ -7,7 +7,7 @@ import Logging
 import TestSupport
 import Testing
 
-@Suite("The contract of CredentialStore", .timeLimit(.minutes(10)))
+@Suite("The contract of CredentialStore", .timeLimit(.minutes(1)))
 struct CredentialStoreContractTests {
   static func implementations(_ protection: Protection) -> [Implementation<CredentialStoreBench>] {
     [

@@ -3,7 +3,7 @@ import HearthStorage
 import TestSupport
 import Testing
 
-@Suite("The contract of OutboxStore", .timeLimit(.minutes(10)))
+@Suite("The contract of OutboxStore", .timeLimit(.minutes(1)))
 struct OutboxStoreContractTests {
   static let implementations = [
     Implementation<OutboxStoreBench>("SQLiteOutboxStore") { check in try await Self.check(check) { $0 } },

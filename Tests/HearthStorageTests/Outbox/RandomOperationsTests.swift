@@ -6,89 +6,79 @@ import Testing
 
 /// What must hold of the rows, under random operations.
 @Suite struct RandomOperationsTests {
-  private struct Generator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var word = state
-      word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-      return word ^ (word >> 31)
-    }
-  }
-
   @Test("Whatever is done, counts, contents and heads fit the rows", arguments: 1...8)
   func random(_ seed: UInt64) async throws {
-    try await withStore { outbox in
-      var random = Generator(state: seed)
-      var taken: [Delivery] = []
-      var added = 0
-      for step in 0..<300 {
-        let subject = [Sample.alice, Sample.bob, nil].randomElement(using: &random) ?? nil
-        outbox.now = outbox.now + .milliseconds(Int64.random(in: 0...2000, using: &random))
-        switch Int.random(in: 0..<14, using: &random) {
-        case 0...4:
-          let lane = ["a", "b", nil].randomElement(using: &random) ?? nil
-          let isReplacing = Int.random(in: 0..<6, using: &random) == 0
-          try await outbox.add(
-            Sample.draft(
-              "/\(step)", body: String(repeating: "x", count: Int.random(in: 0...50, using: &random)), lane: lane,
-              replaceKey: isReplacing ? "r" : nil,
-              notBefore: Int.random(in: 0..<8, using: &random) == 0 ? outbox.now + .seconds(3) : nil,
-              expiresAt: Int.random(in: 0..<8, using: &random) == 0 ? outbox.now + .seconds(20) : nil),
-            subject: subject)
-          added += 1
-        case 5...7:
-          let claim = try await outbox.claim(
-            subject: subject, limit: Int.random(in: 1...6, using: &random), follows: Bool.random(using: &random),
-            trusted: Bool.random(using: &random))
-          taken += claim.deliveries
-          for claim in claim.claimed.claims {
-            for delivery in claim.deliveries.prefix(Int.random(in: 0...2, using: &random)) {
-              #expect(outbox.begin(delivery))
+    try await inTurn {
+      try await withStore { outbox in
+        var random = SeededGenerator(seed: seed)
+        var taken: [Delivery] = []
+        var added = 0
+        for step in 0..<300 {
+          let subject = [Sample.alice, Sample.bob, nil].randomElement(using: &random) ?? nil
+          outbox.now = outbox.now + .milliseconds(Int64.random(in: 0...2000, using: &random))
+          switch Int.random(in: 0..<14, using: &random) {
+          case 0...4:
+            let lane = ["a", "b", nil].randomElement(using: &random) ?? nil
+            let isReplacing = Int.random(in: 0..<6, using: &random) == 0
+            try await outbox.add(
+              Sample.draft(
+                "/\(step)", body: String(repeating: "x", count: Int.random(in: 0...50, using: &random)), lane: lane,
+                replaceKey: isReplacing ? "r" : nil,
+                notBefore: Int.random(in: 0..<8, using: &random) == 0 ? outbox.now + .seconds(3) : nil,
+                expiresAt: Int.random(in: 0..<8, using: &random) == 0 ? outbox.now + .seconds(20) : nil),
+              subject: subject)
+            added += 1
+          case 5...7:
+            let claim = try await outbox.claim(
+              subject: subject, limit: Int.random(in: 1...6, using: &random), follows: Bool.random(using: &random),
+              trusted: Bool.random(using: &random))
+            taken += claim.deliveries
+            for claim in claim.claimed.claims {
+              for delivery in claim.deliveries.prefix(Int.random(in: 0...2, using: &random)) {
+                #expect(outbox.begin(delivery))
+              }
             }
+          case 8...9:
+            // A run ends with its first item that does not leave the lane: the rest goes back with it.
+            taken.shuffle(using: &random)
+            var settled: [Settlement] = []
+            for delivery in taken {
+              let outcomes: [DeliveryOutcome] = [
+                .delivered(status: 200), .delivered(status: 200), outbox.wait(2), .released,
+                .dead(.rejected, status: 400, error: "no"),
+                .unreachable(probeAt: outbox.now, status: nil, error: "no"),
+              ]
+              settled.append(outbox.settlement(delivery, outcomes.randomElement(using: &random) ?? .released))
+            }
+            taken = []
+            _ = try await outbox.store.exchange(settled, releasing: [], claiming: [], at: outbox.now)
+          case 10:
+            let items = try await outbox.store.list(OutboxQuery(limit: 1000)).items
+            if let item = items.randomElement(using: &random) {
+              let change: OutboxChange = Bool.random(using: &random) ? .cancel : .retry
+              _ = try? await outbox.store.change(item.id, change, at: outbox.now)
+            }
+          case 11:
+            taken = []
+            try await outbox.store.recover(at: outbox.now)
+          case 12:
+            let user = Bool.random(using: &random) ? Sample.alice : Sample.bob
+            _ = try await outbox.store.bind(
+              Sample.work, to: user, formerly: nil, adopts: Bool.random(using: &random),
+              limit: Int.random(in: 1...9, using: &random))
+          default:
+            _ = try await outbox.store.expire(limit: 3, at: outbox.now)
+            let settings = OutboxSettings.keeping(delivered: .seconds(60), dead: .seconds(90), maxFinished: 50)
+            _ = try await outbox.store.prune(keeping: settings, limit: 5, at: outbox.now)
           }
-        case 8...9:
-          // A run ends with its first item that does not leave the lane: the rest goes back with it.
-          taken.shuffle(using: &random)
-          var settled: [Settlement] = []
-          for delivery in taken {
-            let outcomes: [DeliveryOutcome] = [
-              .delivered(status: 200), .delivered(status: 200), outbox.wait(2), .released,
-              .dead(.rejected, status: 400, error: "no"),
-              .unreachable(probeAt: outbox.now, status: nil, error: "no"),
-            ]
-            settled.append(outbox.settlement(delivery, outcomes.randomElement(using: &random) ?? .released))
+          if step.isMultiple(of: 10) {
+            try outbox.expectSound()
+            try await expectConsistentStates(outbox)
           }
-          taken = []
-          _ = try await outbox.store.exchange(settled, releasing: [], claiming: [], at: outbox.now)
-        case 10:
-          let items = try await outbox.store.list(OutboxQuery(limit: 1000)).items
-          if let item = items.randomElement(using: &random) {
-            let change: OutboxChange = Bool.random(using: &random) ? .cancel : .retry
-            _ = try? await outbox.store.change(item.id, change, at: outbox.now)
-          }
-        case 11:
-          taken = []
-          try await outbox.store.recover(at: outbox.now)
-        case 12:
-          let user = Bool.random(using: &random) ? Sample.alice : Sample.bob
-          _ = try await outbox.store.bind(
-            Sample.work, to: user, formerly: nil, adopts: Bool.random(using: &random),
-            limit: Int.random(in: 1...9, using: &random))
-        default:
-          _ = try await outbox.store.expire(limit: 3, at: outbox.now)
-          let settings = OutboxSettings.keeping(delivered: .seconds(60), dead: .seconds(90), maxFinished: 50)
-          _ = try await outbox.store.prune(keeping: settings, limit: 5, at: outbox.now)
         }
-        if step.isMultiple(of: 10) {
-          try outbox.expectSound()
-          try await expectConsistentStates(outbox)
-        }
+        _ = try await outbox.store.recover(at: outbox.now)
+        #expect(added > 0)
       }
-      _ = try await outbox.store.recover(at: outbox.now)
-      #expect(added > 0)
     }
   }
 

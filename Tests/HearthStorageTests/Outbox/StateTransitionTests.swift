@@ -9,36 +9,38 @@ struct StateTransitionTests {
 
   @Test("Every change of state in the store is a listed one, and every listed one happens")
   func transitions() async throws {
-    try await withStore { outbox in
-      var random = SeededGenerator(seed: 7)
-      var claimed: [Delivery] = []
-      var states: [String: State] = [:]
-      // In the order of the store: the identifiers differ from run to run.
-      var ids: [String] = []
-      var seen: [State: Set<State>] = [:]
-      for _ in 0..<1000 {
-        try await step(&outbox, &claimed, ids: ids, &random)
-        var now: [String: State] = [:]
-        ids = []
-        var cursor: String?
-        repeat {
-          let page = try await outbox.store.list(OutboxQuery(limit: 1000, cursor: cursor))
-          for item in page.items {
-            now[item.id] = item.state
-            ids.append(item.id)
+    try await inTurn {
+      try await withStore { outbox in
+        var random = SeededGenerator(seed: 7)
+        var claimed: [Delivery] = []
+        var states: [String: State] = [:]
+        // In the order of the store: the identifiers differ from run to run.
+        var ids: [String] = []
+        var seen: [State: Set<State>] = [:]
+        for _ in 0..<1000 {
+          try await step(&outbox, &claimed, ids: ids, &random)
+          var now: [String: State] = [:]
+          ids = []
+          var cursor: String?
+          repeat {
+            let page = try await outbox.store.list(OutboxQuery(limit: 1000, cursor: cursor))
+            for item in page.items {
+              now[item.id] = item.state
+              ids.append(item.id)
+            }
+            cursor = page.cursor
+          } while cursor != nil
+          for (id, state) in now {
+            guard let old = states[id] else {
+              #expect(state == .pending || state == .waiting)
+              continue
+            }
+            if old != state { seen[old, default: []].insert(state) }
           }
-          cursor = page.cursor
-        } while cursor != nil
-        for (id, state) in now {
-          guard let old = states[id] else {
-            #expect(state == .pending || state == .waiting)
-            continue
-          }
-          if old != state { seen[old, default: []].insert(state) }
+          states = now
         }
-        states = now
+        for state in State.allCases { #expect(seen[state] ?? [] == state.transitions, "from \(state)") }
       }
-      for state in State.allCases { #expect(seen[state] ?? [] == state.transitions, "from \(state)") }
     }
   }
 

@@ -15,7 +15,7 @@ struct OutboxPowerLossTests {
   @Test("whenever the power fails, nothing acknowledged is lost, repeated or out of order", arguments: seeds)
   func losesNothing(_ seed: UInt64) async throws {
     let cycles = (Self.cycles + Self.seeds.count - 1) / Self.seeds.count
-    let run = try await withTaskExecutorPreference(OwnThreads.shared) {
+    let run = try await inTurn {
       try await PowerLossRun.run(cycles: cycles, seed: seed)
     }
     #expect(run.flaws == [])
@@ -26,7 +26,7 @@ struct OutboxPowerLossTests {
 
   @Test("without an fsync for every commit the same suite finds losses", arguments: seeds)
   func bites(_ seed: UInt64) async throws {
-    let run = try await withTaskExecutorPreference(OwnThreads.shared) {
+    let run = try await inTurn {
       try await PowerLossRun.run(cycles: 40, seed: seed, pragma: "PRAGMA synchronous = NORMAL")
     }
     // Some item is not as the store has said: gone, or its delivery forgotten.

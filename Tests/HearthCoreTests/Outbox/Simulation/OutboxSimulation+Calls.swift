@@ -7,7 +7,7 @@ extension OutboxSimulation {
   @discardableResult
   func call(_ kind: SimulatedCall.Kind) -> Int? {
     guard daemon != nil, !daemon!.machine.isStopping else { return nil }
-    tally.calls += 1
+    tally[.call] += 1
     daemon!.lastCall += 1
     let id = daemon!.lastCall
     note("call \(id): \(describe(kind))")
@@ -118,7 +118,7 @@ extension OutboxSimulation {
     guard var call = daemon?.calls[id] else { return }
     if isDiskFailing, chances(1, in: 2) {
       call.hasFailed = true
-      tally.failures += 1
+      tally[.storeFailure] += 1
     } else {
       do throws(OutboxStoreFailure) {
         try carryOut(&call)
@@ -177,7 +177,7 @@ extension OutboxSimulation {
       daemon!.flushes[id] = SimulatedFlush(
         accounts: names, begunAt: elapsed, lastItem: model.items.keys.max() ?? 0)
       at(elapsed + timeout, .flushTimedOut(id))
-      tally.flushes += 1
+      tally[.flush] += 1
     case .purge(let name, let subject, let signsOut):
       daemon!.machine.discarded(name)
       disturbed()

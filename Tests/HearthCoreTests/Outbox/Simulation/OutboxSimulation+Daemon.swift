@@ -89,7 +89,7 @@ extension OutboxSimulation {
     guard let (work, time) = daemon?.work else { return }
     if doesDiskFail {
       note("the store fails")
-      tally.failures += 1
+      tally[.storeFailure] += 1
       lastDisturbance = elapsed
       daemon!.result = .failed
     } else {
@@ -185,12 +185,14 @@ extension OutboxSimulation {
         after(chances(1, in: 10) ? 0...20_000 : 5...300, .bearer(id, rejection))
         return follow()
       case .send(let delivery, let epoch, let bearer):
-        if !(isDiskFailing && chances(1, in: 8)), model.begin(delivery.number, of: epoch) {
+        let isUnwritable = isDiskFailing && chances(1, in: 8)
+        if !isUnwritable, model.begin(delivery.number, of: epoch) {
           send(delivery, epoch, bearer, from: id)
           return follow()
         }
         note("item \(delivery.number) of claim \(epoch) is not to be sent")
-        tally.revoked += 1
+        tally[.revokedClaim] += 1
+        if isUnwritable { daemon!.machine.storeFailed(at: now) }
         daemon!.machine.revoked(id, at: now)
       case .wait:
         daemon!.waiting.insert(id)
@@ -212,7 +214,7 @@ extension OutboxSimulation {
   func crash(losesPower: Bool) {
     guard daemon != nil else { return }
     note(losesPower ? "the power fails" : "the daemon crashes")
-    if losesPower { tally.powerLosses += 1 } else { tally.crashes += 1 }
+    if losesPower { tally[.powerLoss] += 1 } else { tally[.crash] += 1 }
     bury(losesPower: losesPower)
   }
 
@@ -221,7 +223,9 @@ extension OutboxSimulation {
       let mayHaveLeft = losesPower ? model.isClaimed(item.number) : model.isBegun(item.number)
       item.crashed(mayHaveLeft: mayHaveLeft)
     }
-    if let (work, _) = daemon?.work, case .exchange(let request) = work { tally.unwritten += request.settled.count }
+    if let (work, _) = daemon?.work, case .exchange(let request) = work {
+      tally[.unwrittenOutcome] += request.settled.count
+    }
     untoldSteps += abs(untoldShift)
     if untoldShift != 0 { forgetWaits() }
     untoldShift = 0
@@ -236,7 +240,7 @@ extension OutboxSimulation {
 
   /// The daemon was told to stop, and nothing more is to be waited for: what is under way is cancelled.
   private func end() {
-    tally.stops += 1
+    tally[.stop] += 1
     daemon!.machine.stop(grace: .zero, at: now)
     follow()
     for id in daemon!.flights.keys.sorted() {

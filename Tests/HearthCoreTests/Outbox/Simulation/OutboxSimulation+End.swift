@@ -130,9 +130,9 @@ extension OutboxSimulation {
     if var machine = daemon?.machine, let work = machine.nextStoreWork(at: now) { checkMemory(work) }
     daemon!.machine.stop(grace: .zero, at: now)
     follow()
-    let number = tally.stops
-    try wait(10_000) { self.tally.stops > number }
-    if tally.stops == number { violated("the daemon does not stop") }
+    let number = tally[.stop]
+    try wait(10_000) { self.tally[.stop] > number }
+    if tally[.stop] == number { violated("the daemon does not stop") }
     try check()
   }
 

@@ -13,7 +13,7 @@ extension OutboxSimulation {
     guard let item = items[delivery.number] else { return violated("item \(delivery.number) is unknown") }
     checkSending(delivery, epoch, bearer, item)
     checkReach(delivery, item, begunAt: daemon?.begunAt[id] ?? 0)
-    tally.requests += 1
+    tally[.request] += 1
     let origin = delivery.request.url.origin
     let (answer, wait) = answer(to: item, at: origin, bearer, of: delivery.item.account)
     note("\(delivery.item.account): sends item \(item.number) of claim \(epoch) to \(origin.host): \(answer), \(wait)")

@@ -174,7 +174,7 @@ extension OutboxSimulation {
       else { continue }
       note("item \(number) is \(shown.state) \(shown.reason?.rawValue ?? "")")
       let state = [shown.state.rawValue, shown.reason?.rawValue].compactMap(\.self).joined(separator: " ")
-      tally.states[state, default: 0] += 1
+      tally[.item(state)] += 1
       switch shown.state {
       case .cancelled, .superseded: item.isForbidden = true
       case .pending: item.retried()

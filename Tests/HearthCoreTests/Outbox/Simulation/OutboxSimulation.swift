@@ -4,7 +4,7 @@ import TestSupport
 
 /// The outbox's machine in a world of sessions, APIs, users, a store and time that a seed chooses. Nothing runs beside
 /// anything else: all that is under way stands on the agenda, and one thing happens a step.
-final class OutboxSimulation {
+final class OutboxSimulation: Simulation {
   enum Event {
     case start, look, workDone, workAnswered
     case step(SenderID), bearer(SenderID, APIRejection?), response(SenderID), time(AccountName, Origin)
@@ -60,7 +60,7 @@ final class OutboxSimulation {
   var paused: Set<AccountName> = []
 
   var violation: Violation?
-  var tally = OutboxTally()
+  var tally = Tally<OutboxTallied>()
   let trace: Trace?
 
   init(seed: UInt64, isTraced: Bool = false) {
@@ -87,9 +87,9 @@ final class OutboxSimulation {
     }
   }
 
-  func run(steps: Int = 160) throws(Violation) {
+  func run() throws(Violation) {
     start()
-    for _ in 0..<steps {
+    for _ in 0..<160 {
       if chances(1, in: 4) { disturb() } else { advance() }
       try check()
     }
