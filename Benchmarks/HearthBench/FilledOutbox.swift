@@ -141,7 +141,7 @@ final class FilledOutbox {
     guard deliveries.count == 64 else {
       throw BenchFailure(description: "Only \(deliveries.count) could be claimed.")
     }
-    for (epoch, number) in deliveries where !store.begin(number, of: epoch) {
+    for (epoch, number) in deliveries where try !store.begin(number, of: epoch) {
       throw BenchFailure(description: "An item cannot be sent though it is claimed.")
     }
   }

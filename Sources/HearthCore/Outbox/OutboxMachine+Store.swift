@@ -81,7 +81,7 @@ extension OutboxMachine {
 
   /// The store could not do it. Nothing is lost: outcomes are kept, nothing new is claimed, and it is tried again shortly.
   package mutating func storeFailed(_ work: OutboxStoreWork, at now: Timestamp) {
-    storeRetryAt = now + Self.storeRetry
+    storeFailed(at: now)
     switch work {
     case .recover, .expire, .prune, .publishHeld: break
     case .readPauses: arePausesRead = false
@@ -95,6 +95,9 @@ extension OutboxMachine {
       }
     }
   }
+
+  /// The store is left alone for a while.
+  package mutating func storeFailed(at now: Timestamp) { storeRetryAt = now + Self.storeRetry }
 
   package mutating func recovered(at now: Timestamp) {
     isRecovered = true

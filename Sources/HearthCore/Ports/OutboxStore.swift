@@ -26,9 +26,9 @@ package protocol OutboxStore: Sendable {
   ) async throws(OutboxStoreFailure) -> OutboxExchange
 
   /// The request of this item leaves now. Survives the end of the process, though not a loss of power, after which
-  /// every claimed item counts as sent. False where the claim does not hold any more, or this cannot be written down: the
-  /// request must not be sent then, and the claim is to be released.
-  func begin(_ number: Int64, of claim: Int64) -> Bool
+  /// every claimed item counts as sent. False where the claim does not hold any more. Where it is false, or this cannot be
+  /// written down, the request must not be sent, and the claim is to be released.
+  func begin(_ number: Int64, of claim: Int64) throws(OutboxStoreFailure) -> Bool
 
   /// Has the counts received that have changed since the last commit because requests have left.
   func publishCounts() async

@@ -74,6 +74,11 @@ final class OutboxPublisher: Sendable {
     }
   }
 
+  /// These counts with the pauses as they were last published: of all accounts where it is nil.
+  func shown(_ stats: OutboxStats, of account: AccountName?) -> OutboxStats {
+    state.withLock { $0.shown(stats, of: account) }
+  }
+
   private func record(_ events: [OutboxEvent]) {
     for event in events { log.record(.outbox(event)) }
   }

@@ -110,36 +110,34 @@ extension OutboxService {
 
   package func getStats(_ account: AccountName?) async throws(OutboxError) -> OutboxStats {
     if let account { try requireKnown(account) }
-    var stats: OutboxStats
-    do { stats = try await store.stats(of: account) } catch { throw callError(error) }
-    let chosen = try chosen(account).sorted()
-    stats.isPaused = !chosen.isEmpty && chosen.allSatisfy { machine.pausedReason(of: $0) != nil }
-    stats.pausedReason = stats.isPaused ? chosen.first.flatMap { machine.pausedReason(of: $0) } : nil
-    return stats
+    do { return publisher.shown(try await store.stats(of: account), of: account) } catch { throw callError(error) }
   }
 
   /// Tries waiting items now, and returns once nothing is left that could be sent, or time is up.
   package func flush(_ account: AccountName?, timeout: Duration) async throws(OutboxError) -> OutboxStats {
     let chosen = try chosen(account).filter { machine.mayBeSendable($0) }
-    if !chosen.isEmpty, !machine.isStopping {
-      for name in chosen {
-        _ = try await untilDone { [store, clock] () async throws(OutboxStoreFailure) in
-          try await store.retryNow(name, limit: OutboxMachine.batch, at: clock.now())
-        }
-        machine.retryNow(name, at: clock.now())
+    for name in chosen {
+      _ = try await untilDone { [store, clock] () async throws(OutboxStoreFailure) in
+        try await store.retryNow(name, limit: OutboxMachine.batch, at: clock.now())
       }
-      follow()
-      let (number, clock, deadline) = (flushes.nextNumber(), clock, clock.now() + timeout)
-      await withTaskGroup(of: Void.self) { group in
-        group.addTask {
-          await clock.sleep(until: deadline)
-          await self.endFlush(number)
-        }
-        await withCheckedContinuation { flushes.add(number, for: chosen, $0) }
-        group.cancelAll()
-      }
+      machine.retryNow(name, at: clock.now())
     }
+    follow()
+    // It may have been stopped meanwhile, and has ended the calls that waited then.
+    if !chosen.isEmpty, !machine.isStopping { await waitUntilIdle(chosen, timeout: timeout) }
     return try await getStats(account)
+  }
+
+  private func waitUntilIdle(_ accounts: Set<AccountName>, timeout: Duration) async {
+    let (number, clock, deadline) = (flushes.nextNumber(), clock, clock.now() + timeout)
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask {
+        await clock.sleep(until: deadline)
+        await self.endFlush(number)
+      }
+      await withCheckedContinuation { flushes.add(number, for: accounts, $0) }
+      group.cancelAll()
+    }
   }
 
   private func endFlush(_ number: Int) { flushes.end(number) }
@@ -165,7 +163,7 @@ extension OutboxService {
   }
 
   private func requireKnown(_ account: AccountName) throws(OutboxError) {
-    if !machine.names.contains(account) { throw .unknownAccount(account) }
+    if machine.origins(of: account) == nil { throw .unknownAccount(account) }
   }
 
   private func chosen(_ account: AccountName?) throws(OutboxError) -> Set<AccountName> {

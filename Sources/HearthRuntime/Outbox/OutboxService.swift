@@ -175,9 +175,9 @@ package actor OutboxService {
   private func perform(_ work: OutboxStoreWork) async {
     do throws(OutboxStoreFailure) {
       try await carryOut(work)
-      storeFailures.loopSucceeded()
+      storeFailures.succeeded(at: .loop)
     } catch {
-      storeFailures.loopFailed(error)
+      storeFailures.failed(error, at: .loop)
       machine.storeFailed(work, at: clock.now())
     }
     follow()
@@ -239,7 +239,7 @@ package actor OutboxService {
         let bearer = await Result { () async throws(BearerFailure) in try await bearers.refused(rejection, of: name) }
         machine.received(bearer, for: id, at: clock.now())
       case .send(let delivery, let epoch, let bearer):
-        if store.begin(delivery.number, of: epoch) {
+        if mayLeave(delivery, of: epoch) {
           hasUnpublishedCounts = true
           let response = await exchange(delivery, bearer)
           machine.responded(response, for: id, isCancelled: Task.isCancelled, at: clock.now())
@@ -250,6 +250,19 @@ package actor OutboxService {
       case .end: return follow()
       }
       follow()
+    }
+  }
+
+  /// Writes down that a request leaves now; false where it must not.
+  private func mayLeave(_ delivery: Delivery, of epoch: Int64) -> Bool {
+    do throws(OutboxStoreFailure) {
+      let isClaimed = try store.begin(delivery.number, of: epoch)
+      storeFailures.succeeded(at: .sending)
+      return isClaimed
+    } catch {
+      storeFailures.failed(error, at: .sending)
+      machine.storeFailed(at: clock.now())
+      return false
     }
   }
 

@@ -1,26 +1,34 @@
 internal import HearthCore
 internal import Logging
 
-/// Logs failures of the store, each of them once: the loop meets the same failure at each of its attempts.
+/// Logs failures of the store, each of them once: the same failure is met at each attempt.
 struct StoreFailureLog {
+  /// What meets a failure again and again.
+  enum Place: Hashable {
+    /// The work of the loop.
+    case loop
+    /// Writing down that a request leaves.
+    case sending
+  }
+
   private let log: Logger
-  /// The failure that the loop has met last; nil after a success.
-  private var lastOfLoop: OutboxStoreFailure?
-  /// The damage that was found last, by the loop or by a call.
+  /// The failure that was met last; none after a success.
+  private var last: [Place: OutboxStoreFailure] = [:]
+  /// The damage that was found last, wherever it was.
   private var damage: OutboxStoreFailure?
 
   init(_ log: Logger) {
     self.log = log
   }
 
-  mutating func loopFailed(_ failure: OutboxStoreFailure) {
-    if lastOfLoop != failure, damage != failure { log.error("\(failure)") }
-    lastOfLoop = failure
+  mutating func failed(_ failure: OutboxStoreFailure, at place: Place) {
+    if last[place] != failure, damage != failure { log.error("\(failure)") }
+    last[place] = failure
     if case .broken = failure { damage = failure }
   }
 
-  mutating func loopSucceeded() {
-    lastOfLoop = nil
+  mutating func succeeded(at place: Place) {
+    last[place] = nil
   }
 
   /// A call reports its failure to its caller. Damage is logged as well: the loop may never meet it.

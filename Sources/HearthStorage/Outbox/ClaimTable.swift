@@ -88,18 +88,17 @@ final class ClaimTable: Sendable {
 
   // MARK: - Sending
 
-  /// The request of this item leaves now: false where the claim does not hold any more, or where the mark cannot be
+  /// The request of this item leaves now: false where the claim does not hold any more. Throws where the mark cannot be
   /// written.
-  func begin(_ number: Int64, of epoch: Int64) -> Bool {
-    state.withLock { state in
+  func begin(_ number: Int64, of epoch: Int64) throws(OutboxStoreFailure) -> Bool {
+    try state.withLock { state throws(OutboxStoreFailure) in
       guard let claim = state.claims[epoch], let index = claim.items.firstIndex(where: { $0.number == number }) else {
         return false
       }
       let item = claim.items[index]
       // Items before this one that have not begun were settled without a request, or will be.
-      guard claim.items[(index + 1)...].allSatisfy({ !$0.hasBegun }),
-        state.marks.write(item.position, of: epoch, in: claim.slot)
-      else { return false }
+      guard claim.items[(index + 1)...].allSatisfy({ !$0.hasBegun }) else { return false }
+      try state.marks.write(item.position, of: epoch, in: claim.slot)
       if !item.hasBegun {
         state.claims[epoch]?.items[index].hasBegun = true
         state.count(item, 1, of: claim.owner)

@@ -148,8 +148,8 @@ package final class SQLiteOutboxStore: OutboxStore {
     try await committer.run { try $0.exchange(settled, releasing: released, claiming: demands, at: now) }
   }
 
-  package func begin(_ number: Int64, of claim: Int64) -> Bool {
-    (try? committer.claims.begin(number, of: claim)) ?? false
+  package func begin(_ number: Int64, of claim: Int64) throws(OutboxStoreFailure) -> Bool {
+    try committer.claims.begin(number, of: claim)
   }
 
   package func publishCounts() async {

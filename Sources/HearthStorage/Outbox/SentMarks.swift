@@ -91,10 +91,13 @@ struct SentMarks: ~Copyable {
     isCurrent = isCurrent || header.count == pwrite(descriptor, header, header.count, 0)
   }
 
-  /// Writes a claim's mark down. Returns false where that failed.
-  func write(_ position: Int64, of epoch: Int64, in slot: Int) -> Bool {
-    guard isCurrent else { return false }
+  /// Writes a claim's mark down.
+  func write(_ position: Int64, of epoch: Int64, in slot: Int) throws(OutboxStoreFailure) {
+    guard isCurrent else { throw .unavailable("The file of what was sent cannot be begun anew: its disk fails.") }
     var mark = Mark(epoch: epoch, position: position)
-    return pwrite(descriptor, &mark, Mark.size, off_t(Self.headerSize + slot * Mark.size)) == Mark.size
+    guard pwrite(descriptor, &mark, Mark.size, off_t(Self.headerSize + slot * Mark.size)) == Mark.size else {
+      throw .unavailable(
+        "Nothing is sent, for it cannot be written down what is sent: \(String(cString: strerror(errno))).")
+    }
   }
 }

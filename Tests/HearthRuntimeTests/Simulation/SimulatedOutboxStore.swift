@@ -83,8 +83,9 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
     }
   }
 
-  func begin(_ number: Int64, of claim: Int64) -> Bool {
-    world.lives(daemon) && store?.begin(number, of: claim) ?? false
+  func begin(_ number: Int64, of claim: Int64) throws(OutboxStoreFailure) -> Bool {
+    guard world.lives(daemon), let store else { return false }
+    return try store.begin(number, of: claim)
   }
 
   func publishCounts() async {

@@ -66,7 +66,7 @@ struct StoreFixture: Sendable {
   /// The epoch of the latest claim of this item.
   func epoch(_ delivery: Delivery) -> Int64 { epochs.known.withLock { $0[delivery.number] ?? 0 } }
 
-  func begin(_ delivery: Delivery) -> Bool { store.begin(delivery.number, of: epoch(delivery)) }
+  func begin(_ delivery: Delivery) -> Bool { (try? store.begin(delivery.number, of: epoch(delivery))) ?? false }
 
   func settlement(_ delivery: Delivery, _ outcome: DeliveryOutcome) -> Settlement {
     Settlement(epoch: epoch(delivery), number: delivery.number, outcome: outcome)

@@ -47,7 +47,7 @@ struct FullDiskTests {
       let exchange = try await store.exchange(settled, releasing: [], claiming: [demand], at: Sample.start)
       let claims = exchange.claimed[Sample.work]?.claims ?? []
       for claim in claims {
-        for delivery in claim.deliveries { #expect(store.begin(delivery.number, of: claim.epoch)) }
+        for delivery in claim.deliveries { #expect(try store.begin(delivery.number, of: claim.epoch)) }
       }
       settled = claims.settled { _ in .delivered(status: 200) }
       count += settled.count
@@ -59,39 +59,43 @@ struct FullDiskTests {
     "new items are refused, what was taken is delivered, and new ones are taken once there is room",
     arguments: [(40, false), (40, true), (2000, false), (2000, true)])
   func goesOn(_ count: Int, afterRestart: Bool) async throws {
-    let disk = try FaultyDisk()
-    var store = try await Self.open(disk)
-    #expect(try await Self.fill(store, upTo: count) == count)
-    if afterRestart {
-      // The log is small then, and has to grow.
-      store = try await Self.reopened(store, disk)
+    try await inTurn {
+      let disk = try FaultyDisk()
+      var store = try await Self.open(disk)
+      #expect(try await Self.fill(store, upTo: count) == count)
+      if afterRestart {
+        // The log is small then, and has to grow.
+        store = try await Self.reopened(store, disk)
+      }
+      disk.limit(to: disk.used + 100_000)
+      let more = try await Self.fill(store, upTo: 1000, from: count)
+      #expect(more < 1000)
+      #expect(try await store.stats(of: nil).pending == count + more)
+
+      #expect(try await Self.drain(store) == count + more)
+      #expect(try await store.stats(of: nil).delivered == count + more)
+
+      disk.limit(to: nil)
+      #expect(try await Self.fill(store, upTo: 5, from: 6000) == 5)
+      #expect(try await Self.drain(store) == 5)
+      #expect(try OutboxCheck.flaws(at: disk.folder.file("outbox.sqlite")) == [])
     }
-    disk.limit(to: disk.used + 100_000)
-    let more = try await Self.fill(store, upTo: 1000, from: count)
-    #expect(more < 1000)
-    #expect(try await store.stats(of: nil).pending == count + more)
-
-    #expect(try await Self.drain(store) == count + more)
-    #expect(try await store.stats(of: nil).delivered == count + more)
-
-    disk.limit(to: nil)
-    #expect(try await Self.fill(store, upTo: 5, from: 6000) == 5)
-    #expect(try await Self.drain(store) == 5)
-    #expect(try OutboxCheck.flaws(at: disk.folder.file("outbox.sqlite")) == [])
   }
 
   @Test("it is opened on a full disk, and what is in it is delivered", arguments: [false, true])
   func opens(withEmptyLog: Bool) async throws {
-    let disk = try FaultyDisk()
-    var store = try await Self.open(disk)
-    #expect(try await Self.fill(store, upTo: 300) == 300)
-    if withEmptyLog { store = try await Self.reopened(store, disk) }
-    disk.limit(to: disk.used)
-    store = try await Self.open(disk)
-    // What pages are free already take some.
-    let more = try await Self.fill(store, upTo: 1000, from: 5000)
-    #expect(more < 1000)
-    #expect(try await Self.drain(store) == 300 + more)
+    try await inTurn {
+      let disk = try FaultyDisk()
+      var store = try await Self.open(disk)
+      #expect(try await Self.fill(store, upTo: 300) == 300)
+      if withEmptyLog { store = try await Self.reopened(store, disk) }
+      disk.limit(to: disk.used)
+      store = try await Self.open(disk)
+      // What pages are free already take some.
+      let more = try await Self.fill(store, upTo: 1000, from: 5000)
+      #expect(more < 1000)
+      #expect(try await Self.drain(store) == 300 + more)
+    }
   }
 
   @Test("an outbox of an older version is opened on a full disk, with the room that was reserved")
@@ -108,25 +112,27 @@ struct FullDiskTests {
 
   @Test("bodies that are committed together leave room to write down what becomes of them")
   func largeBodies() async throws {
-    let disk = try FaultyDisk()
-    let store = try await Self.open(disk)
-    disk.limit(to: disk.used + 16 << 20)
-    let taken = await withTaskGroup(of: Bool.self) { group in
-      for number in 0..<100 {
-        group.addTask {
-          (try? await Self.fill(store, upTo: 1, from: number, body: 256 << 10)) == 1
+    try await inTurn {
+      let disk = try FaultyDisk()
+      let store = try await Self.open(disk)
+      disk.limit(to: disk.used + 16 << 20)
+      let taken = await withTaskGroup(of: Bool.self) { group in
+        for number in 0..<100 {
+          group.addTask {
+            (try? await Self.fill(store, upTo: 1, from: number, body: 256 << 10)) == 1
+          }
         }
+        return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
       }
-      return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+      #expect((10..<70).contains(taken))
+      // Nothing that came later is left over.
+      disk.limit(to: disk.used)
+      #expect(try await Self.drain(store) == taken)
+      #expect(try await store.stats(of: nil).delivered == taken)
+      disk.limit(to: nil)
+      #expect(try await Self.fill(store, upTo: 5, from: 6000) == 5)
+      #expect(try OutboxCheck.flaws(at: disk.folder.file("outbox.sqlite")) == [])
     }
-    #expect((10..<70).contains(taken))
-    // Nothing that came later is left over.
-    disk.limit(to: disk.used)
-    #expect(try await Self.drain(store) == taken)
-    #expect(try await store.stats(of: nil).delivered == taken)
-    disk.limit(to: nil)
-    #expect(try await Self.fill(store, upTo: 5, from: 6000) == 5)
-    #expect(try OutboxCheck.flaws(at: disk.folder.file("outbox.sqlite")) == [])
   }
 
   @Test("to write down that a large body was delivered takes little room")

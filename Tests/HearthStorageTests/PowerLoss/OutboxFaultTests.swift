@@ -30,7 +30,7 @@ struct OutboxFaultTests {
 
   @Test("a fault at any call loses nothing, and the outbox goes on when it is over", arguments: cases)
   func everyCall(_ fault: Case) async throws {
-    try await withTaskExecutorPreference(OwnThreads.shared) {
+    try await inTurn {
       var nth = 1
       while true {
         let run = try await FaultRun(fault, nth: nth)
@@ -148,7 +148,7 @@ private final class FaultRun {
       for claim in taken {
         for delivery in claim.deliveries {
           oracle.taken(delivery.item.id)
-          guard store.begin(delivery.number, of: claim.epoch) else {
+          guard try store.begin(delivery.number, of: claim.epoch) else {
             oracle.note("\(delivery.item.id) may not be sent though it is claimed")
             continue
           }

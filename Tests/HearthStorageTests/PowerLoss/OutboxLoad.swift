@@ -118,7 +118,7 @@ struct OutboxLoad: Sendable {
   private func send(
     _ delivery: Delivery, of claim: LaneClaim, _ random: inout SeededGenerator
   ) -> DeliveryOutcome {
-    guard store.begin(delivery.number, of: claim.epoch) else {
+    guard (try? store.begin(delivery.number, of: claim.epoch)) == true else {
       oracle.note("\(delivery.item.id) may not be sent though it is claimed")
       return .released
     }

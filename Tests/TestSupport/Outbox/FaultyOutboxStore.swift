@@ -5,6 +5,8 @@ import Synchronization
 package final class FaultyOutboxStore: OutboxStore {
   private let store: any OutboxStore
   private let failure = Mutex<OutboxStoreFailure?>(nil)
+  private let beginFailure = Mutex<OutboxStoreFailure?>(nil)
+  private let begins = Mutex(0)
   private let meanwhile = Mutex<[Moment: @Sendable () async -> Void]>([:])
 
   /// Before the store is asked, or before its answer is heard.
@@ -19,6 +21,12 @@ package final class FaultyOutboxStore: OutboxStore {
   package func setFailing(_ failing: Bool) { setFailing(failing ? .unavailable("The disk is full.") : nil) }
 
   package func setFailing(_ failure: OutboxStoreFailure?) { self.failure.withLock { $0 = failure } }
+
+  /// Whether it can be written down that requests leave: nil where it can.
+  package func setBeginFailing(_ failure: OutboxStoreFailure?) { beginFailure.withLock { $0 = failure } }
+
+  /// How often a request was about to leave.
+  package var beginCount: Int { begins.withLock(\.self) }
 
   /// What happens at the next such moment, which lasts until it is done.
   package func once(_ moment: Moment, _ body: @escaping @Sendable () async -> Void) {
@@ -60,7 +68,11 @@ package final class FaultyOutboxStore: OutboxStore {
     return exchange
   }
 
-  package func begin(_ number: Int64, of claim: Int64) -> Bool { store.begin(number, of: claim) }
+  package func begin(_ number: Int64, of claim: Int64) throws(OutboxStoreFailure) -> Bool {
+    begins.withLock { $0 += 1 }
+    if let failure = beginFailure.withLock(\.self) { throw failure }
+    return try store.begin(number, of: claim)
+  }
 
   package func publishCounts() async { await store.publishCounts() }
 

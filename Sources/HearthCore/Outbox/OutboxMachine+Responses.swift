@@ -1,0 +1,150 @@
+/// What came of the steps of senders: tokens, responses, and what a 401 is about.
+extension OutboxMachine {
+  /// Responses without the time after which it is believed that nobody tells it.
+  private static let undatedAtMost = 8
+
+  /// A token, or why there is none.
+  package mutating func received(_ result: Result<Bearer, BearerFailure>, for id: SenderID, at now: Timestamp) {
+    guard let name = senders[id], let sender = accounts[name]?.senders[id] else { return }
+    switch result {
+    case .success(let bearer):
+      switch sender.step {
+      case .rejected(let old, let response, let isSecond) where bearer.token.fingerprint == old.token.fingerprint:
+        let step: Sender.Step =
+          isReplacement(bearer, of: name) ? .judging(bearer, response, isSecond: isSecond) : .renewing(bearer)
+        accounts[name]?.senders[id]?.step = step
+        judge(name, at: now)
+      case .renewing:
+        accounts[name]?.acceptance.replaced(by: bearer.token.fingerprint)
+        accounts[name]?.senders[id]?.step = .authorized(bearer)
+      case .unauthorized, .rejected: accounts[name]?.senders[id]?.step = .authorized(bearer)
+      case .between, .authorized, .sending, .judging: break
+      }
+    // The session reports when it is there again. It may have done so already, so it is asked again after a wait.
+    case .failure(.noSession):
+      stall(name, retryAfter: nil, at: now)
+      settle(id, .released, at: now)
+    case .failure(.unavailable(_, let retryAfter)):
+      stall(name, retryAfter: retryAfter, at: now)
+      accounts[name]?.lacksToken = true
+      notePause(of: name)
+      settle(id, .released, at: now)
+    }
+  }
+
+  /// The claim holds no more: the item was cancelled, replaced or discarded, and nothing was sent.
+  package mutating func revoked(_ id: SenderID, at now: Timestamp) {
+    guard let name = senders[id], let sender = accounts[name]?.senders[id] else { return }
+    // Of what is left of the claim nothing can be sent either: it comes with the next one.
+    release(sender.epoch, sender.underWay, at: now)
+    if let delivery = sender.current { freePlace(of: delivery) }
+    leaveClaim(id, of: name)
+  }
+
+  /// What came of a request. `isCancelled`: the request was given up on this side. The bodies of responses other than 2xx hold
+  /// no secret.
+  package mutating func responded(
+    _ result: Result<APIResponse, ExchangeFailure>, for id: SenderID, isCancelled: Bool, at now: Timestamp
+  ) {
+    guard let name = senders[id], let sender = accounts[name]?.senders[id], let delivery = sender.current,
+      case .sending(let bearer, let sentAt) = sender.step
+    else { return }
+    let origin = delivery.request.url.origin
+    switch result {
+    case .failure(.notSent(let message)):
+      if stopsAt == nil { unreachable(id, delivery, nil, message, at: now) } else { settle(id, .released, at: now) }
+    case .failure(.unanswered(let message)):
+      if stopsAt != nil || isCancelled {
+        // It stays in flight on disk and is sent again after the next start.
+        claimedBytes -= sender.underWay.bytes
+        leaveClaim(id, of: name)
+      } else {
+        reached(origin, of: name)
+        settle(
+          id, policy.outcome(unanswered: message, delivery, sentAt: sentAt, at: now, random: random()), at: now)
+      }
+    case .success(let response):
+      if DeliveryPolicy.meansOffline(response) {
+        if let skew = response.skew { serverAnswered(skew: skew) }
+        let message = "A proxy or a captive portal asks for a sign-in before the API can be reached."
+        return unreachable(id, delivery, response.status, message, at: now)
+      }
+      noteTime(response)
+      reached(origin, of: name)
+      if response.status == 401 {
+        let isSecond = sender.wasRejected && isReplacement(bearer, of: name)
+        accounts[name]?.senders[id]?.wasRejected = true
+        accounts[name]?.senders[id]?.step = .rejected(bearer, response, isSecond: isSecond)
+        return
+      }
+      if (200...299).contains(response.status) { accepted(bearer, of: name, at: now) }
+      settle(
+        id, policy.outcome(on: response, to: delivery, sentAt: sentAt, at: now, random: random()), at: now)
+    }
+  }
+
+  /// One response without the time says nothing; servers that never tell it cannot contradict this clock.
+  private mutating func noteTime(_ response: APIResponse) {
+    undatedResponses = response.skew == nil ? undatedResponses + 1 : 0
+    if response.skew != nil || undatedResponses >= Self.undatedAtMost { serverAnswered(skew: response.skew) }
+  }
+
+  /// Whether the token took the place of one that an API rejected.
+  private func isReplacement(_ bearer: Bearer, of name: AccountName) -> Bool {
+    accounts[name]?.acceptance.isReplacement(bearer.token.fingerprint) == true
+  }
+
+  private mutating func accepted(_ bearer: Bearer, of name: AccountName, at now: Timestamp) {
+    accounts[name]?.acceptance.accepted(bearer.token.fingerprint)
+    accounts[name]?.hasGoodToken()
+    notePause(of: name)
+    judge(name, at: now)
+  }
+
+  private mutating func unreachable(
+    _ id: SenderID, _ delivery: Delivery, _ status: Int?, _ message: String, at now: Timestamp
+  ) {
+    let (name, origin) = (delivery.item.account, delivery.request.url.origin)
+    let probeAt = accounts[name]?.breaker.failed(origin, at: now, random: random()) ?? now
+    settle(id, .unreachable(probeAt: probeAt, status: status, error: message), at: now)
+    // What is claimed for the origin would find out the same, one by one.
+    withdraw(name, at: now) { $0.origin == origin }
+    notePause(of: name)
+  }
+
+  private mutating func reached(_ origin: Origin, of name: AccountName) {
+    guard accounts[name]?.breaker.unreachable.contains(origin) == true else { return }
+    accounts[name]?.breaker.answered(origin)
+    accounts[name]?.mayHaveMore = .all
+    wake(name)
+    notePause(of: name)
+  }
+
+  // MARK: - The cause of a 401
+
+  /// Finds out, as far as it can be known by now, what the 401s are about that were given to the replacement of a rejected
+  /// token. Where other items are accepted with it they are about the item, and where there are none, about the session.
+  mutating func judge(_ name: AccountName, at now: Timestamp) {
+    guard let account = accounts[name] else { return }
+    let judging = account.senders.filter(\.value.isJudging)
+    if judging.isEmpty { return }
+    let isAlone =
+      !account.isSending && account.queue.isEmpty && !account.isClaiming && account.mayHaveMore.isEmpty
+      && unwritten.isEmpty
+    let isCrowded = judging.count >= max(settings.concurrency, 2)
+    for (id, sender) in judging.sorted(by: { $0.key < $1.key }) {
+      guard case .judging(let bearer, let response, let isSecond) = sender.step else { continue }
+      let isAccepted = account.acceptance.isAccepted(bearer.token.fingerprint)
+      if isAccepted, isSecond {
+        settle(id, policy.rejected(response), at: now)
+      } else if !isAccepted, stopsAt != nil || !account.isSendable {
+        settle(id, .released, at: now)
+      } else if isAccepted || isAlone || isCrowded {
+        accounts[name]?.senders[id]?.step = .renewing(bearer)
+      } else {
+        continue
+      }
+      resumed.append(id)
+    }
+  }
+}
