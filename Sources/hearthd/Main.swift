@@ -81,7 +81,7 @@ enum Main {
     do {
       try setup.state.prepare()
       let lock = try InstanceLock.acquire(inStateFolder: setup.state.folder)
-      try await Daemon(setup).run()
+      try await withTaskExecutorPreference(EventLoopExecutor.only()) { try await Daemon(setup).run() }
       withExtendedLifetime(lock) {}
     } catch {
       fail("\(error)")

@@ -52,6 +52,8 @@ package final class HTTPSender: Sendable {
     self.clock = clock
     var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow, decompression: .disabled)
     configuration.httpVersion = .http1Only
+    // No tracer is ever set, and asking for one costs each request.
+    configuration.tracing.tracer = nil
     configuration.timeout.connect = .milliseconds(connectTimeout.wholeMilliseconds)
     // The callers decide when to try again and how much runs at once, and a hanging response of one account must not
     // keep another account from its connection.
