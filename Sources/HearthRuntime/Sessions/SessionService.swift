@@ -27,6 +27,8 @@ package actor SessionService {
   /// The wake-ups that tasks are asleep for; those that are not needed any more change nothing.
   private var armed: Set<Timestamp> = []
   private var published: SessionStatus?
+  /// When the machine has something to do next, whatever is asked until then; nil: nothing is planned.
+  private var nextWake: Timestamp?
   private var isRunning = false
   private(set) var isStopping = false
   /// Later inputs are handled, and published to nobody: another session may have taken the place of this one.
@@ -177,6 +179,7 @@ package actor SessionService {
   /// The answer to a call, with the status at that time.
   package func ask(_ call: SessionCall) async -> SessionAnswer {
     if isStopped { return stopped }
+    if case .token(let minValidity) = call, let answer = readyToken(minValidity) { return answer }
     if case .signOut(let revoke) = call, let grant = inherited?.credential {
       inherited = nil
       return await ask(call).revoking(revoke ? [grant] : [])
@@ -187,6 +190,16 @@ package actor SessionService {
       waiting[id] = continuation
       receive(.called(id, call))
     }
+  }
+
+  /// The answer to the usual call for a token, without a turn of the machine: nothing is due, so that it would change
+  /// nothing.
+  private func readyToken(_ minValidity: Duration?) -> SessionAnswer? {
+    let moment = clock.moment()
+    guard moment.stepped == stepped, nextWake.map({ moment.now < $0 }) ?? true, let published,
+      let token = machine.readyToken(minValidity: minValidity, at: moment.now)
+    else { return nil }
+    return SessionAnswer(response: .token(token), status: published, at: moment.now)
   }
 
   private var stopped: SessionAnswer {
@@ -231,7 +244,8 @@ package actor SessionService {
   }
 
   private func arm(after now: Timestamp) {
-    guard let wake = machine.nextWake(after: now), armed.allSatisfy({ wake < $0 }) else { return }
+    nextWake = machine.nextWake(after: now)
+    guard let wake = nextWake, armed.allSatisfy({ wake < $0 }) else { return }
     armed.insert(wake)
     workInbox.yield { [clock] in
       await clock.sleep(until: wake)

@@ -165,8 +165,17 @@ struct SessionSimulation: Simulation {
   mutating func deliver(_ event: SessionInput) throws(Violation) {
     note("→ \(event)")
     let before = machine
+    let isDue = armed.map { $0 <= now } ?? false
     try noteEvent(event, before)
     let actions = machine.handle(event, at: now)
+    if case .called(let id, .token(let minValidity)) = event, !isDue,
+      let token = before.readyToken(minValidity: minValidity, at: now)
+    {
+      tally[.readyToken] += 1
+      guard actions == [.answer(id, .token(token))] else {
+        throw Violation("a call for a token that is ready does more")
+      }
+    }
     lastEventAt = elapsed
     armed = machine.nextWake(after: now)
     if let armed, armed <= now { throw Violation("nextWake is not in the future") }

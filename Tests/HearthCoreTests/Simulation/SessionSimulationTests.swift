@@ -9,6 +9,7 @@ struct SessionSimulationTests {
     for violation in run.violations { Issue.record("\(violation)") }
     guard !run.isReplay else { return }
     let tally = run.tally
+    #expect(tally[.readyToken] > run.histories / 4)
     #expect(tally[.refreshed] > run.histories * 2 / 5 && tally[.crash] > run.histories * 2 / 5)
   }
 }

@@ -40,5 +40,7 @@ enum SessionTallied: Hashable, Sendable {
   /// A crash while a grant could not be written, or was on its way to the disk.
   case lostUnwritten
   case refreshed
+  /// A call for a token that could be answered at once.
+  case readyToken
   case ended(EndReason)
 }
