@@ -20,8 +20,7 @@ CHECK_PACKAGES := systemd iproute2 $(DEMO_PACKAGES)
 INTEROP_VENV := .build/interop-venv
 
 .PHONY: help deps deps-demo deps-check deps-interop swift build debug demo test simulate torture run lint check-systemd
-.PHONY: interop docs
-.PHONY: outbox-scale benchmarks clean
+.PHONY: interop docs bench deps-bench clean
 .PHONY: install install-units uninstall
 
 help: ## list what can be made
@@ -72,11 +71,15 @@ torture: debug build ## crash daemon and disk for hours; CRASH_CYCLES, OUTBOX_CR
 	HEARTH_PROGRAMS=$(CURDIR)/$(RELEASE) HEARTH_CRASH_CYCLES=$(CRASH_CYCLES) HEARTH_OUTBOX_CRASH_CYCLES=$(OUTBOX_CRASH_CYCLES) \
 	  HEARTH_POWER_LOSS_CYCLES=$(POWER_LOSS_CYCLES) $(SWIFT) test --skip-build --filter 'CrashTests|PowerLossTests'
 
-outbox-scale: build ## compare an outbox with a thousand items with one with a million
-	$(RELEASE)/hearth-bench outbox-scale
+deps-bench:
+	@./etc/install-packages.sh strace
 
-benchmarks: build ## measure memory, command line and delivery against bare ones
-	$(RELEASE)/hearth-bench daemon
+bench: build deps-bench ## measure speed against bare programs that do the same, in one run of some minutes
+	$(RELEASE)/hearth-bench drain
+	$(RELEASE)/hearth-bench calls
+	$(RELEASE)/hearth-bench accounts
+	$(RELEASE)/hearth-bench processes
+	$(RELEASE)/hearth-bench outbox-scale
 
 run: debug deps-demo ## run daemon and sandbox in the foreground, until Ctrl-C
 	@./etc/demo/run.sh $(DEBUG)

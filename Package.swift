@@ -91,9 +91,11 @@ let package = Package(
     .executableTarget(
       name: "hearth-bench",
       dependencies: [
-        .argumentParser, .asyncHTTPClient, "HearthControl", "HearthCore", "HearthStorage", .nio, .nioHTTP1,
+        .argumentParser, .asyncHTTPClient, "CReferences", "HearthControl", "HearthCore", "HearthStorage", .nio,
+        .nioHTTP1,
       ],
       path: "Benchmarks/HearthBench", swiftSettings: strict),
+    .target(name: "CReferences", path: "Benchmarks/CReferences", linkerSettings: [.linkedLibrary("sqlite3")]),
 
     .target(
       name: "TestSupport", dependencies: ["HearthCore", "HearthControl", .logging], path: "Tests/TestSupport",

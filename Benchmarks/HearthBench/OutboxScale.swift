@@ -19,11 +19,10 @@ struct OutboxScale: AsyncParsableCommand {
   @Option(help: "How often the daemon is started.")
   var starts = 15
 
-  @Option(help: "The folder, on the disk that is to be measured, in which the outboxes are made.")
-  var folder = "/var/tmp"
+  @OptionGroup var place: Place
 
   func run() async throws {
-    let scratch = try Scratch(in: folder)
+    let scratch = try Scratch(in: place.folder)
     var outboxes: [FilledOutbox] = []
     for count in [small, large] {
       let folder = scratch.makeFolder("\(outboxes.count)")

@@ -83,13 +83,17 @@ final class Scratch {
     }
   }
 
-  /// A small file; empty where there is none.
+  /// A file; empty where there is none.
   static func read(_ path: String) -> String {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return "" }
     defer { close(descriptor) }
-    var bytes = [UInt8](repeating: 0, count: 65_536)
-    let count = Glibc.read(descriptor, &bytes, bytes.count)
-    return String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self)
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 1 << 20)
+    while true {
+      let count = Glibc.read(descriptor, &chunk, chunk.count)
+      guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
+      bytes += chunk[..<count]
+    }
   }
 }

@@ -3,28 +3,66 @@ import HearthControl
 
 /// A `hearthd` that was started and has said that it is ready.
 final class RunningDaemon {
-  let program: Program
-  let socket: String
-  /// From its start until READY=1 (sd_notify(3)).
-  let untilReady: Duration
-  /// From its start until `outbox.getStats` was answered.
-  let untilAnswered: Duration
+  static let strace = "/usr/bin/strace"
 
-  init(folder: String, configuration: String) throws {
-    try Scratch.write(configuration, to: "\(folder)/config.toml")
+  let socket: String
+  private(set) var startedAt: ContinuousClock.Instant
+  /// From its start until READY=1 (sd_notify(3)).
+  private(set) var untilReady = Duration.zero
+  /// From its start until `outbox.getStats` was answered.
+  private(set) var untilAnswered = Duration.zero
+  private var program: Program?
+  private let folder: String
+  private let isCounted: Bool
+
+  /// `isCounted`: strace(1) counts its calls of fdatasync(2).
+  init(folder: String, configuration: String, isCounted: Bool = false) throws {
+    self.folder = folder
+    self.isCounted = isCounted
     socket = "\(folder)/s"
+    startedAt = .now
+    try Scratch.write(configuration, to: "\(folder)/config.toml")
+    try start()
+  }
+
+  private func start() throws {
     let notifications = try NotifySocket(path: "\(folder)/n")
-    let start = ContinuousClock.now
+    startedAt = .now
+    let line =
+      (isCounted ? [Self.strace, "-f", "-qq", "-e", "trace=fdatasync", "-o", "\(folder)/trace"] : [])
+      + ["\(Program.folder)/hearthd", "--config", "\(folder)/config.toml", "--socket", socket]
+      + ["--state-dir", "\(folder)/state"]
     program = try Program(
-      "\(Program.folder)/hearthd",
-      ["--config", "\(folder)/config.toml", "--socket", socket, "--state-dir", "\(folder)/state"],
-      environment: ["HOME": folder, "NOTIFY_SOCKET": "\(folder)/n"])
+      line[0], Array(line.dropFirst()), environment: ["HOME": folder, "NOTIFY_SOCKET": "\(folder)/n"])
     try notifications.awaitReady()
-    untilReady = ContinuousClock.now - start
+    untilReady = ContinuousClock.now - startedAt
     var client = try ControlClient(path: socket)
     _ = try client.call(GetOutboxStats.name)
-    untilAnswered = ContinuousClock.now - start
+    untilAnswered = ContinuousClock.now - startedAt
   }
+
+  func restart() throws {
+    stop()
+    try start()
+  }
+
+  /// Its process id; under strace(1) it is the only child.
+  var pid: pid_t {
+    guard let program else { return 0 }
+    guard isCounted else { return program.pid }
+    let children = Scratch.read("/proc/\(program.pid)/task/\(program.pid)/children")
+    return children.split(separator: " ").first.flatMap { pid_t($0) } ?? 0
+  }
+
+  /// The processor time that it has used, of user and system (proc_pid_stat(5)).
+  var processorTime: Duration {
+    let fields = Scratch.read("/proc/\(pid)/stat").split(separator: ")").last?.split(separator: " ") ?? []
+    guard fields.count > 12, let user = Int(fields[11]), let system = Int(fields[12]) else { return .zero }
+    return .seconds(user + system) / sysconf(Int32(_SC_CLK_TCK))
+  }
+
+  /// How often it has called fdatasync(2).
+  var syncs: Int { Scratch.read("\(folder)/trace").split(separator: "\n").count { $0.contains("fdatasync(") } }
 
   @discardableResult
   func call(_ method: String, _ params: JSONObject = [:], within limit: Duration? = .seconds(60)) throws -> JSON {
@@ -33,8 +71,9 @@ final class RunningDaemon {
   }
 
   func stop() {
-    program.signal(SIGTERM)
-    program.wait()
+    kill(pid, SIGTERM)
+    program?.wait()
+    program = nil
   }
 }
 

@@ -27,6 +27,8 @@ enum Table {
 
   static func microseconds(_ duration: Duration) -> String { "\(Int(duration / .microseconds(1))) us" }
   static func milliseconds(_ duration: Duration) -> String { decimal(duration / .milliseconds(1)) + " ms" }
+  /// How many such durations there are in a second.
+  static func rate(_ duration: Duration) -> String { "\(Int(.seconds(1) / duration))" }
   static func ratio(_ part: Duration, to whole: Duration) -> String { decimal(part / whole) }
 
   static func decimal(_ number: Double) -> String {

@@ -55,4 +55,4 @@ package struct SimulationRun<Simulated: Simulation>: Sendable {
 }
 
 /// The parts that a simulation is run in.
-package let simulationChunks = 0..<4
+package let simulationChunks = 0..<2
