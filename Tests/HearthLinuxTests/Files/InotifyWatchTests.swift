@@ -112,6 +112,33 @@ struct InotifyWatchTests {
     try await expectHints(watch([path, key]), { try await makeFile(key) })
   }
 
+  @Test("Three hundred accounts at once, each its own file: a user may have 128 instances of inotify")
+  func manyAccounts() async throws {
+    try await makeFolder()
+    let watch = InotifyWatch(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    let paths = (0..<300).map { folder + "/\($0).json" }
+    var hints = paths.map { watch.hints(for: [$0]).makeAsyncIterator() }
+    for index in hints.indices { #expect(await hints[index].next() != nil) }
+    for index in hints.indices {
+      try await makeFile(paths[index])
+      #expect(await hints[index].next() != nil, "\(paths[index])")
+    }
+  }
+
+  @Test("A watch goes on where another one of the same folder ends")
+  func oneOfTwoEnds() async throws {
+    try await makeFolder()
+    let watch = InotifyWatch(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    let others: [String] = [path, folder + "/other.json"]
+    for other in others {
+      var stream: AsyncStream<Void>? = watch.hints(for: [other])
+      for await _ in stream! { break }
+      let lasting = watch.hints(for: [path])
+      stream = nil
+      try await expectHints(lasting, { try await makeFile(path) }, { try await files.removeFile(path) })
+    }
+  }
+
   @Test("When nobody listens any more, nothing is watched")
   func ended() async throws {
     try await makeFolder()
