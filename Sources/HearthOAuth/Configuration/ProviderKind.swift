@@ -79,7 +79,7 @@ extension ProviderConfiguration {
     case .oauth(.discovered(let issuer), _), .clientCredentials(.discovered(let issuer), _):
       TokenBinding(discoveredBy: issuer.text, at: issuer.discoveryURL.origin)
     case .oauth(.named(let endpoints), _), .clientCredentials(.named(let endpoints), _):
-      TokenBinding(named: endpoints.token.origin)
+      TokenBinding(named: endpoints.token.origin, endpoints: endpoints.origins)
     case .json(let backend):
       TokenBinding(named: backend.refreshURL.origin)
     case .firebase(let project):

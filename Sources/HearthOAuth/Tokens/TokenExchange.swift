@@ -25,6 +25,16 @@ struct TokenExchange: Sendable {
 
   /// The `exp` of a JWT, by this machine's clock.
   func expiry(of token: Token, at now: Timestamp) -> Timestamp? {
+  /// Refuses to send a token to an endpoint that was not known when the person signed in.
+  func requireBinding(
+    of credential: Credential, to endpoint: HTTPURL, of endpoints: ProviderEndpoints
+  ) throws(RefreshFailure) {
+    try requireBinding(of: credential, to: endpoints.token.origin)
+    guard credential.mayReach(endpoint.origin) else {
+      throw .misconfigured(message: "\(endpoint.origin) was not named at sign-in, so nothing was sent there.")
+    }
+  }
+
     if let expiresAt = JWTClaims(token.secret.reveal())?.expiresAt,
       let since1970 = TokenResponseReader.lifetime(.number(expiresAt))
     {
