@@ -75,7 +75,9 @@ struct OAuthTokenEndpoint: TokenEndpoint {
   func identify(_ credential: Credential) async -> Subject? {
     // The UserInfo endpoint could only repeat the subject of the ID token (OIDC Core, section 5.3.2).
     let claims = credential.grant.idToken.flatMap { JWTClaims($0.secret.reveal()) }
-    if let named = claims?.subject(default: exchange.issuer) { return named }
+    if let claims, claims.areFor(exchange.audiences), let named = claims.subject(default: exchange.issuer) {
+      return named
+    }
     guard let endpoints = try? await source.endpoints() else { return nil }
     return await userInfo(credential, endpoints).map(exchange.issuer.subject)
   }

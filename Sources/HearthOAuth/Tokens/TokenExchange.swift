@@ -12,6 +12,8 @@ struct TokenExchange: Sendable {
   let binding: TokenBinding
   /// Of a subject that the provider names without one.
   let issuer: DefaultIssuer
+  /// For whom an ID token must be to name the subject; empty: for anybody.
+  let audiences: Set<String>
   let route: HTTPRoute
   /// Further fields of every request to the token endpoint.
   let parameters: [(String, String)]
@@ -23,8 +25,6 @@ struct TokenExchange: Sendable {
     if let reason = binding.mismatch(of: credential) { throw .misconfigured(message: reason) }
   }
 
-  /// The `exp` of a JWT, by this machine's clock.
-  func expiry(of token: Token, at now: Timestamp) -> Timestamp? {
   /// Refuses to send a token to an endpoint that was not known when the person signed in.
   func requireBinding(
     of credential: Credential, to endpoint: HTTPURL, of endpoints: ProviderEndpoints
@@ -35,6 +35,8 @@ struct TokenExchange: Sendable {
     }
   }
 
+  /// The `exp` of a JWT, by this machine's clock.
+  func expiry(of token: Token, at now: Timestamp) -> Timestamp? {
     if let expiresAt = JWTClaims(token.secret.reveal())?.expiresAt,
       let since1970 = TokenResponseReader.lifetime(.number(expiresAt))
     {
@@ -76,8 +78,9 @@ struct TokenExchange: Sendable {
     _ dialect: TokenResponseReader.Dialect, origin: Origin, for credential: Credential?, secrets: [Secret]
   ) -> TokenResponseReader {
     TokenResponseReader(
-      dialect: dialect, origin: origin, issuer: issuer, defaultLifetime: defaultLifetime, finalErrors: finalErrors,
-      rules: responseRules, redactor: Redactor(secrets + (credential?.grant.tokens.map(\.secret) ?? [])))
+      dialect: dialect, origin: origin, issuer: issuer, audiences: audiences, defaultLifetime: defaultLifetime,
+      finalErrors: finalErrors, rules: responseRules,
+      redactor: Redactor(secrets + (credential?.grant.tokens.map(\.secret) ?? [])))
   }
 }
 
