@@ -74,7 +74,7 @@ let package = Package(
       "HearthOAuth",
       [
         "HearthCore", "HearthControl", "HearthHashing", .asyncHTTPClient, .crypto, .cryptoExtras, .logging, .nio,
-        .nioHTTP1, .nioSSL, .nioTLS,
+        .nioHTTP1, .nioSSL, .nioTLS, .swiftASN1,
       ]),
     library(
       "HearthStorage", ["HearthCore", "HearthControl", "HearthHashing", .crypto, .cryptoExtras, .grdb, .logging]),

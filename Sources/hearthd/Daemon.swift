@@ -60,8 +60,8 @@ struct Daemon {
     // Nothing may throw from here on, since the senders must be shut down.
     let userAgent = "hearth/\(HearthVersion.text)"
     senders = (
-      HTTPSender(connections: .fresh, userAgent: userAgent, clock: clock),
-      HTTPSender(connections: .kept, userAgent: userAgent, clock: clock)
+      HTTPSender(connections: .fresh, userAgent: userAgent, clock: clock, authorities: setup.places.authorities),
+      HTTPSender(connections: .kept, userAgent: userAgent, clock: clock, authorities: setup.places.authorities)
     )
     let api = HTTPAPIEndpoint(sender: senders.api)
     outbox = OutboxService(

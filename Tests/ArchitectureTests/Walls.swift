@@ -15,6 +15,7 @@ enum Walls {
     "HearthLinux": rim.union(nio).union(["CLinux", "CSystemd"]),
     "HearthOAuth": rim.union(nio).union([
       "AsyncHTTPClient", "Crypto", "CryptoExtras", "HearthHashing", "NIOHTTP1", "NIOSSL", "NIOTLS",
+      "SwiftASN1",
     ]),
     "HearthStorage": rim.union(["CLinux", "Crypto", "CryptoExtras", "GRDB", "HearthHashing"]),
     "hearthd": rim.union([

@@ -46,6 +46,28 @@ struct ClientAuthenticationTests {
     #expect(try await proof(.automatic(Self.secret), offered: offered) == expected)
   }
 
+  @Test(
+    "a secret that others may read or write is refused with what to do, and nothing is sent",
+    arguments: [
+      0o640, 0o604, 0o620, 0o602, 0o666,
+    ] as [UInt32])
+  func openSecret(mode: UInt32) async throws {
+    let file = ClientFile(name: "client secret", path: "/etc/secret", isSecret: true)
+    try await TransportBench.run { bench in
+      bench.files.put("s3cret", at: file.path, mode: mode)
+      #expect(
+        await bench.failure(of: bench.endpoint(.post(file)))
+          == .misconfigured(
+            message: "The client secret /etc/secret is refused, because others may read or write it; "
+              + "run \"chmod go= /etc/secret\"."))
+      #expect(bench.server.requests.isEmpty)
+      for (mode, isOwn) in [(0o400, true), (0o440, false)] as [(UInt32, Bool)] {
+        bench.files.put("s3cret", at: file.path, mode: mode, isOwn: isOwn)
+        #expect(await bench.failure(of: bench.endpoint(.post(file))) == nil)
+      }
+    }
+  }
+
   @Test("auto without a secret names the client in the body, whatever discovery offers")
   func publicClient() async throws {
     #expect(try await proof(.automatic(nil)) == Proof(id: "hearth"))

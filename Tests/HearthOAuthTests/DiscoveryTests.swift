@@ -57,6 +57,41 @@ struct DiscoveryTests {
     }
   }
 
+  @Test("an endpoint at an origin that was not named at sign-in gets no token, and the refresh tells where it is")
+  func strayEndpoints() async throws {
+    let thief = ScriptedProvider()
+    thief.grant("/revoke")
+    thief.grant("/userinfo", #"{"sub":"2482"}"#)
+    try await LoopbackServer.with({ thief.reply(to: $0) }) { other in
+      try await ProviderBench.run { bench in
+        let place = "http://127.0.0.1:\(other.port)"
+        bench.provider.grant(
+          Self.path,
+          """
+          {"issuer":"\(bench.base)","token_endpoint":"\(bench.base)/token","revocation_endpoint":"\(place)/revoke",
+           "userinfo_endpoint":"\(place)/userinfo"}
+          """)
+        bench.provider.grant("/token")
+        let endpoint = bench.oidc()
+        let (own, foreign) = (bench.server.url().origin, other.url().origin)
+        var credential = bench.credential(origin: own)
+        credential.origins = [own]
+        #expect(await endpoint.revoke(credential) == false)
+        #expect(await endpoint.identify(credential) == nil)
+        #expect(other.requests.isEmpty)
+        let response = try await endpoint.refresh(credential)
+        #expect(response.origins == [own, foreign])
+        #expect(await endpoint.origins() == [own, foreign])
+        #expect(other.requests.isEmpty)
+
+        credential.origins = [own, foreign]
+        #expect(await endpoint.revoke(credential))
+        #expect(await endpoint.identify(credential)?.id == "2482")
+        #expect(other.requests.map(\.target) == ["/revoke", "/revoke", "/userinfo"])
+      }
+    }
+  }
+
   @Test(
     "a document that cannot be had now is tried again later",
     arguments: [

@@ -40,6 +40,37 @@ struct HTTPStatusTests {
   }
 
   @Test(
+    "what surrounds content is read up to 256 KiB: informational answers, extensions of chunks",
+    arguments: [
+      String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 20_000),
+      String(repeating: "HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n", count: 10_000),
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;" + String(repeating: "a", count: 400_000),
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+        + String(repeating: "1;" + String(repeating: "a", count: 1000) + "\r\nx\r\n", count: 400),
+    ])
+  func overhead(reply: String) async throws {
+    guard case .failure(.unanswered(let message)) = try await outcome(reply) else {
+      Issue.record("it counts as an answer, or as not sent")
+      return
+    }
+    #expect(message.contains("it sends more than 256 KiB around the content of its answer"), "\(message)")
+  }
+
+  @Test("content in chunks of one byte is read, however much surrounds it")
+  func smallChunks() async throws {
+    let count = 100_000
+    let reply =
+      "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+      + String(repeating: "1;a\r\nx\r\n", count: count) + "0\r\n\r\n"
+    try await LoopbackServer.with({ _ in .raw(reply) }) { server in
+      try await withSender(.kept, clock: clock) { sender in
+        let response = try await sender.send(HTTPSender.Request(url: server.url()), timeout: .seconds(30))
+        #expect(response.status == 200 && response.body.count == count)
+      }
+    }
+  }
+
+  @Test(
     "neither an informational answer, whatever its headers and body, nor a malformed status line is an answer",
     arguments: [
       "HTTP/1.1 100 Continue\r\n\r\n",

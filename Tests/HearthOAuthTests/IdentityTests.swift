@@ -34,6 +34,41 @@ import Testing
     }
   }
 
+  @Test(
+    "an ID token for another client does not say whose a grant is: the UserInfo endpoint does",
+    arguments: [
+      (#""aud":"other""#, false), (#""aud":["other","more"]"#, false), (#""aud":"other","azp":"other""#, false),
+      (#""aud":"hearth app""#, true), (#""aud":["other","hearth app"],"azp":"other""#, true),
+      (#""aud":"other","azp":"hearth app""#, true),
+    ])
+  func audience(claims: String, isOwn: Bool) async throws {
+    try await ProviderBench.run { bench in
+      bench.provider.discover(at: bench.server)
+      bench.provider.grant("/userinfo", #"{"sub":"2482"}"#)
+      let idToken = jwt(#"{"iss":"\#(bench.base)","sub":"1",\#(claims)}"#)
+      bench.provider.grant("/token", #"{"access_token":"a","id_token":"\#(idToken)"}"#)
+      let endpoint = bench.oidc()
+      #expect(await endpoint.identify(bench.credential(idToken: idToken))?.id == (isOwn ? "1" : "2482"))
+      let response = try await endpoint.refresh(bench.credential())
+      #expect(response.subject?.id == (isOwn ? "1" : nil))
+      #expect(response.idToken?.secret.reveal() == idToken)
+    }
+  }
+
+  @Test("an ID token for the audience that the account asks for says whose a grant is")
+  func askedAudience() async throws {
+    try await ProviderBench.run { bench in
+      bench.provider.discover(at: bench.server)
+      bench.provider.grant("/token", #"{"access_token":"a"}"#)
+      var provider = ProviderConfiguration(
+        kind: .oauth(.discovered(try Issuer(bench.base)), OAuthClient(id: "hearth")))
+      provider.tokenParameters = ["audience": "https://api.example.com"]
+      let endpoint = provider.tokenEndpoint(sender: bench.sender, files: bench.files, timeout: .seconds(30))
+      let idToken = jwt(#"{"iss":"\#(bench.base)","sub":"1","aud":"https://api.example.com"}"#)
+      #expect(await endpoint.identify(bench.credential(idToken: idToken))?.id == "1")
+    }
+  }
+
   @Test("an ID token that names no issuer still says whose a grant is, and the UserInfo endpoint is not asked besides")
   func identifyWithoutIssuer() async throws {
     try await ProviderBench.run { bench in

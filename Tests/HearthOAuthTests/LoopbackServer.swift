@@ -6,6 +6,7 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 import Synchronization
+import TestSupport
 
 /// A server on 127.0.0.1 that answers each request as the test says, and remembers it.
 final class LoopbackServer: Sendable {
@@ -18,6 +19,8 @@ final class LoopbackServer: Sendable {
     var connection: Int
     /// What the client showed of itself in TLS.
     var certificate: NIOSSLCertificate?
+    /// Nil without TLS.
+    var tlsVersion: TLSVersion?
   }
 
   enum Reply: Sendable {
@@ -102,22 +105,8 @@ final class LoopbackServer: Sendable {
     return try result.get()
   }
 
-  /// A port that refuses connections for as long as the tests run: it is bound, so that nobody else gets it, and
-  /// nobody listens.
-  static let refusingPort: Int = {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(descriptor, $0, size) == 0 && getsockname(descriptor, $0, &size) == 0
-      }
-    }
-    precondition(isBound, "there is no port")
-    return Int(in_port_t(bigEndian: address.sin_port))
-  }()
+  /// A port that refuses connections for as long as the tests run.
+  static let refusingPort = RefusingPort.number
 
   private func opened(_ channel: any Channel) -> Int {
     state.withLock { state in
@@ -155,6 +144,7 @@ private final class Handler: ChannelInboundHandler {
     case .end:
       guard var request else { return }
       request.certificate = try? context.pipeline.syncOperations.nioSSL_peerCertificate()
+      request.tlsVersion = try? context.pipeline.syncOperations.nioSSL_tlsVersion()
       send(respond(request), context: context)
     }
   }
@@ -194,9 +184,11 @@ private final class Handler: ChannelInboundHandler {
 
 /// Runs `body` with a sender and lets it go afterwards.
 func withSender<T>(
-  _ connections: HTTPSender.Connections = .fresh, clock: any Clock, _ body: (HTTPSender) async throws -> T
+  _ connections: HTTPSender.Connections = .fresh, clock: any Clock,
+  authorities: SystemAuthorities = SystemAuthorities([:]), _ body: (HTTPSender) async throws -> T
 ) async throws -> T {
-  let sender = HTTPSender(connections: connections, userAgent: "hearth/test", clock: clock)
+  let sender = HTTPSender(
+    connections: connections, userAgent: "hearth/test", clock: clock, authorities: authorities)
   let result: Result<T, any Error>
   do {
     result = .success(try await body(sender))

@@ -16,12 +16,13 @@ struct TransportBench {
 
   static func run(
     tls: TLSConfiguration? = nil, connections: HTTPSender.Connections = .fresh, clock: ManualClock = ManualClock(),
+    authorities: SystemAuthorities = SystemAuthorities([:]),
     _ respond: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Reply = { _ in .granted },
     _ body: (TransportBench) async throws -> Void
   ) async throws {
     let files = MemoryFileSystem(folders: ["/etc"], now: { .sample })
     try await LoopbackServer.with(tls: tls, respond) { server in
-      try await withSender(connections, clock: clock) { sender in
+      try await withSender(connections, clock: clock, authorities: authorities) { sender in
         try await body(
           TransportBench(
             server: server, sender: sender, clock: clock, files: files, scheme: tls == nil ? "http" : "https"))

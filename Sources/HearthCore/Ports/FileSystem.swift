@@ -76,6 +76,10 @@ package struct FileStatus: Hashable, Sendable {
     self.modified = modified
     self.inode = inode
   }
+
+  /// Others may read or write it, so that no secret may be in it. The group of a file of root's may read it: so an
+  /// administrator hands a secret over, and so the access control lists of systemd's credentials look (acl(5)).
+  package var exposesSecret: Bool { mode & (isOwn ? 0o077 : 0o037) != 0 }
 }
 
 /// Why a step on a file failed, by what can be done about it.

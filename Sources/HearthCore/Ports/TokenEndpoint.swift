@@ -19,6 +19,9 @@ package protocol TokenEndpoint: Sendable {
 
   /// The origin that grants of this endpoint are bound to; nil where it has to be discovered and that is not possible now.
   func origin() async -> Origin?
+
+  /// The origins of all endpoints that are sent tokens; nil where they are not known now, or there is but one.
+  func origins() async -> Set<Origin>?
 }
 
 extension TokenEndpoint {
@@ -26,6 +29,9 @@ extension TokenEndpoint {
   package func requestGrant() async throws(RefreshFailure) -> TokenResponse {
     throw .misconfigured(message: "An account of this type gets no token by itself: sign in.")
   }
+
+  /// Most types of accounts have one endpoint.
+  package func origins() async -> Set<Origin>? { nil }
 }
 
 /// A successful response of a token endpoint (RFC 6749, section 5.1), parsed. It holds lifetimes and not points in time,
@@ -44,6 +50,8 @@ package struct TokenResponse: Hashable, Sendable {
   /// From the ID token or what the account is configured to; nil where unknown.
   package var subject: Subject?
   package var origin: Origin
+  /// Of all endpoints that are sent tokens, as they are named now; nil where there is but one.
+  package var origins: Set<Origin>?
   /// The server's `Date` header less this machine's clock when the answer came; nil without one.
   package var skew: Duration?
   /// Why the token cannot be used, in a sentence; its refresh token is kept, for the one before may be spent.

@@ -22,10 +22,14 @@ struct RefreshCycle: Hashable, Sendable {
     history.lastAttemptAt.map { $0 + RefreshSettings.leastGap } ?? Timestamp(milliseconds: 0)
   }
 
-  /// `isDemanded`: a call asks for a refresh outright, which the provider's own `Retry-After` alone delays.
+  /// `isDemanded`: a person asks for a refresh outright, which the provider's own `Retry-After` alone delays, and that for
+  /// ten seconds at most: nobody has to wait for a number that may be nonsense.
   func earliestAttempt(isDemanded: Bool) -> Timestamp {
     guard let trouble = history.trouble else { return leastGapEnd }
-    return Swift.max(isDemanded ? Swift.min(trouble.until, trouble.floor) : trouble.until, leastGapEnd)
+    guard isDemanded else { return Swift.max(trouble.until, leastGapEnd) }
+    let named = Swift.min(trouble.until, trouble.floor)
+    let personal = history.lastAttemptAt.map { $0 + RefreshSettings.personalGap } ?? named
+    return Swift.max(Swift.min(named, personal), leastGapEnd)
   }
 
   /// Since when signing in is all that is left to do for a token that expires at `expiresAt`.

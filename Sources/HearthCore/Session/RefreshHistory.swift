@@ -45,7 +45,7 @@ package struct RefreshTrouble: Hashable, Sendable {
   }
 
   package internal(set) var kind: Kind
-  /// No refresh is sent by itself before. A user's call may come earlier, but not before `floor`.
+  /// No refresh is sent by itself before. A person's call may come earlier: at `floor`, or ten seconds after the last attempt.
   package internal(set) var until: Timestamp
   /// The provider's own `Retry-After`.
   package internal(set) var floor: Timestamp

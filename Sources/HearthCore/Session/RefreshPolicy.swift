@@ -3,6 +3,9 @@ extension RefreshSettings {
   /// The least time between two attempts, whatever the lifetimes and answers.
   package static let leastGap: Duration = .seconds(1)
 
+  /// The least time between an attempt and one that a person asks for while the provider's `Retry-After` runs.
+  package static let personalGap: Duration = .seconds(10)
+
   /// How long the waits grow while the provider answers 4xx without a reason that is known.
   package static let unclearBackoffMax: Duration = .seconds(3600)
 

@@ -22,8 +22,9 @@ package enum SessionInput: Sendable {
   case lockRemembered(Result<Void, AccessFailure>)
 
   case refreshEnded(generation: Int, RefreshOutcome)
-  /// Whose the grant is, according to the provider, and where the token endpoint is; nil where neither is known now.
-  case identified(generation: Int, Subject?, origin: Origin? = nil)
+  /// Whose the grant is, according to the provider, and where the token endpoint and the others that are sent tokens are;
+  /// nil where that is not known now.
+  case identified(generation: Int, Subject?, origin: Origin? = nil, origins: Set<Origin>? = nil)
 
   case locked(Lock)
   case unlocked(Lock)

@@ -161,9 +161,9 @@ extension SessionMachine {
     }
     if isInFlight { return nil }
     if isStopping { return .rejected(.stopping) }
-    guard let trouble = refreshes.history.trouble, now < trouble.until, call.kind != .refresh || now < trouble.floor
-    else { return nil }
-    return .rejected(waitedOut(trouble, at: now))
+    guard let trouble = refreshes.history.trouble, now < trouble.until else { return nil }
+    guard call.kind == .refresh else { return .rejected(waitedOut(trouble, at: now)) }
+    return responseToDemand(trouble, at: now)
   }
 
   private func waitedOut(_ trouble: RefreshTrouble, at now: Timestamp) -> SessionRejection {
@@ -240,10 +240,18 @@ extension SessionMachine {
     case .failed(let message, let retryAfter):
       return .rejected(.refreshUnavailable(message: message, retryAfter: retryAfter))
     case nil:
-      // Asked outright, a refresh waits for the provider's `Retry-After` alone, and not longer than it takes to ask.
-      if let trouble = refreshes.history.trouble, trouble.floor <= now, canRefresh(active, at: now) { return nil }
-      return whyNoRefresh(active, at: now).map { .rejected($0) }
+      guard let trouble = refreshes.history.trouble, canRefresh(active, at: now) else {
+        return whyNoRefresh(active, at: now).map { .rejected($0) }
+      }
+      return responseToDemand(trouble, at: now)
     }
+  }
+
+  /// Asked outright, a refresh waits for the provider's `Retry-After` alone, and not longer than it takes to ask. Where it
+  /// was asked within ten seconds of the last attempt, the rejection names the provider's own time.
+  private func responseToDemand(_ trouble: RefreshTrouble, at now: Timestamp) -> SessionResponse? {
+    let earliest = Swift.min(trouble.floor, refreshes.earliestAttempt(isDemanded: true))
+    return earliest <= now ? nil : .rejected(waitedOut(trouble, at: now))
   }
 
   /// Why no refresh will be sent for a call that asks for one now; nil where one is under way or about to be.

@@ -304,15 +304,20 @@ extension SessionMachine {
     return isOwnerKnown && isPlaceKnown ? [] : [.identify(credential, generation: epoch.generation)]
   }
 
-  mutating func identified(_ owner: Subject?, at origin: Origin?, generation asked: Int) -> [SessionAction] {
+  mutating func identified(
+    _ owner: Subject?, at origin: Origin?, endpoints: Set<Origin>?, generation asked: Int
+  ) -> [SessionAction] {
     if let origin { settings.binding?.resolve(to: origin) }
+    if let endpoints { settings.binding?.endpoints = endpoints }
     guard asked == epoch.generation, let active else { return [] }
     var credential = active.credential
     // Before the owner is set, whose issuer may have another name at the same place.
     if credential.origin == nil, let origin, settings.binding?.mismatch(of: credential) == nil {
       credential.origin = origin
     }
-    var changesStatus = settings.binding?.mismatch(of: credential) != nil
+    let isForeign = settings.binding?.mismatch(of: credential) != nil
+    if !isForeign { credential.origins = credential.origins ?? endpoints }
+    var changesStatus = isForeign || settings.binding?.strayEndpoint(of: credential) != nil
     if let owner {
       let refined = credential.subject?.refined(by: owner) ?? owner
       if refined != credential.subject {

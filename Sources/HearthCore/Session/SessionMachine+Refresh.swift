@@ -133,13 +133,16 @@ extension SessionMachine {
   private func credential(_ response: TokenResponse, after old: Grant?, receivedAt: Timestamp) -> Credential {
     Credential(
       grant: Grant(response, after: old, bearer: settings.bearer, receivedAt: receivedAt), subject: response.subject,
-      origin: response.origin)
+      origin: response.origin, origins: response.origins)
   }
 
   private mutating func granted(
     _ response: TokenResponse, to active: ActiveGrant, at now: Timestamp
   ) -> [SessionAction] {
     var next = credential(response, after: active.grant, receivedAt: receivedAt(now))
+    // What is named since changes nothing of what the person signed in to.
+    next.origins = active.credential.origins ?? response.origins
+    if let endpoints = response.origins { settings.binding?.endpoints = endpoints }
     var error = response.error
     if let known = active.credential.subject {
       next.subject = response.subject.map { known.refined(by: $0) } ?? known

@@ -4,6 +4,7 @@ extension SessionMachine {
     let state = state(at: now)
     let visible = state == .authenticated ? active : nil
     let mismatch = visible.flatMap { settings.binding?.mismatch(of: $0.credential) }
+    let stray = visible.flatMap { settings.binding?.strayEndpoint(of: $0.credential) }
     let trouble = state == .authenticated ? refreshes.history.trouble : nil
     let isUnsealed = visible?.isStored == false && file.write.lastFailure?.kind == .passphraseRequired
     let advice: SessionState.Action? =
@@ -13,6 +14,8 @@ extension SessionMachine {
         .unlock
       } else if state == .authenticated, let advisedAt = signInAdvisedAt, advisedAt <= now {
         .signIn
+      } else if stray != nil {
+        .fixConfiguration
       } else {
         state.action
       }
@@ -24,7 +27,7 @@ extension SessionMachine {
       }
     return SessionStatus(
       account: account, subject: subject, formerSubject: formerSubject, issuer: settings.issuer, state: state,
-      message: state.message(for: account, detail: detail(trouble, mismatch, isUnsealed: isUnsealed, advice)),
+      message: state.message(for: account, detail: detail(trouble, mismatch, stray, isUnsealed: isUnsealed, advice)),
       action: advice, since: published.since, isForeign: mismatch != nil, token: visible.map { tokenLife($0) },
       isRefreshing: isRefreshing, history: refreshes.history,
       nextAttemptAt: state == .authenticated ? plannedRequest(at: now).map { Swift.max($0, now) } : nil,
@@ -57,7 +60,7 @@ extension SessionMachine {
 
   /// A sentence beyond the state: why a session ended, or why its token cannot be refreshed and what helps.
   private func detail(
-    _ trouble: RefreshTrouble?, _ mismatch: String?, isUnsealed: Bool, _ advice: SessionState.Action?
+    _ trouble: RefreshTrouble?, _ mismatch: String?, _ stray: String?, isUnsealed: Bool, _ advice: SessionState.Action?
   ) -> String? {
     switch credentialState {
     case .ended(let record): return record.detail
@@ -69,10 +72,12 @@ extension SessionMachine {
       return "Signed in; the credential is neither sealed nor refreshed before its passphrase is entered. "
         + "Run \"hearthctl unlock \(account)\"."
     }
-    guard trouble != nil || mismatch != nil || advice == .signIn else { return nil }
+    guard trouble != nil || mismatch != nil || stray != nil || advice == .signIn else { return nil }
     let why = mismatch ?? refreshes.history.lastError ?? "no answer"
     switch advice {
     case .unlock: return "Signed in; refreshing waits for the passphrase. Run \"hearthctl unlock \(account)\"."
+    case .fixConfiguration where mismatch == nil && trouble?.kind != .misconfigured:
+      return stray.map { "Signed in. " + $0 }
     case .fixConfiguration:
       return
         "Signed in, but the token cannot be refreshed until the configuration is mended or you sign in again: \(why)"

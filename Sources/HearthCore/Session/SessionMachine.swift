@@ -52,8 +52,8 @@ package struct SessionMachine: Sendable {
     case .credentialHinted: file.read.request()
     case .credentialRead(let reading): return credentialRead(reading, at: now)
     case .credentialSetAside(let result, let why): return wasSetAside(result, why: why, at: now)
-    case .identified(let generation, let subject, let origin):
-      return identified(subject, at: origin, generation: generation)
+    case .identified(let generation, let subject, let origin, let origins):
+      return identified(subject, at: origin, endpoints: origins, generation: generation)
 
     case .refreshEnded(let generation, let outcome): return refreshEnded(outcome, generation: generation, at: now)
     case .credentialWritten(let generation, let result): return written(result, generation: generation, at: now)

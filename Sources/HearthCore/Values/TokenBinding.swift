@@ -1,17 +1,21 @@
-/// The origin that an account's grants are bound to: that of its token endpoint, as far as the configuration names it.
+/// The origins that an account's grants are bound to: that of its token endpoint, as far as the configuration names it, and
+/// those of the other endpoints that are sent tokens.
 package struct TokenBinding: Hashable, Sendable {
   /// Of the token endpoint; until discovery has named that, of the issuer.
   package private(set) var origin: Origin
   /// Discovery may still name another origin.
   package private(set) var isOriginOpen: Bool
+  /// Of all endpoints that are sent tokens, as they are named now; nil until discovery has named them.
+  package var endpoints: Set<Origin>?
   /// The issuer that is to be discovered.
   private let issuer: IssuerName?
   /// A grant that names no origin is recognised by its issuer.
   private let isRecognizedByIssuer: Bool
 
   /// A token endpoint that is named. `isRecognizedByIssuer`: false where a provider's issuers have names of another kind.
-  package init(named origin: Origin, isRecognizedByIssuer: Bool = true) {
+  package init(named origin: Origin, endpoints: Set<Origin>? = nil, isRecognizedByIssuer: Bool = true) {
     (self.origin, self.isRecognizedByIssuer) = (origin, isRecognizedByIssuer)
+    self.endpoints = endpoints
     (issuer, isOriginOpen) = (nil, false)
   }
 
@@ -38,6 +42,13 @@ package struct TokenBinding: Hashable, Sendable {
     }
     let own = (try? HTTPURL(named))?.description ?? "another issuer"
     return sentence(from: own, to: issuer?.text ?? origin.description)
+  }
+
+  /// Why nothing is sent to some endpoint, though the token may be refreshed; nil where each was known at sign-in.
+  package func strayEndpoint(of credential: Credential) -> String? {
+    guard let stray = endpoints?.filter({ !credential.mayReach($0) }).map(\.description).min() else { return nil }
+    return "An endpoint is at \(stray) now, which was not named when you signed in, so nothing is sent there: "
+      + "sign in again or mend the configuration."
   }
 
   private func isForeign(_ subject: Subject?) -> Bool {

@@ -17,6 +17,9 @@ package struct ListeningSocket: Sendable {
   package enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
     case unfit(SocketPath.Failure)
     case notASocket(path: String)
+    /// Others could put a socket of their own in its place. `owner`: another user whose folder it is; nil where others
+    /// may write it.
+    case exposed(folder: String, owner: UInt32?)
     /// Another process listens there.
     case taken(path: String)
     case system(path: String, SystemCallFailure)
@@ -26,6 +29,10 @@ package struct ListeningSocket: Sendable {
       case .unfit(let failure): failure.description
       case .notASocket(let path):
         "\(path) is no socket, so that nothing can listen there; it was left alone. Remove it or choose another path."
+      case .exposed(let folder, let owner?):
+        "The socket's folder \(folder) is refused, because it belongs to user \(owner); it must be yours or root's."
+      case .exposed(let folder, nil):
+        "The socket's folder \(folder) is refused, because others may write it; run \"chmod go-w \(folder)\"."
       case .taken(let path): "The socket \(path) is taken by a running daemon."
       case .system(let path, let failure): "The socket \(path) cannot be made: \(failure)."
       }
@@ -52,6 +59,7 @@ package struct ListeningSocket: Sendable {
     let lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard lock >= 0 else { throw .system(path: path, SystemCallFailure("open")) }
     defer { close(lock) }
+    try Self.check(lock, of: folder, for: path)
     while flock(lock, LOCK_EX) != 0 {
       guard errno == EINTR else { throw .system(path: path, SystemCallFailure("flock")) }
     }
@@ -77,6 +85,19 @@ package struct ListeningSocket: Sendable {
     guard errno == ENOENT, folder.contains("/") else { throw .system(path: path, SystemCallFailure("mkdir")) }
     try makeFolder(self.folder(of: folder), for: path)
     guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw .system(path: path, SystemCallFailure("mkdir")) }
+  }
+
+  /// Refuses a folder in which others could replace the socket. Where the sticky bit is set, as in /tmp, they cannot
+  /// (unlink(2)), and `hearthctl` checks whose the server is.
+  private static func check(_ descriptor: Int32, of folder: String, for path: String) throws(Failure) {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw .system(path: path, SystemCallFailure("fstat")) }
+    guard status.st_uid == geteuid() || status.st_uid == 0 else {
+      throw .exposed(folder: folder, owner: status.st_uid)
+    }
+    guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 || status.st_mode & S_ISVTX != 0 else {
+      throw .exposed(folder: folder, owner: nil)
+    }
   }
 
   private static func inode(of path: String) -> Inode? {

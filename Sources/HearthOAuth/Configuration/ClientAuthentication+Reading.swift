@@ -39,8 +39,8 @@ extension ClientAuthentication {
     for key in [ProviderKey.clientKeyID, .clientAssertionAudience] where method == .auto && table.has(key) {
       throw table.error(key, "means nothing without \"client_key_file\"")
     }
-    let secret = try table.file(.clientSecretFile, "client secret")
-    let key = try table.file(.clientKeyFile, "client key")
+    let secret = try table.file(.clientSecretFile, "client secret", isSecret: true)
+    let key = try table.file(.clientKeyFile, "client key", isSecret: true)
     let certificate = try table.file(.clientCertificateFile, "client certificate")
     let id = try table.string(.clientKeyID)
     let audience = try table.string(.clientAssertionAudience)
@@ -88,8 +88,8 @@ extension ClientAuthentication.Method {
 extension TableReader<ProviderKey> {
   /// `name`: what the file holds, as a message says it.
   func file(
-    _ key: ProviderKey, _ name: String, limit: Int = 1 << 16
+    _ key: ProviderKey, _ name: String, limit: Int = 1 << 16, isSecret: Bool = false
   ) throws(ConfigurationError) -> ClientFile? {
-    try path(key).map { ClientFile(name: name, path: $0, limit: limit) }
+    try path(key).map { ClientFile(name: name, path: $0, limit: limit, isSecret: isSecret) }
   }
 }

@@ -8,10 +8,13 @@ package struct ClientFile: Hashable, Sendable {
   let path: String
   /// In bytes.
   var limit = 1 << 16
+  /// It is refused where others may read it.
+  var isSecret = false
 
   func read(from files: any FileSystem) async throws(RefreshFailure) -> [UInt8] {
+    let contents: FileContents
     do {
-      return try await files.read(path, limit: limit, followsLink: true).bytes
+      contents = try await files.read(path, limit: limit, followsLink: true)
     } catch {
       let message = "The \(name) cannot be read: \(path): \(reason(of: error))."
       switch error {
@@ -20,6 +23,11 @@ package struct ClientFile: Hashable, Sendable {
         throw .misconfigured(message: message)
       }
     }
+    guard !isSecret || !contents.status.exposesSecret else {
+      throw .misconfigured(
+        message: "The \(name) \(path) is refused, because others may read or write it; run \"chmod go= \(path)\".")
+    }
+    return contents.bytes
   }
 
   /// The secret in the file, without the newline that may follow it.

@@ -8,7 +8,7 @@ extension HTTPRoute {
     // All authorities of a system fit into 1 MiB.
     authorities = try table.file(.caFile, "ca_file", limit: 1 << 20)
     if usesMutualTLS, let certificate = try table.file(.clientCertificateFile, "client certificate"),
-      let key = try table.file(.clientKeyFile, "client key")
+      let key = try table.file(.clientKeyFile, "client key", isSecret: true)
     {
       identity = Identity(certificate: certificate, key: key)
     }

@@ -12,6 +12,9 @@ package struct ProviderEndpoints: Hashable, Sendable {
   /// What client assertions may be signed with, where discovery says it
   /// (`token_endpoint_auth_signing_alg_values_supported`).
   package var signingAlgorithms: [String]?
+
+  /// Of those that are sent tokens.
+  var origins: Set<Origin> { Set([token, revocation, userInfo].compactMap { $0?.origin }) }
 }
 
 package struct FirebaseProject: Hashable, Sendable {

@@ -79,7 +79,7 @@ extension ProviderConfiguration {
     case .oauth(.discovered(let issuer), _), .clientCredentials(.discovered(let issuer), _):
       TokenBinding(discoveredBy: issuer.text, at: issuer.discoveryURL.origin)
     case .oauth(.named(let endpoints), _), .clientCredentials(.named(let endpoints), _):
-      TokenBinding(named: endpoints.token.origin)
+      TokenBinding(named: endpoints.token.origin, endpoints: endpoints.origins)
     case .json(let backend):
       TokenBinding(named: backend.refreshURL.origin)
     case .firebase(let project):
@@ -96,6 +96,15 @@ extension ProviderConfiguration {
     }
   }
 
+  /// For whom this account's ID tokens are: the client, or the audience that it asks for.
+  private var audiences: Set<String> {
+    switch kind {
+    case .oauth(_, let client), .clientCredentials(_, let client):
+      Set([client.id, tokenParameters["audience"]].compactMap(\.self))
+    case .json, .firebase: []
+    }
+  }
+
   /// The token endpoint of this account. `sender` makes fresh connections; secrets, keys and certificates are read from
   /// `files`; `timeout` is for each request.
   package func tokenEndpoint(
@@ -104,7 +113,7 @@ extension ProviderConfiguration {
     let exchange = TokenExchange(
       sender: sender, files: files, timeout: timeout, defaultLifetime: defaultLifetime,
       finalErrors: finalErrors, responseRules: responseRules + kind.responseRules, binding: binding,
-      issuer: defaultIssuer, route: route,
+      issuer: defaultIssuer, audiences: audiences, route: route,
       parameters: tokenParameters.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
     func oauth(_ authority: Authority, _ client: OAuthClient) -> OAuthTokenEndpoint {
       let source: EndpointSource =

@@ -21,30 +21,3 @@ package struct CertificatePin: Hashable, Sendable, CustomStringConvertible {
 
   package var description: String { "sha256/" + Data(digest).base64EncodedString() }
 }
-
-/// TLS to a server whose chain must contain one of these keys, besides the checks for every server.
-struct PinnedTLS: Sendable {
-  let configuration: TLSConfiguration
-  /// Nil where the host of the URL is an address.
-  let serverName: String?
-  /// Not empty.
-  let pins: Set<CertificatePin>
-
-  /// A chain that is trusted and has none of the keys.
-  struct Mismatch: Error, CustomStringConvertible {
-    let pins: Set<CertificatePin>
-    /// From the root to the server's own.
-    let chain: [CertificatePin]
-
-    var description: String {
-      let wanted = pins.map(\.description).sorted().joined(separator: ", ")
-      let shown = chain.reversed().map(\.description).joined(separator: ", ")
-      return "it proves none of the keys in certificate_pins (\(wanted)); its own and those above it are \(shown)"
-    }
-  }
-
-  func check(_ chain: [CertificatePin]) throws(Mismatch) {
-    guard pins.isDisjoint(with: chain) else { return }
-    throw Mismatch(pins: pins, chain: chain)
-  }
-}

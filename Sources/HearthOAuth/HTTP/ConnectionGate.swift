@@ -6,8 +6,9 @@ import NIOTLS
 
 /// Sends only requests whose ticket is valid. For others it closes the connection and sends nothing.
 ///
-/// For a request with pinned keys the gate itself begins TLS on the new connection, and delays the request until the chain
-/// is verified and has such a key. (The HTTP client verifies the chain, but shows only the server's own certificate.)
+/// For a request to an `https` URL the gate itself begins TLS on the new connection, and delays the request until the chain
+/// is verified, strong enough, and has a pinned key. (The HTTP client verifies the chain, but shows only the server's own
+/// certificate.)
 final class ConnectionGate: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundIn = HTTPClientRequestPart
@@ -16,11 +17,11 @@ final class ConnectionGate: ChannelDuplexHandler {
   private enum State {
     /// Nothing has been written yet.
     case new
-    case beginning(PinnedTLS, ticket: UInt64)
-    /// Without TLS, or with the TLS of the HTTP client.
+    case beginning(ServerTLS, ticket: UInt64)
+    /// Without TLS.
     case open
-    /// The keys of the chain, from the root to the server's own.
-    case pinned([CertificatePin])
+    /// With TLS. The keys of the chain, from the root to the server's own.
+    case secured([CertificatePin])
     /// Nothing is sent any more, and the client's handler is about to receive the reason.
     case closing
     case closed
@@ -40,7 +41,7 @@ final class ConnectionGate: ChannelDuplexHandler {
     switch state {
     case .closed: promise?.fail(ChannelError.ioOnClosedChannel)
     case .beginning, .closing: delayed.append((part, promise))
-    case .new, .open, .pinned:
+    case .new, .open, .secured:
       guard case .head(let head) = part else {
         context.write(data, promise: promise)
         return
@@ -62,20 +63,20 @@ final class ConnectionGate: ChannelDuplexHandler {
     case (.any, .new), (.any, .open):
       state = .open
       release(ticket, context: context)
-    case (.pinned(let tls), .new):
+    case (.tls(let tls), .new):
       state = .beginning(tls, ticket: ticket)
       beginTLS(tls, context: context)
-    case (.pinned(let tls), .pinned(let keys)):
+    case (.tls(let tls), .secured(let keys)):
       check(tls, keys, ticket, context: context)
-    case (.any, _), (.pinned, _):
+    case (.any, _), (.tls, _):
       close(context: context)
     }
   }
 
-  private func beginTLS(_ tls: PinnedTLS, context: ChannelHandlerContext) {
+  private func beginTLS(_ tls: ServerTLS, context: ChannelHandlerContext) {
     // The context reads the system's certificates, which takes too long for an event loop.
     NIOThreadPool.singleton.runIfActive(eventLoop: context.eventLoop) {
-      try NIOSSLContext(configuration: tls.configuration)
+      try tls.contexts.context(for: tls.configuration)
     }.assumeIsolated().flatMapThrowing { [chain] tlsContext in
       let handler = try chain.watching(tlsContext, serverName: tls.serverName)
       try context.pipeline.syncOperations.addHandler(handler, position: .first)
@@ -87,6 +88,7 @@ final class ConnectionGate: ChannelDuplexHandler {
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     if case .handshakeCompleted? = event as? TLSUserEvent, case .beginning(let tls, let ticket) = state {
       do {
+        try WeakCertificate.check(chain.certificates)
         let keys = try chain.certificates.map { try CertificatePin(of: $0) }
         check(tls, keys, ticket, context: context)
       } catch {
@@ -96,10 +98,10 @@ final class ConnectionGate: ChannelDuplexHandler {
     context.fireUserInboundEventTriggered(event)
   }
 
-  private func check(_ tls: PinnedTLS, _ keys: [CertificatePin], _ ticket: UInt64, context: ChannelHandlerContext) {
+  private func check(_ tls: ServerTLS, _ keys: [CertificatePin], _ ticket: UInt64, context: ChannelHandlerContext) {
     do {
       try tls.check(keys)
-      state = .pinned(keys)
+      state = .secured(keys)
       release(ticket, context: context)
     } catch {
       close(because: error, context: context)
@@ -118,7 +120,7 @@ final class ConnectionGate: ChannelDuplexHandler {
       }
       context.write(wrapOutboundOut(part), promise: promise)
     }
-    if case .pinned = state { context.flush() }
+    if case .secured = state { context.flush() }
   }
 
   /// `because`: the error for the client's handler; nil where nobody waits for the request.

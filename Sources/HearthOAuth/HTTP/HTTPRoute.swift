@@ -22,26 +22,19 @@ package struct HTTPRoute: Hashable, Sendable {
     var plan = ConnectionPlan()
     plan.proxy = try proxy.proxy(for: url.origin)
     guard url.origin.scheme == "https" else { return plan }
-    var tls = ConnectionPlan.anyTLS
+    var tls = ServerTLS.minimum
     if let authorities { tls.trustRoots = .certificates(try await authorities.certificates(from: files)) }
     if let identity { try await identity.configure(&tls, from: files) }
     plan.tls = tls
-    if !pins.isEmpty { plan.pinned = PinnedTLS(configuration: tls, serverName: url.origin.serverName, pins: pins) }
+    plan.pins = pins
     return plan
   }
 }
 
 /// What the connection of a request has to be like.
 struct ConnectionPlan: Sendable {
-  /// TLS 1.2 or later, and the system's authorities.
-  static let anyTLS: TLSConfiguration = {
-    var configuration = TLSConfiguration.makeClientConfiguration()
-    configuration.minimumTLSVersion = .tlsv12
-    return configuration
-  }()
-
-  var tls = anyTLS
-  var pinned: PinnedTLS?
+  var tls = ServerTLS.minimum
+  var pins: Set<CertificatePin> = []
   var proxy: Proxy?
 }
 
@@ -78,14 +71,5 @@ extension ClientFile {
         message: "The \(name) \(path) cannot be used: there is no certificate in it (PEM is needed).")
     }
     return certificates
-  }
-}
-
-extension Origin {
-  /// The name that a certificate is checked for; nil where the host is an address, which the TLS library checks.
-  fileprivate var serverName: String? {
-    let isAddress =
-      host.hasPrefix("[") || (host.last?.isNumber ?? false) && host.allSatisfy { $0.isNumber || $0 == "." }
-    return isAddress ? nil : host
   }
 }

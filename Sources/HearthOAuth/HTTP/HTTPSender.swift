@@ -42,11 +42,14 @@ package final class HTTPSender: Sendable {
   private let connections: Connections
   private let userAgent: String
   private let watch = RequestWatch()
+  private let contexts: TLSContexts
 
-  /// `userAgent`: product and version, like `hearth/1.0`.
+  /// `userAgent`: product and version, like `hearth/1.0`. `authorities`: trusted by accounts that name none of their own.
   package init(
-    connections: Connections, userAgent: String, clock: any Clock, connectTimeout: Duration = .seconds(10)
+    connections: Connections, userAgent: String, clock: any Clock,
+    authorities: SystemAuthorities = SystemAuthorities([:]), connectTimeout: Duration = .seconds(10)
   ) {
+    contexts = TLSContexts(authorities)
     self.connections = connections
     self.userAgent = userAgent
     self.clock = clock
@@ -91,7 +94,9 @@ package final class HTTPSender: Sendable {
 
   /// `timeout` is for the whole exchange, from the look-up of the name to the last byte of the response.
   func send(_ request: Request, timeout: Duration) async throws(ExchangeFailure) -> HTTPResponse {
-    let ticket = watch.issueTicket(pinned: request.plan.pinned)
+    let origin = request.url.origin
+    let tls = origin.scheme == "https" ? ServerTLS(request.plan, to: origin, contexts: contexts) : nil
+    let ticket = watch.issueTicket(tls: tls)
     let deadline = clock.now() + timeout
     let outcome = await withTaskGroup(of: Outcome.self) { group in
       group.addTask {
@@ -131,11 +136,11 @@ package final class HTTPSender: Sendable {
 
   private func exchange(_ request: Request, ticket: UInt64) async throws -> HTTPResponse {
     var message = HTTPClientRequest(url: request.url.description)
-    if request.plan.pinned != nil {
-      // The gate begins TLS on this connection.
+    if request.url.origin.scheme == "https" {
+      // The gate begins TLS on this connection. By the configuration the client tells kept connections apart.
       message.url = "http://\(request.url.origin.host):\(request.url.origin.port)\(request.url.target)"
+      message.tlsConfiguration = request.plan.tls
     }
-    if request.url.origin.scheme == "https" { message.tlsConfiguration = request.plan.tls }
     message.method = HTTPMethod(rawValue: request.method)
     message.headers.add(name: "Host", value: request.url.origin.authority)
     for header in request.headers {
@@ -195,7 +200,9 @@ package final class HTTPSender: Sendable {
       "the proxy does not connect"
     case let error as NIOSSLExtraError where error == .failedToValidateHostname:
       "TLS failed: its certificate is for another server"
-    case let error as PinnedTLS.Mismatch: error.description
+    case let error as ServerTLS.Mismatch: error.description
+    case let error as WeakCertificate: "TLS failed: \(error)"
+    case let error as SystemAuthorities.Failure: error.description
     case let error as HTTPClientError:
       // Its description is not used, since it quotes header values.
       error.shortDescription.lowercased()

@@ -11,8 +11,9 @@ final class RequestWatch: Sendable {
 
   /// What a request that is not sent yet requires of its connection.
   enum Need: Sendable {
+    /// None: plain HTTP.
     case any
-    case pinned(PinnedTLS)
+    case tls(ServerTLS)
   }
 
   private struct State {
@@ -22,11 +23,11 @@ final class RequestWatch: Sendable {
 
   private let state = Mutex(State())
 
-  /// `pinned`: TLS that the connection must begin before it sends the request.
-  func issueTicket(pinned: PinnedTLS? = nil) -> UInt64 {
+  /// `tls`: what the connection must begin before it sends the request.
+  func issueTicket(tls: ServerTLS? = nil) -> UInt64 {
     state.withLock { state in
       state.next += 1
-      state.unsent[state.next] = pinned.map { .pinned($0) } ?? .any
+      state.unsent[state.next] = tls.map { .tls($0) } ?? .any
       return state.next
     }
   }

@@ -14,19 +14,28 @@ final class StatusGuard: ChannelInboundHandler {
   }
 
   private var hasFailed = false
+  private let overhead: OverheadGuard
 
-  /// Adds a guard between the parser and the client's own handler of a new HTTP/1.1 connection.
+  private init(_ overhead: OverheadGuard) {
+    self.overhead = overhead
+  }
+
+  /// Adds guards before the parser, and between it and the client's own handler, of a new HTTP/1.1 connection.
   static func attach(to channel: any Channel) -> EventLoopFuture<Void> {
     channel.eventLoop.makeCompletedFuture {
       let pipeline = channel.pipeline.syncOperations
       let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
-      try pipeline.addHandler(StatusGuard(), position: .after(decoder))
+      let overhead = OverheadGuard()
+      try pipeline.addHandler(overhead, position: .before(decoder))
+      try pipeline.addHandler(StatusGuard(overhead), position: .after(decoder))
     }
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard !hasFailed else { return }
-    if case .head(let head) = unwrapInboundIn(data), head.status.code < 100 {
+    let part = unwrapInboundIn(data)
+    overhead.found(part)
+    if case .head(let head) = part, head.status.code < 100 {
       hasFailed = true
       // On this the client fails the request and closes the connection.
       context.fireErrorCaught(InvalidStatus(status: head.status.code))

@@ -39,6 +39,8 @@ struct ClientCredentialsTokenEndpoint: TokenEndpoint {
 
   func origin() async -> Origin? { await endpoint.origin() }
 
+  func origins() async -> Set<Origin>? { await endpoint.origins() }
+
   func identify(_ credential: Credential) async -> Subject? {
     endpoint.exchange.issuer.subject(subject ?? endpoint.client.id)
   }

@@ -6,6 +6,10 @@ import HearthCore
 struct JWTClaims: Hashable, Sendable {
   private let issuer: String?
   private let subject: String?
+  /// `aud`, which may be one or many.
+  private let audiences: [String]
+  /// `azp`: the client that the token was issued to.
+  private let authorizedParty: String?
   /// In seconds since 1970.
   let expiresAt: Double?
 
@@ -18,6 +22,18 @@ struct JWTClaims: Hashable, Sendable {
     issuer = claims["iss"]?.text
     subject = claims["sub"]?.text
     expiresAt = claims["exp"]?.asNumber
+    authorizedParty = claims["azp"]?.text
+    audiences =
+      if case .array(let names)? = claims["aud"] { names.compactMap(\.text) } else {
+        [claims["aud"]?.text].compactMap(\.self)
+      }
+  }
+
+  /// Whether the token is for one of these (OIDC Core, section 3.1.3.7, rule 3), or was issued to one of them for another
+  /// (Google's cross-client identity). One that names nobody is for anybody, and so is every one where none are given.
+  func areFor(_ clients: Set<String>) -> Bool {
+    clients.isEmpty || audiences.isEmpty || !clients.isDisjoint(with: audiences)
+      || authorizedParty.map(clients.contains) ?? false
   }
 
   /// The subject, with the default issuer where the token names none; nil where it names no subject.

@@ -28,7 +28,10 @@ struct OAuthTokenEndpoint: TokenEndpoint {
       endpoints = moved
       (response, secrets) = try await send(fields, to: moved, for: credential)
     }
-    return try exchange.reader(.oauth, origin: endpoints.token.origin, for: credential, secrets: secrets).read(response)
+    let reader = exchange.reader(.oauth, origin: endpoints.token.origin, for: credential, secrets: secrets)
+    var granted = try reader.read(response)
+    granted.origins = endpoints.origins
+    return granted
   }
 
   private func send(
@@ -49,7 +52,7 @@ struct OAuthTokenEndpoint: TokenEndpoint {
     do {
       let endpoints = try await source.endpoints()
       guard let url = endpoints.revocation else { return false }
-      try exchange.requireBinding(of: credential, to: endpoints.token.origin)
+      try exchange.requireBinding(of: credential, to: url, of: endpoints)
       for case (let token?, let hint) in tokens where !token.secret.isEmpty {
         let fields = [("token", token.secret.reveal()), ("token_type_hint", hint)]
         let request = try await client.request(
@@ -67,10 +70,14 @@ struct OAuthTokenEndpoint: TokenEndpoint {
 
   func origin() async -> Origin? { try? await source.endpoints().token.origin }
 
+  func origins() async -> Set<Origin>? { try? await source.endpoints().origins }
+
   func identify(_ credential: Credential) async -> Subject? {
     // The UserInfo endpoint could only repeat the subject of the ID token (OIDC Core, section 5.3.2).
     let claims = credential.grant.idToken.flatMap { JWTClaims($0.secret.reveal()) }
-    if let named = claims?.subject(default: exchange.issuer) { return named }
+    if let claims, claims.areFor(exchange.audiences), let named = claims.subject(default: exchange.issuer) {
+      return named
+    }
     guard let endpoints = try? await source.endpoints() else { return nil }
     return await userInfo(credential, endpoints).map(exchange.issuer.subject)
   }
@@ -80,7 +87,7 @@ struct OAuthTokenEndpoint: TokenEndpoint {
     guard let url = endpoints.userInfo, !credential.grant.accessToken.secret.isEmpty else { return nil }
     let request = HTTPSender.Request(url: url, headers: [.acceptJSON, .bearer(credential.grant.accessToken)])
     do {
-      try exchange.requireBinding(of: credential, to: endpoints.token.origin)
+      try exchange.requireBinding(of: credential, to: url, of: endpoints)
       let response = try await exchange.send(request)
       guard response.status == 200 else { return nil }
       return JSONValue(parsing: response.body)?[userInfoSubjectField.path]?.name

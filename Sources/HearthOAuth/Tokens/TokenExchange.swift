@@ -12,6 +12,8 @@ struct TokenExchange: Sendable {
   let binding: TokenBinding
   /// Of a subject that the provider names without one.
   let issuer: DefaultIssuer
+  /// For whom an ID token must be to name the subject; empty: for anybody.
+  let audiences: Set<String>
   let route: HTTPRoute
   /// Further fields of every request to the token endpoint.
   let parameters: [(String, String)]
@@ -21,6 +23,16 @@ struct TokenExchange: Sendable {
     var binding = binding
     if let origin { binding.resolve(to: origin) }
     if let reason = binding.mismatch(of: credential) { throw .misconfigured(message: reason) }
+  }
+
+  /// Refuses to send a token to an endpoint that was not known when the person signed in.
+  func requireBinding(
+    of credential: Credential, to endpoint: HTTPURL, of endpoints: ProviderEndpoints
+  ) throws(RefreshFailure) {
+    try requireBinding(of: credential, to: endpoints.token.origin)
+    guard credential.mayReach(endpoint.origin) else {
+      throw .misconfigured(message: "\(endpoint.origin) was not named at sign-in, so nothing was sent there.")
+    }
   }
 
   /// The `exp` of a JWT, by this machine's clock.
@@ -66,8 +78,9 @@ struct TokenExchange: Sendable {
     _ dialect: TokenResponseReader.Dialect, origin: Origin, for credential: Credential?, secrets: [Secret]
   ) -> TokenResponseReader {
     TokenResponseReader(
-      dialect: dialect, origin: origin, issuer: issuer, defaultLifetime: defaultLifetime, finalErrors: finalErrors,
-      rules: responseRules, redactor: Redactor(secrets + (credential?.grant.tokens.map(\.secret) ?? [])))
+      dialect: dialect, origin: origin, issuer: issuer, audiences: audiences, defaultLifetime: defaultLifetime,
+      finalErrors: finalErrors, rules: responseRules,
+      redactor: Redactor(secrets + (credential?.grant.tokens.map(\.secret) ?? [])))
   }
 }
 

@@ -16,6 +16,8 @@ struct TokenResponseReader: Sendable {
   /// The origin of the token endpoint.
   var origin: Origin
   var issuer: DefaultIssuer
+  /// For whom an ID token must be to name the subject; empty: for anybody.
+  var audiences: Set<String> = []
   var defaultLifetime: Duration?
   /// Error codes that end a session, besides the known ones.
   var finalErrors: Set<String> = []
@@ -48,8 +50,10 @@ struct TokenResponseReader: Sendable {
     }
     var result = tokens(from: grant, accessToken: accessToken, response: response)
     // Not thrown: the refresh token that came with it may have replaced the one before.
-    result.error = Self.unsupportedType(grant["token_type"]?.text).map {
-      "\(origin) gives tokens of type \($0), which Hearth cannot use: let this client have Bearer tokens."
+    if let type = grant["token_type"]?.text, !isBearer(type) {
+      let shown = redactor.line(type, limit: 40)
+      result.error =
+        "\(origin) gives tokens of type \(shown), which Hearth cannot use: let this client have Bearer tokens."
     }
     return result
   }
@@ -72,7 +76,11 @@ struct TokenResponseReader: Sendable {
   }
 
   private func subject(idToken: String?, userID: String?) -> Subject? {
-    if let claims = idToken.flatMap({ JWTClaims($0) }), let named = claims.subject(default: issuer) { return named }
+    if let claims = idToken.flatMap({ JWTClaims($0) }), claims.areFor(audiences),
+      let named = claims.subject(default: issuer)
+    {
+      return named
+    }
     return userID.map(issuer.subject)
   }
 
@@ -95,12 +103,20 @@ struct TokenResponseReader: Sendable {
 
   // MARK: - Values
 
-  /// The type of a token that may not be sent as Bearer (RFC 6749, section 7.1; the registry of OAuth Access Token
-  /// Types); nil for all other names, which are many: `bearer`, Apigee's `BearerToken`, Slack's `bot` and `user`.
-  static func unsupportedType(_ text: String?) -> String? {
-    let name = text?.lowercased().filter { !$0.isWhitespace }
-    return ["DPoP", "PoP", "MAC", "N_A"].first { $0.lowercased() == name }
+  /// Whether a token of this type is sent as Bearer. A client must not use a type that it does not understand (RFC 6749,
+  /// section 7.1); a backend's own call has no such field by any standard, so that only the names of the registry of OAuth
+  /// Access Token Types say there that more is needed than the token.
+  private func isBearer(_ type: String) -> Bool {
+    let name = type.lowercased().filter { !$0.isWhitespace }
+    return switch dialect {
+    case .oauth, .firebase: Self.bearerTypes.contains(name)
+    case .json: !["dpop", "pop", "mac", "n_a"].contains(name)
+    }
   }
+
+  /// Bearer as providers spell it: Apigee writes `BearerToken`, Slack the owner of the token, others the token's form or
+  /// nothing.
+  private static let bearerTypes: Set = ["bearer", "bearertoken", "bot", "user", "jwt", ""]
 
   /// Seconds, as a number or a string, up to a century; nil where the value is no lifetime.
   static func lifetime(_ value: JSONValue?) -> Duration? {

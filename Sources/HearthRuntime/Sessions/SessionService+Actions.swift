@@ -51,9 +51,9 @@ extension SessionService {
       send(generation) { () async throws(RefreshFailure) in try await endpoint.requestGrant() }
     case .identify(let credential, let generation):
       workInbox.yield {
-        let origin = await endpoint.origin()
+        let (origin, origins) = (await endpoint.origin(), await endpoint.origins())
         let subject = credential.subject == nil ? await endpoint.identify(credential) : nil
-        await self.receive(.identified(generation: generation, subject, origin: origin))
+        await self.receive(.identified(generation: generation, subject, origin: origin, origins: origins))
       }
     case .revoke(let credential):
       workInbox.yield { _ = await self.revoke(credential) }

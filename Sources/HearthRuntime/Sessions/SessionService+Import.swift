@@ -24,6 +24,7 @@ extension SessionService {
     var fresh = credential
     if isTried {
       fresh.origin = await origin()
+      fresh.origins = await shielded { [endpoint] in await endpoint.origins() }
       if fresh.grant.expiresAt == nil { fresh.grant.expiresAt = expiry(of: fresh.grant) }
     } else {
       fresh = try await tried(credential, since: since)
@@ -61,7 +62,8 @@ extension SessionService {
       let bearer = machine.settings.bearer
       if bearer == .idToken, old.idToken != nil { old.expiresAt = expiry(of: old) }
       let grant = Grant(response, after: old, bearer: bearer, receivedAt: catchUp())
-      return Credential(grant: grant, subject: response.subject, origin: response.origin)
+      return Credential(
+        grant: grant, subject: response.subject, origin: response.origin, origins: response.origins)
     }
   }
 

@@ -13,12 +13,14 @@ struct CredentialFile: Sendable {
     /// Nil where the file does not say.
     var isIssuerAssumed: Bool?
     var origin: String?
+    /// Of all endpoints that were known at sign-in and are sent tokens; nil in files of versions that did not know them.
+    var origins: [String]?
     var subject: String?
     /// The raw value of a `Protection`. Nil means that the grant lies open.
     var protection: String?
 
     enum CodingKeys: String, CodingKey {
-      case account, issuer, origin, subject, protection
+      case account, issuer, origin, origins, subject, protection
       case isIssuerAssumed = "issuerAssumed"
     }
   }
@@ -48,7 +50,9 @@ struct CredentialFile: Sendable {
   }
 
   func credential(with grant: Grant) -> Credential {
-    Credential(grant: grant, subject: subject, origin: header.origin.flatMap { try? HTTPURL($0) }?.origin)
+    Credential(
+      grant: grant, subject: subject, origin: header.origin.flatMap { try? HTTPURL($0) }?.origin,
+      origins: header.origins.map { Set($0.compactMap { try? HTTPURL($0) }.map(\.origin)) })
   }
 
   /// Whether the file holds a grant, sealed or not.
@@ -61,11 +65,13 @@ struct CredentialFile: Sendable {
 }
 
 extension CredentialFile.Header {
-  init(account: AccountName, subject: Subject?, origin: Origin?, protection: Protection) {
+  init(
+    account: AccountName, subject: Subject?, origin: Origin?, origins: Set<Origin>? = nil, protection: Protection
+  ) {
     self.init(
       account: account.description, issuer: subject?.issuer,
       isIssuerAssumed: subject?.isIssuerAssumed == true ? true : nil, origin: origin?.description,
-      subject: subject?.id, protection: protection.rawValue)
+      origins: origins?.map(\.description).sorted(), subject: subject?.id, protection: protection.rawValue)
   }
 
   /// The data that a seal is bound to: each field but `sealed` as its name, then 0 where it is absent, or 1 and its
@@ -77,8 +83,9 @@ extension CredentialFile.Header {
       ("kdf.n", kdf.map { String($0.n) }), ("kdf.r", kdf.map { String($0.r) }), ("kdf.p", kdf.map { String($0.p) }),
       ("kdf.salt", kdf?.salt.base64EncodedString()),
     ]
-    // A file without the mark is bound to no such field, like those of versions that did not know it.
+    // A file without one of these is bound to no such field, like those of versions that did not know it.
     if isIssuerAssumed == true { fields.append(("issuerAssumed", "true")) }
+    if let origins { fields.append(("origins", origins.joined(separator: " "))) }
     func framed(_ text: String) -> [UInt8] {
       withUnsafeBytes(of: UInt32(text.utf8.count).bigEndian, Array.init) + Array(text.utf8)
     }
@@ -94,7 +101,9 @@ extension CredentialFile {
     guard header.account == nil || header.account == account.description else {
       throw .corrupt("it is another account's")
     }
-    if let origin = header.origin, (try? HTTPURL(origin)) == nil { throw .corrupt("its origin is no URL") }
+    for origin in [header.origin].compactMap(\.self) + (header.origins ?? []) {
+      if (try? HTTPURL(origin)) == nil { throw .corrupt("its origin is no URL") }
+    }
   }
 
   var bytes: [UInt8] {

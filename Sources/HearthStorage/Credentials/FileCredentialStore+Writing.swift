@@ -172,7 +172,8 @@ extension FileCredentialStore {
 
   private func bytes(of credential: Credential) async throws(AccessFailure) -> [UInt8] {
     let header = CredentialFile.Header(
-      account: account, subject: credential.subject, origin: credential.origin, protection: protection)
+      account: account, subject: credential.subject, origin: credential.origin, origins: credential.origins,
+      protection: protection)
     guard let (key, kdf) = try await sealingKey() else {
       return CredentialFile(header: header, body: .grant(credential.grant)).bytes
     }

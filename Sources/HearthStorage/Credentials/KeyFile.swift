@@ -10,12 +10,18 @@ struct KeyFile: Sendable {
   /// Failures are of the kind `keyUnavailable`.
   func key() async throws(AccessFailure) -> SealingKey {
     guard let path else { throw AccessFailure(.keyUnavailable, detail: "no key file is configured") }
-    let bytes: [UInt8]
+    let contents: FileContents
     do {
-      bytes = try await files.read(path, limit: 1 << 20, followsLink: true).bytes
+      contents = try await files.read(path, limit: 1 << 20, followsLink: true)
     } catch {
       throw AccessFailure(.keyUnavailable, detail: "key file " + AccessFailure(error, at: path).detail)
     }
+    guard !contents.status.exposesSecret else {
+      throw AccessFailure(
+        .keyUnavailable,
+        detail: "key file \(path) is refused, because others may read or write it; run \"chmod go= \(path)\"")
+    }
+    let bytes = contents.bytes
     guard bytes.count >= SealingKey.byteCount else {
       throw AccessFailure(.keyUnavailable, detail: "key file \(path) has less than \(SealingKey.byteCount) bytes")
     }

@@ -29,6 +29,9 @@ struct ConfiguredPaths: Hashable, Sendable {
   /// The proxies that the environment names.
   var proxies: ProxyEnvironment { ProxyEnvironment(environment) }
 
+  /// The authorities that the environment names in place of the system's.
+  var authorities: SystemAuthorities { SystemAuthorities(environment) }
+
   var roots: PathRoots { PathRoots(home: home, credentials: folder("CREDENTIALS_DIRECTORY")) }
 
   /// Where the configuration is looked for when no option names it, in this order.

@@ -195,7 +195,8 @@ struct RefreshTests {
     #expect(session.attempts.count == 3)
   }
 
-  @Test("takes Retry-After as a floor that neither the network's return nor a call goes below")
+  @Test(
+    "takes Retry-After as a floor that the network's return does not go below, nor a person's call within ten seconds")
   func retryAfterIsAFloor() {
     var session = SessionScript.holding()
     session.comesDue()
@@ -208,6 +209,31 @@ struct RefreshTests {
     session.comesDue()
     #expect(session.now - failedAt >= .seconds(40))
     #expect(session.attempts.count == 2)
+  }
+
+  @Test("sends what a person asks for at once, once in ten seconds, whatever the Retry-After; nothing else")
+  func personDoesNotWait() {
+    var session = SessionScript.holding()
+    session.comesDue()
+    let failure = RefreshFailure.unavailable(message: "429", retryAfter: .seconds(1_000_000_000_000))
+    session.fails(failure)
+    session.passes(.seconds(10))
+    #expect(session.attempts.count == 1)
+    session.asks(.token(minValidity: .seconds(3600)))
+    #expect(session.attempts.count == 1)
+    let first = session.asks(.refresh)
+    #expect(session.attempts.count == 2 && session.answer(to: first) == nil)
+    session.fails(failure)
+    session.passes(.seconds(9))
+    let early = session.asks(.refresh)
+    #expect(session.attempts.count == 2)
+    #expect(
+      session.answer(to: early) == .rejected(.refreshUnavailable(message: "429", retryAfter: .seconds(3591))))
+    session.passes(.seconds(1))
+    let second = session.asks(.refresh)
+    session.isGranted(.sample(2))
+    session.writes()
+    #expect(session.attempts.count == 3 && session.answer(to: second) == .done && session.token == .sample(2))
   }
 
   @Test("holds to a Retry-After that is shorter than its own wait, too")

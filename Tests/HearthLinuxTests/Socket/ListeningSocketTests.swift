@@ -32,6 +32,34 @@ import Testing
     #expect(mode(folder.file("open")) == 0o755)
   }
 
+  @Test(
+    "refuses a folder that others may write, makes nothing there, and says what to do",
+    arguments: [0o775, 0o707, 0o777])
+  func openFolder(mode: mode_t) throws {
+    let open = folder.file("open")
+    mkdir(open, 0o700)
+    chmod(open, mode)
+    let failure = ListeningSocket.Failure.exposed(folder: open, owner: nil)
+    #expect(throws: failure) { try ListeningSocket(path: open + "/rpc.sock") }
+    #expect(access(open + "/rpc.sock", F_OK) != 0)
+    #expect(
+      failure.description
+        == "The socket's folder \(open) is refused, because others may write it; run \"chmod go-w \(open)\".")
+    // As in /tmp nobody else can take the place of the socket.
+    chmod(open, mode | S_ISVTX)
+    close(try ListeningSocket(path: open + "/rpc.sock").descriptor)
+  }
+
+  @Test("refuses a folder of another user", .enabled(if: geteuid() == 0, "only root can make one"))
+  func foreignFolder() throws {
+    let foreign = folder.file("foreign")
+    mkdir(foreign, 0o755)
+    #expect(chown(foreign, 4242, 4242) == 0)
+    #expect(throws: ListeningSocket.Failure.exposed(folder: foreign, owner: 4242)) {
+      try ListeningSocket(path: foreign + "/rpc.sock")
+    }
+  }
+
   @Test("replaces a socket that nobody listens on")
   func stale() throws {
     let path = folder.file("rpc.sock")

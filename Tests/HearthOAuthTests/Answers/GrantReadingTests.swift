@@ -89,16 +89,33 @@ import Testing
   }
 
   @Test(
-    "every type of token that is not known to need more than the token is Bearer",
-    arguments: ["BEARER", "bearer", "Bearer ", "BearerToken", "bot", "user", "JWT", #"a\r\nb"#, ""])
+    "Bearer is taken as providers spell it, and where they leave it out",
+    arguments: ["BEARER", "bearer", "Bearer ", "BearerToken", "bot", "user", "JWT", ""])
   func bearer(_ text: String) throws {
     #expect(try reader().read(answer(#"{"access_token":"at","token_type":"\#(text)"}"#)).error == nil)
     #expect(try reader().read(answer(#"{"access_token":"at","token_type":null}"#)).error == nil)
+    #expect(try reader().read(answer(#"{"access_token":"at"}"#)).error == nil)
+  }
+
+  @Test("a backend's own call may name a type as it likes, unless more than the token is needed")
+  func backendsType() throws {
+    var reader = reader()
+    reader.dialect = .json(JSONBackend(refreshURL: try HTTPURL(oauthURL)))
+    #expect(try reader.read(answer(#"{"access_token":"at","token_type":"session"}"#)).error == nil)
+    #expect(try reader.read(answer(#"{"access_token":"at","token_type":"DPoP"}"#)).error != nil)
+  }
+
+  @Test("what a server calls the type of its token is shown without what a terminal would obey")
+  func hostileType() throws {
+    let response = try reader().read(
+      answer(#"{"access_token":"at-secret","token_type":"a\r\n\u001b[2Jb\u202e at-secret"}"#))
+    let error = try #require(response.error)
+    #expect(error.contains("of type a [2Jb [redacted], which Hearth cannot use"), "\(error)")
   }
 
   @Test(
     "a token that Bearer would not do for is refused in one sentence, and the refresh token beside it is kept",
-    arguments: ["DPoP", "dpop", "MAC", "mac", "PoP", "N_A"])
+    arguments: ["DPoP", "dpop", "MAC", "mac", "PoP", "N_A", "foo", "Basic"])
   func unsupported(_ text: String) throws {
     let response = try reader().read(
       answer(#"{"access_token":"at","refresh_token":"rt","token_type":"\#(text)"}"#))

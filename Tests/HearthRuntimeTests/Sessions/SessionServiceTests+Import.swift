@@ -29,6 +29,22 @@ extension SessionServiceTests {
     }
   }
 
+  @Test("binds an imported grant to the endpoints that are named then", arguments: [false, true])
+  func bindsEndpoints(isTried: Bool) async throws {
+    store.becomes(.nothing)
+    let other = try HTTPURL("https://revoke.example.com/").origin
+    endpoint.hasEndpoints(at: [.sample, other])
+    var granted = TokenResponse.sample(8)
+    granted.origins = [.sample, other]
+    endpoint.answer(.granted(granted))
+    try await running {
+      var imported = Credential.sample(7, issuedAt: clock.now())
+      imported.origin = nil
+      try await service.adopt(imported, isTried: isTried)
+      #expect(store.written.map(\.origins) == [[.sample, other]])
+    }
+  }
+
   @Test(
     "lets a grant that is imported without an expiry expire as its token says, or after an hour if it can be renewed")
   func importsWithoutExpiry() async throws {

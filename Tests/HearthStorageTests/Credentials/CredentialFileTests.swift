@@ -51,8 +51,21 @@ struct CredentialFileTests {
     credential.grant.refreshExpiresAt = Timestamp(rfc3339: "2027-01-01T00:00:00Z")
     credential.grant.tokenType = "DPoP"
     credential.grant.scope = "\"quoted\" é"
+    credential.origins = [try HTTPURL("https://revoke.example.com:8443/").origin, .sample]
     try await bench.store().write(credential)
     #expect(await bench.store().read() == .found(credential))
+    let text = try #require(bench.files.text(at: bench.defaultPath))
+    #expect(text.contains(#""origins":["https://id.example.com","https://revoke.example.com:8443"]"#))
+  }
+
+  @Test("Endpoints that are no URLs make a file corrupt")
+  func badOrigins() async {
+    let text = bench.text(1).replacing(
+      #""origin":"#, with: #""origins":["https://id.example.com","nowhere"],"origin":"#)
+    guard case .corrupt? = Optional(await read(text)) else {
+      Issue.record("it was read")
+      return
+    }
   }
 
   @Test("A file of a newer version is told from a corrupt one, whatever else stands in it")

@@ -38,6 +38,44 @@ struct SealingTests {
     #expect(await store.read() == .found(bench.credential(2)))
   }
 
+  @Test(
+    "A key file that others may read or write is refused with what to do", arguments: [0o640, 0o604, 0o602] as [UInt32])
+  func openKeyFile(mode: UInt32) async throws {
+    let text = String(repeating: "k", count: 32)
+    bench.files.put(text, at: key)
+    try await bench.store(protection: .keyFile, keyFile: key).write(bench.credential(1))
+    bench.files.put(text, at: key, mode: mode)
+    guard case .unreadable(let failure) = await bench.store(protection: .keyFile, keyFile: key).read() else {
+      Issue.record("it is used")
+      return
+    }
+    #expect(failure.kind == .keyUnavailable)
+    #expect(
+      failure.detail == "key file \(key) is refused, because others may read or write it; run \"chmod go= \(key)\"")
+    // A file of root's that its group may read.
+    for (mode, isOwn) in [(0o400, true), (0o440, false)] as [(UInt32, Bool)] {
+      bench.files.put(text, at: key, mode: mode, isOwn: isOwn)
+      #expect(await bench.store(protection: .keyFile, keyFile: key).read() == .found(bench.credential(1)))
+    }
+  }
+
+  @Test("The endpoints that tokens may go to are sealed with the grant: who adds one cannot open it")
+  func sealedEndpoints() async throws {
+    try await sealed()
+    let store = bench.store(protection: .passphrase)
+    try await store.unlock(passphrase: Secret("open sesame"))
+    var credential = bench.credential(2)
+    credential.origins = [.sample]
+    try await store.write(credential)
+    #expect(await store.read() == .found(credential))
+    let text = try #require(bench.files.text(at: bench.defaultPath))
+    let own = #""origins":["https://id.example.com""#
+    #expect(text.contains(own))
+    bench.files.put(text.replacing(own, with: own + #","https://other.example.net""#), at: bench.defaultPath)
+    bench.clock.advance(by: .seconds(1))
+    if case .found = await store.read() { Issue.record("it was opened") }
+  }
+
   @Test("New keys are made by scrypt with n 2^17, r 8, p 1 and 16 random bytes of salt")
   func freshParameters() {
     let (one, other) = (ScryptParameters.fresh(), ScryptParameters.fresh())

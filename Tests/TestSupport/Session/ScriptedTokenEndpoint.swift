@@ -19,6 +19,7 @@ package final class ScriptedTokenEndpoint: TokenEndpoint {
     var takesRevocations = true
     var subject: Subject?
     var origin: Origin? = .sample
+    var origins: Set<Origin>?
     var expiry: Timestamp?
     var expiries: [Token: Timestamp] = [:]
     var whenAsked: @Sendable () -> Void = {}
@@ -69,6 +70,8 @@ package final class ScriptedTokenEndpoint: TokenEndpoint {
 
   package func origin() async -> Origin? { state.withLock(\.origin) }
 
+  package func origins() async -> Set<Origin>? { state.withLock(\.origins) }
+
   private func isOwn(_ credential: Credential) -> Bool {
     let origin = state.withLock(\.origin)
     return credential.origin == nil || origin == nil || credential.origin == origin
@@ -85,6 +88,9 @@ package final class ScriptedTokenEndpoint: TokenEndpoint {
 
   /// What `origin` tells from now on.
   package func isAt(_ origin: Origin?) { state.withLock { $0.origin = origin } }
+
+  /// What `origins` tells from now on.
+  package func hasEndpoints(at origins: Set<Origin>?) { state.withLock { $0.origins = origins } }
 
   /// What `identify` tells from now on, and what happens while it is asked.
   package func identifies(as subject: Subject?, whenAsked: @escaping @Sendable () -> Void = {}) {

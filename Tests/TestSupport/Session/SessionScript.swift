@@ -104,8 +104,10 @@ package struct SessionScript: Sendable {
     take(.refreshEnded(generation: generationOfRefresh, outcome))
   }
 
-  package mutating func isIdentified(as subject: Subject?, at origin: Origin? = nil) {
-    take(.identified(generation: generationOfQuestion, subject, origin: origin))
+  package mutating func isIdentified(
+    as subject: Subject?, at origin: Origin? = nil, endpoints: Set<Origin>? = nil
+  ) {
+    take(.identified(generation: generationOfQuestion, subject, origin: origin, origins: endpoints))
   }
 
   /// Asks for something; the answer is found under the result in `answers`.

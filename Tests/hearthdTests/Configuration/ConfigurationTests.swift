@@ -45,7 +45,7 @@ import Testing
       default_lifetime = "1h"
       """)
     #expect(account.name == AccountName("a"))
-    let secret = ClientFile(name: "client secret", path: "/path")
+    let secret = ClientFile(name: "client secret", path: "/path", isSecret: true)
     #expect(
       account.provider.kind
         == .oauth(

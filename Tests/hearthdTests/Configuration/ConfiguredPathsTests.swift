@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import HearthCore
+import HearthOAuth
 import TestSupport
 import Testing
 
@@ -20,6 +21,13 @@ import Testing
     #expect(try places(environment).state().folder == "/xdg/hearth")
     environment["XDG_STATE_HOME"] = nil
     #expect(try places(environment).state().folder == "/home/me/.local/state/hearth")
+  }
+
+  @Test("certificate authorities are those of $SSL_CERT_FILE and $SSL_CERT_DIR")
+  func authorities() {
+    let environment = ["SSL_CERT_FILE": "/etc/corporate.pem", "SSL_CERT_DIR": "/etc/certs:/more"]
+    #expect(places(environment).authorities == SystemAuthorities(environment))
+    #expect(places(environment).authorities != SystemAuthorities([:]))
   }
 
   @Test("systemd's $STATE_DIRECTORY says nothing")

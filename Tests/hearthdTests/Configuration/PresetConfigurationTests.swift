@@ -6,7 +6,7 @@ import Testing
 
 /// `provider`: what is known beforehand, and what an account says instead.
 @Suite struct PresetConfigurationTests {
-  private static let secret = ClientFile(name: "client secret", path: "/s")
+  private static let secret = ClientFile(name: "client secret", path: "/s", isSecret: true)
 
   private func provider(_ text: String) throws -> ProviderConfiguration {
     try ConfigurationTests.account(text).provider
@@ -85,7 +85,7 @@ import Testing
   func apple() throws {
     let base = "provider = 'apple'\nclient_id = 'c'\n"
     let apple = try provider(base + "client_key_file = '/k.p8'\nclient_key_id = 'K'\nteam_id = 'T'")
-    let key = ClientKey(file: ClientFile(name: "client key", path: "/k.p8"), id: "K")
+    let key = ClientKey(file: ClientFile(name: "client key", path: "/k.p8", isSecret: true), id: "K")
     let client = OAuthClient(id: "c", authentication: .appleSecret(key, teamID: "T"))
     guard case .oauth(.named(let endpoints), client) = apple.kind else {
       Issue.record("it is \(apple.kind)")

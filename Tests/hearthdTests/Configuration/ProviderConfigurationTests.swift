@@ -7,8 +7,8 @@ import Testing
 @Suite struct ProviderConfigurationTests {
   private static let oidc = "type = 'oidc'\nissuer = 'https://id.example.com'\nclient_id = 'c'\n"
 
-  private static let secret = ClientFile(name: "client secret", path: "/s")
-  private static let key = ClientFile(name: "client key", path: "/k")
+  private static let secret = ClientFile(name: "client secret", path: "/s", isSecret: true)
+  private static let key = ClientFile(name: "client key", path: "/k", isSecret: true)
 
   private func authentication(_ text: String) throws -> ClientAuthentication? {
     guard case .oauth(_, let client) = try provider(text).kind else { return nil }
@@ -26,7 +26,7 @@ import Testing
     #expect(try authentication("client_auth = 'none'") == ClientAuthentication.none)
     #expect(
       try authentication("client_auth = 'basic'\nclient_secret_file = '~/s'")
-        == .basic(ClientFile(name: "client secret", path: "/home/me/s")))
+        == .basic(ClientFile(name: "client secret", path: "/home/me/s", isSecret: true)))
     #expect(try authentication("client_auth = 'post'\nclient_secret_file = '/s'") == .post(Self.secret))
     #expect(
       try authentication("client_auth = 'private_key_jwt'\nclient_key_file = '/k'")

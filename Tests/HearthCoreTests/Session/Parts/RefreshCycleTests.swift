@@ -31,12 +31,20 @@ struct RefreshCycleTests {
     #expect(cycle.request == .none)
   }
 
-  @Test("wait out a failure; a demand waits for the provider's Retry-After alone, and everything for the least gap")
+  @Test(
+    "wait out a failure; a demand waits for the provider's Retry-After alone, for ten seconds at most, and everything for the least gap"
+  )
   func earliestAttempt() {
-    var cycle = failed([.unavailable(message: "503", retryAfter: .seconds(40))])
-    for isDemanded in [false, true] {
-      #expect(cycle.earliestAttempt(isDemanded: isDemanded) == start + .seconds(40))
+    var random = SeededGenerator(seed: 1)
+    for (retryAfter, demanded) in [(7, 7), (40, 10), (1_000_000_000_000, 10)] {
+      var cycle = RefreshCycle()
+      cycle.begin(at: start)
+      _ = cycle.failed(
+        .unavailable(message: "503", retryAfter: .seconds(retryAfter)), settings, at: start, &random)
+      #expect(cycle.earliestAttempt(isDemanded: false) == start + .seconds(min(retryAfter, 3600)))
+      #expect(cycle.earliestAttempt(isDemanded: true) == start + .seconds(demanded))
     }
+    var cycle = failed([])
     cycle = failed([RefreshFailure](repeating: .unavailable(message: "503", retryAfter: nil), count: 12))
     #expect(cycle.earliestAttempt(isDemanded: false) >= start + .seconds(150))
     #expect(cycle.earliestAttempt(isDemanded: true) == start)

@@ -1,0 +1,57 @@
+import Glibc
+import NIOSSL
+
+/// The authorities that are trusted where an account names none: the system's, or in their place those that the
+/// environment variables `SSL_CERT_FILE` and `SSL_CERT_DIR` name (SSL_CTX_set_default_verify_paths(3)).
+package struct SystemAuthorities: Hashable, Sendable {
+  private let file: String?
+  private let folders: [String]
+
+  /// Why there is nothing to trust, as the end of a sentence.
+  struct Failure: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  package init(_ environment: [String: String]) {
+    file = environment["SSL_CERT_FILE"].flatMap { $0.isEmpty ? nil : $0 }
+    folders = (environment["SSL_CERT_DIR"] ?? "").split(separator: ":").map(String.init)
+  }
+
+  /// What is trusted now. It reads the disk.
+  func roots() throws -> NIOSSLTrustRoots {
+    guard file != nil || !folders.isEmpty else { return .default }
+    var certificates: [NIOSSLCertificate] = []
+    if let file {
+      guard let found = try? NIOSSLCertificate.fromPEMFile(file), !found.isEmpty else {
+        throw Failure(description: "SSL_CERT_FILE names \(file), in which no certificate (in PEM) can be read")
+      }
+      certificates = found
+    }
+    // Every file that holds certificates counts, whatever its name: OpenSSL asks for names that are hashes, and many
+    // such folders were never given any.
+    for folder in folders {
+      for name in try Self.names(in: folder) {
+        certificates += (try? NIOSSLCertificate.fromPEMFile(folder + "/" + name)) ?? []
+      }
+    }
+    guard !certificates.isEmpty else {
+      throw Failure(
+        description:
+          "SSL_CERT_DIR names \(folders.joined(separator: ":")), in which no certificate (in PEM) can be read")
+    }
+    return .certificates(certificates)
+  }
+
+  private static func names(in folder: String) throws(Failure) -> [String] {
+    guard let stream = opendir(folder) else { return [] }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+        pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if !name.hasPrefix(".") { names.append(name) }
+    }
+    return names.sorted()
+  }
+}

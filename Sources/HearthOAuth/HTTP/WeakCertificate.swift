@@ -1,0 +1,97 @@
+import NIOSSL
+import SwiftASN1
+
+/// A certificate in a trusted chain that is too weak to vouch for a server, by the measure of OpenSSL's security level 2
+/// (SSL_CTX_set_security_level(3)): 112 bits, which is RSA with 2048 bits and no signature over SHA-1 or MD5.
+///
+/// BoringSSL, which verifies the chain, has no such measure.
+struct WeakCertificate: Error, CustomStringConvertible {
+  enum Weakness: Hashable, Sendable {
+    case shortKey(bits: Int)
+    /// The object identifier of the algorithm.
+    case signature(String)
+    case unreadable
+  }
+
+  let weakness: Weakness
+  /// The server's own, and not that of an authority above it.
+  let isServers: Bool
+
+  var description: String {
+    let whose = isServers ? "its certificate" : "the certificate of an authority above it"
+    switch weakness {
+    case .shortKey(let bits):
+      return "\(whose) has an RSA key of \(bits) bits, which can be broken; it needs at least \(Self.minimumRSABits)"
+    case .signature(let algorithm):
+      return "\(whose) is signed with \(algorithm), which can be forged; it needs SHA-256 or better"
+    case .unreadable: return "\(whose) cannot be read"
+    }
+  }
+
+  static let minimumRSABits = 2048
+
+  /// Throws where a certificate of the chain is too weak. `chain`: from the root to the server's own.
+  static func check(_ chain: [NIOSSLCertificate]) throws(WeakCertificate) {
+    for (place, certificate) in chain.enumerated() {
+      // Nobody relies on the signature of a root: it is trusted because the system says so.
+      guard let weakness = weakness(of: certificate, isRoot: place == 0) else { continue }
+      throw WeakCertificate(weakness: weakness, isServers: place == chain.count - 1)
+    }
+  }
+
+  private static func weakness(of certificate: NIOSSLCertificate, isRoot: Bool) -> Weakness? {
+    guard let key = try? DER.parse(certificate.extractPublicKey().toSPKIBytes()),
+      let whole = try? DER.parse(certificate.toDERBytes()), let keyAlgorithm = key.part(0)?.identifier,
+      let signature = whole.part(1)?.identifier
+    else { return .unreadable }
+    if keyAlgorithm == .rsaKey || keyAlgorithm == .rsaPSSKey {
+      guard let bits = key.part(1).flatMap(rsaBits) else { return .unreadable }
+      if bits < minimumRSABits { return .shortKey(bits: bits) }
+    }
+    return isRoot || strongSignatures.contains(signature) ? nil : .signature(name(of: signature))
+  }
+
+  /// The length of the modulus, in a BIT STRING with an RSAPublicKey (RFC 8017, appendix A.1.1).
+  private static func rsaBits(_ bitString: ASN1Node) -> Int? {
+    guard let bits = try? ASN1BitString(derEncoded: bitString), let key = try? DER.parse(bits.bytes),
+      case .primitive(let modulus)? = key.part(0)?.content
+    else { return nil }
+    let digits = modulus.drop { $0 == 0 }
+    return digits.first.map { digits.count * 8 - $0.leadingZeroBitCount }
+  }
+
+  /// RFC 8017 (RSA; PSS is taken by BoringSSL with SHA-256 and better alone), RFC 5758 (ECDSA), RFC 8410 (Ed25519) and
+  /// RFC 9881 (ML-DSA).
+  private static let strongSignatures: Set<ASN1ObjectIdentifier> = [
+    [1, 2, 840, 113549, 1, 1, 10], [1, 2, 840, 113549, 1, 1, 11], [1, 2, 840, 113549, 1, 1, 12],
+    [1, 2, 840, 113549, 1, 1, 13], [1, 2, 840, 113549, 1, 1, 14],
+    [1, 2, 840, 10045, 4, 3, 1], [1, 2, 840, 10045, 4, 3, 2], [1, 2, 840, 10045, 4, 3, 3], [1, 2, 840, 10045, 4, 3, 4],
+    [1, 3, 101, 112],
+    [2, 16, 840, 1, 101, 3, 4, 3, 17], [2, 16, 840, 1, 101, 3, 4, 3, 18], [2, 16, 840, 1, 101, 3, 4, 3, 19],
+  ]
+
+  private static func name(of signature: ASN1ObjectIdentifier) -> String {
+    switch signature {
+    case [1, 2, 840, 113549, 1, 1, 5], [1, 2, 840, 10045, 4, 1], [1, 3, 14, 3, 2, 29]: "SHA-1"
+    case [1, 2, 840, 113549, 1, 1, 4]: "MD5"
+    default: "the algorithm \(signature)"
+    }
+  }
+}
+
+extension ASN1ObjectIdentifier {
+  fileprivate static let rsaKey: Self = [1, 2, 840, 113549, 1, 1, 1]
+  fileprivate static let rsaPSSKey: Self = [1, 2, 840, 113549, 1, 1, 10]
+}
+
+extension ASN1Node {
+  fileprivate func part(_ place: Int) -> ASN1Node? {
+    guard case .constructed(let parts) = content else { return nil }
+    return parts.dropFirst(place).first { _ in true }
+  }
+
+  /// Of an AlgorithmIdentifier (RFC 5280, section 4.1.1.2).
+  fileprivate var identifier: ASN1ObjectIdentifier? {
+    part(0).flatMap { try? ASN1ObjectIdentifier(derEncoded: $0) }
+  }
+}
