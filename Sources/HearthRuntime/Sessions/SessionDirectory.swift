@@ -19,6 +19,8 @@ package actor SessionDirectory: BearerTokenProvider {
 
   private var entries: [AccountName: Entry] = [:]
   private var isStopped = false
+  /// The locks that the system has set.
+  private var locks: Set<Lock> = []
   /// The accounts whose session is being replaced, and the callers that wait for that.
   private var changing: [AccountName: [CheckedContinuation<Void, Never>]] = [:]
   /// What a session that was replaced could not write, for the next one at its place. It is nowhere else: it is kept
@@ -60,6 +62,9 @@ package actor SessionDirectory: BearerTokenProvider {
     }
     // Once everything stops, nothing would run it: the one before it stays and rejects what is asked.
     if entry == nil || !isStopped { entries[account] = entry }
+    if let entry {
+      for lock in locks { await entry.service.change(lock, isSet: true) }
+    }
     if let entry, !isStopped { starting.yield(entry.service) }
     changing.removeValue(forKey: account)?.forEach { $0.resume() }
   }
@@ -99,6 +104,13 @@ package actor SessionDirectory: BearerTokenProvider {
       reached = service
     }
     try result.get()
+  }
+
+  /// The system has set or removed a lock: every session is told, those that follow too, and each obeys the locks that its
+  /// account names.
+  package func change(_ lock: Lock, isSet: Bool) async {
+    if isSet { locks.insert(lock) } else { locks.remove(lock) }
+    for account in accounts { await reach(account) { await $0.change(lock, isSet: isSet) } }
   }
 
   /// The network may be back: what failed for want of it is tried at once.

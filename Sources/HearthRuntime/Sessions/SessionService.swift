@@ -198,10 +198,13 @@ package actor SessionService {
 
   package func settingsChanged(_ settings: RefreshSettings) { receive(.settingsChanged(settings)) }
 
+  /// Sets the lock, and returns once what it wipes is wiped.
   package func lock(_ lock: Lock) async {
-    receive(.locked(lock))
+    change(lock, isSet: true)
     await storeIsQuiet()
   }
+
+  package func change(_ lock: Lock, isSet: Bool) { receive(isSet ? .locked(lock) : .unlocked(lock)) }
 
   // MARK: - The inbox
 

@@ -13,7 +13,7 @@ struct SessionDirectoryTests {
     _ number: Int, _ endpoint: ScriptedTokenEndpoint, _ store: MemoryCredentialStore? = nil, at place: String = "place"
   ) -> SessionDirectory.Entry {
     let service = SessionService(
-      account: .sample, settings: SessionSettings(),
+      account: .sample, settings: .obeyingEveryLock,
       store: store ?? MemoryCredentialStore(.grant(.sample(number, issuedAt: clock.now()))), endpoint: endpoint,
       clock: clock,
       logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), seed: 1, publish: { _, _ in })
@@ -76,6 +76,23 @@ struct SessionDirectoryTests {
         return
       }
       #expect(token.bearer == Credential.sample(2, issuedAt: start).grant.accessToken)
+      await sessions.stop(patience: .zero)
+    }
+  }
+
+  @Test("A lock of the system reaches every session, and those that follow, until it is removed")
+  func locksAll() async {
+    func state() async -> SessionState? { await sessions.ask(.awaitReading, of: .sample)?.answer.status.state }
+    await withTaskGroup { group in
+      group.addTask { [sessions] in await sessions.run() }
+      await sessions.set(entry(1, ScriptedTokenEndpoint()), for: .sample)
+      #expect(await state() == .authenticated)
+      await sessions.change(.screen, isSet: true)
+      #expect(await state() == .locked(.explicit(.screen)))
+      await sessions.set(entry(1, ScriptedTokenEndpoint()), for: .sample)
+      #expect(await state() == .locked(.explicit(.screen)), "the session that follows")
+      await sessions.change(.screen, isSet: false)
+      #expect(await state() == .authenticated)
       await sessions.stop(patience: .zero)
     }
   }

@@ -22,7 +22,7 @@ package struct SessionScript: Sendable {
   /// A session that has just been started; it asks to read its credential. `remembered` is nil where that cannot be
   /// read now.
   package init(
-    _ settings: SessionSettings = SessionSettings(), remembered: RememberedAccount? = RememberedAccount(),
+    _ settings: SessionSettings = .obeyingEveryLock, remembered: RememberedAccount? = RememberedAccount(),
     seed: UInt64 = 1, at now: Timestamp = .sample
   ) {
     self.now = now
@@ -32,7 +32,7 @@ package struct SessionScript: Sendable {
 
   /// A session that holds `credential`, read from disk.
   package static func holding(
-    _ credential: Credential = .sample(1, issuedAt: .sample), _ settings: SessionSettings = SessionSettings(),
+    _ credential: Credential = .sample(1, issuedAt: .sample), _ settings: SessionSettings = .obeyingEveryLock,
     seed: UInt64 = 1
   ) -> SessionScript {
     var script = SessionScript(settings, seed: seed)
@@ -202,4 +202,8 @@ extension SessionResponse {
   package var isToken: Bool {
     if case .token = self { true } else { false }
   }
+}
+
+extension SessionSettings {
+  package static let obeyingEveryLock = SessionSettings(locks: Set(Lock.allCases))
 }
