@@ -133,8 +133,7 @@ package actor SessionDirectory: BearerTokenProvider {
   ) async throws(BearerFailure) -> (bearer: Bearer, answer: SessionAnswer) {
     guard let (_, answer) = await ask(.token(minValidity: Self.validityToSend), of: account) else { throw .noSession }
     switch answer.response {
-    case .token(let token):
-      return (Bearer(token: token.bearer, subject: token.subject, secrets: token.secrets), answer)
+    case .token(let bearer): return (bearer, answer)
     case .rejected(.refreshUnavailable(let message, let retryAfter)):
       throw .unavailable(message: message, retryAfter: retryAfter)
     case .rejected(.state), .rejected(.stopping), .rejected(.superseded), .rejected(.needsSignIn), .done, .signedOut:
@@ -142,7 +141,7 @@ package actor SessionDirectory: BearerTokenProvider {
     }
   }
 
-  package func refused(
+  package func tokenRejected(
     _ rejection: APIRejection, of account: AccountName
   ) async throws(BearerFailure) -> Bearer {
     guard await ask(.reportUnauthorized(rejection), of: account) != nil else { throw .noSession }

@@ -71,11 +71,11 @@ struct SessionDirectoryTests {
       await sessions.set(entry(1, after, store), for: .sample)
       _ = await sessions.ask(.awaitReading, of: .sample)
       let answer = await sessions.ask(.token(minValidity: nil), of: .sample)?.answer.response
-      guard case .token(let token) = answer else {
+      guard case .token(let bearer) = answer else {
         Issue.record("\(String(describing: answer))")
         return
       }
-      #expect(token.bearer == Credential.sample(2, issuedAt: start).grant.accessToken)
+      #expect(bearer.token == Credential.sample(2, issuedAt: start).grant.accessToken)
       await sessions.stop(patience: .zero)
     }
   }
@@ -174,10 +174,10 @@ struct SessionDirectoryTests {
       group.addTask { [sessions] in await sessions.run() }
       await sessions.set(entry(1, ScriptedTokenEndpoint(), store), for: .sample)
       let token = Token.sample(1).fingerprint
-      let again = try await sessions.refused(APIRejection(token, isAcceptedElsewhere: true), of: .sample)
+      let again = try await sessions.tokenRejected(APIRejection(token, isAcceptedElsewhere: true), of: .sample)
       #expect(again.token.fingerprint == token)
       await #expect(throws: BearerFailure.noSession) {
-        try await sessions.refused(APIRejection(token), of: .sample)
+        try await sessions.tokenRejected(APIRejection(token), of: .sample)
       }
       await sessions.stop(patience: .zero)
     }

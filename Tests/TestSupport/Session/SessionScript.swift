@@ -74,7 +74,7 @@ package struct SessionScript: Sendable {
     take(.credentialWritten(generation: generationOfWrite, accessFailure.map { .failure($0) } ?? .success(())))
   }
 
-  /// `nowhere`: neither the file nor the memory of it took it; else one of them did, whatever the obstacle.
+  /// `nowhere`: neither the file nor the memory of it took it; else one of them did, whatever failed.
   package mutating func writesEnd(_ accessFailure: AccessFailure? = nil, nowhere: Bool = false) {
     take(.endWritten(accessFailure.map { .failure(nowhere ? .nowhere($0) : .partly($0)) } ?? .success(())))
   }
@@ -170,8 +170,8 @@ package struct SessionScript: Sendable {
   /// The token that clients get now without waiting.
   package var token: Token? {
     var copy = self
-    guard case .token(let issued)? = copy.answer(asking: .token(minValidity: .zero)) else { return nil }
-    return issued.bearer
+    guard case .token(let bearer)? = copy.answer(asking: .token(minValidity: .zero)) else { return nil }
+    return bearer.token
   }
 }
 
@@ -196,7 +196,7 @@ extension AccessFailure {
 extension SessionResponse {
   /// The token of a credential that names its subject, as a session gives it out.
   package static func token(_ credential: Credential, as kind: BearerKind = .accessToken) -> SessionResponse {
-    .token(IssuedToken(credential, as: kind, subject: nil))
+    .token(Bearer(credential, as: kind, subject: nil))
   }
 
   package var isToken: Bool {
