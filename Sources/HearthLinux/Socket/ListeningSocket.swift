@@ -13,7 +13,7 @@ package struct ListeningSocket: Sendable {
     let number: ino_t
   }
 
-  /// Why there is no socket to listen on, as a sentence for people.
+  /// Why there is not a socket to listen on, as a sentence for people.
   package enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
     case unfit(SocketPath.Failure)
     case notASocket(path: String)
@@ -25,7 +25,7 @@ package struct ListeningSocket: Sendable {
       switch self {
       case .unfit(let failure): failure.description
       case .notASocket(let path):
-        "\(path) is no socket, so that nothing can listen there; it was left alone. Remove it or choose another path."
+        "\(path) is not a socket, so that nothing can listen there; it was left alone. Remove it or choose another path."
       case .taken(let path): "The socket \(path) is taken by a running daemon."
       case .system(let path, let failure): "The socket \(path) cannot be made: \(failure)."
       }
@@ -42,7 +42,7 @@ package struct ListeningSocket: Sendable {
   /// Makes the folder (0700) where it is missing and the socket, which is 0600 from the moment it exists.
   ///
   /// A socket file on which nobody listens is replaced. One on which somebody listens is not, and neither is a file that
-  /// is no socket.
+  /// is not a socket.
   package init(path: String) throws(Failure) {
     do throws(SocketPath.Failure) { try SocketPath.check(path) } catch { throw .unfit(error) }
     let folder = Self.folder(of: path)

@@ -133,6 +133,6 @@ import Testing
   func file() throws {
     let path = try folder.write("", to: "state")
     let error = #expect(throws: ConfigurationError.self) { try StatePaths(folder: path).prepare() }
-    #expect(error?.description == "\(path): is no folder")
+    #expect(error?.description == "\(path): is not a folder")
   }
 }
