@@ -19,6 +19,8 @@ package actor SessionDirectory: BearerTokenProvider {
 
   private var entries: [AccountName: Entry] = [:]
   private var isStopped = false
+  /// Whether the user has locked, where the session before could not write that: the next one tries again.
+  private var unwrittenLocks: [AccountName: Bool] = [:]
   /// The locks that the system has set.
   private var locks: Set<Lock> = []
   /// The accounts whose session is being replaced, and the callers that wait for that.
@@ -56,6 +58,7 @@ package actor SessionDirectory: BearerTokenProvider {
     if let old = entries[account] {
       await old.service.stop()
       unwritten[account, default: [:]][old.place] = await old.service.unwritten
+      unwrittenLocks[account] = await old.service.unwrittenLock
     }
     if let entry, let grant = unwritten[account]?.removeValue(forKey: entry.place) {
       await entry.service.inherit(grant)
@@ -63,6 +66,7 @@ package actor SessionDirectory: BearerTokenProvider {
     // Once everything stops, nothing would run it: the one before it stays and rejects what is asked.
     if entry == nil || !isStopped { entries[account] = entry }
     if let entry {
+      if let isSet = unwrittenLocks.removeValue(forKey: account) { await entry.service.change(.user, isSet: isSet) }
       for lock in locks { await entry.service.change(lock, isSet: true) }
     }
     if let entry, !isStopped { starting.yield(entry.service) }

@@ -135,6 +135,9 @@ package actor SessionService {
   /// After `stop`: what could not be written.
   package var unwritten: UnwrittenGrant? { machine.unwritten ?? inherited }
 
+  /// After `stop`: whether the user has locked, where that could not be written.
+  package var unwrittenLock: Bool? { machine.locks.unwritten }
+
   /// Awaits an import, or the sign-in or sign-out that supersedes it. The import itself runs to its end before the session
   /// stops: a provider that has granted something is not asked twice, and what it granted for nothing is revoked.
   func untilSuperseded(

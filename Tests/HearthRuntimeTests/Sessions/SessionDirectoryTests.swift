@@ -97,6 +97,29 @@ struct SessionDirectoryTests {
     }
   }
 
+  @Test(
+    "The user's lock and unlock outlast a change of the configuration also while neither can be written",
+    arguments: [true, false])
+  func keepsUnwrittenLock(isLocked: Bool) async {
+    let store = MemoryCredentialStore(.grant(.sample(1, issuedAt: clock.now())))
+    func state() async -> SessionState? { await sessions.ask(.awaitReading, of: .sample)?.answer.status.state }
+    await withTaskGroup { group in
+      group.addTask { [sessions] in await sessions.run() }
+      let first = entry(1, ScriptedTokenEndpoint(), store)
+      await sessions.set(first, for: .sample)
+      #expect(await state() == .authenticated)
+      if !isLocked { await first.service.lock(.user) }
+      store.cannotRemember(AccessFailure(.storageError, detail: "read-only"))
+      await first.service.change(.user, isSet: isLocked)
+      await sessions.set(nil, for: .sample)
+      store.cannotRemember(nil)
+      await sessions.set(entry(1, ScriptedTokenEndpoint(), store), for: .sample)
+      #expect(await state() == (isLocked ? .locked(.explicit(.user)) : .authenticated))
+      #expect((try? await store.remembered())?.lockedByUser == isLocked, "and is written now")
+      await sessions.stop(patience: .zero)
+    }
+  }
+
   /// Has the session's rotated grant stay unwritten, and takes the account away.
   private func leaveUnwritten(_ store: MemoryCredentialStore) async {
     let endpoint = ScriptedTokenEndpoint()
