@@ -13,7 +13,7 @@ package struct ListeningSocket: Sendable {
     let number: ino_t
   }
 
-  /// Why there is not a socket to listen on, as a sentence for people.
+  /// Why there is no socket to listen on, as a sentence for people.
   package enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
     case unfit(SocketPath.Failure)
     case notASocket(path: String)
