@@ -109,10 +109,10 @@ struct SessionDirectoryTests {
       await sessions.set(first, for: .sample)
       #expect(await state() == .authenticated)
       if !isLocked { await first.service.lock(.user) }
-      store.cannotRemember(AccessFailure(.storageError, detail: "read-only"))
+      store.cannotBeWritten(AccessFailure(.storageError, detail: "read-only"))
       await first.service.change(.user, isSet: isLocked)
       await sessions.set(nil, for: .sample)
-      store.cannotRemember(nil)
+      store.cannotBeWritten(nil)
       await sessions.set(entry(1, ScriptedTokenEndpoint(), store), for: .sample)
       #expect(await state() == (isLocked ? .locked(.explicit(.user)) : .authenticated))
       #expect((try? await store.remembered())?.lockedByUser == isLocked, "and is written now")
