@@ -87,8 +87,12 @@ extension SignOut: PlainMethod {
 
 extension LockSessions: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> Sessions {
-    for entry in try await service.entries(account) {
-      await service.sessions.reach(entry.service.account) { await $0.lock(.user) }
+    let entries = try await service.entries(account)
+    // Side by side, so that no account's lock waits for another's store or provider.
+    await withDiscardingTaskGroup { group in
+      for entry in entries {
+        group.addTask { await service.sessions.reach(entry.service.account) { await $0.lock(.user) } }
+      }
     }
     return try await service.statuses(account)
   }

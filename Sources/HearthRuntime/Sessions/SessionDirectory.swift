@@ -114,7 +114,15 @@ package actor SessionDirectory: BearerTokenProvider {
   /// account names.
   package func change(_ lock: Lock, isSet: Bool) async {
     if isSet { locks.insert(lock) } else { locks.remove(lock) }
-    for account in accounts { await reach(account) { await $0.change(lock, isSet: isSet) } }
+    await withDiscardingTaskGroup { group in
+      for (account, entry) in entries {
+        group.addTask {
+          // At once, also where the session is being replaced: until then it goes on giving tokens.
+          await entry.service.change(lock, isSet: isSet)
+          await self.reach(account) { await $0.change(lock, isSet: self.locks.contains(lock)) }
+        }
+      }
+    }
   }
 
   /// The network may be back: what failed for want of it is tried at once.

@@ -98,6 +98,32 @@ struct SessionDirectoryTests {
   }
 
   @Test(
+    "A lock of the system counts at once for a session that is being replaced, and for the one that follows",
+    .timeLimit(.minutes(1)))
+  func locksWhileReplacing() async {
+    let before = ScriptedTokenEndpoint()
+    await withTaskGroup { group in
+      group.addTask { [sessions] in await sessions.run() }
+      await sessions.set(entry(1, before), for: .sample)
+      _ = await sessions.ask(.awaitReading, of: .sample)
+      async let asked = sessions.ask(.refresh, of: .sample)
+      await before.waitForRequests(1)
+      let next = entry(1, ScriptedTokenEndpoint())
+      async let replaced: Void = sessions.set(next, for: .sample)
+      await clock.waitForSleeper(until: clock.now() + .seconds(35))
+      async let locked: Void = sessions.change(.screen, isSet: true)
+      while await sessions[.sample]?.service.snapshot().state != .locked(.explicit(.screen)) { await Task.yield() }
+      #expect(await sessions[.sample]?.service !== next.service)
+      before.answer(.failed(.unanswered(message: "cancelled")))
+      clock.advance(by: .seconds(35))
+      _ = await (replaced, locked, asked)
+      #expect(await sessions.ask(.awaitReading, of: .sample)?.answer.status.state == .locked(.explicit(.screen)))
+      #expect(await sessions[.sample]?.service === next.service)
+      await sessions.stop(patience: .zero)
+    }
+  }
+
+  @Test(
     "The user's lock and unlock outlast a change of the configuration also while neither can be written",
     arguments: [true, false])
   func keepsUnwrittenLock(isLocked: Bool) async {
