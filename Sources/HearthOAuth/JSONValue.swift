@@ -10,7 +10,7 @@ enum JSONValue: Hashable, Sendable {
   case array([JSONValue])
   case object([String: JSONValue])
 
-  /// Nil where the bytes are no JSON.
+  /// Nil where the bytes are not JSON.
   init?(parsing bytes: [UInt8]) {
     guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes)) else { return nil }
     self = value

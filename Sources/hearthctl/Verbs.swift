@@ -2,7 +2,7 @@ import ArgumentParser
 
 /// What stands on the command line before options and arguments: the verbs.
 enum Verbs {
-  /// What stands where a verb belongs and is none.
+  /// The first word in the place of a verb that is not one.
   static func unknown(in line: some Sequence<String>) -> String? { read(line).unknown }
 
   /// The command with its verbs, as far as they are known: `hearthctl outbox add`.

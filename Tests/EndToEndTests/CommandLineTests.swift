@@ -5,13 +5,13 @@ import Testing
 @Suite("hearthctl", .serialized, .mayBlock) struct CommandLineTests {
   @Test("says how the session is, with its exit status, through all of its states")
   func states() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
-      func run(_ arguments: String..., input: String? = nil) throws -> Stage.Run {
-        try stage.hearthctl(arguments + ["--socket", daemon.socket], input: input)
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
+      func run(_ arguments: String..., input: String? = nil) throws -> TestEnvironment.Run {
+        try environment.hearthctl(arguments + ["--socket", daemon.socket], input: input)
       }
-      func expect(_ status: Int32, _ words: String, _ run: Stage.Run) {
+      func expect(_ status: Int32, _ words: String, _ run: TestEnvironment.Run) {
         #expect(run.status == status, "\(run)")
         #expect((run.output + run.errors).contains(words), "\(run)")
         #expect(!run.output.contains("\u{1b}"), "no colours but on a terminal")
@@ -50,28 +50,28 @@ import Testing
 
   @Test("a token that has expired and cannot be refreshed is exit status 5")
   func expired() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox("sandbox", "--token-lifetime", "2")
-      let daemon = try stage.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox("sandbox", "--token-lifetime", "2")
+      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
       try daemon.signIn(at: sandbox)
       try sandbox.stop()
       try daemon.waitUntil("the token has expired") { $0.token?.health == "expired" && $0.refresh.failures > 0 }
-      #expect(try stage.hearthctl(["status", "work", "--socket", daemon.socket]).status == 5)
-      #expect(try stage.hearthctl(["token", "work", "--socket", daemon.socket]).status == 5)
+      #expect(try environment.hearthctl(["status", "work", "--socket", daemon.socket]).status == 5)
+      #expect(try environment.hearthctl(["token", "work", "--socket", daemon.socket]).status == 5)
       try sandbox.start()
       try daemon.waitUntil("it is refreshed") { $0.token?.health == "fresh" }
-      #expect(try stage.hearthctl(["status", "work", "--socket", daemon.socket]).status == 0)
+      #expect(try environment.hearthctl(["status", "work", "--socket", daemon.socket]).status == 0)
     }
   }
 
   @Test("works the outbox")
   func outbox() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
       try daemon.signIn(at: sandbox)
       func run(_ arguments: String..., input: String? = nil) throws -> String {
-        let run = try stage.hearthctl(arguments + ["--socket", daemon.socket], input: input)
+        let run = try environment.hearthctl(arguments + ["--socket", daemon.socket], input: input)
         #expect(run.status == 0, "\(arguments): \(run)")
         return run.output
       }
@@ -95,10 +95,10 @@ import Testing
 
   @Test("says where there is no daemon (6), what is wrong usage (64), and what the daemon refuses (1)")
   func failures() async throws {
-    try await Stage.run { stage in
-      let daemon = try stage.daemon("")
-      func status(_ arguments: String...) throws -> Int32 { try stage.hearthctl(arguments).status }
-      #expect(try status("status", "--socket", stage.folder + "/nothing") == 6)
+    try await TestEnvironment.run { environment in
+      let daemon = try environment.daemon("")
+      func status(_ arguments: String...) throws -> Int32 { try environment.hearthctl(arguments).status }
+      #expect(try status("status", "--socket", environment.folder + "/nothing") == 6)
       #expect(try status("status", "--flavour") == 64)
       #expect(try status("dance") == 64)
       #expect(try status("status", "nobody", "--socket", daemon.socket) == 1)
@@ -112,10 +112,10 @@ import Testing
 
   @Test("events are printed as they come, as JSON one a line")
   func events() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
-      let watching = try stage.spawn("hearthctl", ["events", "--json", "--socket", daemon.socket])
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
+      let watching = try environment.spawn("hearthctl", ["events", "--json", "--socket", daemon.socket])
       try daemon.signIn(at: sandbox)
       try eventually("the sign-in is printed") {
         // It may have subscribed after the sign-in.

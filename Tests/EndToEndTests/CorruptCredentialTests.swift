@@ -5,9 +5,9 @@ import Testing
 @Suite("A credential file that cannot be understood", .serialized, .mayBlock) struct CorruptCredentialTests {
   @Test("journal and status say why it was set aside, with nothing of what stands in it; the newest is kept")
   func told() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
       let token = try daemon.token()
       func corrupt() -> [String] { Files.tree(daemon.credentials).filter { $0.contains(".corrupt-") } }
@@ -34,11 +34,11 @@ import Testing
         let status = try daemon.waitFor("reauthRequired", "credentialCorrupt")
         #expect(
           status.message
-            == "The credential cannot be understood (it is no JSON) and was set aside as \(corrupt()[0]). "
+            == "The credential cannot be understood (it is not JSON) and was set aside as \(corrupt()[0]). "
             + "Run \"hearthctl login work\".")
         try daemon.restart()
       }
-      for (path, text) in stage.output { #expect(!text.contains("s3cret"), "\(path)") }
+      for (path, text) in environment.output { #expect(!text.contains("s3cret"), "\(path)") }
       #expect(!Files.text(daemon.accounts).contains("s3cret"))
 
       try daemon.call("session.signOut", ["account": "work"])

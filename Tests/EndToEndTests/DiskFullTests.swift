@@ -11,11 +11,11 @@ struct DiskFullTests {
     "nothing new is accepted, what was accepted is delivered, and all goes on within 2 s of room coming back",
     arguments: ["4m", "8m", "12m"])
   func full(_ size: String) async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
       let daemon = try Daemon(
-        on: stage, name: "daemon", configuration: Configuration.oidc(sandbox) + Configuration.impatient)
-      let disk = try SmallDisk(on: stage, over: daemon.state, size: size)
+        on: environment, name: "daemon", configuration: Configuration.oidc(sandbox) + Configuration.impatient)
+      let disk = try SmallDisk(on: environment, over: daemon.state, size: size)
       daemon.launcher = disk.launcher
       try daemon.start()
       try daemon.signIn(at: sandbox)
@@ -60,10 +60,10 @@ struct DiskFullTests {
   @Test(
     "the end of a session is not told before it could be written down, no token is served meanwhile, and then it is")
   func end() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try Daemon(on: stage, name: "daemon", configuration: Configuration.oidc(sandbox))
-      let disk = try SmallDisk(on: stage, over: daemon.state, size: "4m")
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try Daemon(on: environment, name: "daemon", configuration: Configuration.oidc(sandbox))
+      let disk = try SmallDisk(on: environment, over: daemon.state, size: "4m")
       daemon.launcher = disk.launcher
       try daemon.start()
       let grant = try sandbox.grant()

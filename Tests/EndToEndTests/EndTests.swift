@@ -5,11 +5,11 @@ import Testing
 @Suite("What ends a session", .serialized, .mayBlock) struct EndTests {
   @Test("sign-out revokes and removes what was left where the configuration pointed before, too")
   func formerPlace() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
-      let elsewhere = "\(stage.folder)/elsewhere.json"
+      let elsewhere = "\(environment.folder)/elsewhere.json"
       try daemon.configure(Configuration.oidc(sandbox, "credential_file = \"\(elsewhere)\""))
       try daemon.call("daemon.reload")
       try daemon.waitFor("reauthRequired", "credentialMissing")
@@ -24,9 +24,9 @@ import Testing
 
   @Test("a refresh token that the provider refuses for good ends it, through restarts, and is never sent again")
   func revoked() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
       try sandbox.revoke()
       #expect(try daemon.refusal(of: "session.refresh", ["account": "work"]).code == 1002)
@@ -51,9 +51,9 @@ import Testing
 
   @Test("signing out revokes the grant and removes the credential, and stays so after a restart")
   func signOut() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.waitFor("unauthenticated", "neverSignedIn")
       try daemon.signIn(at: sandbox)
       let refreshToken = try sandbox.tokens.last ?? ""
@@ -72,9 +72,9 @@ import Testing
 
   @Test("signing out revokes while the user has locked, too")
   func signOutLocked() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
       let revocations = try sandbox.count("revocations")
       try daemon.call("session.lock", ["account": "work"])
@@ -87,9 +87,9 @@ import Testing
 
   @Test("signing out works offline")
   func signOutOffline() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
       try sandbox.stop()
       let answer = try daemon.call("session.signOut", ["account": "work"])
@@ -100,9 +100,9 @@ import Testing
 
   @Test("a credential that is removed ends it: credentialMissing")
   func removed() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
       try Files.remove(daemon.credential())
       try daemon.waitFor("reauthRequired", "credentialMissing")
@@ -115,24 +115,24 @@ import Testing
 
   @Test("a credential that is garbage when the daemon starts is set aside, not deleted: credentialCorrupt")
   func corrupt() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
       try daemon.stop()
-      try Files.write("this is no JSON", to: daemon.credential())
+      try Files.write("this is not JSON", to: daemon.credential())
       try daemon.start()
       try daemon.waitFor("reauthRequired", "credentialCorrupt")
-      let kept = Files.tree(daemon.credentials).filter { Files.text($0) == "this is no JSON" }
+      let kept = Files.tree(daemon.credentials).filter { Files.text($0) == "this is not JSON" }
       #expect(kept.count == 1 && kept.first != daemon.credential())
     }
   }
 
   @Test("a credential of a newer version is left as it is: credentialTooNew")
   func tooNew() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
       try daemon.stop()
       let newer = #"{"version":2,"account":"work","grants":[]}"#
@@ -145,14 +145,14 @@ import Testing
 
   @Test("signing out while the file is out of reach is done when it comes back")
   func signOutOutOfReach() async throws {
-    try await Stage.run(unprivileged: true) { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run(unprivileged: true) { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
       let refreshToken = try sandbox.tokens.last ?? ""
       try Files.setMode(daemon.credentials, 0)
       try daemon.waitUntil("the file counts as unreadable") { !$0.credential.readable }
-      #expect(try stage.hearthctl(["logout", "work", "--socket", daemon.socket]).status == 0)
+      #expect(try environment.hearthctl(["logout", "work", "--socket", daemon.socket]).status == 0)
       try daemon.waitFor("unauthenticated", "signedOut")
       try daemon.restart()
       try daemon.waitFor("unauthenticated", "signedOut")
@@ -164,11 +164,11 @@ import Testing
 
   @Test("a configuration that names another place, where nothing is, is told with both: credentialMissing")
   func otherPlace() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
-      let elsewhere = "\(stage.folder)/elsewhere.json"
+      let elsewhere = "\(environment.folder)/elsewhere.json"
       try daemon.stop()
       try daemon.configure(Configuration.oidc(sandbox, "credential_file = \"\(elsewhere)\""))
       try daemon.start()
@@ -182,9 +182,9 @@ import Testing
 
   @Test("a token that nothing can renew ends it when it has run out: noRefreshToken")
   func noRefreshToken() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       let grant = try sandbox.grant(lifetime: 2)
       try daemon.call(
         "session.import", ["account": "work", "accessToken": .string(grant.accessToken), "expiresIn": 2])

@@ -6,9 +6,9 @@ import Testing
 @Suite("A session is kept alive", .serialized, .mayBlock) struct KeptAliveTests {
   @Test("its token is refreshed ahead of expiry, three times, with nobody asking")
   func ahead() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox("sandbox", "--token-lifetime", "8")
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox("sandbox", "--token-lifetime", "8")
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
       var events = try daemon.events("session")
       var expiry = try #require(events.snapshot["sessions"]?[0]?["token"]?["expiresAt"]?.string)
@@ -27,9 +27,9 @@ import Testing
 
   @Test("fifty callers with an expired token get the same new one, from one refresh")
   func fiftyCallers() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try Daemon(on: stage, name: "daemon", configuration: Configuration.oidc(sandbox))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try Daemon(on: environment, name: "daemon", configuration: Configuration.oidc(sandbox))
       try Files.makeFolder(daemon.state)
       try Files.makeFolder(daemon.credentials)
       try Files.write(
@@ -53,9 +53,9 @@ import Testing
 
   @Test("a rotated grant outlives a crash: the daemon goes on with it, and no rotated token is sent again")
   func crash() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox("sandbox", "--grace", "0")
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox("sandbox", "--grace", "0")
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
       for _ in 1...3 {
         try daemon.refresh()
@@ -72,9 +72,9 @@ import Testing
 
   @Test("a crash between rotation and answer costs nothing while the provider's grace window is open")
   func crashInFlight() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox("sandbox", "--grace", "60")
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox("sandbox", "--grace", "60")
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
       try sandbox.fault(["path": "/token", "hang": true, "handle": true, "times": 1])
       let socket = daemon.socket
@@ -94,9 +94,9 @@ import Testing
 
   @Test("SIGTERM lets a refresh in flight land: what the provider rotated is on disk, and the exit is clean")
   func stopInFlight() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox("sandbox", "--grace", "0")
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox("sandbox", "--grace", "0")
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
       try sandbox.fault(["path": "/token", "delay": 1, "times": 1])
       let socket = daemon.socket
@@ -118,9 +118,9 @@ import Testing
 
   @Test("a client's 401 costs one refresh, however often it is reported, and none when the token is an older one")
   func unauthorized() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
       let first = try daemon.token()
       try sandbox.expire()
@@ -137,9 +137,9 @@ import Testing
 
   @Test("a 401 to the token that was just brought by a 401 ends the session: rejectedByServer")
   func unauthorizedAgain() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
       for _ in 1...2 {
         let fingerprint = try daemon.token().fingerprint

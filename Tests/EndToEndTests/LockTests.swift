@@ -8,9 +8,9 @@ import Testing
     "a credential that cannot be read is served from memory, then locked, and there again when it can be read",
     arguments: ["file", "folder"])
   func unreadable(place: String) async throws {
-    try await Stage.run(unprivileged: true) { stage in
-      let sandbox = try stage.sandbox("sandbox", "--token-lifetime", "6")
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run(unprivileged: true) { environment in
+      let sandbox = try environment.sandbox("sandbox", "--token-lifetime", "6")
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
       let path = place == "file" ? daemon.credential() : daemon.credentials
       let mode = try #require(Files.mode(path))
@@ -37,13 +37,13 @@ import Testing
 
   @Test("with lock_on unreadable the session is locked at once")
   func lockOnUnreadable() async throws {
-    try await Stage.run(unprivileged: true) { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox, #"lock_on = ["unreadable"]"#))
+    try await TestEnvironment.run(unprivileged: true) { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox, #"lock_on = ["unreadable"]"#))
       try daemon.signIn(at: sandbox)
       try Files.setMode(daemon.credential(), 0)
       try daemon.waitFor("locked", "permissionDenied")
-      let run = try stage.hearthctl(["token", "work", "--socket", daemon.socket])
+      let run = try environment.hearthctl(["token", "work", "--socket", daemon.socket])
       #expect(run.status == 4 && run.output.isEmpty)
       try Files.setMode(daemon.credential(), 0o600)
       try daemon.waitFor("authenticated", within: .seconds(3))
@@ -52,9 +52,9 @@ import Testing
 
   @Test("a daemon that starts before the credential can be read is locked, not signed out")
   func unreadableFromTheStart() async throws {
-    try await Stage.run(unprivileged: true) { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run(unprivileged: true) { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
       try daemon.stop()
       try Files.setMode(daemon.credential(), 0)
@@ -67,9 +67,9 @@ import Testing
 
   @Test("the user's lock holds back every token, outlives a restart, and is taken away by the user alone")
   func byUser() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
       let token = try daemon.token()
       let answer = try daemon.call("session.lock", ["account": "work"])
@@ -89,9 +89,9 @@ import Testing
 
   @Test("a refresh in flight lands before the lock wipes the grant from memory")
   func refreshInFlight() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox("sandbox", "--grace", "0")
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox("sandbox", "--grace", "0")
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
       try sandbox.fault(["path": "/token", "delay": 1, "times": 1])
       let socket = daemon.socket
@@ -113,9 +113,9 @@ import Testing
 
   @Test("signing in while locked needs to be meant: replace")
   func signInWhileLocked() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
       try daemon.call("session.lock")
       let grant = try sandbox.grant()
@@ -129,11 +129,11 @@ import Testing
 
   @Test("a volume that is away is a lock, nothing is made in its place, and the session is back with it")
   func volumeAway() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let volume = "\(stage.folder)/volume"
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let volume = "\(environment.folder)/volume"
       try Files.makeFolder(volume)
-      let daemon = try stage.daemon(Configuration.oidc(sandbox, "credential_file = \"\(volume)/work.json\""))
+      let daemon = try environment.daemon(Configuration.oidc(sandbox, "credential_file = \"\(volume)/work.json\""))
       try daemon.signIn(at: sandbox)
       let token = try daemon.token()
       try daemon.stop()

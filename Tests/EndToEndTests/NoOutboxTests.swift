@@ -6,9 +6,9 @@ import Testing
 @Suite("The outbox cannot be opened", .serialized, .mayBlock) struct NoOutboxTests {
   @Test("one of a newer version is left alone: sessions go on, and each call on it is refused with the reason")
   func newer() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
       try daemon.stop()
       let path = "\(daemon.state)/outbox.sqlite"
@@ -30,7 +30,7 @@ import Testing
       let told = daemon.process?.errors.split(separator: "\n").count { $0.contains("newer version") }
       #expect(told == 1)
 
-      let check = try stage.hearthd(
+      let check = try environment.hearthd(
         ["--config", daemon.configurationPath, "--state-dir", daemon.state, "--check-outbox"])
       #expect(check.status == 1 && check.errors.isOneLine)
       #expect(check.errors.contains("\(path) was written by a newer version of Hearth"))
@@ -39,9 +39,9 @@ import Testing
 
   @Test("one that cannot be opened for another reason is opened as soon as it can be")
   func later() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try Daemon(on: stage, name: "daemon", configuration: Configuration.oidc(sandbox))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try Daemon(on: environment, name: "daemon", configuration: Configuration.oidc(sandbox))
       let path = "\(daemon.state)/outbox.sqlite"
       try Files.makeFolder(daemon.state)
       try Files.makeFolder(path)

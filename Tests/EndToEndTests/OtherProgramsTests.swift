@@ -6,9 +6,9 @@ import Testing
   @Test(
     "a grant that another program puts in the file's place, or writes into it, is taken over", arguments: [true, false])
   func replaced(byRename: Bool) async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
       let before = try daemon.token()
       let grant = try sandbox.grant()
@@ -29,18 +29,18 @@ import Testing
 
   @Test("another program's grant that cannot be read when the provider refuses ours is taken over once it can be")
   func unreadableWhileRefused() async throws {
-    try await Stage.run(unprivileged: true) { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run(unprivileged: true) { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
       try sandbox.revoke()
       let grant = try sandbox.grant()
       try sandbox.fault(["path": "/token", "delay": 1, "times": 1])
-      _ = try stage.spawn(
-        "hearthctl", ["refresh", "work", "--socket", daemon.socket], user: stage.user)
+      _ = try environment.spawn(
+        "hearthctl", ["refresh", "work", "--socket", daemon.socket], user: environment.user)
       try eventually("the refresh is in flight") { try sandbox.count("tokenCallsInFlight") == 1 }
-      let aside = stage.folder + "/aside.json"
-      try Files.write(CredentialText.grant(grant, of: sandbox), to: aside, owner: stage.user)
+      let aside = environment.folder + "/aside.json"
+      try Files.write(CredentialText.grant(grant, of: sandbox), to: aside, owner: environment.user)
       try Files.setMode(aside, 0)
       try Files.move(aside, to: daemon.credential())
       try daemon.waitFor("reauthRequired", "refreshTokenRejected")
@@ -52,9 +52,9 @@ import Testing
 
   @Test("a first credential that appears signs in")
   func appears() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.waitFor("unauthenticated", "neverSignedIn")
       let grant = try sandbox.grant()
       try Files.replace(daemon.credential(), with: CredentialText.grant(grant, of: sandbox))
@@ -65,9 +65,9 @@ import Testing
 
   @Test("garbage over a grant that is held is set aside, and the file written anew from memory")
   func garbage() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
       let token = try daemon.token()
       try Files.replace(daemon.credential(), with: "{garbage")
@@ -79,9 +79,9 @@ import Testing
 
   @Test("a credential that others may read is narrowed")
   func permissions() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
       try daemon.stop()
       try Files.setMode(daemon.credential(), 0o644)
@@ -93,12 +93,12 @@ import Testing
 
   @Test("a link in the credential's place is not followed")
   func link() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try Daemon(on: stage, name: "daemon", configuration: Configuration.oidc(sandbox))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try Daemon(on: environment, name: "daemon", configuration: Configuration.oidc(sandbox))
       try Files.makeFolder(daemon.state)
       try Files.makeFolder(daemon.credentials)
-      let target = "\(stage.folder)/target.json"
+      let target = "\(environment.folder)/target.json"
       let text = CredentialText.grant(try sandbox.grant(), of: sandbox)
       try Files.write(text, to: target)
       try Files.link(daemon.credential(), to: target)

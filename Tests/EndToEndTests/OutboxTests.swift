@@ -6,9 +6,9 @@ import Testing
 @Suite("What was written is delivered", .serialized, .mayBlock) struct OutboxTests {
   @Test("written offline, it is delivered in order, once each, when the API is back, through a restart")
   func offline() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
       try daemon.signIn(at: sandbox)
       try sandbox.stop()
       let bodies = (1...6).map { "note \($0)" }
@@ -29,9 +29,9 @@ import Testing
 
   @Test("an API that answers 401 once costs one refresh, and the items are delivered")
   func unauthorizedOnce() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
       try daemon.signIn(at: sandbox)
       try sandbox.expire()
       try sandbox.forgetStats()
@@ -44,9 +44,9 @@ import Testing
 
   @Test("an API that answers 401 for ever ends the session; the outbox pauses, keeps all, and goes on after sign-in")
   func unauthorizedForEver() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
       try daemon.signIn(at: sandbox)
       try sandbox.fault(["path": "/api", "status": 401])
       let first = try daemon.enqueue("one", to: sandbox.notes)
@@ -68,9 +68,9 @@ import Testing
 
   @Test("an item that the API refuses is dead and does not hold up its lane; retry takes it to the lane's end")
   func rejected() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
       try daemon.signIn(at: sandbox)
       try sandbox.fault(["path": "/api/bad", "status": 422, "body": #"{"why":"no such thing"}"#])
       let bad = try daemon.enqueue("bad", to: sandbox.url + "/api/bad")
@@ -86,10 +86,10 @@ import Testing
 
   @Test("a write follows no redirect: it is dead, and token and body go nowhere else")
   func redirected() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let elsewhere = try stage.sandbox("elsewhere")
-      let daemon = try stage.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let elsewhere = try environment.sandbox("elsewhere")
+      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
       try daemon.signIn(at: sandbox)
       try sandbox.fault(["path": "/api", "redirect": .string(elsewhere.notes)])
       let id = try daemon.enqueue("note", to: sandbox.notes)
@@ -100,9 +100,9 @@ import Testing
 
   @Test("an API that is busy or broken is tried again until it takes the item", arguments: [429, 500, 503])
   func busy(status: Int) async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
       try daemon.signIn(at: sandbox)
       try sandbox.fault(["path": "/api", "status": JSON(status), "times": 2])
       let id = try daemon.enqueue("note", to: sandbox.notes)
@@ -114,9 +114,9 @@ import Testing
 
   @Test("a head that waits holds its lane, and no other")
   func lanes() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
       try daemon.signIn(at: sandbox)
       try sandbox.fault(["path": "/api/slow", "status": 503])
       try daemon.enqueue("slow", to: sandbox.url + "/api/slow", ["lane": "a"])
@@ -130,9 +130,9 @@ import Testing
 
   @Test("a crash with items in flight: each takes effect once")
   func crash() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
       try daemon.signIn(at: sandbox)
       try sandbox.fault(["path": "/api", "hang": true, "handle": true, "times": 3])
       let bodies = (1...5).map(String.init)
@@ -148,9 +148,9 @@ import Testing
 
   @Test("signing out keeps what waits, and it is delivered once its user is back")
   func signOutKeeps() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
       try daemon.signIn(at: sandbox)
       try daemon.call("outbox.pause", ["account": "work"])
       try daemon.enqueue("note", to: sandbox.notes)
@@ -165,9 +165,9 @@ import Testing
 
   @Test("another user's items are held, sent under nobody else's token, and delivered when that user is back")
   func otherUser() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
       try daemon.signIn(at: sandbox, subject: "ada")
       try daemon.call("outbox.pause", ["account": "work"])
       let adas = try daemon.enqueue("ada's", to: sandbox.notes)
@@ -188,9 +188,9 @@ import Testing
 
   @Test("items are taken before anybody has signed in, and while locked")
   func everyState() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
       try daemon.enqueue("nobody's yet", to: sandbox.notes)
       try daemon.signIn(at: sandbox)
       try sandbox.waitUntilWritten(["nobody's yet"])
@@ -204,9 +204,9 @@ import Testing
 
   @Test("the same key and content again is the same item, through a restart; other content is refused: 1104")
   func idempotencyKey() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
       try daemon.signIn(at: sandbox)
       let draft = daemon.draft("note", to: sandbox.notes, ["idempotencyKey": "k-1"])
       let first = try daemon.call("outbox.enqueue", draft)
@@ -224,9 +224,9 @@ import Testing
 
   @Test("an address that is none of the account's is refused, 1006, and so are headers that are Hearth's own")
   func refused() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
       for url in [
         "http://127.0.0.1:1/api", "https://127.0.0.1:\(sandbox.port)/api", "http://localhost:\(sandbox.port)/",
@@ -252,9 +252,9 @@ import Testing
 
   @Test("a user's pause outlives a restart, and resume sends what came meanwhile")
   func pause() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
       try daemon.call("outbox.pause")
       try daemon.enqueue("note", to: sandbox.notes)
@@ -270,9 +270,9 @@ import Testing
 
   @Test("flush tries waiting items now and answers when nothing is left; cancel takes one back")
   func flush() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox) + "[outbox]\nretry_initial = \"10m\"\n")
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox) + "[outbox]\nretry_initial = \"10m\"\n")
       try daemon.signIn(at: sandbox)
       try sandbox.fault(["path": "/api", "status": 503, "times": 1])
       let id = try daemon.enqueue("note", to: sandbox.notes)
@@ -289,9 +289,9 @@ import Testing
 
   @Test("subscribers are told of an item's way, and the snapshot is where they begin")
   func events() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
       try daemon.signIn(at: sandbox)
       var events = try daemon.events("outbox")
       #expect(events.snapshot["outbox"]?["delivered"] == 0)
@@ -305,8 +305,8 @@ import Testing
 
   @Test("a database that is none is set aside whole, and a new one begun")
   func brokenDatabase() async throws {
-    try await Stage.run { stage in
-      let daemon = try Daemon(on: stage, name: "daemon", configuration: "")
+    try await TestEnvironment.run { environment in
+      let daemon = try Daemon(on: environment, name: "daemon", configuration: "")
       try Files.makeFolder(daemon.state)
       let text = String(repeating: "this is no database. ", count: 400)
       try Files.write(text, to: daemon.state + "/outbox.sqlite")

@@ -3,15 +3,15 @@ import TestSupport
 import Testing
 
 @Suite("A credential under a passphrase", .serialized, .mayBlock) struct PassphraseTests {
-  private func daemon(on stage: Stage, _ sandbox: Sandbox) throws -> Daemon {
-    try stage.daemon(Configuration.oidc(sandbox, "protection = \"passphrase\""))
+  private func daemon(on environment: TestEnvironment, _ sandbox: Sandbox) throws -> Daemon {
+    try environment.daemon(Configuration.oidc(sandbox, "protection = \"passphrase\""))
   }
 
   @Test("the passphrase is asked for before the first sign-in, and an empty one is refused")
   func first() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try daemon(on: stage, sandbox)
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try daemon(on: environment, sandbox)
       try daemon.call("session.lock", ["account": "work"])
       let needed = try daemon.refusal(of: "session.unlock", ["account": "work"])
       #expect(needed.code == 1302 && needed.data?["kind"] == "passphraseNeeded")
@@ -33,9 +33,9 @@ import Testing
 
   @Test("a wrong passphrase is refused, and the right one behind it waits and is taken")
   func wrong() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try daemon(on: stage, sandbox)
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try daemon(on: environment, sandbox)
       try daemon.call("session.unlock", ["account": "work", "passphrase": "open sesame"])
       try daemon.signIn(at: sandbox)
       try daemon.restart()
@@ -50,9 +50,9 @@ import Testing
 
   @Test("one unlock with the passphrase is enough after a restart in which the user's own lock held")
   func lockedAcrossRestart() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try daemon(on: stage, sandbox)
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try daemon(on: environment, sandbox)
       try daemon.call("session.unlock", ["account": "work", "passphrase": "open sesame"])
       try daemon.signIn(at: sandbox)
       try daemon.call("session.lock", ["account": "work"])
@@ -69,9 +69,9 @@ import Testing
 
   @Test("a new configuration asks for the passphrase again only where the protection is new")
   func reload() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try daemon(on: stage, sandbox)
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try daemon(on: environment, sandbox)
       try daemon.call("session.unlock", ["account": "work", "passphrase": "open sesame"])
       try daemon.signIn(at: sandbox)
       let token = try daemon.token()

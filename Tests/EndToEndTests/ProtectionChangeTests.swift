@@ -10,13 +10,13 @@ import Testing
 
   @Test("a key file that is configured seals what lies open, at once, also what another program writes, and back")
   func keyFile() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
       let token = try daemon.token()
       let refreshes = try sandbox.refreshes()
-      let key = "\(stage.folder)/key"
+      let key = "\(environment.folder)/key"
       try Files.write(String(repeating: "k", count: 40), to: key)
       func isSealed() -> Bool {
         let text = Files.text(daemon.credential())
@@ -50,9 +50,9 @@ import Testing
 
   @Test("a passphrase that is configured is asked for, and seals what lies open as soon as it is set, and back")
   func passphrase() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
       let token = try daemon.token()
 
@@ -63,7 +63,7 @@ import Testing
       #expect(try daemon.token().secret == token.secret, "until then nothing is lost")
       try daemon.restart()
       try daemon.waitUntil("it asks again") { $0.state == "authenticated" && $0.action == "unlock" }
-      let unlock = try stage.hearthctl(
+      let unlock = try environment.hearthctl(
         ["unlock", "work", "--passphrase-stdin", "--socket", daemon.socket], input: "open sesame\n")
       #expect(unlock.status == 0)
       try eventually("it is sealed", within: .seconds(5)) {

@@ -6,9 +6,9 @@ import Testing
 @Suite("What is the user's stays the user's", .serialized, .mayBlock) struct ProtectionTests {
   @Test("socket and files are 0600, folders 0700")
   func modes() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
       #expect(Files.mode(daemon.socket) == 0o600)
       #expect(Files.mode("\(daemon.folder)/run") == 0o700)
@@ -21,33 +21,33 @@ import Testing
 
   @Test("it leaves no core dumps and cannot be traced by its own user")
   func notDumpable() async throws {
-    try await Stage.run(unprivileged: true) { stage in
-      let daemon = try stage.daemon("")
+    try await TestEnvironment.run(unprivileged: true) { environment in
+      let daemon = try environment.daemon("")
       let pid = try #require(daemon.process?.pid)
       let limits = Files.text("/proc/\(pid)/limits").split(separator: "\n")
       let cores = try #require(limits.first { $0.hasPrefix("Max core file size") })
       #expect(cores.split(separator: " ").filter { $0 == "0" }.count == 2)
       // Of a process that must not be dumped, /proc belongs to root (proc(5)).
-      #expect(Files.owner("/proc/\(pid)/environ") == 0 && stage.user != 0)
+      #expect(Files.owner("/proc/\(pid)/environ") == 0 && environment.user != 0)
     }
   }
 
   @Test("a process of another user is turned away", .enabled(if: getuid() == 0, "only root can be two users"))
   func otherUser() async throws {
-    try await Stage.run(unprivileged: true) { stage in
-      let daemon = try stage.daemon("")
+    try await TestEnvironment.run(unprivileged: true) { environment in
+      let daemon = try environment.daemon("")
       // Root may connect to any socket.
       #expect(throws: ControlClient.Failure.disconnected) {
-        var client = try ControlClient(path: daemon.socket, user: stage.user)
+        var client = try ControlClient(path: daemon.socket, user: environment.user)
         _ = try client.call(GetInfo.name)
       }
-      #expect(throws: ControlClient.Failure.foreignServer(path: daemon.socket, user: stage.user)) {
+      #expect(throws: ControlClient.Failure.foreignServer(path: daemon.socket, user: environment.user)) {
         _ = try ControlClient(path: daemon.socket)
       }
-      #expect(try stage.hearthctl(["status", "--socket", daemon.socket], user: 0).status != 0)
+      #expect(try environment.hearthctl(["status", "--socket", daemon.socket], user: 0).status != 0)
       for _ in 0..<50 {
         #expect(throws: ControlClient.Failure.disconnected) {
-          var client = try ControlClient(path: daemon.socket, user: stage.user)
+          var client = try ControlClient(path: daemon.socket, user: environment.user)
           _ = try client.call(GetInfo.name)
         }
       }

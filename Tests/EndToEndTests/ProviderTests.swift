@@ -26,10 +26,10 @@ private let faketime = "/usr/bin/faketime"
   @Test(
     "whatever it answers, the session stays, says what is wrong, and goes on by itself", arguments: Trouble.allCases)
   func trouble(_ trouble: Trouble) async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let elsewhere = try stage.sandbox("elsewhere")
-      let daemon = try stage.daemon(
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let elsewhere = try environment.sandbox("elsewhere")
+      let daemon = try environment.daemon(
         Configuration.oidc(sandbox)
           + Configuration.impatient.replacing("request_timeout = \"10s\"", with: "request_timeout = \"4s\""))
       try daemon.signIn(at: sandbox)
@@ -70,10 +70,10 @@ private let faketime = "/usr/bin/faketime"
     .enabled(if: Files.exists(faketime), "a clock of one's own needs faketime, which is not installed here"),
     arguments: ["+3600s", "-3600s"])
   func wrongClock(offset: String) async throws {
-    try await Stage.run { stage in
+    try await TestEnvironment.run { environment in
       let sandbox = try Sandbox(
-        on: stage, name: "sandbox", options: ["--token-lifetime", "5"], launcher: [faketime, "-f", offset])
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+        on: environment, name: "sandbox", options: ["--token-lifetime", "5"], launcher: [faketime, "-f", offset])
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
       let start = ContinuousClock.now
       try eventually("it was refreshed twice by itself", within: .seconds(30)) { try sandbox.refreshes() >= 3 }
@@ -84,9 +84,9 @@ private let faketime = "/usr/bin/faketime"
 
   @Test("an answer that was lost after the provider rotated is asked for once more, at once")
   func lostReply() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
       try sandbox.fault(["path": "/token", "drop": true, "times": 1])
       try daemon.refresh()
@@ -98,9 +98,9 @@ private let faketime = "/usr/bin/faketime"
 
   @Test("while one account's provider hangs, the other's tokens come at once")
   func twoAccounts() async throws {
-    try await Stage.run { stage in
-      let (hanging, healthy) = (try stage.sandbox("hanging"), try stage.sandbox("healthy"))
-      let daemon = try stage.daemon(
+    try await TestEnvironment.run { environment in
+      let (hanging, healthy) = (try environment.sandbox("hanging"), try environment.sandbox("healthy"))
+      let daemon = try environment.daemon(
         Configuration.oidc(hanging, account: "slow") + Configuration.oidc(healthy, account: "quick")
           + "[refresh]\nrequest_timeout = \"6s\"\n")
       try daemon.signIn("slow", at: hanging)
@@ -128,9 +128,9 @@ private let faketime = "/usr/bin/faketime"
 
   @Test("a grant is sent to no other origin than its own when the configuration is pointed elsewhere")
   func origin() async throws {
-    try await Stage.run { stage in
-      let (own, other) = (try stage.sandbox("own"), try stage.sandbox("other"))
-      let daemon = try stage.daemon(Configuration.oauth2(own))
+    try await TestEnvironment.run { environment in
+      let (own, other) = (try environment.sandbox("own"), try environment.sandbox("other"))
+      let daemon = try environment.daemon(Configuration.oauth2(own))
       try daemon.signIn(at: own)
       try daemon.configure(Configuration.oauth2(other))
       try daemon.call("daemon.reload")
@@ -147,10 +147,10 @@ private let faketime = "/usr/bin/faketime"
 
   @Test("so is one that was brought with its access token, and the status says so before anything is tried")
   func originOfImport() async throws {
-    try await Stage.run { stage in
-      let (own, other) = (try stage.sandbox("own"), try stage.sandbox("other"))
+    try await TestEnvironment.run { environment in
+      let (own, other) = (try environment.sandbox("own"), try environment.sandbox("other"))
       for provider: (Sandbox) -> String in [{ Configuration.oauth2($0) }, { Configuration.oidc($0) }] {
-        let daemon = try stage.daemon(provider(own))
+        let daemon = try environment.daemon(provider(own))
         let grant = try own.grant()
         try daemon.call(
           "session.import",
@@ -178,9 +178,9 @@ private let faketime = "/usr/bin/faketime"
 
   @Test("a provider that cannot be asked is error 1004, which says when to try again")
   func cannotBeAsked() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       let params: JSONObject = ["account": "work", "refreshToken": .string(try sandbox.grant().refreshToken)]
       for fault: JSON in [["path": "/token", "status": 503], ["path": "/token", "drop": true]] {
         try sandbox.fault(fault)
@@ -195,9 +195,9 @@ private let faketime = "/usr/bin/faketime"
     "a token that would end the header it stands in, or is too long to be stored, is not taken",
     arguments: ["accessToken", "idToken", "refreshToken"])
   func controlCharacters(name: String) async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       var params: JSONObject = ["account": "work", "accessToken": "abc"]
       params[name] = "abc\r\nX: y"
       let refusal = try daemon.refusal(of: "session.import", params)

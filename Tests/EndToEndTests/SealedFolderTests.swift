@@ -8,11 +8,11 @@ import Testing
 struct SealedFolderTests {
   @Test("is locked while the folder is, nothing is made in its place, and the session is back by itself with it")
   func comesBack() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox("sandbox", "--token-lifetime", "6")
-      let folder = try SealedFolder(on: stage)
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox("sandbox", "--token-lifetime", "6")
+      let folder = try SealedFolder(on: environment)
       try folder.mount()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox, "credential_file = \"\(folder.path)/work.json\""))
+      let daemon = try environment.daemon(Configuration.oidc(sandbox, "credential_file = \"\(folder.path)/work.json\""))
       try daemon.signIn(at: sandbox)
       let held = try daemon.token().fingerprint
       let refreshes = try sandbox.refreshes()
@@ -34,11 +34,11 @@ struct SealedFolderTests {
 
   @Test("a sign-out while the folder is locked is carried out by itself when it is open again")
   func signOut() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let folder = try SealedFolder(on: stage)
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let folder = try SealedFolder(on: environment)
       try folder.mount()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox, "credential_file = \"\(folder.path)/work.json\""))
+      let daemon = try environment.daemon(Configuration.oidc(sandbox, "credential_file = \"\(folder.path)/work.json\""))
       try daemon.signIn(at: sandbox)
       #expect(Files.exists("\(folder.path)/work.json"))
       try folder.unmount()
@@ -52,11 +52,11 @@ struct SealedFolderTests {
   }
   @Test("one that hangs holds up its own account alone, whose token is served meanwhile, and is read once it answers")
   func hangs() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let folder = try SealedFolder(on: stage)
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let folder = try SealedFolder(on: environment)
       try folder.mount()
-      let daemon = try stage.daemon(
+      let daemon = try environment.daemon(
         Configuration.oidc(sandbox, "credential_file = \"\(folder.path)/work.json\"")
           + Configuration.oidc(sandbox, account: "other"))
       try daemon.signIn(at: sandbox)

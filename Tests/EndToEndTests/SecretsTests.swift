@@ -6,20 +6,20 @@ import Testing
 @Suite("Secrets", .serialized, .mayBlock) struct SecretsTests {
   @Test("no token is in any log, event, status, error, list or database, though servers echo them")
   func nowhere() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox("sandbox", "--client-id", "hearth", "--client-secret", Self.clientSecret)
-      let secretFile = "\(stage.folder)/secret"
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox("sandbox", "--client-id", "hearth", "--client-secret", Self.clientSecret)
+      let secretFile = "\(environment.folder)/secret"
       try Files.write(Self.clientSecret, to: secretFile)
-      let daemon = try stage.daemon(
+      let daemon = try environment.daemon(
         Configuration.oidc(sandbox, "client_secret_file = \"\(secretFile)\"") + Configuration.impatient)
-      let watching = try stage.spawn("hearthctl", ["events", "--json", "--socket", daemon.socket])
+      let watching = try environment.spawn("hearthctl", ["events", "--json", "--socket", daemon.socket])
       var said: [String] = []
       func receive() throws {
         said.append(try daemon.call("session.list").description)
         said.append(try daemon.call("outbox.list").description)
         said.append(try daemon.call("outbox.getStats").description)
         said.append(try daemon.call("daemon.getInfo").description)
-        said.append(try stage.hearthctl(["status", "--socket", daemon.socket]).output)
+        said.append(try environment.hearthctl(["status", "--socket", daemon.socket]).output)
       }
       func refused(_ method: String, _ params: JSONObject) throws {
         let error = try daemon.refusal(of: method, params)
@@ -90,7 +90,7 @@ import Testing
       let held = Files.tree(daemon.credentials)
       #expect(held.contains { path in tokens.contains { Files.text(path).contains($0) } }, "the search finds")
       var places = said.map { ("an answer", $0) }
-      places += stage.output.map { ($0.path, $0.text) }
+      places += environment.output.map { ($0.path, $0.text) }
       places += Files.tree(daemon.state).filter { !held.contains($0) }.map { ($0, Files.text($0)) }
       #expect(places.contains { $0.0.hasSuffix("outbox.sqlite") })
       #expect(places.contains { $0.0 == watching.outputPath && $0.1.contains("session.changed") })

@@ -6,12 +6,12 @@ import Testing
 @Suite("The daemon starts, reloads and stops", .serialized, .mayBlock) struct StartAndStopTests {
   @Test("a second daemon on the same state ends with one clear sentence, and touches nothing")
   func secondDaemon() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
-      let other = "\(stage.folder)/other.sock"
-      let run = try stage.hearthd(
+      let other = "\(environment.folder)/other.sock"
+      let run = try environment.hearthd(
         ["--config", daemon.configurationPath, "--socket", other, "--state-dir", daemon.state])
       #expect(run.status == 1)
       #expect(run.errors.contains("Another hearthd") && run.errors.contains(daemon.state) && run.errors.isOneLine)
@@ -22,17 +22,17 @@ import Testing
 
   @Test("a socket that is taken, by a daemon or by a file, is left alone")
   func takenSocket() async throws {
-    try await Stage.run { stage in
-      let daemon = try stage.daemon("")
-      let state = "\(stage.folder)/second"
-      var run = try stage.hearthd(
+    try await TestEnvironment.run { environment in
+      let daemon = try environment.daemon("")
+      let state = "\(environment.folder)/second"
+      var run = try environment.hearthd(
         ["--config", daemon.configurationPath, "--socket", daemon.socket, "--state-dir", state])
       #expect(run.status == 1 && run.errors.contains(daemon.socket) && run.errors.isOneLine)
       try daemon.call("daemon.getInfo")
 
-      let file = "\(stage.folder)/file"
+      let file = "\(environment.folder)/file"
       try Files.write("mine", to: file)
-      run = try stage.hearthd(["--config", daemon.configurationPath, "--socket", file, "--state-dir", state])
+      run = try environment.hearthd(["--config", daemon.configurationPath, "--socket", file, "--state-dir", state])
       #expect(run.status == 1 && run.errors.contains(file) && run.errors.isOneLine)
       #expect(Files.text(file) == "mine")
     }
@@ -40,8 +40,8 @@ import Testing
 
   @Test("the socket of a daemon that crashed is replaced")
   func staleSocket() async throws {
-    try await Stage.run { stage in
-      let daemon = try stage.daemon("")
+    try await TestEnvironment.run { environment in
+      let daemon = try environment.daemon("")
       try daemon.crash()
       #expect(Files.exists(daemon.socket))
       try daemon.start()
@@ -50,14 +50,14 @@ import Testing
 
   @Test("a socket path that is too long, and no place for a socket, are said in one sentence")
   func noSocket() async throws {
-    try await Stage.run { stage in
-      let configuration = "\(stage.folder)/config.toml"
+    try await TestEnvironment.run { environment in
+      let configuration = "\(environment.folder)/config.toml"
       try Files.write("", to: configuration)
-      let state = "\(stage.folder)/state"
-      let long = "\(stage.folder)/" + String(repeating: "x", count: 120)
-      var run = try stage.hearthd(["--config", configuration, "--socket", long, "--state-dir", state])
+      let state = "\(environment.folder)/state"
+      let long = "\(environment.folder)/" + String(repeating: "x", count: 120)
+      var run = try environment.hearthd(["--config", configuration, "--socket", long, "--state-dir", state])
       #expect(run.status == 1 && run.errors.contains("107") && run.errors.isOneLine)
-      run = try stage.hearthd(["--config", configuration, "--state-dir", state])
+      run = try environment.hearthd(["--config", configuration, "--state-dir", state])
       #expect(run.status == 1 && run.errors.contains("XDG_RUNTIME_DIR") && run.errors.isOneLine)
       #expect(!Files.exists(state), "nothing was made")
     }
@@ -65,14 +65,14 @@ import Testing
 
   @Test("the socket is found by $HEARTH_SOCKET, else below $XDG_RUNTIME_DIR, and the state by $HEARTH_STATE_DIR")
   func places() async throws {
-    try await Stage.run { stage in
-      let state = "\(stage.folder)/state"
+    try await TestEnvironment.run { environment in
+      let state = "\(environment.folder)/state"
       for variables in [
-        ["HEARTH_SOCKET": "\(stage.folder)/a/b.sock", "HEARTH_STATE_DIR": state],
-        ["XDG_RUNTIME_DIR": stage.folder, "XDG_STATE_HOME": state],
+        ["HEARTH_SOCKET": "\(environment.folder)/a/b.sock", "HEARTH_STATE_DIR": state],
+        ["XDG_RUNTIME_DIR": environment.folder, "XDG_STATE_HOME": state],
       ] {
-        let process = try stage.spawn("hearthd", [], environment: variables)
-        let socket = variables["HEARTH_SOCKET"] ?? "\(stage.folder)/hearth/rpc.sock"
+        let process = try environment.spawn("hearthd", [], environment: variables)
+        let socket = variables["HEARTH_SOCKET"] ?? "\(environment.folder)/hearth/rpc.sock"
         try eventually("the socket is there") { Files.exists(socket) }
         #expect(Files.mode(socket) == 0o600)
         #expect(Files.mode(String(socket.prefix(upTo: socket.lastIndex(of: "/")!))) == 0o700)
@@ -101,10 +101,10 @@ import Testing
       ),
     ])
   func brokenConfiguration(_ text: String, _ named: String) async throws {
-    try await Stage.run { stage in
-      let daemon = try Daemon(on: stage, name: "daemon", configuration: text)
+    try await TestEnvironment.run { environment in
+      let daemon = try Daemon(on: environment, name: "daemon", configuration: text)
       for arguments in [daemon.arguments, daemon.arguments + ["--check-config"]] {
-        let run = try stage.hearthd(arguments)
+        let run = try environment.hearthd(arguments)
         #expect(run.status == 78)
         #expect(run.errors.contains(daemon.configurationPath) && run.errors.contains(named) && run.errors.isOneLine)
       }
@@ -114,13 +114,13 @@ import Testing
 
   @Test("wrong usage is exit status 1, help and version are 0")
   func usage() async throws {
-    try await Stage.run { stage in
-      var run = try stage.hearthd(["--flavour"])
+    try await TestEnvironment.run { environment in
+      var run = try environment.hearthd(["--flavour"])
       #expect(run.status == 1 && run.errors.contains("--flavour") && run.errors.contains("Usage: hearthd"))
-      run = try stage.hearthd(["--log-level", "loud"])
+      run = try environment.hearthd(["--log-level", "loud"])
       #expect(run.status == 1 && run.errors.contains("A log level is one of"))
       for option in ["--help", "--version"] {
-        run = try stage.hearthd([option])
+        run = try environment.hearthd([option])
         #expect(run.status == 0 && run.output.contains("hearthd") && run.errors.isEmpty)
       }
     }
@@ -128,18 +128,18 @@ import Testing
 
   @Test("a configuration that others may write is refused")
   func foreignConfiguration() async throws {
-    try await Stage.run { stage in
-      let daemon = try Daemon(on: stage, name: "daemon", configuration: "")
+    try await TestEnvironment.run { environment in
+      let daemon = try Daemon(on: environment, name: "daemon", configuration: "")
       try Files.setMode(daemon.configurationPath, 0o620)
-      let run = try stage.hearthd(daemon.arguments)
+      let run = try environment.hearthd(daemon.arguments)
       #expect(run.status == 78 && run.errors.contains(daemon.configurationPath) && run.errors.isOneLine)
     }
   }
 
   @Test("an account that is not configured is error 1005")
   func unknownAccount() async throws {
-    try await Stage.run { stage in
-      let daemon = try stage.daemon("")
+    try await TestEnvironment.run { environment in
+      let daemon = try environment.daemon("")
       for method in ["session.get", "session.getToken", "session.refresh", "session.lock", "session.signOut"] {
         let refusal = try daemon.refusal(of: method, ["account": "nobody"])
         #expect(refusal.code == 1005 && refusal.data?["kind"] == "unknownAccount" && !refusal.isRetryable)
@@ -149,9 +149,9 @@ import Testing
 
   @Test("SIGHUP and daemon.reload carry over what changed; a configuration with a flaw is refused whole")
   func reload() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox, account: "one"))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox, account: "one"))
       try daemon.signIn("one", at: sandbox)
       let token = try daemon.token("one")
       func accounts() throws -> [String] {
@@ -186,10 +186,10 @@ import Testing
 
   @Test("while a reload waits for a refresh in flight, nothing goes to the new origins of another account")
   func originsOfAReload() async throws {
-    try await Stage.run { stage in
-      let (own, other) = (try stage.sandbox("own"), try stage.sandbox("other"))
+    try await TestEnvironment.run { environment in
+      let (own, other) = (try environment.sandbox("own"), try environment.sandbox("other"))
       let before = Configuration.oidc(own, account: "one") + Configuration.oidc(own, account: "two")
-      let daemon = try stage.daemon(before)
+      let daemon = try environment.daemon(before)
       try daemon.signIn("one", at: own)
       try daemon.signIn("two", at: own)
       try own.fault(["path": "/token", "delay": 5, "times": 1])
@@ -225,9 +225,9 @@ import Testing
   @Test(
     "SIGTERM and SIGINT end it with status 0, under five seconds, and its socket goes", arguments: [SIGTERM, SIGINT])
   func stop(_ signal: Int32) async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
       _ = try daemon.events()
       let start = ContinuousClock.now
@@ -239,9 +239,9 @@ import Testing
 
   @Test("on SIGTERM new calls are answered -32000 at once, and those that wait for a provider when it ends")
   func callsWhileStopping() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox, "[refresh]\nrequest_timeout = \"6s\""))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox, "[refresh]\nrequest_timeout = \"6s\""))
       try daemon.signIn(at: sandbox)
       try sandbox.fault(["path": "/token", "hang": true])
       let socket = daemon.socket
@@ -275,9 +275,9 @@ import Testing
   @Test(
     "on SIGTERM a refresh that was sent lands, though the provider takes its time, and the session goes on after it")
   func refreshWhileStopping() async throws {
-    try await Stage.run { stage in
-      let sandbox = try stage.sandbox()
-      let daemon = try stage.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
       let before = Files.text(daemon.credential())
       try sandbox.fault(["path": "/token", "delay": 6, "times": 1])

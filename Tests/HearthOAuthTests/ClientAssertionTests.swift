@@ -95,7 +95,7 @@ struct ClientAssertionTests {
     }
 
     /// Why an assertion is refused; nil where it is taken.
-    func flaw(_ token: String?, issuer: String = "hearth", subject: String = "hearth", longest: Double = 3600)
+    func fault(_ token: String?, issuer: String = "hearth", subject: String = "hearth", longest: Double = 3600)
       -> String?
     {
       let parts = (token ?? "").split(separator: ".", omittingEmptySubsequences: false).map(String.init)
@@ -125,7 +125,7 @@ struct ClientAssertionTests {
       guard request.form["client_assertion_type"] == type, request.form["client_id"] == "hearth",
         request.form["client_secret"] == nil, !request.headers.contains(name: "Authorization")
       else { return .refused("invalid_request", status: 400) }
-      return flaw(request.form["client_assertion"]).map { .refused("invalid_client: " + $0) } ?? .granted
+      return fault(request.form["client_assertion"]).map { .refused("invalid_client: " + $0) } ?? .granted
     }
   }
 
@@ -160,16 +160,16 @@ struct ClientAssertionTests {
     let key = ClientKey(file: ClientFile(name: "client key", path: "/etc/key"))
     let assertion = ClientAssertion(issuer: "hearth", subject: "hearth", audience: "a")
     let token = try await assertion.signed(with: key, from: files, offered: nil, at: clock.now()).reveal()
-    func flaw(of key: Key = Self.keys[0], audience: String = "a", at now: Timestamp = clock.now()) -> String? {
+    func fault(of key: Key = Self.keys[0], audience: String = "a", at now: Timestamp = clock.now()) -> String? {
       let verifier = Verifier(key) { now }
       verifier.audience.withLock { $0 = audience }
-      let first = verifier.flaw(token)
-      return first ?? verifier.flaw(token)
+      let first = verifier.fault(token)
+      return first ?? verifier.fault(token)
     }
-    #expect(flaw() == "jti")
-    #expect(flaw(audience: "b") == "aud")
-    #expect(flaw(at: clock.now() + .seconds(301)) == "exp")
-    #expect(flaw(of: Self.es256("other", "", Self.otherP256)) == "signature")
+    #expect(fault() == "jti")
+    #expect(fault(audience: "b") == "aud")
+    #expect(fault(at: clock.now() + .seconds(301)) == "exp")
+    #expect(fault(of: Self.es256("other", "", Self.otherP256)) == "signature")
   }
 
   @Test("without a word of discovery RSA signs with RS256; a provider that takes PS256 alone gets that")
@@ -265,8 +265,8 @@ struct ClientAssertionTests {
     try await TransportBench.run(
       clock: clock,
       { request in
-        let flaw = verifier.flaw(request.form["client_secret"], issuer: "TEAM123456", longest: halfYear)
-        return flaw.map { .refused("invalid_client: " + $0, status: 400) } ?? .granted
+        let fault = verifier.fault(request.form["client_secret"], issuer: "TEAM123456", longest: halfYear)
+        return fault.map { .refused("invalid_client: " + $0, status: 400) } ?? .granted
       }
     ) { bench in
       let key = ClientKey(file: bench.file("client key", Self.keys[0].pem), id: "KEY1234567")

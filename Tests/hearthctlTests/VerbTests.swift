@@ -306,7 +306,9 @@ import Testing
     #expect(outcome.status == 0)
     #expect(asked.last?.params == ["account": "work", "revoke": true, "outbox": "discard"])
     #expect(outcome.output == Samples.signedOut.message + "\n")
-    #expect(outcome.errors == "The provider was not told, or took no notice.\n")
+    #expect(
+      outcome.errors
+        == "The provider did not confirm that it revoked the grant; to be sure, withdraw this client's access there.\n")
     unlink(path)
     let (again, _) = try await run(["logout", "home"]) { _ in .result(answer) }
     #expect(again.output == "home was signed out already.\n")

@@ -12,7 +12,8 @@ package enum SocketPath {
       case .unknown:
         "Where the daemon's socket lies is not known: XDG_RUNTIME_DIR is not set. Give --socket or set HEARTH_SOCKET."
       case .tooLong(let path):
-        "The socket path \(path) is longer than the \(SocketPath.maximumBytes) bytes that a Unix socket can have."
+        "The socket path \(path) is longer than the \(SocketPath.maximumBytes) bytes that a Unix socket can have. "
+          + "Give a shorter one with --socket or HEARTH_SOCKET."
       }
     }
   }

@@ -20,7 +20,7 @@ package enum Incoming: Hashable, Sendable {
     do {
       json = try JSON(parsing: line)
     } catch {
-      self = .refused(.parseError("The line is no JSON: \(error)."))
+      self = .refused(.parseError("The line is not JSON: \(error)."))
       return
     }
     guard case .array(let elements) = json else {

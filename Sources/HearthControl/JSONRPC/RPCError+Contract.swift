@@ -28,7 +28,7 @@ extension RPCError {
     RPCError(.overloaded, message: message)
   }
 
-  /// `name` is what the caller gave; no account need be able to have it.
+  /// `name`: as the caller gave it, even where no account could have that name.
   package static func unknownAccount(_ name: String) -> RPCError {
     let error = RPCError(.unknownAccount, message: "There is no account \"\(name)\" in the configuration.")
     var data = error.data ?? [:]

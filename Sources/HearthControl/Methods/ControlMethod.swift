@@ -12,7 +12,7 @@ package protocol ControlMethod: Sendable {
 
 extension ControlMethod {
   /// Reads the parameters of a call strictly: -32602 names the one that is missing, unknown or of the wrong type; 1005
-  /// where the account's name can be none.
+  /// where no account can have the name.
   package init(params: JSONObject) throws(RPCError) {
     var reader = FieldReader(params)
     self = try reader.read(Self.parameters)
@@ -25,7 +25,7 @@ extension ControlMethod {
   }
 }
 
-/// What is to be said of a method whatever its parameters are.
+/// What is known of a method before it is called.
 package struct MethodDeclaration<Result: WireValue>: Sendable {
   /// On the wire.
   package let name: String

@@ -2,7 +2,7 @@ package import HearthCore
 
 package struct GetInfo: ParameterlessMethod {
   package static let declaration = MethodDeclaration<DaemonInfo>(
-    "daemon.getInfo", "Say which daemon this is, since when it runs and where its files are.")
+    "daemon.getInfo", "Tell which daemon this is, when it started and where its files are.")
 
   package init() {}
 }

@@ -34,7 +34,7 @@ extension WireType<Set<EventTopic>> {
   }
 }
 
-/// A subscription, and how things are at the event of this number.
+/// A subscription, and the state right after the event with the number `seq`.
 package struct Subscription: WireValue {
   package static let fields = Fields<Subscription>(
     .required("subscription", \.id, .text), .required("seq", \.seq, .int),

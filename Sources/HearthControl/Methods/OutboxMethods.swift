@@ -111,7 +111,7 @@ extension Field<OutboxDraft, [UInt8]> {
 
 package struct GetItem: TextMethod {
   package static let declaration = MethodDeclaration<OutboxItem>(
-    "outbox.get", "Say all that is known of an item.", errors: [.unknownItem, .storageUnavailable])
+    "outbox.get", "Show all that is known of an item.", errors: [.unknownItem, .storageUnavailable])
   package static let parameter = "id"
 
   package let text: String
@@ -190,7 +190,7 @@ package struct ItemCount: TimelessWireValue {
 }
 
 package struct CancelItems: ItemChangeMethod {
-  package static let declaration = declared("outbox.cancel", "Take items out, unsent.")
+  package static let declaration = declared("outbox.cancel", "Remove items without sending them.")
   package let choice: ItemChoice
   package init(_ choice: ItemChoice) { self.choice = choice }
 }
@@ -203,7 +203,7 @@ package struct RetryItems: ItemChangeMethod {
 
 package struct PauseOutbox: AccountsMethod {
   package static let declaration = MethodDeclaration<Empty>(
-    "outbox.pause", "Send nothing until \"resume\", restarts and sign-ins included.",
+    "outbox.pause", "Send nothing until \"resume\", not even after a restart or a sign-in.",
     errors: [.unknownAccount, .storageUnavailable])
 
   package let account: AccountName?
@@ -212,7 +212,7 @@ package struct PauseOutbox: AccountsMethod {
 
 package struct ResumeOutbox: AccountsMethod {
   package static let declaration = MethodDeclaration<Empty>(
-    "outbox.resume", "Send again.", errors: [.unknownAccount, .storageUnavailable])
+    "outbox.resume", "Resume sending.", errors: [.unknownAccount, .storageUnavailable])
 
   package let account: AccountName?
   package init(_ account: AccountName?) { self.account = account }
@@ -221,7 +221,7 @@ package struct ResumeOutbox: AccountsMethod {
 /// Answered once nothing is left that could be sent, or the time is up.
 package struct FlushOutbox: ControlMethod {
   package static let declaration = MethodDeclaration<OutboxStats>(
-    "outbox.flush", "Try what waits now, and wait until nothing is left that could be sent.",
+    "outbox.flush", "Try all waiting items now, and return once nothing is left that could be sent.",
     errors: [.unknownAccount, .storageUnavailable])
   package static let parameters = Fields<FlushOutbox>(
     .optional("account", \.account, .account),

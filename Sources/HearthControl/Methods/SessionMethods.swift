@@ -2,14 +2,14 @@ package import HearthCore
 
 package struct ListSessions: ParameterlessMethod {
   package static let declaration = MethodDeclaration<Sessions>(
-    "session.list", "Say how all sessions are.")
+    "session.list", "Give the status of every session.")
 
   package init() {}
 }
 
 package struct GetSession: AccountMethod {
   package static let declaration = MethodDeclaration<SessionStatus>(
-    "session.get", "Say how a session is.", errors: [.unknownAccount])
+    "session.get", "Give the status of a session.", errors: [.unknownAccount])
 
   package let account: AccountName
   package init(_ account: AccountName) { self.account = account }
@@ -32,38 +32,38 @@ package struct GetToken: ControlMethod {
     self.account = account
     self.minValidity = minValidity
   }
-
 }
 
 /// A token, and whose it is.
 package struct GivenToken: TimelessWireValue {
   package static let fields = Fields<GivenToken>(
-    .required("account", \.account, .account), .required("accessToken", \.accessToken, .secret),
-    .required("tokenType", \.tokenType, .text), .optional("expiresAt", \.expiresAt, .time),
-    .required("fingerprint", \.fingerprint, .fingerprint), .optional("subject", \.subject, .text),
-    .optional("issuer", \.issuer, .text), make: Self.init)
+    .required("account", \.account, .account), .required("accessToken", \.bearer.token.secret, .secret),
+    .required("tokenType", \.bearer.type, .text), .optional("expiresAt", \.bearer.expiresAt, .time),
+    .required("fingerprint", \.bearer.token.fingerprint, .fingerprint),
+    .optional("subject", \.subjectID, .text), .optional("issuer", \.issuer, .text), make: Self.init)
 
   package let account: AccountName
-  package let accessToken: Secret
-  package let tokenType: String
-  package let expiresAt: Timestamp?
-  package let fingerprint: Fingerprint
-  /// The provider's name for the user, and that of the provider.
-  package let subject: String?
+  package let bearer: Bearer
   package let issuer: String?
 
-  package init(
-    account: AccountName, accessToken: Secret, tokenType: String, expiresAt: Timestamp?, fingerprint: Fingerprint,
+  /// `issuer`: the configured one, where the user is not known.
+  package init(_ account: AccountName, _ bearer: Bearer, issuer: String?) {
+    self.account = account
+    self.bearer = bearer
+    self.issuer = bearer.subject?.issuer ?? issuer
+  }
+
+  private init(
+    account: AccountName, secret: Secret, type: String, expiresAt: Timestamp?, fingerprint: Fingerprint,
     subject: String?, issuer: String?
   ) {
-    self.account = account
-    self.accessToken = accessToken
-    self.tokenType = tokenType
-    self.expiresAt = expiresAt
-    self.fingerprint = fingerprint
-    self.subject = subject
-    self.issuer = issuer
+    let owner = subject.map { Subject(issuer: issuer ?? "", id: $0) }
+    let token = Token(secret: secret, fingerprint: fingerprint)
+    let bearer = Bearer(token: token, type: type, expiresAt: expiresAt, subject: owner, secrets: [secret])
+    self.init(account, bearer, issuer: issuer)
   }
+
+  private var subjectID: String? { bearer.subject?.id }
 }
 
 /// For a client whose token an API answered with 401. The report of an older token changes nothing; of the current one it

@@ -34,7 +34,7 @@ package protocol ControlPeer: Sendable {
   func openSink() -> any NotificationSink
 }
 
-/// Takes one subscription's notifications towards the client. Never blocks; safe from any thread.
+/// Sends one subscription's notifications to the client. Never blocks; safe from any thread.
 package protocol NotificationSink: Sendable {
   /// How many lines have been written to the client's socket that it has not taken yet. Never falls again once the connection is
   /// closed, so that a sender which stops at a limit stops.

@@ -31,8 +31,8 @@ extension SessionStatus: WireValue {
     action: SessionState.Action?, route: SessionState.Route, since: Timestamp, token: TokenLife?, refresh: Refresh,
     credential: Reading, signIn _: String?
   ) -> SessionStatus? {
-    // A subject is one within its issuer: without that it names nobody.
     let (isReadable, isWritePending, credentialError) = credential
+    // A subject is unique only within its issuer: without one it names nobody.
     guard let state = SessionState(name: name, reason: reason, detail: credentialError ?? ""), state.route == route,
       subject == nil || issuer != nil
     else { return nil }

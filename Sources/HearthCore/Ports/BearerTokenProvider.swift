@@ -1,26 +1,13 @@
 /// The source of the tokens that requests are sent with: the sessions, as a sender sees them.
 package protocol BearerTokenProvider: Sendable {
-  /// The current token, valid for at least a minute or as long as the provider's tokens are. Where a refresh is needed it is
-  /// awaited, up to a deadline.
+  /// The current token, valid long enough for a request that is sent at once. Where a refresh is needed it is awaited, up
+  /// to a deadline.
   func bearer(for account: AccountName) async throws(BearerFailure) -> Bearer
 
   /// An API has answered 401. For an older token that is ignored; for the current token one shared refresh is forced; for
   /// the token from such a refresh the session ends, unless the token is accepted elsewhere. Returns the token to use
   /// now.
-  func refused(_ refusal: APIRejection, of account: AccountName) async throws(BearerFailure) -> Bearer
-}
-
-package struct Bearer: Hashable, Sendable {
-  package let token: Token
-  package let subject: Subject?
-  /// The secrets to remove from what a server sends back: this token, and those that were issued with it.
-  package let secrets: [Secret]
-
-  package init(token: Token, subject: Subject?, secrets: [Secret]) {
-    self.token = token
-    self.subject = subject
-    self.secrets = secrets
-  }
+  func tokenRejected(_ rejection: APIRejection, of account: AccountName) async throws(BearerFailure) -> Bearer
 }
 
 package enum BearerFailure: Error, Hashable, Sendable {

@@ -29,7 +29,7 @@ package enum SessionAction: Hashable, Sendable {
 
 /// The answer to a call.
 package enum SessionResponse: Hashable, Sendable {
-  case token(IssuedToken)
+  case token(Bearer)
   case done
   /// The credentials that were signed out and are to be revoked, the session's own first; none where the caller does not
   /// want that.

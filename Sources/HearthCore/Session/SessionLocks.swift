@@ -12,6 +12,9 @@ package struct SessionLocks: Hashable, Sendable {
 
   var noteFailure: AccessFailure? { note.lastFailure }
 
+  /// Whether the user has locked, where that is not on disk as it is here.
+  package var unwritten: Bool? { note.isUnderWay || note.failures > 0 ? all.contains(.user) : nil }
+
   var wakeAt: Timestamp? { note.wakeAt }
 
   func contains(_ lock: Lock) -> Bool { all.contains(lock) }
@@ -28,7 +31,7 @@ package struct SessionLocks: Hashable, Sendable {
 
   /// The note says that the user had locked. One that is still to be written is newer.
   mutating func restore() {
-    if !note.isUnderWay, note.failures == 0 { all.insert(.user) }
+    if unwritten == nil { all.insert(.user) }
   }
 
   /// The store keeps the order, so the last note counts.

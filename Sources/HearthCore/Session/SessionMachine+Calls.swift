@@ -199,7 +199,7 @@ extension SessionMachine {
   }
 
   private func token(of active: ActiveGrant) -> SessionResponse {
-    .token(IssuedToken(active.credential, as: settings.bearer, subject: subject))
+    .token(Bearer(active.credential, as: settings.bearer, subject: subject))
   }
 
   private func isUsable(_ active: ActiveGrant, at now: Timestamp) -> Bool {

@@ -63,6 +63,7 @@ package struct SessionMachine: Sendable {
 
     case .called(let id, let call): return called(id, call, at: now)
     case .locked(let lock):
+      guard settings.locks.contains(lock) else { return [] }
       if lock == .user { epoch.userLocks += 1 }
       return locks.add(lock)
     case .unlocked(let lock): return unlocked(lock)

@@ -1,6 +1,8 @@
 /// What the configuration says about one account's session.
 package struct SessionSettings: Hashable, Sendable {
   package var refresh: RefreshSettings
+  /// The locks that the account obeys: the user's own, and those that `lock_on` names.
+  package var locks: Set<Lock>
   /// `lock_on = ["unreadable"]`: a file that cannot be read locks at once, not when the token has run out.
   package var locksWhenUnreadable: Bool
   /// The provider gives a new token without a refresh token (RFC 6749, section 4.4).
@@ -14,11 +16,12 @@ package struct SessionSettings: Hashable, Sendable {
   package var binding: TokenBinding?
 
   package init(
-    refresh: RefreshSettings = RefreshSettings(), locksWhenUnreadable: Bool = false,
+    refresh: RefreshSettings = RefreshSettings(), locks: Set<Lock> = [.user], locksWhenUnreadable: Bool = false,
     renewsWithoutRefreshToken: Bool = false, bearer: BearerKind = .accessToken, configuredSubject: Subject? = nil,
     binding: TokenBinding? = nil
   ) {
     self.refresh = refresh
+    self.locks = locks
     self.locksWhenUnreadable = locksWhenUnreadable
     self.renewsWithoutRefreshToken = renewsWithoutRefreshToken
     self.bearer = bearer
@@ -32,16 +35,24 @@ extension SessionSettings {
     case lockOn = "lock_on"
   }
 
-  /// Reads what an account's table says about locks. A value that Hearth does not know yet is refused: it would lock
-  /// nothing, and somebody would rely on it.
+  /// The word in `lock_on` for a credential file that cannot be read.
+  private static let unreadable = "unreadable"
+
+  /// Reads what an account's table says about locks.
   package init(reading table: TableReader<Key>) throws(ConfigurationError) {
-    let triggers = try table.strings(.lockOn)
-    for text in triggers where text != "unreadable" {
-      let planned =
-        ["screen-lock", "suspend"].contains(text)
-        ? "it is not supported yet, and would lock nothing; " : ""
-      throw table.error(.lockOn, "cannot have \"\(text)\": \(planned)what works is \"unreadable\"")
+    self.init()
+    for name in try table.strings(.lockOn) {
+      let lock = Lock.allCases.first { $0.configuredName == name }
+      if name == Self.unreadable {
+        locksWhenUnreadable = true
+      } else if let lock, lock.isSupported {
+        locks.insert(lock)
+      } else {
+        let supported = [Self.unreadable] + Lock.allCases.filter(\.isSupported).compactMap(\.configuredName)
+        let names = supported.map { "\"\($0)\"" }.joined(separator: ", ")
+        let planned = lock == nil ? "" : "it is not supported yet, and would lock nothing; "
+        throw table.error(.lockOn, "cannot have \"\(name)\": \(planned)what works is \(names)")
+      }
     }
-    self.init(locksWhenUnreadable: !triggers.isEmpty)
   }
 }

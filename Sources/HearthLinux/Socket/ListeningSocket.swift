@@ -28,7 +28,7 @@ package struct ListeningSocket: Sendable {
       switch self {
       case .unfit(let failure): failure.description
       case .notASocket(let path):
-        "\(path) is no socket, so that nothing can listen there; it was left alone. Remove it or choose another path."
+        "\(path) is not a socket, so that nothing can listen there; it was left alone. Remove it or choose another path."
       case .exposed(let folder, let owner?):
         "The socket's folder \(folder) is refused, because it belongs to user \(owner); it must be yours or root's."
       case .exposed(let folder, nil):
@@ -49,7 +49,7 @@ package struct ListeningSocket: Sendable {
   /// Makes the folder (0700) where it is missing and the socket, which is 0600 from the moment it exists.
   ///
   /// A socket file on which nobody listens is replaced. One on which somebody listens is not, and neither is a file that
-  /// is no socket.
+  /// is not a socket.
   package init(path: String) throws(Failure) {
     do throws(SocketPath.Failure) { try SocketPath.check(path) } catch { throw .unfit(error) }
     let folder = Self.folder(of: path)

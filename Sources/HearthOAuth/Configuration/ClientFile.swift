@@ -43,7 +43,7 @@ package struct ClientFile: Hashable, Sendable {
     case .absent: "there is no such file"
     case .permissionDenied: "permission denied"
     case .unanswered(let limit): "no answer in \(limit.components.seconds) s"
-    case .notRegular: "it is no regular file"
+    case .notRegular: "it is not a regular file"
     case .tooBig: "it is larger than \(limit >> 10) KiB"
     case .volumeUnavailable(let text), .keyUnavailable(let text), .failed(let text): text
     case .exists, .noSpace, .symbolicLink, .notOwn: "\(error)"

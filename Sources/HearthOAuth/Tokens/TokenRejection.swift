@@ -126,7 +126,7 @@ struct TokenRejection: Sendable {
     if isPage { return "a web page" }
     if response.body.isEmpty { return "an empty answer" }
     if document.object != nil { return "an answer that names no error" }
-    return "a text that is no JSON"
+    return "a text that is not JSON"
   }
 
   /// The server's name for itself, which tells a gateway from the provider.

@@ -25,11 +25,7 @@ extension GetToken: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> GivenToken {
     let answer = try await service.ask(account, .token(minValidity: minValidity)).answer
     switch answer.response {
-    case .token(let token):
-      return GivenToken(
-        account: account, accessToken: token.bearer.secret, tokenType: token.type, expiresAt: token.expiresAt,
-        fingerprint: token.bearer.fingerprint, subject: token.subject?.id,
-        issuer: token.subject?.issuer ?? answer.status.issuer)
+    case .token(let bearer): return GivenToken(account, bearer, issuer: answer.status.issuer)
     case .rejected(let rejection): throw RPCError(rejection, answer.status)
     case .done, .signedOut: throw .internalError("The session gave no token.")
     }
@@ -91,8 +87,12 @@ extension SignOut: PlainMethod {
 
 extension LockSessions: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> Sessions {
-    for entry in try await service.entries(account) {
-      await service.sessions.reach(entry.service.account) { await $0.lock(.user) }
+    let entries = try await service.entries(account)
+    // Side by side, so that no account's lock waits for another's store or provider.
+    await withDiscardingTaskGroup { group in
+      for entry in entries {
+        group.addTask { await service.sessions.reach(entry.service.account) { await $0.lock(.user) } }
+      }
     }
     return try await service.statuses(account)
   }

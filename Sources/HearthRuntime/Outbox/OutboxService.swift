@@ -236,7 +236,9 @@ package actor OutboxService {
         let bearer = await Result { () async throws(BearerFailure) in try await bearers.bearer(for: name) }
         machine.received(bearer, for: id, at: clock.now())
       case .replaceBearer(let rejection, let name):
-        let bearer = await Result { () async throws(BearerFailure) in try await bearers.refused(rejection, of: name) }
+        let bearer = await Result { () async throws(BearerFailure) in
+          try await bearers.tokenRejected(rejection, of: name)
+        }
         machine.received(bearer, for: id, at: clock.now())
       case .send(let delivery, let epoch, let bearer):
         if mayLeave(delivery, of: epoch) {

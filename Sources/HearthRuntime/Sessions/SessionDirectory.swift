@@ -19,6 +19,10 @@ package actor SessionDirectory: BearerTokenProvider {
 
   private var entries: [AccountName: Entry] = [:]
   private var isStopped = false
+  /// Whether the user has locked, where the session before could not write that: the next one tries again.
+  private var unwrittenLocks: [AccountName: Bool] = [:]
+  /// The locks that the system has set.
+  private var locks: Set<Lock> = []
   /// The accounts whose session is being replaced, and the callers that wait for that.
   private var changing: [AccountName: [CheckedContinuation<Void, Never>]] = [:]
   /// What a session that was replaced could not write, for the next one at its place. It is nowhere else: it is kept
@@ -54,12 +58,17 @@ package actor SessionDirectory: BearerTokenProvider {
     if let old = entries[account] {
       await old.service.stop()
       unwritten[account, default: [:]][old.place] = await old.service.unwritten
+      unwrittenLocks[account] = await old.service.unwrittenLock
     }
     if let entry, let grant = unwritten[account]?.removeValue(forKey: entry.place) {
       await entry.service.inherit(grant)
     }
     // Once everything stops, nothing would run it: the one before it stays and rejects what is asked.
     if entry == nil || !isStopped { entries[account] = entry }
+    if let entry {
+      if let isSet = unwrittenLocks.removeValue(forKey: account) { await entry.service.change(.user, isSet: isSet) }
+      for lock in locks { await entry.service.change(lock, isSet: true) }
+    }
     if let entry, !isStopped { starting.yield(entry.service) }
     changing.removeValue(forKey: account)?.forEach { $0.resume() }
   }
@@ -101,6 +110,21 @@ package actor SessionDirectory: BearerTokenProvider {
     try result.get()
   }
 
+  /// The system has set or removed a lock: every session is told, those that follow too, and each obeys the locks that its
+  /// account names.
+  package func change(_ lock: Lock, isSet: Bool) async {
+    if isSet { locks.insert(lock) } else { locks.remove(lock) }
+    await withDiscardingTaskGroup { group in
+      for (account, entry) in entries {
+        group.addTask {
+          // At once, also where the session is being replaced: until then it goes on giving tokens.
+          await entry.service.change(lock, isSet: isSet)
+          await self.reach(account) { await $0.change(lock, isSet: self.locks.contains(lock)) }
+        }
+      }
+    }
+  }
+
   /// The network may be back: what failed for want of it is tried at once.
   package func networkReturned() async {
     for entry in entries.values { await entry.service.networkReturned() }
@@ -121,8 +145,7 @@ package actor SessionDirectory: BearerTokenProvider {
   ) async throws(BearerFailure) -> (bearer: Bearer, answer: SessionAnswer) {
     guard let (_, answer) = await ask(.token(minValidity: Self.validityToSend), of: account) else { throw .noSession }
     switch answer.response {
-    case .token(let token):
-      return (Bearer(token: token.bearer, subject: token.subject, secrets: token.secrets), answer)
+    case .token(let bearer): return (bearer, answer)
     case .rejected(.refreshUnavailable(let message, let retryAfter)):
       throw .unavailable(message: message, retryAfter: retryAfter)
     case .rejected(.state), .rejected(.stopping), .rejected(.superseded), .rejected(.needsSignIn), .done, .signedOut:
@@ -130,7 +153,7 @@ package actor SessionDirectory: BearerTokenProvider {
     }
   }
 
-  package func refused(
+  package func tokenRejected(
     _ rejection: APIRejection, of account: AccountName
   ) async throws(BearerFailure) -> Bearer {
     guard await ask(.reportUnauthorized(rejection), of: account) != nil else { throw .noSession }

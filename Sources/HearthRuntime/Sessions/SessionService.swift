@@ -137,6 +137,9 @@ package actor SessionService {
   /// After `stop`: what could not be written.
   package var unwritten: UnwrittenGrant? { machine.unwritten ?? inherited }
 
+  /// After `stop`: whether the user has locked, where that could not be written.
+  package var unwrittenLock: Bool? { machine.locks.unwritten }
+
   /// Awaits an import, or the sign-in or sign-out that supersedes it. The import itself runs to its end before the session
   /// stops: a provider that has granted something is not asked twice, and what it granted for nothing is revoked.
   func untilSuperseded(
@@ -211,10 +214,13 @@ package actor SessionService {
 
   package func settingsChanged(_ settings: RefreshSettings) { receive(.settingsChanged(settings)) }
 
+  /// Sets the lock, and returns once what it wipes is wiped.
   package func lock(_ lock: Lock) async {
-    receive(.locked(lock))
+    change(lock, isSet: true)
     await storeIsQuiet()
   }
+
+  package func change(_ lock: Lock, isSet: Bool) { receive(isSet ? .locked(lock) : .unlocked(lock)) }
 
   // MARK: - The inbox
 

@@ -12,7 +12,7 @@ extension AccessFailure {
     case .noSpace: self.init(.storageError, detail: "\(path): no space left")
     case .symbolicLink:
       self.init(.storageError, detail: "\(path) is a symbolic link; name it as credential_file to have it followed")
-    case .notRegular: self.init(.storageError, detail: "\(path) is no regular file")
+    case .notRegular: self.init(.storageError, detail: "\(path) is not a regular file")
     case .notOwn: self.init(.permissionDenied, detail: "\(path) belongs to another user")
     case .tooBig: self.init(.storageError, detail: "\(path) is too big")
     case .unanswered(let limit):

@@ -32,11 +32,11 @@ extension KnownAccount: Codable {
       let isAssumed = try fields.decodeIfPresent(Bool.self, forKey: .issuerAssumed)
       subject = Subject(issuer: issuer, id: id, isIssuerAssumed: isAssumed ?? false)
     }
-    fingerprint = try fields.decodeFingerprint(forKey: .fingerprint)
+    fingerprint = try fields.decodeIfPresent(Fingerprint.self, forKey: .fingerprint)
     lockedByUser = try fields.decodeIfPresent(Bool.self, forKey: .lockedByUser) ?? false
     end = try fields.decodeIfPresent(EndDocument.self, forKey: .end)?.record(detail: try text(.endDetail))
     removal = try fields.decodeIfPresent(PendingRemoval.self, forKey: .removal)
-    signedOut = try fields.decodeFingerprint(forKey: .signedOut)
+    signedOut = try fields.decodeIfPresent(Fingerprint.self, forKey: .signedOut)
     formerPlaces = try fields.decodeIfPresent([FormerPlace].self, forKey: .formerPlaces) ?? []
   }
 
@@ -47,49 +47,34 @@ extension KnownAccount: Codable {
     try fields.encodeIfPresent(subject?.issuer, forKey: .issuer)
     if subject?.isIssuerAssumed == true { try fields.encode(true, forKey: .issuerAssumed) }
     try fields.encodeIfPresent(subject?.id, forKey: .subject)
-    try fields.encodeIfPresent(fingerprint?.description, forKey: .fingerprint)
+    try fields.encodeIfPresent(fingerprint, forKey: .fingerprint)
     if lockedByUser { try fields.encode(true, forKey: .lockedByUser) }
     try fields.encodeIfPresent(end.map(EndDocument.init), forKey: .end)
     // Only here: the contract lists the fields of the credential file.
     try fields.encodeIfPresent(end?.detail, forKey: .endDetail)
     try fields.encodeIfPresent(removal, forKey: .removal)
-    try fields.encodeIfPresent(signedOut?.description, forKey: .signedOut)
+    try fields.encodeIfPresent(signedOut, forKey: .signedOut)
     if !formerPlaces.isEmpty { try fields.encode(formerPlaces, forKey: .formerPlaces) }
   }
 }
 
-extension KnownAccount.PendingRemoval: Codable {
-  private enum CodingKeys: String, CodingKey { case fingerprint }
-
+extension Fingerprint: Codable {
   package init(from decoder: any Decoder) throws {
-    fingerprint = try decoder.container(keyedBy: CodingKeys.self).decodeFingerprint(forKey: .fingerprint)
+    let text = try decoder.singleValueContainer().decode(String.self)
+    guard let fingerprint = Fingerprint(text) else { throw FileFormatError.corrupt("a fingerprint is not in form") }
+    self = fingerprint
   }
 
   package func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: CodingKeys.self)
-    try fields.encodeIfPresent(fingerprint?.description, forKey: .fingerprint)
-  }
-}
-
-extension KnownAccount.FormerPlace: Codable {
-  private enum CodingKeys: String, CodingKey { case path, fingerprint }
-
-  package init(from decoder: any Decoder) throws {
-    let fields = try decoder.container(keyedBy: CodingKeys.self)
-    path = try fields.decode(String.self, forKey: .path)
-    fingerprint = try fields.decodeFingerprint(forKey: .fingerprint)
-  }
-
-  package func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: CodingKeys.self)
-    try fields.encode(path, forKey: .path)
-    try fields.encodeIfPresent(fingerprint?.description, forKey: .fingerprint)
+    var container = encoder.singleValueContainer()
+    try container.encode(description)
   }
 }
 
 extension KeyedDecodingContainer {
-  /// A text that is no fingerprint is read as none: everything else that is remembered stays of use.
-  fileprivate func decodeFingerprint(forKey key: Key) throws -> Fingerprint? {
+  /// A text that is not a fingerprint is read as none: everything else that is remembered stays of use. Code that the
+  /// compiler writes calls this too.
+  func decodeIfPresent(_: Fingerprint.Type, forKey key: Key) throws -> Fingerprint? {
     try decodeIfPresent(String.self, forKey: key).flatMap { Fingerprint($0) }
   }
 }

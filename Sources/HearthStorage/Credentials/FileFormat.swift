@@ -41,7 +41,7 @@ enum FileFormat {
     } catch DecodingError.dataCorrupted(let context) where !context.codingPath.isEmpty {
       throw .corrupt("its field \"\(context.path)\" is not in form")
     } catch {
-      throw .corrupt("it is no JSON")
+      throw .corrupt("it is not JSON")
     }
   }
 

@@ -12,13 +12,13 @@ package struct KnownAccount: Hashable, Sendable {
   }
 
   /// A sign-out whose files could not be removed yet.
-  package struct PendingRemoval: Hashable, Sendable {
+  package struct PendingRemoval: Codable, Hashable, Sendable {
     /// Of the access token of the grant that was signed out; nil where it was unknown.
     package var fingerprint: Fingerprint?
   }
 
   /// A place that the configuration named before. A sign-out removes the credential there as well.
-  package struct FormerPlace: Hashable, Sendable {
+  package struct FormerPlace: Codable, Hashable, Sendable {
     package var path: String
     /// Of the access token of the grant that was last there.
     package var fingerprint: Fingerprint?

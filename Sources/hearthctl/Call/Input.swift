@@ -26,7 +26,7 @@ enum Input {
   static func secret(prompt: String) throws -> String {
     if isTerminal { return try ask(prompt, echo: false) }
     guard let line = readLine(strippingNewline: true), !line.isEmpty else {
-      throw ValidationError("Standard input holds nothing.")
+      throw ValidationError("Standard input is empty: the passphrase must be its first line.")
     }
     return line
   }

@@ -43,7 +43,7 @@ enum PathChecks {
       return Finding(.doubtful, "state", "\(path) does not exist yet")
     }
     guard status.st_mode & S_IFMT == S_IFDIR else {
-      return Finding(.bad(.failed), "state", "\(path) is no folder")
+      return Finding(.bad(.failed), "state", "\(path) is not a folder")
     }
     guard status.st_uid == getuid() else {
       return Finding(.bad(.failed), "state", "\(path) belongs to another user (\(status.st_uid))")
@@ -59,7 +59,7 @@ enum PathChecks {
       return [Finding(.bad(.noDaemon), "socket", "\(path) does not exist")]
     }
     guard status.st_mode & S_IFMT == S_IFSOCK else {
-      return [Finding(.bad(.failed), "socket", "\(path) is no socket")]
+      return [Finding(.bad(.failed), "socket", "\(path) is not a socket")]
     }
     guard status.st_mode & 0o077 == 0 else {
       return [Finding(.doubtful, "socket", "\(path) is open to others (who are turned away)")]

@@ -37,8 +37,8 @@ struct Output {
     write(Array(text.utf8), to: descriptor)
   }
 
-  /// A token that is not in the file it was meant for must not look as if it were. What cannot be
-  /// written to standard error is dropped, because nothing is left to report it on.
+  /// Fails where standard output cannot be written: a caller must not believe that it has a token. What cannot be written
+  /// to standard error is dropped, because nothing is left to report it on.
   private static func write(_ bytes: [UInt8], to descriptor: Int32) {
     var written = 0
     while written < bytes.count {

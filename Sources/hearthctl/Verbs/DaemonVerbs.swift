@@ -72,9 +72,9 @@ struct RPCVerb: ParsableCommand {
     do {
       json = try JSON(parsing: bytes)
     } catch {
-      throw ValidationError("The parameters are no JSON: \(error).")
+      throw ValidationError("The parameters are not JSON: \(error).")
     }
-    guard let object = json.object else { throw ValidationError("The parameters are a JSON object.") }
+    guard let object = json.object else { throw ValidationError("The parameters must be a JSON object.") }
     return object
   }
 }

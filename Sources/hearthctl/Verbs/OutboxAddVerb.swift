@@ -33,7 +33,7 @@ struct OutboxAddVerb: ParsableCommand {
   @Option(help: ArgumentHelp("Its Idempotency-Key; the same key and content is queued once.", valueName: "key"))
   var key: String?
 
-  @Option(help: ArgumentHelp("It takes the place of those with the same.", valueName: "key"))
+  @Option(help: ArgumentHelp("It replaces the waiting items with the same key.", valueName: "key"))
   var replaceKey: String?
 
   @Option(help: ArgumentHelp("Not to be sent earlier.", valueName: "time"))

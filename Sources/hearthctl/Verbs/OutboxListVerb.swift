@@ -14,10 +14,10 @@ struct OutboxListVerb: ParsableCommand {
   @Option(help: "Only those of this lane.")
   var lane: String?
 
-  @Option(help: ArgumentHelp("At most so many.", valueName: "count"))
+  @Option(help: ArgumentHelp("How many items at most.", valueName: "count"))
   var limit: Int?
 
-  @Option(help: "Go on where the list before ended.")
+  @Option(help: "Continue where the list before ended.")
   var cursor: String?
 
   func run() throws {
@@ -30,7 +30,7 @@ struct OutboxListVerb: ParsableCommand {
     if daemonOptions.json {
       daemonOptions.output.json(reply.json)
     } else if page.items.isEmpty {
-      daemonOptions.output.line("Nothing is there.")
+      daemonOptions.output.line("There are no items.")
     } else {
       daemonOptions.output.line(table(page.items).text)
       if let cursor = page.cursor { Output.note("There are more: --cursor \(cursor)") }

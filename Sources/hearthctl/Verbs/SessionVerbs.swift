@@ -18,7 +18,7 @@ struct LogoutVerb: ParsableCommand {
   @Argument(help: "The account.")
   var account: String
 
-  @Flag(name: .customLong("no-revoke"), help: "Do not tell the provider.")
+  @Flag(name: .customLong("no-revoke"), help: "Do not ask the provider to revoke the grant.")
   var keepsGrant = false
 
   @Flag(help: "Discard what waits in the account's outbox.")
@@ -34,7 +34,8 @@ struct LogoutVerb: ParsableCommand {
       wasSignedOut ? "\(account) was signed out already." : reply.value.status.message
     }
     if !wasSignedOut, !keepsGrant, !reply.value.isRevoked, !daemonOptions.json {
-      Output.note("The provider was not told, or took no notice.")
+      Output.note(
+        "The provider did not confirm that it revoked the grant; to be sure, withdraw this client's access there.")
     }
   }
 }
@@ -48,7 +49,7 @@ struct TokenVerb: ParsableCommand {
   @Argument(help: "The account.")
   var account: String
 
-  @Option(help: ArgumentHelp("It is to be valid this long at least.", valueName: "seconds"))
+  @Option(help: ArgumentHelp("How long it must be valid at least.", valueName: "seconds"))
   var minValid: Int?
 
   @Flag(help: "Print it as an Authorization header.")
@@ -62,10 +63,9 @@ struct TokenVerb: ParsableCommand {
     var daemon = try daemonOptions.connect()
     let reply = try daemon.call(
       GetToken(try AccountName(asked: account), minValidity: minValid.map { .seconds($0) }))
-    let token = reply.value.accessToken.reveal()
-    daemonOptions.output.show(reply.json) {
-      header ? "Authorization: \(reply.value.tokenType) \(token)" : token
-    }
+    let bearer = reply.value.bearer
+    let token = bearer.token.secret.reveal()
+    daemonOptions.output.show(reply.json) { header ? "Authorization: \(bearer.type) \(token)" : token }
   }
 }
 

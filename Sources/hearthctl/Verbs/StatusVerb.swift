@@ -4,7 +4,7 @@ import HearthCore
 
 struct StatusVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "status", abstract: "Say how the sessions are; the exit status is that of the worst.")
+    commandName: "status", abstract: "Show the status of the sessions; the exit status is that of the worst.")
 
   @OptionGroup var daemonOptions: DaemonOptions
   @OptionGroup var choice: AccountChoice
@@ -46,7 +46,7 @@ struct StatusVerb: ParsableCommand {
   }
 
   /// Prints now and at every change, until the daemon stops. On a terminal each print takes the place of the one before,
-  /// and the times in it are kept up.
+  /// and its times stay current.
   private func watch(_ daemon: inout ControlClient) throws -> Never {
     let isScreen = Output.isTerminal && !daemonOptions.json
     while true {

@@ -39,7 +39,7 @@ struct UnlockVerb: ParsableCommand {
         throw error
       }
     }
-    // What is sealed locks the session; where it is not locked, there is nothing sealed yet.
+    // A sealed credential locks its session: where the session is not locked, nothing is sealed yet.
     let isFirst = try !daemon.call(GetSession(account)).value.isLocked
     let passphrase =
       isFirst

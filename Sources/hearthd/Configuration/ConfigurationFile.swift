@@ -50,7 +50,7 @@ struct ConfigurationFile: Hashable, Sendable {
 
   /// Why a file is not trusted; nil where it is.
   static func distrust(mode: mode_t, owner: uid_t, user: uid_t) -> String? {
-    guard mode & S_IFMT == S_IFREG else { return "is no regular file" }
+    guard mode & S_IFMT == S_IFREG else { return "is not a regular file" }
     guard owner == user || owner == 0 else {
       return "is refused, because it belongs to user \(owner); it must be yours or root's"
     }

@@ -1,3 +1,4 @@
+import HearthControl
 import HearthCore
 import HearthOAuth
 
@@ -52,18 +53,12 @@ struct ConfiguredPaths: Hashable, Sendable {
 
   /// Where the socket is made when systemd passes none.
   func socket() throws(ConfigurationError) -> String {
-    let runtime = folder("XDG_RUNTIME_DIR").map { $0 + "/hearth/rpc.sock" }
-    guard let path = socketOption ?? own("HEARTH_SOCKET") ?? runtime else {
-      throw ConfigurationError(
-        "there is no place for the socket: $XDG_RUNTIME_DIR is not set; name a path with --socket or $HEARTH_SOCKET")
+    let named = ["HEARTH_SOCKET": own("HEARTH_SOCKET"), "XDG_RUNTIME_DIR": folder("XDG_RUNTIME_DIR")]
+    do throws(SocketPath.Failure) {
+      return try SocketPath.resolve(option: socketOption, environment: named.compactMapValues(\.self))
+    } catch {
+      throw ConfigurationError(error.description)
     }
-    // sun_path has 108 bytes, and the last one is NUL (unix(7)).
-    guard path.utf8.count <= 107 else {
-      throw ConfigurationError(
-        "the socket path \(path) is \(path.utf8.count) bytes long and the system takes 107; name a shorter one with --socket or $HEARTH_SOCKET"
-      )
-    }
-    return path
   }
 
   private func own(_ variable: String) -> String? {

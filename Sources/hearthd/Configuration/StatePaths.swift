@@ -57,7 +57,7 @@ struct StatePaths: Hashable, Sendable {
 
   /// Narrows the mode of a folder, and never widens it.
   private static func keepPrivate(_ path: String, _ status: stat) throws(ConfigurationError) {
-    guard status.st_mode & S_IFMT == S_IFDIR else { throw ConfigurationError("\(path): is no folder") }
+    guard status.st_mode & S_IFMT == S_IFDIR else { throw ConfigurationError("\(path): is not a folder") }
     guard status.st_uid == geteuid() else {
       throw ConfigurationError("\(path): the folder belongs to user \(status.st_uid); it must be your own")
     }

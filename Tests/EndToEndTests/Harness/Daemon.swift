@@ -4,17 +4,17 @@ import TestSupport
 
 /// A `hearthd` with a folder of its own, which can be stopped and started again.
 final class Daemon {
-  private let stage: Stage
+  private let environment: TestEnvironment
   let folder: String
   private(set) var process: ChildProcess?
   /// A command line that runs the daemon's.
   var launcher: [String] = []
   var logLevel = "trace"
 
-  init(on stage: Stage, name: String, configuration: String) throws {
-    self.stage = stage
-    folder = "\(stage.folder)/\(name)"
-    try Files.makeFolder(folder, owner: stage.user)
+  init(on environment: TestEnvironment, name: String, configuration: String) throws {
+    self.environment = environment
+    folder = "\(environment.folder)/\(name)"
+    try Files.makeFolder(folder, owner: environment.user)
     try configure(configuration)
   }
 
@@ -26,7 +26,7 @@ final class Daemon {
   func credential(_ account: String = "work") -> String { "\(credentials)/\(account).json" }
 
   func configure(_ text: String) throws {
-    try Files.write(text, to: configurationPath, owner: stage.user)
+    try Files.write(text, to: configurationPath, owner: environment.user)
   }
 
   /// The command line of a daemon in this folder.
@@ -36,7 +36,7 @@ final class Daemon {
 
   /// Starts it and waits until it answers.
   func start() throws {
-    let process = try stage.spawn("hearthd", arguments, user: stage.user, launcher: launcher)
+    let process = try environment.spawn("hearthd", arguments, user: environment.user, launcher: launcher)
     self.process = process
     try eventually("the daemon answers") {
       if let end = process.status { throw NeverHappened(description: "hearthd ended (\(end)): \(process.errors)") }
@@ -73,14 +73,14 @@ final class Daemon {
   /// The result, or `ControlClient.Failure`, on a connection of its own.
   @discardableResult
   func call(_ method: String, _ params: JSONObject = [:], within limit: Duration = .seconds(60)) throws -> JSON {
-    guard stage.user == getuid() else { return try callAsItsUser(method, params) }
+    guard environment.user == getuid() else { return try callAsItsUser(method, params) }
     var client = try ControlClient(path: socket)
     return try client.call(method, params, within: limit)
   }
 
   /// The daemon serves its own user alone: where that is not the test's, the command line is sent.
   private func callAsItsUser(_ method: String, _ params: JSONObject) throws -> JSON {
-    let run = try stage.hearthctl(["rpc", method, JSON.object(params).description, "--socket", socket])
+    let run = try environment.hearthctl(["rpc", method, JSON.object(params).description, "--socket", socket])
     guard run.status != 6 else { throw ControlClient.Failure.noDaemon(path: socket) }
     guard run.status == 0 else { throw NeverHappened(description: "\(method): \(run.errors)") }
     return try JSON(parsing: Array(run.output.utf8))

@@ -9,7 +9,7 @@ final class Sandbox {
     let refreshToken: String
   }
 
-  private let stage: Stage
+  private let environment: TestEnvironment
   private let folder: String
   private let options: [String]
   /// A command line that runs the sandbox's.
@@ -17,12 +17,12 @@ final class Sandbox {
   private let reserved: ReservedPort
   private var process: ChildProcess?
 
-  init(on stage: Stage, name: String, options: [String], launcher: [String] = []) throws {
-    self.stage = stage
+  init(on environment: TestEnvironment, name: String, options: [String], launcher: [String] = []) throws {
+    self.environment = environment
     self.options = options
     self.launcher = launcher
     reserved = try ReservedPort()
-    folder = "\(stage.folder)/\(name)"
+    folder = "\(environment.folder)/\(name)"
     try Files.makeFolder(folder)
     try start()
   }
@@ -33,7 +33,7 @@ final class Sandbox {
   func start() throws {
     let portFile = "\(folder)/port"
     unlink(portFile)
-    process = try stage.spawn(
+    process = try environment.spawn(
       "hearth-sandbox", ["--port", "\(port)", "--port-file", portFile, "--state", "\(folder)/state.json"] + options,
       launcher: launcher)
     try eventually("the sandbox listens") {

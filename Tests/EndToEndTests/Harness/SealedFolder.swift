@@ -8,9 +8,9 @@ final class SealedFolder {
   let path: String
   private let ciphers: String
 
-  init(on stage: Stage) throws {
-    path = "\(stage.folder)/open"
-    ciphers = "\(stage.folder)/sealed"
+  init(on environment: TestEnvironment) throws {
+    path = "\(environment.folder)/open"
+    ciphers = "\(environment.folder)/sealed"
     try Files.makeFolder(path)
     try Files.makeFolder(ciphers)
     try Command.run(["/usr/bin/gocryptfs", "-q", "-init", "-scryptn", "10"] + Self.passphrase + [ciphers])

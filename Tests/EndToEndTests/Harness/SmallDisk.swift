@@ -8,8 +8,8 @@ final class SmallDisk {
   let launcher: [String]
   private let pipe: String
 
-  init(on stage: Stage, over folder: String, size: String) throws {
-    pipe = "\(stage.folder)/small-disk"
+  init(on environment: TestEnvironment, over folder: String, size: String) throws {
+    pipe = "\(environment.folder)/small-disk"
     guard mkfifo(pipe, 0o600) == 0 else { throw CallFailure("mkfifo") }
     guard let unshare = Self.unshare else { throw NeverHappened(description: "No file system can be mounted here.") }
     // It ends by itself should nobody tell it to.

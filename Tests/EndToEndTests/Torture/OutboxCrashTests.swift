@@ -33,7 +33,7 @@ struct OutboxCrashRun {
   /// What is compared at once: the list of effects is read whole.
   private static let cyclesBetweenComparisons = 20
 
-  private let stage: Stage
+  private let environment: TestEnvironment
   private let sandbox: Sandbox
   private let daemon: Daemon
   private let writers: [Writer]
@@ -44,8 +44,8 @@ struct OutboxCrashRun {
 
   static func run() async throws -> Outcome {
     var result = Outcome()
-    try await Stage.run { stage in
-      var run = try OutboxCrashRun(stage)
+    try await TestEnvironment.run { environment in
+      var run = try OutboxCrashRun(environment)
       let start = ContinuousClock.now
       let writers = run.writers
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -75,16 +75,16 @@ struct OutboxCrashRun {
 
   private static func milliseconds(_ duration: Duration) -> Int { Int(duration / .milliseconds(1)) }
 
-  private init(_ stage: Stage) throws {
-    self.stage = stage
+  private init(_ environment: TestEnvironment) throws {
+    self.environment = environment
     torture = Torture("HEARTH_OUTBOX_CRASH_CYCLES", cycles: 20)
-    sandbox = try stage.sandbox()
+    sandbox = try environment.sandbox()
     let configuration =
       Configuration.oidc(sandbox) + Configuration.impatient + """
         keep_delivered = "5s"
 
         """
-    daemon = try Daemon(on: stage, name: "daemon", configuration: configuration)
+    daemon = try Daemon(on: environment, name: "daemon", configuration: configuration)
     daemon.logLevel = "info"
     try daemon.start()
     try daemon.signIn(at: sandbox)
@@ -93,7 +93,7 @@ struct OutboxCrashRun {
       Writer("careless", .careless, socket: socket, url: url), Writer("keyed", .keyed, socket: socket, url: url),
       Writer("batched", .batched, socket: socket, url: url), Writer("unordered", .unordered, socket: socket, url: url),
     ]
-    try Files.makeFolder("\(stage.folder)/check")
+    try Files.makeFolder("\(environment.folder)/check")
   }
 
   private mutating func cycle(_ number: Int) throws {
@@ -114,7 +114,7 @@ struct OutboxCrashRun {
     try daemon.start()
     try awaitResent()
     if number.isMultiple(of: Self.cyclesBetweenComparisons) || number == torture.cycles { try compare() }
-    stage.forgetEnded()
+    environment.forgetEnded()
   }
 
   /// Makes sure that something is in flight when the daemon is killed: a request that the API never answers.
@@ -138,11 +138,11 @@ struct OutboxCrashRun {
 
   /// `--check-outbox` on a copy: the daemon itself is to meet the files as the crash left them.
   private mutating func check() throws {
-    let folder = "\(stage.folder)/check"
+    let folder = "\(environment.folder)/check"
     for suffix in ["", "-wal"] {
       try Files.copy("\(daemon.state)/outbox.sqlite\(suffix)", to: "\(folder)/outbox.sqlite\(suffix)")
     }
-    let run = try stage.hearthd([
+    let run = try environment.hearthd([
       "--config", daemon.configurationPath, "--state-dir", folder, "--check-outbox",
     ])
     if run.status != 0 { outcome.flaws.append("The outbox is not sound: \(run.errors)") }

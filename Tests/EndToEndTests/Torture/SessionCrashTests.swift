@@ -28,7 +28,7 @@ struct SessionCrashRun {
     var lost = 0
   }
 
-  private let stage: Stage
+  private let environment: TestEnvironment
   private let sandbox: Sandbox
   private let daemon: Daemon
   private var torture: Torture
@@ -39,12 +39,12 @@ struct SessionCrashRun {
   /// `grace`: for how many seconds the provider takes a rotated refresh token once more.
   static func run(grace: Int) async throws -> Outcome {
     var result = Outcome()
-    try await Stage.run { stage in
-      var run = try SessionCrashRun(stage, grace: grace)
+    try await TestEnvironment.run { environment in
+      var run = try SessionCrashRun(environment, grace: grace)
       do {
         for cycle in 1...run.torture.cycles {
           try await run.cycle(cycle)
-          stage.forgetEnded()
+          environment.forgetEnded()
         }
       } catch {
         throw NeverHappened(description: "Seed \(run.torture.seed): \(error)")
@@ -57,11 +57,11 @@ struct SessionCrashRun {
     return result
   }
 
-  private init(_ stage: Stage, grace: Int) throws {
-    self.stage = stage
+  private init(_ environment: TestEnvironment, grace: Int) throws {
+    self.environment = environment
     torture = Torture("HEARTH_CRASH_CYCLES", cycles: 20)
-    sandbox = try stage.sandbox("sandbox", "--grace", "\(grace)")
-    daemon = try stage.daemon(Configuration.oidc(sandbox))
+    sandbox = try environment.sandbox("sandbox", "--grace", "\(grace)")
+    daemon = try environment.daemon(Configuration.oidc(sandbox))
     try daemon.signIn(at: sandbox)
     try crashAtRest()
     try refresh()

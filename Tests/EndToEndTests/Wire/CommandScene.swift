@@ -8,8 +8,8 @@ final class CommandScene {
   static func play(
     _ file: String, _ accounts: @escaping (Sandbox) -> String, _ script: @escaping (CommandScene) throws -> Void
   ) async throws {
-    try await Stage.run { stage in
-      let scene = CommandScene(try WireScene(on: stage, accounts))
+    try await TestEnvironment.run { environment in
+      let scene = CommandScene(try WireScene(on: environment, accounts))
       try script(scene)
       try GoldenFile(name: file + ".txt").check(scene.text)
     }
@@ -22,7 +22,7 @@ final class CommandScene {
   /// One command and what it wrote: `|` begins a line of standard output, `!` one of standard error.
   @discardableResult
   func run(_ line: String, input: String? = nil) throws -> String {
-    let process = try wire.stage.spawn(
+    let process = try wire.environment.spawn(
       "hearthctl", Self.words(line), environment: ["HEARTH_SOCKET": wire.daemon.socket], input: input)
     let end = try process.wait(within: .seconds(60))
     write(line, process.output, process.errors, end)

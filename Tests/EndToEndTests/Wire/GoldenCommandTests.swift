@@ -105,7 +105,7 @@ import Testing
       let lines = ["events", "events --json", "events work --topic outbox --topic daemon", "status --watch"]
       // One after the other, so that each has the same number.
       let watching = try lines.map { line in
-        let process = try wire.stage.spawn(
+        let process = try wire.environment.spawn(
           "hearthctl", line.split(separator: " ").map(String.init), environment: ["HEARTH_SOCKET": wire.daemon.socket])
         // Nothing says that a subscription stands: a reload is told of to those that are there.
         try eventually("it has subscribed") {

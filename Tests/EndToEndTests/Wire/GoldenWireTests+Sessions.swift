@@ -263,7 +263,7 @@ extension GoldenWireTests {
       }.joined()
     }
     try await WireScene.play("session-ends", configuration) { scene in
-      let volume = "\(scene.stage.folder)/volume"
+      let volume = "\(scene.environment.folder)/volume"
       try Files.makeFolder(volume)
       for name in names { try scene.signIn(name) }
       try scene.restart {

@@ -2,7 +2,7 @@ import TestSupport
 
 /// A daemon, its provider and API, and a connection on which every call and its answer are written down.
 final class WireScene {
-  let stage: Stage
+  let environment: TestEnvironment
   let sandbox: Sandbox
   let daemon: Daemon
   let mask: Mask
@@ -13,18 +13,18 @@ final class WireScene {
   static func play(
     _ file: String, _ accounts: @escaping (Sandbox) -> String, _ script: @escaping (WireScene) throws -> Void
   ) async throws {
-    try await Stage.run { stage in
-      let scene = try WireScene(on: stage, accounts)
+    try await TestEnvironment.run { environment in
+      let scene = try WireScene(on: environment, accounts)
       try script(scene)
       try GoldenFile(name: file + ".json").check(scene.text)
     }
   }
 
-  init(on stage: Stage, _ accounts: (Sandbox) -> String) throws {
-    self.stage = stage
-    sandbox = try stage.sandbox()
-    mask = Mask(folder: stage.folder)
-    daemon = try Daemon(on: stage, name: "daemon", configuration: accounts(sandbox))
+  init(on environment: TestEnvironment, _ accounts: (Sandbox) -> String) throws {
+    self.environment = environment
+    sandbox = try environment.sandbox()
+    mask = Mask(folder: environment.folder)
+    daemon = try Daemon(on: environment, name: "daemon", configuration: accounts(sandbox))
     daemon.logLevel = "info"
     try daemon.start()
     link = try RawLink(daemon.socket)
@@ -61,7 +61,7 @@ final class WireScene {
     }
   }
 
-  /// A line of any kind, shown as a string where it is no JSON.
+  /// A line of any kind, shown as a string where it is not JSON.
   func line(_ what: String, _ line: String, isJSON: Bool = true) throws {
     let answer = try link.ask(line)
     note(("case", quoted(what)), ("call", isJSON ? mask(line) : quoted(line)), ("answer", mask(answer)))

@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(
-    "refuses what is no JSON with -32700",
+    "refuses what is not JSON with -32700",
     arguments: ["", "{", "{\"jsonrpc\": \"2.0\", \"method\": \"foobar, \"params\"", "[1"])
   func refusesNoJSON(text: String) {
     #expect(refusal(text) == "null -32700")

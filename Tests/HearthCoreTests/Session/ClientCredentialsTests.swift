@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A client-credentials session, to which nobody has to sign in")
 struct ClientCredentialsTests {
-  private let settings = SessionSettings(renewsWithoutRefreshToken: true)
+  private let settings = SessionSettings(locks: Set(Lock.allCases), renewsWithoutRefreshToken: true)
   private let own = TokenResponse(accessToken: .sample(2), lifetime: .seconds(3600), subject: .sample, origin: .sample)
 
   private func isAsking(_ session: SessionScript) -> Bool {

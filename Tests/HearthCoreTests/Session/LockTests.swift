@@ -18,6 +18,16 @@ struct LockTests {
     #expect(session.nextWake == nil)
   }
 
+  @Test("obeys the locks that its settings name, and the user's own in any case")
+  func obeys() {
+    #expect(SessionSettings().locks == [.user])
+    var session = SessionScript.holding(grant, SessionSettings(locks: [.user, .suspend]))
+    session.take(.locked(.screen))
+    #expect(session.state == .authenticated)
+    session.take(.locked(.suspend))
+    #expect(session.state == .locked(.explicit(.suspend)))
+  }
+
   @Test("reads the credential again on unlock, without asking the provider")
   func unlocks() {
     var session = SessionScript.holding()

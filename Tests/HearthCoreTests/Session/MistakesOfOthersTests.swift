@@ -6,8 +6,8 @@ import Testing
 struct MistakesOfOthersTests {
   /// Everything that takes something away from the disk, or puts something else there.
   private func destroys(_ session: SessionScript) -> Bool {
-    session.effects.contains { deed in
-      switch deed {
+    session.effects.contains { effect in
+      switch effect {
       case .write, .writeEnd, .remove, .setAside: true
       case .recall, .read, .refresh, .requestGrant, .identify, .rememberLockedByUser, .lockStore, .revoke, .answer,
         .publish:

@@ -255,15 +255,15 @@ extension SessionSimulation {
   private mutating func checkAnswer(_ id: CallID, _ answer: SessionResponse, _ event: SessionInput) throws(Violation) {
     guard calls[id] != nil else { throw Violation("a call is answered twice, or was never asked") }
     switch answer {
-    case .token(let token):
-      let fingerprint = token.bearer.fingerprint
+    case .token(let bearer):
+      let fingerprint = bearer.token.fingerprint
       if !locks.isEmpty { throw Violation("a token is given out while locked") }
       if ledger.others.contains(fingerprint) {
         throw Violation("a token is given out that came for another user")
       }
       // What a refresh has just got is the best there is.
       let isFresh = if case .credentialWritten = event { true } else { false }
-      if !isFresh, let expiresAt = token.expiresAt, expiresAt <= now {
+      if !isFresh, let expiresAt = bearer.expiresAt, expiresAt <= now {
         throw Violation("a token is given out that has run out")
       }
       // The provider's own count, and the time that its answer was on its way.

@@ -69,7 +69,8 @@ struct SessionSimulation: Simulation {
     var random = SeededGenerator(seed: seed)
     let isClient = Int.random(in: 0..<8, using: &random) == 0
     settings = SessionSettings(
-      locksWhenUnreadable: Int.random(in: 0..<4, using: &random) == 0, renewsWithoutRefreshToken: isClient)
+      locks: Set(Lock.allCases), locksWhenUnreadable: Int.random(in: 0..<4, using: &random) == 0,
+      renewsWithoutRefreshToken: isClient)
     answers = SimulatedAnswers(&random)
     var manner = SimulatedProvider.Manner()
     manner.rotates = Int.random(in: 0..<3, using: &random) > 0

@@ -3,19 +3,19 @@ import Testing
 
 @Suite("The skew of a server's clock")
 struct ClockSkewTests {
-  @Test("is news above a minute, once")
-  func news() {
+  @Test("is reported above a minute, once")
+  func large() {
     var skew = ClockSkew()
-    #expect(hears(&skew, [59, 3600, 3601, 3599]) == [false, true, false, false])
+    #expect(reports(&skew, [59, 3600, 3601, 3599]) == [false, true, false, false])
   }
 
-  @Test("is news again when it changes by more than a minute, or comes back")
-  func newsAgain() {
+  @Test("is reported again when it changes by more than a minute, or comes back")
+  func changed() {
     var skew = ClockSkew()
-    #expect(hears(&skew, [-3600, -7200, 1, -7200]) == [true, true, false, true])
+    #expect(reports(&skew, [-3600, -7200, 1, -7200]) == [true, true, false, true])
   }
 
-  private func hears(_ skew: inout ClockSkew, _ seconds: [Int]) -> [Bool] {
+  private func reports(_ skew: inout ClockSkew, _ seconds: [Int]) -> [Bool] {
     seconds.map { skew.observe(.seconds($0)) }
   }
 }

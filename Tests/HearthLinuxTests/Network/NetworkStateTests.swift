@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test("a default route or an address that is new is, once, and again after it was gone")
-  func news() {
+  func hints() {
     let state = Teller()
     #expect(state.apply(.address(home), isListed: false))
     #expect(!state.apply(.address(home), isListed: false), "a lifetime that is renewed")

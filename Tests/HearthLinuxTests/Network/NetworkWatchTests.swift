@@ -6,7 +6,7 @@ import Testing
 
 /// In a network of its own (network_namespaces(7)), which ends with its thread.
 @Suite(
-  "The kernel's news of the network", .timeLimit(.minutes(1)),
+  "What the kernel reports of the network", .timeLimit(.minutes(1)),
   .enabled(if: getuid() == 0 && access(ip, X_OK) == 0, "only root can make a network, and ip(8) fills it"))
 struct NetworkWatchTests {
   private struct Failed: Error {

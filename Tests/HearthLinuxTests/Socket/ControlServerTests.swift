@@ -132,7 +132,7 @@ extension JSON {
     }
   }
 
-  @Test("a line that is no JSON is answered -32700 with id null, and the connection goes on")
+  @Test("a line that is not JSON is answered -32700 with id null, and the connection goes on")
   func noJSON() async throws {
     try await serving { path, _ in
       try await onThread {

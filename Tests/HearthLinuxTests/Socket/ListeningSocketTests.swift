@@ -81,7 +81,7 @@ import Testing
     #expect(throws: ListeningSocket.Failure.taken(path: path)) { try ListeningSocket(path: path) }
   }
 
-  @Test("never touches a file that is no socket, nor a link")
+  @Test("never touches a file that is not a socket, nor a link")
   func noSocket() throws {
     let path = folder.file("rpc.sock")
     try "precious".write(toFile: path, atomically: false, encoding: .utf8)

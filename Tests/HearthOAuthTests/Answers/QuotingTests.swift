@@ -84,7 +84,7 @@ import Testing
         400, #"{"error":{"code":400,"message":"API key not valid.","details":[{"reason":"API_KEY_INVALID"}]}}"#,
         "HTTP 400, API_KEY_INVALID, API key not valid"
       ),
-      (400, "", "HTTP 400, an empty answer"), (400, "gone", "HTTP 400, a text that is no JSON"),
+      (400, "", "HTTP 400, an empty answer"), (400, "gone", "HTTP 400, a text that is not JSON"),
       (400, "{}", "HTTP 400, an answer that names no error"), (404, "<html>", "HTTP 404, a web page"),
     ])
   func telling(status: Int, body: String, told: String) throws {
@@ -96,7 +96,7 @@ import Testing
   func server() throws {
     let answer = answer("error code: 1020", status: 403, headers: [("Server", "cloudflare")])
     let text = "\(String(describing: try #require(reader().failure(answer))))"
-    #expect(text.contains("a text that is no JSON, from a server that calls itself cloudflare"))
+    #expect(text.contains("a text that is not JSON, from a server that calls itself cloudflare"))
     #expect(!text.contains("1020"))
   }
 }

@@ -74,7 +74,7 @@ import Testing
       let first = try await outbox.add(Sample.draft("/first", lane: "first"))[0]
       await outbox.signIn()
       await outbox.retrying(first)
-      await outbox.told.first { $0 == .paused(Sample.work, reason: "offline") || $0 != $0 || Self.isRetrying($0) }
+      await outbox.published.first { $0 == .paused(Sample.work, reason: "offline") || $0 != $0 || Self.isRetrying($0) }
       var ids = [first]
       for index in 0..<20 { ids += try await outbox.add(Sample.draft("/\(index)", lane: "lane\(index)")) }
       let elsewhere = try await outbox.add(
@@ -106,13 +106,13 @@ import Testing
       await outbox.service.sessionChanged(
         Sample.other, permission: .sendable(under: Sample.alice), knownSubject: Sample.alice, token: nil)
       let id = try await outbox.add(Sample.draft(account: Sample.other))[0]
-      await outbox.told.first { $0 == .paused(Sample.other, reason: "offline") }
+      await outbox.published.first { $0 == .paused(Sample.other, reason: "offline") }
       await outbox.retrying(id)
       #expect(try await outbox.service.getStats(Sample.other).pausedReason == "offline")
       outbox.api.setRule(answers200)
       await outbox.service.networkReturned()
       await outbox.delivered(id)
-      await outbox.told.first { $0 == .resumed(Sample.other, reason: "offline") }
+      await outbox.published.first { $0 == .resumed(Sample.other, reason: "offline") }
       #expect(try await !outbox.service.getStats(Sample.other).isPaused)
     }
   }
@@ -166,12 +166,12 @@ import Testing
     try await withService(answers200, in: folder) { outbox in
       await outbox.signIn()
       try await outbox.service.pause(nil)
-      await outbox.told.first { $0 == .paused(Sample.work, reason: "user") }
+      await outbox.published.first { $0 == .paused(Sample.work, reason: "user") }
       id = try await outbox.add(Sample.draft())[0]
       #expect(try await outbox.service.flush(nil, timeout: .seconds(30)).pausedReason == "user")
     }
     try await withService(answers200, in: folder) { outbox in
-      await outbox.told.first { $0 == .paused(Sample.work, reason: "user") }
+      await outbox.published.first { $0 == .paused(Sample.work, reason: "user") }
       await outbox.signIn()
       #expect(try await outbox.service.flush(nil, timeout: .seconds(30)).pending == 1)
       #expect(outbox.api.log.isEmpty)
@@ -200,7 +200,7 @@ import Testing
       try await outbox.add(Sample.draft())
       outbox.store.once(.afterPaused) { try? await outbox.service.resume(Sample.work) }
       await outbox.service.accountsChanged([Sample.work: [Sample.origin]], settings: OutboxSettings())
-      await outbox.told.first { $0 == .resumed(Sample.work, reason: "user") }
+      await outbox.published.first { $0 == .resumed(Sample.work, reason: "user") }
       #expect(try await outbox.service.flush(nil, timeout: .seconds(30)).delivered == 1)
     }
   }
@@ -212,7 +212,7 @@ import Testing
     try await withService(answers200) { outbox in
       await outbox.signIn()
       await outbox.block(reason, knownSubject: Sample.alice)
-      await outbox.told.first { $0 == .paused(Sample.work, reason: reason) }
+      await outbox.published.first { $0 == .paused(Sample.work, reason: reason) }
       let id = try await outbox.add(Sample.draft())[0]
       let stats = try await outbox.service.getStats(Sample.work)
       #expect(stats.isPaused)
@@ -220,7 +220,7 @@ import Testing
       #expect(outbox.api.log.isEmpty)
       await outbox.signIn()
       await outbox.delivered(id)
-      await outbox.told.first { $0 == .resumed(Sample.work, reason: reason) }
+      await outbox.published.first { $0 == .resumed(Sample.work, reason: reason) }
     }
   }
 
@@ -233,9 +233,9 @@ import Testing
       let stats = try await outbox.service.getStats(Sample.work)
       #expect(stats.pausedReason == "hydrating")
       await outbox.signIn()
-      await outbox.told.first { $0 == .resumed(Sample.work, reason: "locked") }
+      await outbox.published.first { $0 == .resumed(Sample.work, reason: "locked") }
       #expect(
-        outbox.told.all.suffix(2) == [
+        outbox.published.all.suffix(2) == [
           .paused(Sample.work, reason: "locked"), .resumed(Sample.work, reason: "locked"),
         ])
     }

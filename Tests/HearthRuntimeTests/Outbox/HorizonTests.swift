@@ -10,7 +10,7 @@ import Testing
 
   /// What becomes of an item in the end: held, or, where it is sent once more, delivered.
   private func end(of id: String, _ outbox: ServiceFixture) async -> OutboxEvent {
-    await outbox.told.first {
+    await outbox.published.first {
       switch $0 {
       case .held(let item), .delivered(let item): item.id == id
       case .enqueued, .retrying, .dead, .paused, .resumed: false

@@ -51,14 +51,14 @@ import Testing
     }
   }
 
-  @Test("An item is taken in every session state, and told once it is there")
+  @Test("An item is taken in every session state, and published once it is there")
   func everyState() async throws {
     try await withService { outbox in
       for reason in ["hydrating", "locked", "signedOut", "reauthRequired"] {
         await outbox.block(reason, knownSubject: reason == "signedOut" ? nil : Sample.alice)
         let receipt = try await outbox.service.enqueue(Sample.draft())
         #expect(receipt.item.state == .pending)
-        await outbox.told.first { $0 == .enqueued(receipt.item) }
+        await outbox.published.first { $0 == .enqueued(receipt.item) }
       }
     }
   }
@@ -90,27 +90,27 @@ import Testing
     }
   }
 
-  @Test("What happened at once is told at once, with the totals after it")
-  func toldAtOnce() async throws {
+  @Test("What happened at once is published at once, with the totals after it")
+  func publishedAtOnce() async throws {
     try await withService { outbox in
       try await outbox.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3"))
       #expect(outbox.counts.all.filter { $0.pending > 0 }.map(\.pending) == [3])
-      #expect(outbox.told.all.count { if case .enqueued = $0 { true } else { false } } == 3)
+      #expect(outbox.published.all.count { if case .enqueued = $0 { true } else { false } } == 3)
     }
   }
 
-  @Test("What happened first is told first, with the counts of its moment, however late the store's answer is heard")
-  func toldInOrder() async throws {
+  @Test("What happened first is published first, with the counts of that time, however late the store's answer comes")
+  func publishedInOrder() async throws {
     try await withService { outbox in
       outbox.store.once(.afterEnqueue) { _ = try? await outbox.add(Sample.draft("/2"), Sample.draft("/3")) }
       try await outbox.add(Sample.draft("/1"))
-      let paths = outbox.told.all.compactMap { if case .enqueued(let item) = $0 { item.url } else { nil } }
+      let paths = outbox.published.all.compactMap { if case .enqueued(let item) = $0 { item.url } else { nil } }
       #expect(paths.map { $0.suffix(2) } == ["/1", "/2", "/3"])
       #expect(outbox.counts.all.map(\.pending).filter { $0 > 0 } == [1, 3])
     }
   }
 
-  @Test("How many items are in flight is told while their requests are under way")
+  @Test("How many items are in flight is published while their requests are under way")
   func inFlightIsTold() async throws {
     try await withService { outbox in
       await outbox.signIn()
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test("How many items there are is told whenever it changes, also where no event tells of it")
+  @Test("How many items there are is published whenever it changes, also where no event says so")
   func statsAreTold() async throws {
     let folder = TemporaryFolder()
     defer { folder.remove() }
@@ -259,13 +259,13 @@ import Testing
     }
   }
 
-  @Test("When another user signs in, the items that wait for the one before are told as held")
-  func toldHeld() async throws {
+  @Test("When another user signs in, the items that wait for the one before are published as held")
+  func publishedHeld() async throws {
     try await withService { outbox in
       await outbox.block("locked", knownSubject: Sample.alice)
       let id = try await outbox.add(Sample.draft())[0]
       await outbox.signIn(Sample.bob)
-      let held = await outbox.told.first { if case .held = $0 { true } else { false } }
+      let held = await outbox.published.first { if case .held = $0 { true } else { false } }
       guard case .held(let item) = held else { return }
       #expect(item.id == id)
       #expect(item.reason == .otherUser)

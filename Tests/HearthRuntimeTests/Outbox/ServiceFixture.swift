@@ -13,8 +13,8 @@ struct ServiceFixture: Sendable {
   let api: ScriptedAPIEndpoint
   let bearers: ScriptedBearerTokenProvider
   let clock: ManualClock
-  let told: OutboxEventLog<OutboxEvent>
-  /// How many items there were each time that was told.
+  let published: OutboxEventLog<OutboxEvent>
+  /// How many items there were each time they were published.
   let counts: OutboxEventLog<OutboxStats>
   let service: OutboxService
 
@@ -34,18 +34,18 @@ struct ServiceFixture: Sendable {
   }
 
   func delivered(_ id: String) async {
-    await told.first { if case .delivered(let item) = $0 { item.id == id } else { false } }
+    await published.first { if case .delivered(let item) = $0 { item.id == id } else { false } }
   }
 
   @discardableResult
   func dead(_ id: String) async -> OutboxItem? {
-    item(await told.first { if case .dead(let item) = $0 { item.id == id } else { false } })
+    item(await published.first { if case .dead(let item) = $0 { item.id == id } else { false } })
   }
 
   @discardableResult
   func retrying(_ id: String, attempts: Int? = nil) async -> OutboxItem? {
     item(
-      await told.first {
+      await published.first {
         if case .retrying(let item) = $0 {
           item.id == id && (attempts ?? item.attempts) == item.attempts
         } else {
@@ -84,17 +84,18 @@ func withService(
     try SQLiteOutboxStore.open(at: folder.file("outbox.sqlite"), now: clock.now()).store)
   let api = ScriptedAPIEndpoint(rule)
   let bearers = ScriptedBearerTokenProvider(subject: Sample.alice, refusals: refusals)
-  let (told, counts) = (OutboxEventLog<OutboxEvent>(), OutboxEventLog<OutboxStats>())
+  let (published, counts) = (OutboxEventLog<OutboxEvent>(), OutboxEventLog<OutboxStats>())
   let service = OutboxService(
     store: store, bearers: bearers, api: api, clock: clock, settings: settings,
     accounts: [Sample.work: [Sample.origin, Sample.secondOrigin], Sample.other: [Sample.origin]],
     log: log, random: { 0 },
     publish: { events, overview in
-      events.forEach(told.add)
+      events.forEach(published.add)
       counts.add(overview.all)
     })
   let fixture = ServiceFixture(
-    folder: folder, store: store, api: api, bearers: bearers, clock: clock, told: told, counts: counts, service: service
+    folder: folder, store: store, api: api, bearers: bearers, clock: clock, published: published, counts: counts,
+    service: service
   )
   try await withThrowingTaskGroup(of: Void.self) { group in
     group.addTask { await service.run() }

@@ -30,7 +30,9 @@ import Testing
         for account in [Sample.work, Sample.other] { await outbox.signIn(Sample.bob, account: account) }
       }
       outbox.clock.advance(by: .milliseconds(500))
-      for id in alices { await outbox.told.first { if case .held(let item) = $0 { item.id == id } else { false } } }
+      for id in alices {
+        await outbox.published.first { if case .held(let item) = $0 { item.id == id } else { false } }
+      }
     }
   }
 

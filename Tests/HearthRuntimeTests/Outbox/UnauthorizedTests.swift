@@ -64,7 +64,7 @@ import Testing
       await outbox.clock.waitForSleeper(until: outbox.clock.now() + .seconds(1))
       #expect(outbox.bearers.refused.contains(print(2)))
       await outbox.block("reauthRequired")
-      await outbox.told.first { $0 == .paused(Sample.work, reason: "reauthRequired") }
+      await outbox.published.first { $0 == .paused(Sample.work, reason: "reauthRequired") }
       for id in ids {
         let item = try await outbox.service.get(id)
         #expect(item.state == .pending)
@@ -159,8 +159,8 @@ import Testing
       outbox.bearers.renew()
       await outbox.signIn()
       await outbox.delivered(id)
-      await outbox.told.first { $0 == .resumed(Sample.work, reason: "refreshUnavailable") }
-      #expect(outbox.told.all.count { $0 == .paused(Sample.work, reason: "refreshUnavailable") } == 1)
+      await outbox.published.first { $0 == .resumed(Sample.work, reason: "refreshUnavailable") }
+      #expect(outbox.published.all.count { $0 == .paused(Sample.work, reason: "refreshUnavailable") } == 1)
     }
   }
 

@@ -13,7 +13,7 @@ struct SessionDirectoryTests {
     _ number: Int, _ endpoint: ScriptedTokenEndpoint, _ store: MemoryCredentialStore? = nil, at place: String = "place"
   ) -> SessionDirectory.Entry {
     let service = SessionService(
-      account: .sample, settings: SessionSettings(),
+      account: .sample, settings: .obeyingEveryLock,
       store: store ?? MemoryCredentialStore(.grant(.sample(number, issuedAt: clock.now()))), endpoint: endpoint,
       clock: clock,
       logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), seed: 1, publish: { _, _ in })
@@ -71,11 +71,77 @@ struct SessionDirectoryTests {
       await sessions.set(entry(1, after, store), for: .sample)
       _ = await sessions.ask(.awaitReading, of: .sample)
       let answer = await sessions.ask(.token(minValidity: nil), of: .sample)?.answer.response
-      guard case .token(let token) = answer else {
+      guard case .token(let bearer) = answer else {
         Issue.record("\(String(describing: answer))")
         return
       }
-      #expect(token.bearer == Credential.sample(2, issuedAt: start).grant.accessToken)
+      #expect(bearer.token == Credential.sample(2, issuedAt: start).grant.accessToken)
+      await sessions.stop(patience: .zero)
+    }
+  }
+
+  @Test("A lock of the system reaches every session, and those that follow, until it is removed")
+  func locksAll() async {
+    func state() async -> SessionState? { await sessions.ask(.awaitReading, of: .sample)?.answer.status.state }
+    await withTaskGroup { group in
+      group.addTask { [sessions] in await sessions.run() }
+      await sessions.set(entry(1, ScriptedTokenEndpoint()), for: .sample)
+      #expect(await state() == .authenticated)
+      await sessions.change(.screen, isSet: true)
+      #expect(await state() == .locked(.explicit(.screen)))
+      await sessions.set(entry(1, ScriptedTokenEndpoint()), for: .sample)
+      #expect(await state() == .locked(.explicit(.screen)), "the session that follows")
+      await sessions.change(.screen, isSet: false)
+      #expect(await state() == .authenticated)
+      await sessions.stop(patience: .zero)
+    }
+  }
+
+  @Test(
+    "A lock of the system counts at once for a session that is being replaced, and for the one that follows",
+    .timeLimit(.minutes(1)))
+  func locksWhileReplacing() async {
+    let before = ScriptedTokenEndpoint()
+    await withTaskGroup { group in
+      group.addTask { [sessions] in await sessions.run() }
+      await sessions.set(entry(1, before), for: .sample)
+      _ = await sessions.ask(.awaitReading, of: .sample)
+      async let asked = sessions.ask(.refresh, of: .sample)
+      await before.waitForRequests(1)
+      let next = entry(1, ScriptedTokenEndpoint())
+      async let replaced: Void = sessions.set(next, for: .sample)
+      await clock.waitForSleeper(until: clock.now() + .seconds(35))
+      async let locked: Void = sessions.change(.screen, isSet: true)
+      while await sessions[.sample]?.service.snapshot().state != .locked(.explicit(.screen)) { await Task.yield() }
+      #expect(await sessions[.sample]?.service !== next.service)
+      before.answer(.failed(.unanswered(message: "cancelled")))
+      clock.advance(by: .seconds(35))
+      _ = await (replaced, locked, asked)
+      #expect(await sessions.ask(.awaitReading, of: .sample)?.answer.status.state == .locked(.explicit(.screen)))
+      #expect(await sessions[.sample]?.service === next.service)
+      await sessions.stop(patience: .zero)
+    }
+  }
+
+  @Test(
+    "The user's lock and unlock outlast a change of the configuration also while neither can be written",
+    arguments: [true, false])
+  func keepsUnwrittenLock(isLocked: Bool) async {
+    let store = MemoryCredentialStore(.grant(.sample(1, issuedAt: clock.now())))
+    func state() async -> SessionState? { await sessions.ask(.awaitReading, of: .sample)?.answer.status.state }
+    await withTaskGroup { group in
+      group.addTask { [sessions] in await sessions.run() }
+      let first = entry(1, ScriptedTokenEndpoint(), store)
+      await sessions.set(first, for: .sample)
+      #expect(await state() == .authenticated)
+      if !isLocked { await first.service.lock(.user) }
+      store.cannotBeWritten(AccessFailure(.storageError, detail: "read-only"))
+      await first.service.change(.user, isSet: isLocked)
+      await sessions.set(nil, for: .sample)
+      store.cannotBeWritten(nil)
+      await sessions.set(entry(1, ScriptedTokenEndpoint(), store), for: .sample)
+      #expect(await state() == (isLocked ? .locked(.explicit(.user)) : .authenticated))
+      #expect((try? await store.remembered())?.lockedByUser == isLocked, "and is written now")
       await sessions.stop(patience: .zero)
     }
   }
@@ -157,10 +223,10 @@ struct SessionDirectoryTests {
       group.addTask { [sessions] in await sessions.run() }
       await sessions.set(entry(1, ScriptedTokenEndpoint(), store), for: .sample)
       let token = Token.sample(1).fingerprint
-      let again = try await sessions.refused(APIRejection(token, isAcceptedElsewhere: true), of: .sample)
+      let again = try await sessions.tokenRejected(APIRejection(token, isAcceptedElsewhere: true), of: .sample)
       #expect(again.token.fingerprint == token)
       await #expect(throws: BearerFailure.noSession) {
-        try await sessions.refused(APIRejection(token), of: .sample)
+        try await sessions.tokenRejected(APIRejection(token), of: .sample)
       }
       await sessions.stop(patience: .zero)
     }

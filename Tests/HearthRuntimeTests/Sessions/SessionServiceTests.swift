@@ -66,11 +66,11 @@ struct SessionServiceTests {
         await endpoint.waitForRequests(1)
         endpoint.answer(.granted(.sample(2)))
         for try await answer in group {
-          guard case .token(let token) = answer else {
+          guard case .token(let bearer) = answer else {
             Issue.record("no token: \(answer)")
             continue
           }
-          #expect(token.bearer == .sample(2))
+          #expect(bearer.token == .sample(2))
         }
       }
       #expect(endpoint.requests.count == 1)

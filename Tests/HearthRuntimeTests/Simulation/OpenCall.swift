@@ -4,7 +4,7 @@ import HearthCore
 struct OpenCall {
   enum Kind {
     case other
-    case enqueue(letters: [Int], replaceKeys: Set<String>)
+    case enqueue(trackedRequests: [Int], replaceKeys: Set<String>)
     case cancel(id: String)
     case retry(id: String)
     case changeAll(AccountName, OutboxItem.State, OutboxChange)
@@ -21,7 +21,7 @@ struct OpenCall {
   var isPause: Bool { if case .pause = kind { true } else { false } }
 
   func handsIn(_ trackedRequest: TrackedRequest) -> Bool {
-    if case .enqueue(let letters, _) = kind { letters.contains(trackedRequest.number) } else { false }
+    if case .enqueue(let trackedRequests, _) = kind { trackedRequests.contains(trackedRequest.number) } else { false }
   }
 
   func replaces(_ key: String) -> Bool {

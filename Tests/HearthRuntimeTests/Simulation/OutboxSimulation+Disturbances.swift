@@ -10,7 +10,7 @@ extension OutboxSimulation {
     case 10: takeBack()
     case 11, 12: putBack()
     case 13: pauseOrResume()
-    case 14: flush(chances(1, in: 2) ? nil : accounts.randomElement(using: &chance)?.name)
+    case 14: flush(chances(1, in: 2) ? nil : accounts.randomElement(using: &random)?.name)
     case 15, 16: useSession()
     case 17: signOut()
     case 18, 19, 45...47: signIn()
@@ -21,8 +21,8 @@ extension OutboxSimulation {
     case 26, 27, 40...44: changeOrigin()
     case 28: for origin in origins.keys { origins[origin] = .fine }
     case 29:
-      accounts.randomElement(using: &chance)?.mood =
-        SimulatedAccount.Mood.allCases.randomElement(using: &chance) ?? .fine
+      accounts.randomElement(using: &random)?.mood =
+        SimulatedAccount.Mood.allCases.randomElement(using: &random) ?? .fine
     case 30: for account in accounts { account.mood = .fine }
     case 31, 32:
       try crash()
@@ -33,7 +33,7 @@ extension OutboxSimulation {
     case 34: stepClock(by: .seconds(number(-100_000...100_000) / (chances(1, in: 2) ? 1 : 1000)))
     case 35: suspend()
     case 36: jump(.seconds(number(0...7200)))
-    case 37: disk = [.fine, .full, .broken].randomElement(using: &chance) ?? .fine
+    case 37: disk = [.fine, .full, .broken].randomElement(using: &random) ?? .fine
     case 38: changeCredentialDisk()
     default: revoke()
     }
@@ -58,20 +58,20 @@ extension OutboxSimulation {
   private func handIn() {
     let fresh = (0..<number(1...4)).map { _ in write() }
     // Some clients do not know whether they have handed it in.
-    let again = letters.filter { $0.draft.idempotencyKey != nil }.randomElement(using: &chance)
+    let again = trackedRequests.filter { $0.draft.idempotencyKey != nil }.randomElement(using: &random)
     let chosen = chances(1, in: 6) ? again.map { [$0] } ?? fresh : fresh
-    for trackedRequest in fresh { letters.append(trackedRequest) }
+    for trackedRequest in fresh { trackedRequests.append(trackedRequest) }
     for trackedRequest in chosen { trackedRequest.open += 1 }
     let numbers = chosen.map(\.number)
     let drafts = chosen.map(\.draft)
-    call(.enqueue(letters: numbers, replaceKeys: Set(drafts.compactMap(\.replaceKey)))) { daemon in
+    call(.enqueue(trackedRequests: numbers, replaceKeys: Set(drafts.compactMap(\.replaceKey)))) { daemon in
       do throws(OutboxError) {
         let receipts = try await daemon.outbox.enqueueMany(drafts)
         self.accepted(numbers, receipts, daemon.number)
       } catch {
         guard self.lives(daemon.number) else { return }
         self.note("refused: \(error)")
-        for number in numbers { self.letters[number].open -= 1 }
+        for number in numbers { self.trackedRequests[number].open -= 1 }
       }
     }
   }
@@ -79,10 +79,10 @@ extension OutboxSimulation {
   private func accepted(_ numbers: [Int], _ receipts: [OutboxReceipt], _ daemon: Int) {
     guard lives(daemon) else { return }
     for (number, receipt) in zip(numbers, receipts) {
-      let trackedRequest = letters[number]
+      let trackedRequest = trackedRequests[number]
       trackedRequest.open -= 1
       if receipt.isDuplicate, !trackedRequest.ids.contains(receipt.item.id) {
-        violated("letter \(number) is called a duplicate of \(receipt.item.id), which it is not")
+        violated("request \(number) is called a duplicate of \(receipt.item.id), which it is not")
       }
       trackedRequest.ids.insert(receipt.item.id)
       trackedRequest.acknowledged.insert(receipt.item.id)
@@ -94,29 +94,29 @@ extension OutboxSimulation {
   private func write() -> TrackedRequest {
     let number = lastWritten
     lastWritten += 1
-    let account = accounts.randomElement(using: &chance)?.name ?? Sample.work
-    let method = ["POST", "POST", "POST", "POST", "PATCH", "PUT", "DELETE", "GET"].randomElement(using: &chance)
+    let account = accounts.randomElement(using: &random)?.name ?? Sample.work
+    let method = ["POST", "POST", "POST", "POST", "PATCH", "PUT", "DELETE", "GET"].randomElement(using: &random)
     let notBefore = chances(1, in: 8) ? now + .seconds(self.number(0...1800)) : nil
     let expiresAt = chances(1, in: 6) ? (notBefore ?? now) + .seconds(self.number(1...3600)) : nil
-    let lane: String? = ["default", "default", "second", nil].randomElement(using: &chance) ?? nil
+    let lane: String? = ["default", "default", "second", nil].randomElement(using: &random) ?? nil
     let origin = chances(3, in: 4) ? Sample.origin : Sample.secondOrigin
     return TrackedRequest(
       number,
       Sample.draft(
-        "/letters/\(number)", account: account, method: method ?? "POST", body: "body \(number)", lane: lane,
+        "/requests/\(number)", account: account, method: method ?? "POST", body: "body \(number)", lane: lane,
         key: chances(1, in: 3) ? "key-\(number)" : nil,
         replaceKey: chances(1, in: 6) ? "replace-\(self.number(0...1))" : nil, notBefore: notBefore,
         expiresAt: expiresAt, origin: origin.description))
   }
 
   private func someItem(_ isWanted: (OutboxItem) -> Bool = { _ in true }) -> OutboxItem? {
-    order.compactMap { rows[$0] }.filter(isWanted).randomElement(using: &chance)
+    order.compactMap { rows[$0] }.filter(isWanted).randomElement(using: &random)
   }
 
   private func takeBack() {
     guard let item = someItem() else { return }
     if chances(1, in: 4) {
-      let state = [OutboxItem.State.pending, .waiting, .dead, .held].randomElement(using: &chance) ?? .dead
+      let state = [OutboxItem.State.pending, .waiting, .dead, .held].randomElement(using: &random) ?? .dead
       call(.changeAll(item.account, state, .cancel)) { _ = try? await $0.outbox.cancelAll(item.account, in: state) }
     } else {
       call(.cancel(id: item.id)) { _ = try? await $0.outbox.cancel(item.id) }
@@ -135,11 +135,14 @@ extension OutboxSimulation {
   }
 
   private func pauseOrResume() {
-    let chosen = chances(1, in: 3) ? nil : accounts.randomElement(using: &chance)?.name
+    let chosen = chances(1, in: 3) ? nil : accounts.randomElement(using: &random)?.name
     if chances(1, in: 3) {
+      let resumes = accounts.map(\.resumes)
       call(.pause(chosen, true)) { daemon in
         guard (try? await daemon.outbox.pause(chosen)) != nil, self.lives(daemon.number) else { return }
-        let isAlone = self.calls.values.filter(\.isPause).count == 1
+        // A resume beside it may have come after it.
+        let isAlone =
+          self.calls.values.filter(\.isPause).count == 1 && resumes == self.accounts.map(\.resumes)
         for account in self.accounts where isAlone && (chosen == nil || account.name == chosen) {
           account.isPaused = true
         }
@@ -150,7 +153,10 @@ extension OutboxSimulation {
   }
 
   func resume(_ chosen: AccountName?) {
-    for account in accounts where chosen == nil || account.name == chosen { account.isPaused = false }
+    for account in accounts where chosen == nil || account.name == chosen {
+      account.isPaused = false
+      account.resumes += 1
+    }
     call(.pause(chosen, false)) { _ = try? await $0.outbox.resume(chosen) }
   }
 
@@ -159,7 +165,7 @@ extension OutboxSimulation {
     call(.flush) { _ = try? await $0.outbox.flush(chosen, timeout: timeout) }
   }
 
-  /// Their waits do not count any more; those of another user's letters, which are held, do. A token that was refused
+  /// Their waits do not count any more; those of another user's requests, which are held, do. A token that was refused
   /// may be tried once more.
   func areHastened(_ items: Set<OutboxItem>, of name: AccountName) {
     for item in items { trackedRequest(of: item)?.floor = .zero }
@@ -169,7 +175,7 @@ extension OutboxSimulation {
   // MARK: - Clients of the session
 
   private func useSession() {
-    guard let name = accounts.randomElement(using: &chance)?.name else { return }
+    guard let name = accounts.randomElement(using: &random)?.name else { return }
     let isForced = chances(1, in: 2)
     call(.other) {
       _ = await $0.services[name]?.call(isForced ? .refresh : .token(minValidity: nil))
@@ -177,7 +183,7 @@ extension OutboxSimulation {
   }
 
   private func signOut() {
-    guard let account = accounts.randomElement(using: &chance) else { return }
+    guard let account = accounts.randomElement(using: &random) else { return }
     let (discards, revokes) = (chances(1, in: 2), chances(1, in: 2))
     account.grounds.insert(.signedOut)
     let name = account.name
@@ -194,7 +200,7 @@ extension OutboxSimulation {
     // Mostly where it is asked for.
     let wanting = accounts.filter(needsSignIn)
     let chosen = wanting.isEmpty || chances(1, in: 8) ? accounts : wanting
-    guard let account = chosen.randomElement(using: &chance), isOnline else { return }
+    guard let account = chosen.randomElement(using: &random), isOnline else { return }
     if wanting.isEmpty, chances(1, in: 2) { return handIn() }
     signIn(account)
   }
@@ -208,25 +214,25 @@ extension OutboxSimulation {
       grant.accessToken = Token(secret: Secret(""), fingerprint: grant.accessToken.fingerprint)
       grant.expiresAt = now
     }
-    let brought = Credential(grant: grant, subject: nil, origin: nil)
+    let imported = Credential(grant: grant, subject: nil, origin: nil)
     let name = account.name
     note("\(name): \(String(describing: credential.subject?.id)) signs in")
     call(.other) { daemon in
-      guard (try? await daemon.services[name]?.adopt(brought, isTried: isTried)) != nil else { return }
+      guard (try? await daemon.services[name]?.adopt(imported, isTried: isTried)) != nil else { return }
       if self.lives(daemon.number) { account.locks.remove(.user) }
     }
   }
 
   private func lock() {
-    guard let account = accounts.randomElement(using: &chance) else { return }
-    let lock = Lock.allCases.randomElement(using: &chance) ?? .user
+    guard let account = accounts.randomElement(using: &random) else { return }
+    let lock = Lock.allCases.randomElement(using: &random) ?? .user
     account.locks.insert(lock)
     call(.other) { [name = account.name] in await $0.services[name]?.lock(lock) }
   }
 
   private func unlock() {
     let locked = accounts.filter { !$0.locks.isEmpty }
-    guard let account = locked.randomElement(using: &chance) else { return }
+    guard let account = locked.randomElement(using: &random) else { return }
     for lock in Lock.allCases where account.locks.contains(lock) { unlock(account, lock) }
   }
 
@@ -249,7 +255,7 @@ extension OutboxSimulation {
 
   private func changeOrigin() {
     let origin = chances(1, in: 2) ? Sample.origin : Sample.secondOrigin
-    origins[origin] = chances(1, in: 2) ? .flaky : OriginMood.allCases.randomElement(using: &chance)
+    origins[origin] = chances(1, in: 2) ? .flaky : OriginMood.allCases.randomElement(using: &random)
     note("\(origin) is \(String(describing: origins[origin]))")
   }
 
@@ -278,7 +284,7 @@ extension OutboxSimulation {
   }
 
   private func changeCredentialDisk() {
-    guard let account = accounts.randomElement(using: &chance) else { return }
+    guard let account = accounts.randomElement(using: &random) else { return }
     switch number(0...4) {
     case 0: account.disk.isDenied = true
     case 1: account.disk.isFull = true
@@ -287,7 +293,7 @@ extension OutboxSimulation {
   }
 
   private func revoke() {
-    guard let account = accounts.randomElement(using: &chance), let held = account.disk.grant?.grant else { return }
+    guard let account = accounts.randomElement(using: &random), let held = account.disk.grant?.grant else { return }
     note("\(account.name): \(held.accessToken.fingerprint) is revoked")
     // Troubles seldom come alone.
     if chances(1, in: 2) { account.mood = .down }

@@ -5,7 +5,7 @@ import TestSupport
 
 /// What must hold when a request is sent, after every step, and in the end.
 extension OutboxSimulation {
-  /// How often a letter may be refused with one token: in ten seconds, and in ten minutes.
+  /// How often a request may be refused with one token: in ten seconds, and in ten minutes.
   private static let mostRefusals = (soon: 5, late: 24)
 
   // MARK: - At sending
@@ -17,13 +17,15 @@ extension OutboxSimulation {
     if !account.mightSend, !account.maySend {
       violated("a request is sent while the account is \(account.state), paused \(account.isPaused)")
     }
-    let name = "letter \(trackedRequest.number)"
+    let name = "request \(trackedRequest.number)"
     trackedRequest.sentUnder.insert(fact.subject)
     if let key = trackedRequest.draft.idempotencyKey, request.idempotencyKey != key { violated("\(name) lost its key") }
     if request.body != trackedRequest.draft.body || request.method != trackedRequest.draft.method {
       violated("\(name) was changed")
     }
-    let under = letters.filter { $0.draft.account == account.name && $0.draft.isUnordered && !$0.flights.isEmpty }
+    let under = trackedRequests.filter {
+      $0.draft.account == account.name && $0.draft.isUnordered && !$0.flights.isEmpty
+    }
     if trackedRequest.draft.isUnordered, under.reduce(0, { $0 + $1.flights.count }) >= settings.concurrency {
       violated("\(name) is sent beside \(settings.concurrency) others")
     }
@@ -34,7 +36,7 @@ extension OutboxSimulation {
     // Decided when it was taken; a machine may sleep before it is sent.
     // Put back and taken again in one step, it is seen under way all the time.
     let lastTaken = rows[id]?.state == .inFlight ? trackedRequest.takenAt ?? elapsed : takenAt
-    let taken = lastTaken < trackedRequest.floorToldAt ? takenAt : lastTaken
+    let taken = lastTaken < trackedRequest.floorSetAt ? takenAt : lastTaken
     // A step is heard of a moment after it, and in that moment all that waits seems to be due.
     let isSteady = elapsed - lastBreak > .seconds(10)
     if isSteady, trackedRequest.floor > taken + .milliseconds(2) {
@@ -59,7 +61,7 @@ extension OutboxSimulation {
     }
   }
 
-  /// A letter that was refused is not sent again and again with the same token while no better one can be had.
+  /// A request that was refused is not sent again and again with the same token while no better one can be had.
   func checkRepeats(_ account: SimulatedAccount, _ trackedRequest: TrackedRequest, _ token: Fingerprint) {
     var refusals = account.tokens[token]?.refusals[trackedRequest.number] ?? []
     refusals.append(elapsed)
@@ -67,7 +69,7 @@ extension OutboxSimulation {
     account.tokens[token]?.refusals[trackedRequest.number] = refusals
     let soon = refusals.count { elapsed - $0 <= .seconds(10) }
     if soon > Self.mostRefusals.soon || refusals.count > Self.mostRefusals.late {
-      violated("letter \(trackedRequest.number) is refused with the same token \(soon) times in ten seconds")
+      violated("request \(trackedRequest.number) is refused with the same token \(soon) times in ten seconds")
     }
   }
 
@@ -91,9 +93,9 @@ extension OutboxSimulation {
     order = seen.items.map(\.id)
     for item in seen.items { try check(item, before[item.id]) }
     for (id, item) in before where rows[id] == nil { try checkSwept(item) }
-    for trackedRequest in letters {
+    for trackedRequest in trackedRequests {
       for id in trackedRequest.acknowledged where rows[id] == nil && !swept.contains(id) {
-        throw Violation("letter \(trackedRequest.number), item \(id), was accepted and is lost")
+        throw Violation("request \(trackedRequest.number), item \(id), was accepted and is lost")
       }
     }
     try checkLanes(before)
@@ -121,7 +123,7 @@ extension OutboxSimulation {
   }
 
   private func checkStats(_ items: [OutboxItem], _ stats: [AccountName?: OutboxStats]) throws(Violation) {
-    for (name, told) in stats {
+    for (name, published) in stats {
       var counted = OutboxStats()
       for item in items where name == nil || item.account == name {
         switch item.state {
@@ -136,8 +138,8 @@ extension OutboxSimulation {
         if item.state.keepsContent { counted.bytes += item.bytes }
       }
       // By place, not by time: put back items and a clock that was set make the difference.
-      counted.oldestPendingAt = told.oldestPendingAt
-      if counted != told { throw Violation("the counts are \(told), the rows \(counted)") }
+      counted.oldestPendingAt = published.oldestPendingAt
+      if counted != published { throw Violation("the counts are \(published), the rows \(counted)") }
     }
   }
 
@@ -146,7 +148,7 @@ extension OutboxSimulation {
     guard let url = try? HTTPURL(item.url), let trackedRequest = trackedRequest(at: url.target) else {
       throw Violation("nobody has written \(item.url)")
     }
-    let name = "letter \(trackedRequest.number)"
+    let name = "request \(trackedRequest.number)"
     if before == nil {
       let isExpected =
         trackedRequest.isTaken || trackedRequest.ids.contains(item.id)
@@ -182,7 +184,7 @@ extension OutboxSimulation {
   private func checkChange(_ item: OutboxItem, from before: OutboxItem?, _ trackedRequest: TrackedRequest)
     throws(Violation)
   {
-    let name = "letter \(trackedRequest.number)"
+    let name = "request \(trackedRequest.number)"
     let calls = callsBefore + self.calls.values
     let isHeldBefore = before?.state == .held && before?.reason == .needsReview
     if before?.state == .dead || isHeldBefore, item.state.isActive || item.reason == .otherUser {
@@ -232,7 +234,8 @@ extension OutboxSimulation {
     }
     if !isGrounded {
       throw Violation(
-        "letter \(trackedRequest.number) is dead, \(String(describing: item.reason)), after \(trackedRequest.statuses)")
+        "request \(trackedRequest.number) is dead, \(String(describing: item.reason)), after \(trackedRequest.statuses)"
+      )
     }
   }
 
@@ -258,7 +261,7 @@ extension OutboxSimulation {
           let trackedRequest = trackedRequest(at: url.target), !trackedRequest.isAnswered, !trackedRequest.isRefused
         else { continue }
         throw Violation(
-          "letter \(sent.trackedRequest) overtakes letter \(trackedRequest.number) (\(row.state)) in \(lane)")
+          "request \(sent.trackedRequest) overtakes request \(trackedRequest.number) (\(row.state)) in \(lane)")
       }
     }
   }
@@ -272,9 +275,9 @@ extension OutboxSimulation {
   }
 
   /// What the outbox tells.
-  func told(_ event: OutboxEvent, _ daemon: Int) {
+  func published(_ event: OutboxEvent, _ daemon: Int) {
     guard lives(daemon), case .delivered(let item) = event, let url = try? HTTPURL(item.url) else { return }
-    if trackedRequest(at: url.target)?.isDelivered != true { violated("\(url) is told as delivered") }
+    if trackedRequest(at: url.target)?.isDelivered != true { violated("\(url) is published as delivered") }
   }
 
   // MARK: - In the end
@@ -295,7 +298,7 @@ extension OutboxSimulation {
     while !calls.isEmpty { try advance() }
     resume(nil)
     try settle()
-    let latest = letters.compactMap(\.draft.notBefore).max() ?? now
+    let latest = trackedRequests.compactMap(\.draft.notBefore).max() ?? now
     let limit = elapsed + Swift.max(latest - now, .zero) + .seconds(4 * 3600)
     while elapsed < limit, !isDone {
       for account in accounts where needsSignIn(account) && calls.isEmpty {

@@ -17,7 +17,7 @@ final class OutboxSimulation: Simulation, @unchecked Sendable {
   }
 
   let seed: UInt64
-  var chance: SeededGenerator
+  var random: SeededGenerator
   let executor: SteppedExecutor
   let clock = ManualClock(.sample)
   let folder = TemporaryFolder(isFast: true)
@@ -40,7 +40,7 @@ final class OutboxSimulation: Simulation, @unchecked Sendable {
   private var stepsSinceTimeMoved = 0
 
   var accounts: [SimulatedAccount] = []
-  var letters: [TrackedRequest] = []
+  var trackedRequests: [TrackedRequest] = []
   var lastWritten = 0
   var origins: [Origin: OriginMood] = [:]
   var isOnline = true
@@ -59,7 +59,7 @@ final class OutboxSimulation: Simulation, @unchecked Sendable {
   /// When items came to their ends, and how often time had been broken by then, or -1 where that is not clear.
   var ended: [String: (at: Timestamp, breaks: Int)] = [:]
   var swept: Set<String> = []
-  /// The letters that were sent since the rows were last looked at.
+  /// The requests that were sent since the rows were last looked at.
   var sent: [(trackedRequest: Int, id: String?)] = []
   var isChanged = true
   /// When what was taken last was asked for.
@@ -71,19 +71,19 @@ final class OutboxSimulation: Simulation, @unchecked Sendable {
 
   init(seed: UInt64, isTraced: Bool = false) {
     self.seed = seed
-    var chance = SeededGenerator(seed: seed)
-    executor = SteppedExecutor(seed: chance.next())
+    var random = SeededGenerator(seed: seed)
+    executor = SteppedExecutor(seed: random.next())
     var settings = OutboxSettings()
-    settings.concurrency = [1, 2, 3, 8].randomElement(using: &chance) ?? 1
-    settings.maxAttempts = [2, 3, 30].randomElement(using: &chance) ?? 3
-    settings.retryMax = [.seconds(30), .seconds(600)].randomElement(using: &chance) ?? .seconds(30)
-    settings.idempotencyHorizon = [.seconds(600), .seconds(86_400)].randomElement(using: &chance) ?? .seconds(600)
-    settings.keepDelivered = [.seconds(3600), .seconds(86_400)].randomElement(using: &chance) ?? .seconds(3600)
-    settings.keepDead = [.seconds(7200), .seconds(30 * 86_400)].randomElement(using: &chance) ?? .seconds(7200)
-    settings.maxItems = [20, 10_000].randomElement(using: &chance) ?? 20
+    settings.concurrency = [1, 2, 3, 8].randomElement(using: &random) ?? 1
+    settings.maxAttempts = [2, 3, 30].randomElement(using: &random) ?? 3
+    settings.retryMax = [.seconds(30), .seconds(600)].randomElement(using: &random) ?? .seconds(30)
+    settings.idempotencyHorizon = [.seconds(600), .seconds(86_400)].randomElement(using: &random) ?? .seconds(600)
+    settings.keepDelivered = [.seconds(3600), .seconds(86_400)].randomElement(using: &random) ?? .seconds(3600)
+    settings.keepDead = [.seconds(7200), .seconds(30 * 86_400)].randomElement(using: &random) ?? .seconds(7200)
+    settings.maxItems = [20, 10_000].randomElement(using: &random) ?? 20
     self.settings = settings
     trace = isTraced ? Trace() : nil
-    let names = [Sample.work, Sample.other].prefix(Int.random(in: 1...2, using: &chance))
+    let names = [Sample.work, Sample.other].prefix(Int.random(in: 1...2, using: &random))
     for (index, name) in names.enumerated() {
       let lifetimes: [Duration] = [.seconds(60), .seconds(3600), .seconds(86_400)]
       let graces: [Duration?] = [nil, .seconds(60)]
@@ -91,18 +91,18 @@ final class OutboxSimulation: Simulation, @unchecked Sendable {
         SimulatedAccount(
           name,
           SimulatedProvider(
-            grace: graces.randomElement(using: &chance) ?? nil,
-            lifetime: lifetimes.randomElement(using: &chance) ?? .seconds(3600), after: (index + 1) * 100_000)))
+            grace: graces.randomElement(using: &random) ?? nil,
+            lifetime: lifetimes.randomElement(using: &random) ?? .seconds(3600), after: (index + 1) * 100_000)))
     }
     for origin in [Sample.origin, Sample.secondOrigin] {
-      let isFine = Int.random(in: 0..<3, using: &chance) == 0
-      origins[origin] = isFine ? .fine : OriginMood.allCases.randomElement(using: &chance)
+      let isFine = Int.random(in: 0..<3, using: &random) == 0
+      origins[origin] = isFine ? .fine : OriginMood.allCases.randomElement(using: &random)
     }
-    self.chance = chance
+    self.random = random
   }
 
   func run() throws(Violation) {
-    defer { dissolve() }
+    defer { tearDown() }
     for account in accounts where chances(3, in: 4) {
       let credential = signedIn(account)
       for index in 0..<3 { _ = account.disk.step(.write(credential, generation: 0), index) }
@@ -140,7 +140,7 @@ final class OutboxSimulation: Simulation, @unchecked Sendable {
   }
 
   /// What a daemon waits for is over, and what it does reaches nobody.
-  private func bereave(_ daemon: SimulatedDaemon) {
+  private func detach(_ daemon: SimulatedDaemon) {
     daemon.isAlive = false
     for id in flights.keys.sorted() { giveUp(id) }
     for appointment in agenda where appointment.daemon == daemon.number { appointment.happens() }
@@ -149,13 +149,13 @@ final class OutboxSimulation: Simulation, @unchecked Sendable {
 
   /// False where it does not end.
   private func cut(_ daemon: SimulatedDaemon) -> Bool {
-    bereave(daemon)
+    detach(daemon)
     daemon.dismantle()
     return executor.settle() && daemon.hasEnded
   }
 
   /// So that no task and no file stays behind.
-  private func dissolve() {
+  private func tearDown() {
     if let daemon { _ = cut(daemon) }
     folder.remove()
   }
@@ -171,7 +171,7 @@ final class OutboxSimulation: Simulation, @unchecked Sendable {
       guard elapsed < limit else { throw Violation("a daemon that was told to stop does not end") }
       try advance(until: limit)
     }
-    bereave(daemon)
+    detach(daemon)
     try bury()
   }
 
@@ -180,7 +180,7 @@ final class OutboxSimulation: Simulation, @unchecked Sendable {
     daemon = nil
     tally[.lostCall] += calls.count
     (calls, callsBefore) = ([:], [])
-    for trackedRequest in letters {
+    for trackedRequest in trackedRequests {
       trackedRequest.daemonIsGone(
         attempts: trackedRequest.isTaken ? nil : trackedRequest.ids.first.flatMap { rows[$0]?.attempts })
     }
@@ -253,9 +253,9 @@ final class OutboxSimulation: Simulation, @unchecked Sendable {
 
   // MARK: - Chance
 
-  func chances(_ part: Int, in whole: Int) -> Bool { Int.random(in: 0..<whole, using: &chance) < part }
+  func chances(_ part: Int, in whole: Int) -> Bool { Int.random(in: 0..<whole, using: &random) < part }
 
-  func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &chance) }
+  func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
 
   func note(_ text: @autoclosure () -> String) {
     trace?.lines.append("\(elapsed) \(now) \(text())")

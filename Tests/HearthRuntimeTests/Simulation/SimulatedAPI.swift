@@ -26,7 +26,7 @@ struct APIFlight {
   let sentAt: Duration
   var answer: APIResponse?
   /// The server's clock as it answered.
-  var toldAt = Duration.zero
+  var dateSentAt = Duration.zero
   var waiting: CheckedContinuation<Result<APIResponse, ExchangeFailure>, Never>?
 }
 
@@ -69,7 +69,7 @@ extension OutboxSimulation {
     guard isOnline else { return .notSent }
     switch mood {
     case .down: return .notSent
-    case .lossy: return [.lost, .answerLost, .notSent, .answered].randomElement(using: &chance) ?? .lost
+    case .lossy: return [.lost, .answerLost, .notSent, .answered].randomElement(using: &random) ?? .lost
     case .fine, .flaky, .slow, .refusing, .portal: return .answered
     }
   }
@@ -101,7 +101,7 @@ extension OutboxSimulation {
       at(elapsed + time / 2) {
         let answer = self.handle(request, trackedRequest, account, token, self.origins[origin] ?? .fine)
         self.flights[id]?.answer = answer
-        self.flights[id]?.toldAt = self.elapsed
+        self.flights[id]?.dateSentAt = self.elapsed
       }
       at(elapsed + Swift.min(time, timeout)) {
         guard fate == .answered, let answer = self.flights[id]?.answer else {
@@ -114,8 +114,8 @@ extension OutboxSimulation {
   }
 
   func trackedRequest(at path: String) -> TrackedRequest? {
-    guard path.hasPrefix("/letters/"), let number = Int(path.dropFirst(9)) else { return nil }
-    return letters.indices.contains(number) ? letters[number] : nil
+    guard path.hasPrefix("/requests/"), let number = Int(path.dropFirst(10)) else { return nil }
+    return trackedRequests.indices.contains(number) ? trackedRequests[number] : nil
   }
 
   func trackedRequest(of item: OutboxItem) -> TrackedRequest? {
@@ -134,7 +134,7 @@ extension OutboxSimulation {
     }
     let status: Int
     switch mood {
-    case .flaky: status = Self.anything.randomElement(using: &chance) ?? 200
+    case .flaky: status = Self.anything.randomElement(using: &random) ?? 200
     case .fine, .slow, .lossy, .down, .refusing, .portal: status = chances(1, in: 30) ? 503 : 200
     }
     // A server that fails may have done it all the same.
@@ -165,7 +165,7 @@ extension OutboxSimulation {
     guard let flight = flights.removeValue(forKey: id) else { return }
     var outcome = outcome
     if case .success(var answer) = outcome, flight.trackedRequest == nil || chances(3, in: 4) {
-      answer.skew = Timestamp.sample + flight.toldAt - now
+      answer.skew = Timestamp.sample + flight.dateSentAt - now
       outcome = .success(answer)
     }
     receive(id, flight, outcome)
@@ -187,13 +187,13 @@ extension OutboxSimulation {
     case .failure(.notSent): tally[.notSent] += 1
     case .failure(.unanswered):
       tally[.unanswered] += 1
-      trackedRequest.hears(nil, nil, sentAt: flight.sentAt, at: elapsed, settings)
+      trackedRequest.received(nil, nil, sentAt: flight.sentAt, at: elapsed, settings)
     case .success(let answer):
       note(
         "\(account.name): hears \(answer.status) to \(trackedRequest.number), Retry-After \(String(describing: answer.retryAfter))"
       )
       tally[.answered(answer.status)] += 1
-      trackedRequest.hears(answer.status, answer.retryAfter, sentAt: flight.sentAt, at: elapsed, settings)
+      trackedRequest.received(answer.status, answer.retryAfter, sentAt: flight.sentAt, at: elapsed, settings)
       guard let token = flight.token, let fact = account.tokens[token] else { return }
       if (200...299).contains(answer.status) { account.tokens[token]?.isAccepted = true }
       guard answer.status == 401 else { return }

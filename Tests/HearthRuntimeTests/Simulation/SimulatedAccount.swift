@@ -18,7 +18,7 @@ final class SimulatedAccount: @unchecked Sendable {
     var isRevoked = false
     /// An API took it, as this daemon heard.
     var isAccepted = false
-    /// When this daemon heard a 401 to it, by the number of the letter that it came with.
+    /// When this daemon received a 401 to it, by the number of the request that it came with.
     var refusals: [Int: [Duration]] = [:]
   }
 
@@ -32,9 +32,11 @@ final class SimulatedAccount: @unchecked Sendable {
   var tokens: [Fingerprint: TokenFact] = [:]
   /// Why the session may end now.
   var grounds: Set<EndReason> = []
-  /// As it was last told.
+  /// As it was last published.
   var state = SessionState.hydrating
   var isPaused = false
+  /// How often its outbox was resumed.
+  var resumes = 0
   /// Whether something could be sent when everybody last came to rest.
   var mightSend = false
   /// The refresh tokens that this daemon has sent and was not answered.
@@ -48,7 +50,7 @@ final class SimulatedAccount: @unchecked Sendable {
 
   var maySend: Bool { state == .authenticated && !isPaused }
 
-  /// Another process begins. Locks but the user's are told anew.
+  /// Another process begins. Locks other than the user's are set anew.
   func starts() {
     state = .hydrating
     locks = disk.known.lockedByUser ? [.user] : []
@@ -85,18 +87,18 @@ extension OutboxSimulation {
 
   /// A person signs in at the provider.
   func signedIn(_ account: SimulatedAccount) -> Credential {
-    let user = Self.users.randomElement(using: &chance) ?? Sample.alice
+    let user = Self.users.randomElement(using: &random) ?? Sample.alice
     let credential = account.provider.signIn(at: elapsed, now, as: user)
     account.issued(credential.grant.accessToken, to: user, at: elapsed)
     return credential
   }
 
   /// What the session tells.
-  func told(_ news: [SessionEvent], _ snapshot: SessionStatus, _ daemon: Int) {
+  func published(_ events: [SessionEvent], _ snapshot: SessionStatus, _ daemon: Int) {
     guard lives(daemon), let account = account(snapshot.account) else { return }
     if account.state != snapshot.state { account.forgetsRefusals() }
     account.state = snapshot.state
-    for event in news {
+    for event in events {
       switch event {
       case .refreshed, .signedIn: account.grounds = []
       case .changed(let before, let after):

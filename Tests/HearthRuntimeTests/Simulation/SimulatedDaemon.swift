@@ -6,9 +6,9 @@ import TestSupport
 
 /// One run of the daemon's services, put together as `hearthd` does, on the ports of a simulated world.
 final class SimulatedDaemon: @unchecked Sendable {
-  private enum News: Sendable {
+  private enum SessionUpdate: Sendable {
     case changed(SessionStatus)
-    case timeTold(skew: Duration)
+    case skewMeasured(skew: Duration)
   }
 
   let number: Int
@@ -18,8 +18,8 @@ final class SimulatedDaemon: @unchecked Sendable {
   private(set) var services: [AccountName: SessionService] = [:]
   private let executor: SteppedExecutor
   private let names: [AccountName]
-  private let news: AsyncStream<News>
-  private let feed: AsyncStream<News>.Continuation
+  private let updates: AsyncStream<SessionUpdate>
+  private let feed: AsyncStream<SessionUpdate>.Continuation
   /// A daemon that is gone can do nothing to the world any more.
   var isAlive = true
   private(set) var hasEnded = false
@@ -28,7 +28,7 @@ final class SimulatedDaemon: @unchecked Sendable {
     self.number = number
     executor = world.executor
     names = world.accounts.map(\.name)
-    (news, feed) = AsyncStream<News>.makeStream()
+    (updates, feed) = AsyncStream<SessionUpdate>.makeStream()
     let logger = Logger(label: "simulation", factory: { _ in SwiftLogNoOpLogHandler() })
     let file = try SQLiteOutboxStore.open(at: world.folder.file("outbox.sqlite"), now: world.now)
     if let place = file.setAside { throw Violation("a sound outbox was set aside: \(place)") }
@@ -37,20 +37,20 @@ final class SimulatedDaemon: @unchecked Sendable {
     outbox = OutboxService(
       store: store, bearers: sessions, api: SimulatedAPI(world, number), clock: world.clock,
       settings: world.settings, accounts: Dictionary(uniqueKeysWithValues: names.map { ($0, origins) }),
-      log: logger, random: { [unowned world] in Double.random(in: 0..<1, using: &world.chance) },
-      makeID: { [unowned world] in ItemID.make(at: $0, random: (world.chance.next(), world.chance.next())) },
+      log: logger, random: { [unowned world] in Double.random(in: 0..<1, using: &world.random) },
+      makeID: { [unowned world] in ItemID.make(at: $0, random: (world.random.next(), world.random.next())) },
       publish: { [unowned world] events, _ in
-        for event in events { world.told(event, number) }
+        for event in events { world.published(event, number) }
       })
     for account in world.accounts {
       services[account.name] = SessionService(
-        account: account.name, settings: SessionSettings(),
+        account: account.name, settings: .obeyingEveryLock,
         store: SimulatedCredentialStore(account, in: world, of: number),
         endpoint: SimulatedTokenEndpoint(account, in: world, of: number), clock: world.clock, logger: logger,
-        seed: world.chance.next(), skewMeasured: { [feed] in feed.yield(.timeTold(skew: $0)) },
-        publish: { [feed, unowned world] news, snapshot in
+        seed: world.random.next(), skewMeasured: { [feed] in feed.yield(.skewMeasured(skew: $0)) },
+        publish: { [feed, unowned world] events, snapshot in
           feed.yield(.changed(snapshot))
-          world.told(news, snapshot, number)
+          world.published(events, snapshot, number)
         })
     }
   }
@@ -75,14 +75,14 @@ final class SimulatedDaemon: @unchecked Sendable {
   }
 
   private func feedOutbox() async {
-    for await news in news {
-      switch news {
+    for await update in updates {
+      switch update {
       case .changed(let snapshot):
         await outbox.sessionChanged(
           snapshot.account, permission: snapshot.outboxPermission, knownSubject: snapshot.subject,
           formerly: snapshot.formerSubject,
           token: snapshot.token?.fingerprint)
-      case .timeTold(let skew): await outbox.serverTimeReported(skew: skew)
+      case .skewMeasured(let skew): await outbox.serverTimeReported(skew: skew)
       }
     }
   }
@@ -95,7 +95,7 @@ final class SimulatedDaemon: @unchecked Sendable {
     }
   }
 
-  /// Only so that no task stays behind: the world hears nothing of it.
+  /// Only so that no task stays behind: the world receives nothing of it.
   func dismantle() {
     executor.begin {
       await self.outbox.shutdown(grace: .zero)

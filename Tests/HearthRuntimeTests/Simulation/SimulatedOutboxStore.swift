@@ -11,7 +11,7 @@ enum DiskMood {
 }
 
 /// The real outbox on a disk that takes its time and can be full; a crash can come before a commit, and between a
-/// commit and the news of it.
+/// commit and its event.
 final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
   private enum Purpose {
     case growth, settling, reading

@@ -7,13 +7,13 @@ import Synchronization
 final class SteppedExecutor: TaskExecutor, Sendable {
   private struct State {
     var pieces: [UnownedJob] = []
-    var chance: SeededGenerator
+    var random: SeededGenerator
   }
 
   private let state: Mutex<State>
 
   init(seed: UInt64) {
-    state = Mutex(State(chance: SeededGenerator(seed: seed)))
+    state = Mutex(State(random: SeededGenerator(seed: seed)))
   }
 
   func enqueue(_ job: consuming ExecutorJob) {
@@ -32,8 +32,8 @@ final class SteppedExecutor: TaskExecutor, Sendable {
       let piece: UnownedJob? = state.withLock { state in
         guard !state.pieces.isEmpty else { return nil }
         // Mostly in order: what came last rarely runs first on a machine either.
-        let isMixed = Int.random(in: 0..<3, using: &state.chance) == 0
-        let index = isMixed ? Int.random(in: state.pieces.indices, using: &state.chance) : 0
+        let isMixed = Int.random(in: 0..<3, using: &state.random) == 0
+        let index = isMixed ? Int.random(in: state.pieces.indices, using: &state.random) : 0
         return state.pieces.remove(at: index)
       }
       guard let piece else { return true }

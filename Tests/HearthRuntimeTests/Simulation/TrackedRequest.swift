@@ -28,7 +28,7 @@ final class TrackedRequest: @unchecked Sendable {
   /// The earliest time at which it may be sent again, because a server said so.
   var floor = Duration.zero
   /// When the server said so.
-  var floorToldAt = Duration.zero
+  var floorSetAt = Duration.zero
   /// Sent, and no answer: since then, and at the earliest since.
   var unknownSince: Duration?
   var mayBeDoneSince: Duration?
@@ -61,14 +61,14 @@ final class TrackedRequest: @unchecked Sendable {
   }
 
   /// An answer, or that there was none; 401 and what stands before the API are not charged.
-  func hears(
+  func received(
     _ status: Int?, _ retryAfter: Duration?, sentAt: Duration, at elapsed: Duration, _ settings: OutboxSettings
   ) {
     isRefused = status == 401
     if let status { statuses.insert(status) }
     if let retryAfter {
       floor = elapsed + Swift.min(retryAfter, .seconds(86_400))
-      floorToldAt = elapsed
+      floorSetAt = elapsed
     }
     switch status {
     case 407, 511: return

@@ -76,9 +76,9 @@ struct CredentialFileTests {
   @Test(
     "What is not in form is corrupt, and the text says why",
     arguments: [
-      ("", "it is no JSON"),
-      ("\u{0}\u{0}\u{0}", "it is no JSON"),
-      (#"{"version":1,"account":"work","grant":{"accessTok"#, "it is no JSON"),
+      ("", "it is not JSON"),
+      ("\u{0}\u{0}\u{0}", "it is not JSON"),
+      (#"{"version":1,"account":"work","grant":{"accessTok"#, "it is not JSON"),
       (#"{"account":"work","grant":{"accessToken":"secret"}}"#, #"its field "version" is missing"#),
       (#"{"version":"1","grant":{"accessToken":"secret"}}"#, #"its field "version" has the wrong type"#),
       (#"{"version":0,"grant":{"accessToken":"secret"}}"#, "its version is not a known one"),

@@ -84,8 +84,8 @@ struct SetAsideTests {
     #expect(steps > 3)
   }
 
-  @Test("What a write sets aside is told with the reason, and with nothing of what stands in it")
-  func told() async throws {
+  @Test("What a write sets aside is logged with the reason, and with nothing of what stands in it")
+  func logged() async throws {
     let log = LogRecorder()
     let logger = log.logger
     let store = FileCredentialStore(
@@ -109,7 +109,7 @@ struct SetAsideTests {
   @Test(
     "accounts.json that cannot be understood says why, in words, and the newest alone is kept",
     arguments: [
-      ("garbage", "it is no JSON"), (#"{"version":1}"#, #"its field "accounts" is missing"#),
+      ("garbage", "it is not JSON"), (#"{"version":1}"#, #"its field "accounts" is missing"#),
       (
         #"{"version":1,"accounts":{"work":{"lockedByUser":"yes"}}}"#,
         #"its field "accounts.work.lockedByUser" has the wrong type"#

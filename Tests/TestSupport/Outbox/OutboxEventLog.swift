@@ -1,14 +1,14 @@
 import Synchronization
 
-/// Keeps what was told, and lets a test wait for it.
-package final class OutboxEventLog<Announcement: Sendable>: Sendable {
+/// Keeps what was published, and lets a test wait for it.
+package final class OutboxEventLog<Event: Sendable>: Sendable {
   private struct Watcher {
-    let matches: @Sendable (Announcement) -> Bool
-    let continuation: CheckedContinuation<Announcement, Never>
+    let matches: @Sendable (Event) -> Bool
+    let continuation: CheckedContinuation<Event, Never>
   }
 
   private struct State {
-    var log: [Announcement] = []
+    var log: [Event] = []
     var watchers: [Watcher] = []
   }
 
@@ -16,9 +16,9 @@ package final class OutboxEventLog<Announcement: Sendable>: Sendable {
 
   package init() {}
 
-  package var all: [Announcement] { state.withLock(\.log) }
+  package var all: [Event] { state.withLock(\.log) }
 
-  package func add(_ event: Announcement) {
+  package func add(_ event: Event) {
     let found = state.withLock { state in
       state.log.append(event)
       let found = state.watchers.filter { $0.matches(event) }
@@ -30,9 +30,9 @@ package final class OutboxEventLog<Announcement: Sendable>: Sendable {
 
   /// The first one, past or to come, that matches.
   @discardableResult
-  package func first(where matches: @escaping @Sendable (Announcement) -> Bool) async -> Announcement {
+  package func first(where matches: @escaping @Sendable (Event) -> Bool) async -> Event {
     await withCheckedContinuation { continuation in
-      let known = state.withLock { state -> Announcement? in
+      let known = state.withLock { state -> Event? in
         if let known = state.log.first(where: matches) { return known }
         state.watchers.append(Watcher(matches: matches, continuation: continuation))
         return nil

@@ -11,7 +11,7 @@ package final class ScriptedBearerTokenProvider: BearerTokenProvider {
     var refusal: BearerFailure?
     /// After so many refusals of the current token there is no session any more.
     var refusalsLeft: Int
-    var refused: [APIRejection] = []
+    var rejections: [APIRejection] = []
   }
 
   private let state: Mutex<State>
@@ -28,7 +28,7 @@ package final class ScriptedBearerTokenProvider: BearerTokenProvider {
 
   /// The fingerprints that were refused, in order.
   package var refused: [Fingerprint] { refusals.map(\.fingerprint) }
-  package var refusals: [APIRejection] { state.withLock(\.refused) }
+  package var refusals: [APIRejection] { state.withLock(\.rejections) }
   package var current: Token { state.withLock { Self.token($0.generation) } }
 
   package func set(subject: Subject?) { state.withLock { $0.subject = subject } }
@@ -40,11 +40,11 @@ package final class ScriptedBearerTokenProvider: BearerTokenProvider {
     try state.withLock { state throws(BearerFailure) in try Self.bearer(state) }
   }
 
-  package func refused(_ refusal: APIRejection, of account: AccountName) async throws(BearerFailure) -> Bearer {
+  package func tokenRejected(_ rejection: APIRejection, of account: AccountName) async throws(BearerFailure) -> Bearer {
     try state.withLock { state throws(BearerFailure) in
-      state.refused.append(refusal)
+      state.rejections.append(rejection)
       if let failure = state.refusal { throw failure }
-      if refusal.fingerprint == Self.token(state.generation).fingerprint, state.failure == nil {
+      if rejection.fingerprint == Self.token(state.generation).fingerprint, state.failure == nil {
         if state.refusalsLeft == 0 { state.failure = .noSession } else { state.generation += 1 }
         state.refusalsLeft -= 1
       }

@@ -22,7 +22,7 @@ package struct SessionScript: Sendable {
   /// A session that has just been started; it asks to read its credential. `remembered` is nil where that cannot be
   /// read now.
   package init(
-    _ settings: SessionSettings = SessionSettings(), remembered: RememberedAccount? = RememberedAccount(),
+    _ settings: SessionSettings = .obeyingEveryLock, remembered: RememberedAccount? = RememberedAccount(),
     seed: UInt64 = 1, at now: Timestamp = .sample
   ) {
     self.now = now
@@ -32,7 +32,7 @@ package struct SessionScript: Sendable {
 
   /// A session that holds `credential`, read from disk.
   package static func holding(
-    _ credential: Credential = .sample(1, issuedAt: .sample), _ settings: SessionSettings = SessionSettings(),
+    _ credential: Credential = .sample(1, issuedAt: .sample), _ settings: SessionSettings = .obeyingEveryLock,
     seed: UInt64 = 1
   ) -> SessionScript {
     var script = SessionScript(settings, seed: seed)
@@ -74,7 +74,7 @@ package struct SessionScript: Sendable {
     take(.credentialWritten(generation: generationOfWrite, accessFailure.map { .failure($0) } ?? .success(())))
   }
 
-  /// `nowhere`: neither the file nor the memory of it took it; else one of them did, whatever the obstacle.
+  /// `nowhere`: neither the file nor the memory of it took it; else one of them did, whatever failed.
   package mutating func writesEnd(_ accessFailure: AccessFailure? = nil, nowhere: Bool = false) {
     take(.endWritten(accessFailure.map { .failure(nowhere ? .nowhere($0) : .partly($0)) } ?? .success(())))
   }
@@ -172,8 +172,8 @@ package struct SessionScript: Sendable {
   /// The token that clients get now without waiting.
   package var token: Token? {
     var copy = self
-    guard case .token(let issued)? = copy.answer(asking: .token(minValidity: .zero)) else { return nil }
-    return issued.bearer
+    guard case .token(let bearer)? = copy.answer(asking: .token(minValidity: .zero)) else { return nil }
+    return bearer.token
   }
 }
 
@@ -198,10 +198,14 @@ extension AccessFailure {
 extension SessionResponse {
   /// The token of a credential that names its subject, as a session gives it out.
   package static func token(_ credential: Credential, as kind: BearerKind = .accessToken) -> SessionResponse {
-    .token(IssuedToken(credential, as: kind, subject: nil))
+    .token(Bearer(credential, as: kind, subject: nil))
   }
 
   package var isToken: Bool {
     if case .token = self { true } else { false }
   }
+}
+
+extension SessionSettings {
+  package static let obeyingEveryLock = SessionSettings(locks: Set(Lock.allCases))
 }

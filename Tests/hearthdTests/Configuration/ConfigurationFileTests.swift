@@ -70,7 +70,7 @@ import Testing
     #expect(
       ConfigurationFile.distrust(mode: regular, owner: 1001, user: 1000)
         == "is refused, because it belongs to user 1001; it must be yours or root's")
-    #expect(ConfigurationFile.distrust(mode: S_IFDIR | 0o700, owner: 1000, user: 1000) == "is no regular file")
+    #expect(ConfigurationFile.distrust(mode: S_IFDIR | 0o700, owner: 1000, user: 1000) == "is not a regular file")
   }
 
   @Test("a folder in its place, bytes that are no text and too much text are refused")
@@ -79,7 +79,7 @@ import Testing
       let error = #expect(throws: ConfigurationError.self) { try Configuration.load(from: places(option: path)) }
       return error?.description
     }
-    #expect(refusal(folder.path) == "\(folder.path): is no regular file")
+    #expect(refusal(folder.path) == "\(folder.path): is not a regular file")
     let large = try folder.write(String(repeating: "#", count: 1 << 20 | 1), to: "large.toml")
     #expect(refusal(large) == "\(large): is larger than 1 MiB")
     let binary = try folder.write("", to: "binary.toml")

@@ -78,7 +78,8 @@ import Testing
     let error = #expect(throws: ConfigurationError.self) { try places(["HOME": "/home/me"]).socket() }
     #expect(
       error?.description
-        == "there is no place for the socket: $XDG_RUNTIME_DIR is not set; name a path with --socket or $HEARTH_SOCKET")
+        == "Where the daemon's socket lies is not known: XDG_RUNTIME_DIR is not set. Give --socket or set HEARTH_SOCKET."
+    )
   }
 
   @Test("a socket path of 107 bytes is taken and one of 108 is refused")
@@ -88,7 +89,7 @@ import Testing
     let error = #expect(throws: ConfigurationError.self) { try places([:], socket: path + "x").socket() }
     #expect(
       error?.description
-        == "the socket path \(path)x is 108 bytes long and the system takes 107; name a shorter one with --socket or $HEARTH_SOCKET"
+        == "The socket path \(path)x is longer than the 107 bytes that a Unix socket can have. Give a shorter one with --socket or HEARTH_SOCKET."
     )
   }
 }
@@ -141,6 +142,6 @@ import Testing
   func file() throws {
     let path = try folder.write("", to: "state")
     let error = #expect(throws: ConfigurationError.self) { try StatePaths(folder: path).prepare() }
-    #expect(error?.description == "\(path): is no folder")
+    #expect(error?.description == "\(path): is not a folder")
   }
 }

@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 
 /// A throw-away folder and the programs that run in it; all of it is gone after the test.
-final class Stage {
+final class TestEnvironment {
   /// Short: a socket's path holds 107 bytes.
   let folder: String
   /// Who the daemons run as.
@@ -19,13 +19,15 @@ final class Stage {
   }
 
   /// `unprivileged`: daemons run as a user who is not root, who may read everything, even where the test is root.
-  static func run(unprivileged: Bool = false, _ scene: (Stage) async throws -> Void) async throws {
-    let stage = try Stage(user: unprivileged && getuid() == 0 ? 65_534 : getuid())
-    defer { stage.clear() }
+  static func run(unprivileged: Bool = false, _ scene: (TestEnvironment) async throws -> Void) async throws {
+    let environment = try TestEnvironment(user: unprivileged && getuid() == 0 ? 65_534 : getuid())
+    defer { environment.clear() }
     do {
-      try await scene(stage)
+      try await scene(environment)
     } catch {
-      for process in stage.processes where process.name == "hearthd" { print("--- hearthd:\n\(process.errors)---") }
+      for process in environment.processes where process.name == "hearthd" {
+        print("--- hearthd:\n\(process.errors)---")
+      }
       throw error
     }
   }
