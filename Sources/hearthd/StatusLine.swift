@@ -1,18 +1,25 @@
+import Dispatch
 import HearthCore
 import HearthLinux
 import Synchronization
 
 /// The line that `systemctl --user status hearthd` shows.
+///
+/// It is sent on a thread of its own, a tenth of a second after a change: nobody waits for a service manager that takes
+/// its time, and many changes are one message.
 final class StatusLine: Sendable {
   private struct State {
     var sessions: [AccountName: SessionState] = [:]
     var outbox = OutboxStats()
     var lastText = ""
     var isReady = false
+    /// It will be sent shortly.
+    var isScheduled = false
   }
 
   private let state = Mutex(State())
   private let notifier = ServiceNotifier()
+  private let queue = DispatchQueue(label: "hearth.status")
 
   func sessionIs(_ account: AccountName, _ session: SessionState?) { change { $0.sessions[account] = session } }
 
@@ -20,21 +27,33 @@ final class StatusLine: Sendable {
 
   /// Tells the service manager that the daemon serves calls, for the first time or again after a reload.
   func ready() {
-    state.withLock { state in
+    let text = state.withLock { state in
       state.isReady = true
       state.lastText = Self.text(state)
-      notifier.ready(status: state.lastText)
+      return state.lastText
     }
+    notifier.ready(status: text)
   }
 
   private func change(_ body: (inout State) -> Void) {
-    state.withLock { state in
+    let isFirst = state.withLock { state in
       body(&state)
-      let text = Self.text(state)
-      guard state.isReady, text != state.lastText else { return }
-      state.lastText = text
-      notifier.status(text)
+      guard state.isReady, !state.isScheduled else { return false }
+      state.isScheduled = true
+      return true
     }
+    if isFirst { queue.asyncAfter(deadline: .now() + .milliseconds(100)) { self.send() } }
+  }
+
+  private func send() {
+    let text: String? = state.withLock { state in
+      state.isScheduled = false
+      let text = Self.text(state)
+      guard text != state.lastText else { return nil }
+      state.lastText = text
+      return text
+    }
+    if let text { notifier.status(text) }
   }
 
   private static func text(_ state: State) -> String {

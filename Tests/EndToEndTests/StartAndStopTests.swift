@@ -84,6 +84,26 @@ import Testing
     }
   }
 
+  @Test("a service manager that reads nothing holds up no call, and learns the status when it reads again")
+  func busyServiceManager() async throws {
+    try await TestEnvironment.run { environment in
+      let manager = try #require(NotifySocket())
+      let sandbox = try environment.sandbox()
+      let daemon = try Daemon(on: environment, name: "daemon", configuration: Configuration.oidc(sandbox))
+      daemon.variables = ["NOTIFY_SOCKET": manager.path]
+      try daemon.start()
+      try daemon.signIn(at: sandbox)
+      try eventually("the status is sent") { manager.receive()?.contains("1 signed in") ?? false }
+      manager.fill()
+      for _ in 0..<20 {
+        try daemon.call("session.lock")
+        try daemon.call("session.unlock")
+      }
+      try daemon.call("session.lock")
+      try eventually("the status is sent again") { manager.receive()?.contains("1 locked") ?? false }
+    }
+  }
+
   @Test(
     "a configuration that cannot be used is refused with file, line and key, and exit status 78",
     arguments: [

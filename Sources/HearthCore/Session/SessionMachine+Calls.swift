@@ -191,11 +191,11 @@ extension SessionMachine {
 
   /// The token that `handle` would answer a call for one with; nil where it may have to wait, or is rejected. Until
   /// `nextWake` such a call changes nothing.
-  package func readyToken(minValidity: Duration?, at now: Timestamp) -> IssuedToken? {
+  package func readyToken(minValidity: Duration?, at now: Timestamp) -> Bearer? {
     guard !isStopping, let active, case .authenticated = state(at: now), isUsable(active, at: now),
       lasts(active.grant, minValidity, at: now)
     else { return nil }
-    return IssuedToken(active.credential, as: settings.bearer, subject: subject)
+    return Bearer(active.credential, as: settings.bearer, subject: subject)
   }
 
   private func token(of active: ActiveGrant) -> SessionResponse {

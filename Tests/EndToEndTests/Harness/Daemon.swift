@@ -10,6 +10,8 @@ final class Daemon {
   /// A command line that runs the daemon's.
   var launcher: [String] = []
   var logLevel = "trace"
+  /// Of its environment.
+  var variables: [String: String] = [:]
 
   init(on environment: TestEnvironment, name: String, configuration: String) throws {
     self.environment = environment
@@ -36,7 +38,8 @@ final class Daemon {
 
   /// Starts it and waits until it answers.
   func start() throws {
-    let process = try environment.spawn("hearthd", arguments, user: environment.user, launcher: launcher)
+    let process = try environment.spawn(
+      "hearthd", arguments, environment: variables, user: environment.user, launcher: launcher)
     self.process = process
     try eventually("the daemon answers") {
       if let end = process.status { throw NeverHappened(description: "hearthd ended (\(end)): \(process.errors)") }

@@ -9,7 +9,7 @@ struct OutboxSimulationTests {
     for violation in run.violations { Issue.record("\(violation)") }
     guard !run.isReplay else { return }
     let tally = run.tally
-    #expect(tally[.crash] > run.histories / 2 && tally[.powerLoss] > run.histories / 10)
+    #expect(tally[.crash] > run.histories * 2 / 5 && tally[.powerLoss] > run.histories / 10)
     #expect(tally[.stop] > run.histories && tally[.item("delivered")] > 4 * run.histories)
   }
 }

@@ -1,17 +1,15 @@
-import Glibc
-import Synchronization
-import TestSupport
+package import Glibc
 
 /// Unix sockets for tests; gone with their folder.
-enum UnixSocket {
-  static func address(_ path: String) -> sockaddr_un {
+package enum UnixSocket {
+  package static func address(_ path: String) -> sockaddr_un {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
     return address
   }
 
-  static func bound(_ type: __socket_type, at path: String) -> Int32? {
+  package static func bound(_ type: __socket_type, at path: String) -> Int32? {
     let descriptor = socket(AF_UNIX, Int32(type.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     var address = address(path)
     let result = withUnsafePointer(to: &address) {
@@ -22,7 +20,7 @@ enum UnixSocket {
     return result == 0 ? descriptor : nil
   }
 
-  static func listening() -> Int32? {
+  package static func listening() -> Int32? {
     let folder = TemporaryFolder()
     guard let descriptor = bound(SOCK_STREAM, at: "\(folder.path)/rpc.sock"), listen(descriptor, 1) == 0 else {
       return nil
@@ -32,35 +30,38 @@ enum UnixSocket {
 }
 
 /// The datagram socket of a service manager.
-final class NotifySocket {
-  let path: String
+package final class NotifySocket {
+  package let path: String
   private let folder = TemporaryFolder()
   private let descriptor: Int32
 
-  init?() {
+  package init?() {
     path = "\(folder.path)/notify"
     guard let descriptor = UnixSocket.bound(SOCK_DGRAM, at: path) else { return nil }
     self.descriptor = descriptor
+    // The daemon may be another user's.
+    chmod(folder.path, 0o755)
+    chmod(path, 0o666)
   }
 
   deinit { close(descriptor) }
 
   /// What was sent first of what has not been received; nil where nothing is waiting.
-  func receive() -> String? {
+  package func receive() -> String? {
     var bytes = [UInt8](repeating: 0, count: 4096)
     let count = recv(descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT))
     return count < 0 ? nil : String(decoding: bytes.prefix(count), as: UTF8.self)
   }
-}
 
-/// A yes or no that a test changes while others look at it.
-final class Flag: Sendable {
-  private let stored: Atomic<Bool>
-
-  init(_ value: Bool) { stored = Atomic(value) }
-
-  var isSet: Bool {
-    get { stored.load(ordering: .sequentiallyConsistent) }
-    set { stored.store(newValue, ordering: .sequentiallyConsistent) }
+  /// Leaves no room for what others send until something is received.
+  package func fill() {
+    let sender = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    defer { close(sender) }
+    var address = UnixSocket.address(path)
+    withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        while sendto(sender, "x", 1, Int32(MSG_DONTWAIT), $0, socklen_t(MemoryLayout<sockaddr_un>.size)) > 0 {}
+      }
+    }
   }
 }
