@@ -179,7 +179,7 @@ class Stage:
         return session["state"] + (f": {session['reason']}" if session["reason"] else "")
 
     def expect_state(self, state, account="work"):
-        found = self.state(account)
+        found = await_that("the credential is read", lambda: self.state(account).replace("hydrating", ""))
         expect(found == state, f"the session is {found}, not {state}: {self.session(account)}")
 
     def sign_in(self, refresh_token, account="work"):

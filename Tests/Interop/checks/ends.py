@@ -99,6 +99,6 @@ def logout(stage):
 
     provider.stop()
     said = stage.hearthctl("logout", "offline")
-    expect("provider was not told" in said, f"it does not say that the provider was not told: {said}")
+    expect("did not confirm" in said, f"it does not say that the provider did not confirm the revocation: {said}")
     stage.expect_state("unauthenticated: signedOut", "offline")
     return "refresh and access token are revoked at the provider; offline it says that they are not"
