@@ -78,10 +78,13 @@ struct OutboxAccount {
       + senders.values.count { $0.current?.wasUnanswered == true }
   }
 
-  /// Nothing is under way and nothing is known to be due: the account is looked at again when something happens to it.
+  /// Nothing is under way and nothing is known to be due, or may be sent: the account is looked at again when something
+  /// happens to it.
   var isQuiet: Bool {
-    queue.isEmpty && senders.isEmpty && mayHaveMore.isEmpty && isBound && !isPublishingHeld && nextDueAt == nil
-      && stalledUntil == nil && breaker.unreachable.isEmpty && timeNeededFrom == nil
+    guard queue.isEmpty, senders.isEmpty, isBound, !isPublishingHeld else { return false }
+    return !isSendable
+      || mayHaveMore.isEmpty && nextDueAt == nil && stalledUntil == nil && breaker.unreachable.isEmpty
+        && timeNeededFrom == nil
   }
 
   // MARK: - What is permitted

@@ -42,14 +42,15 @@ extension OutboxMachine {
     while true {
       if round.isEmpty {
         if isNewRound { return nil }
-        round = phases
+        round = phases()
         isNewRound = true
       }
       if let work = work(of: round.removeFirst(), at: now) { return work }
     }
   }
 
-  private var phases: [StorePhase] {
+  private mutating func phases() -> [StorePhase] {
+    restQuiet()
     let names = awake.sorted()
     return names.filter { accounts[$0]?.isBound == false }.map(StorePhase.bind)
       + [.exchange, .expire, .prune]
@@ -267,7 +268,7 @@ extension OutboxMachine {
   package mutating func nextWake(after begun: Timestamp) -> Timestamp {
     // While the store fails nothing else can be done.
     if let storeRetryAt { return min(storeRetryAt, stopsAt ?? storeRetryAt) }
-    for name in awake where accounts[name]?.isQuiet ?? true { awake.remove(name) }
+    restQuiet()
     var deadlines = [stopsAt, nextPruneAt]
     if let skew { deadlines.append(nextExpiryAt.map { $0 - min(skew, .zero) }) }
     if let since = unwritten.since { deadlines.append(since + Self.longestUnwritten) }

@@ -151,6 +151,11 @@ package struct OutboxMachine {
     if let expiresAt { nextExpiryAt = min(nextExpiryAt ?? expiresAt, expiresAt) }
   }
 
+  /// Accounts to which nothing happens cost nothing, however many there are.
+  mutating func restQuiet() {
+    for name in awake where accounts[name]?.isQuiet ?? true { awake.remove(name) }
+  }
+
   mutating func wake(_ name: AccountName) {
     if accounts[name] != nil { awake.insert(name) }
   }
