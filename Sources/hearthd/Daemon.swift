@@ -191,7 +191,7 @@ struct Daemon {
         case .stop:
           log.record(.stopping(version: HearthVersion.text))
           let patience = await reloader.stopPatience + Self.stopMargin
-          ServiceNotifier().stopping(within: patience)
+          status.stopping(within: patience)
           await group.triggerGracefulShutdown()
           await clock.sleep(until: clock.now() + patience)
           return reloads.cancelAll()

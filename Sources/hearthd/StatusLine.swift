@@ -35,6 +35,12 @@ final class StatusLine: Sendable {
     notifier.ready(status: text)
   }
 
+  /// Tells it that the daemon ends, which takes `time` at most; no status comes after that.
+  func stopping(within time: Duration) {
+    state.withLock { $0.isReady = false }
+    notifier.stopping(within: time)
+  }
+
   private func change(_ body: (inout State) -> Void) {
     let isFirst = state.withLock { state in
       body(&state)
@@ -49,7 +55,7 @@ final class StatusLine: Sendable {
     let text: String? = state.withLock { state in
       state.isScheduled = false
       let text = Self.text(state)
-      guard text != state.lastText else { return nil }
+      guard state.isReady, text != state.lastText else { return nil }
       state.lastText = text
       return text
     }

@@ -43,7 +43,7 @@ struct HouseRule: Sendable {
       let words = ["TO" + "DO", "FIX" + "ME"]
       return file.lines.indices.filter { index in words.contains { file.lines[index].mentions($0) } }.map { $0 + 1 }
     },
-    noName("Manager"), noName("Helper"), noName("Helpers"), noName("Utils"), noName("Utilities"),
+    noName("Manager"), noName("Helper"), noName("Util"),
     HouseRule(name: "a file has at most 400 lines", appliesTo: { _ in true }) { file in
       file.lines.count > 401 ? [file.lines.count] : []
     },
