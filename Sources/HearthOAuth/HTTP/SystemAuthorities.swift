@@ -1,4 +1,4 @@
-import Glibc
+import FoundationEssentials
 import NIOSSL
 
 /// The authorities that are trusted where an account names none: the system's, or in their place those that the
@@ -30,7 +30,7 @@ package struct SystemAuthorities: Hashable, Sendable {
     // Every file that holds certificates counts, whatever its name: OpenSSL asks for names that are hashes, and many
     // such folders were never given any.
     for folder in folders {
-      for name in try Self.names(in: folder) {
+      for name in Self.names(in: folder) {
         certificates += (try? NIOSSLCertificate.fromPEMFile(folder + "/" + name)) ?? []
       }
     }
@@ -42,16 +42,7 @@ package struct SystemAuthorities: Hashable, Sendable {
     return .certificates(certificates)
   }
 
-  private static func names(in folder: String) throws(Failure) -> [String] {
-    guard let stream = opendir(folder) else { return [] }
-    defer { closedir(stream) }
-    var names: [String] = []
-    while let entry = readdir(stream) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-        pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if !name.hasPrefix(".") { names.append(name) }
-    }
-    return names.sorted()
+  private static func names(in folder: String) -> [String] {
+    ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).filter { !$0.hasPrefix(".") }.sorted()
   }
 }
