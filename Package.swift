@@ -103,7 +103,7 @@ let package = Package(
     .target(name: "CDiskFaults", path: "Tests/CDiskFaults", linkerSettings: [.linkedLibrary("sqlite3")]),
     tests("HearthCoreTests", ["HearthCore", "HearthOAuth"]),
     tests("HearthControlTests", ["HearthControl", "HearthCore"], exclude: ["Golden"]),
-    tests("HearthRuntimeTests", ["HearthRuntime", "HearthStorage", .logging]),
+    tests("HearthRuntimeTests", ["HearthRuntime", "HearthStorage", .grdb, .logging]),
     tests("HearthLinuxTests", ["HearthCore", "HearthLinux", .logging]),
     tests(
       "HearthOAuthTests",

@@ -29,6 +29,7 @@ struct Daemon {
   private let logger = Logger(label: "hearthd")
   private let status = StatusLine()
   private let sessions = SessionDirectory()
+  private let outboxStore: SQLiteOutboxStore
   private let outbox: OutboxService
   private let server: ControlServer
   private let senders: (token: HTTPSender, api: HTTPSender)
@@ -54,7 +55,7 @@ struct Daemon {
     // The socket comes first: where another daemon has it, nothing else is touched.
     let socket = try Self.listen(at: setup.socketPath)
     // Sessions are kept even where the outbox cannot be opened: its calls are rejected, and opening is tried again.
-    let store = SQLiteOutboxStore.openOrWait(at: setup.state.outbox, now: clock.now()) { [logger] place in
+    outboxStore = SQLiteOutboxStore.openOrWait(at: setup.state.outbox, now: clock.now()) { [logger] place in
       logger.error("The outbox was broken. It was moved to \(place) whole, and a new one was begun.")
     }
     // Nothing may throw from here on, since the senders must be shut down.
@@ -65,7 +66,7 @@ struct Daemon {
     )
     let api = HTTPAPIEndpoint(sender: senders.api)
     outbox = OutboxService(
-      store: store, bearers: sessions, api: api, clock: clock,
+      store: outboxStore, bearers: sessions, api: api, clock: clock,
       settings: configuration.outbox, accounts: [:], log: logger,
       publish: { [status] events, overview in
         hub.update(overview, after: events)
@@ -131,6 +132,7 @@ struct Daemon {
     }
     await senders.token.shutdown()
     await senders.api.shutdown()
+    await outboxStore.close()
     clock.stop()
   }
 

@@ -66,11 +66,12 @@ actor Reloader {
     let old = current
     current = fresh
     setup.threshold.level = setup.fixedLevel ?? fresh.logLevel
-    let origins = Dictionary(uniqueKeysWithValues: fresh.accounts.map { ($0.name, Set($0.provider.apiOrigins)) })
-    let oldOrigins = Dictionary(uniqueKeysWithValues: old.accounts.map { ($0.name, Set($0.provider.apiOrigins)) })
+    let apis = Dictionary(uniqueKeysWithValues: fresh.accounts.map { ($0.name, $0.provider.api) })
+    let oldAPIs = Dictionary(uniqueKeysWithValues: old.accounts.map { ($0.name, $0.provider.api) })
     // New origins are added last, so that the token of a session which is being replaced goes to none of them.
     await outbox.accountsChanged(
-      origins.merging(oldOrigins) { $0.intersection($1) }.filter { origins[$0.key] != nil }, settings: fresh.outbox)
+      apis.merging(oldAPIs) { APISettings(origins: $0.origins.intersection($1.origins), expect: $0.expect) }
+        .filter { apis[$0.key] != nil }, settings: fresh.outbox)
     for account in old.accounts where !fresh.accounts.contains(where: { $0.name == account.name }) {
       stores[account.name] = nil
       await sessions.set(nil, for: account.name)
@@ -90,7 +91,7 @@ actor Reloader {
         }
       }
     }
-    await outbox.accountsChanged(origins, settings: fresh.outbox)
+    await outbox.accountsChanged(apis, settings: fresh.outbox)
     server?.change(ControlLimits(maximumBody: fresh.outbox.maxBody))
   }
 

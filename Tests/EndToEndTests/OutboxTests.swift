@@ -1,3 +1,4 @@
+import GRDB
 import HearthControl
 import HearthCore
 import TestSupport
@@ -312,6 +313,64 @@ import Testing
       try Files.write(text, to: daemon.state + "/outbox.sqlite")
       try daemon.start()
       #expect(Files.tree(daemon.state).contains { Files.text($0) == text })
+    }
+  }
+
+  @Test("a page that answers 200 in place of the API is a captive portal where JSON is expected: nothing is lost")
+  func captivePortal() async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
+      try daemon.signIn(at: sandbox)
+      try sandbox.fault([
+        "path": "/api", "status": 200, "body": "<!doctype html><p>Welcome to the hotel", "contentType": "text/html",
+      ])
+      let expecting = try daemon.enqueue("one", to: sandbox.notes, ["expect": "json"])
+      let item = try eventually("it waits") {
+        let item = try daemon.item(expecting)
+        return item.state == .waiting ? item : nil
+      }
+      #expect(item.attempts == 0 && item.lastStatus == 200)
+      try sandbox.clearFaults()
+      try daemon.waitForItem(expecting, "delivered")
+      #expect(try sandbox.written == ["one"])
+      let refusal = try daemon.refusal(
+        of: "outbox.enqueue", daemon.draft("three", to: sandbox.notes, ["expect": "xml"]))
+      #expect(refusal.code == -32602)
+    }
+  }
+
+  @Test("an outbox that is damaged while the daemon runs is set aside whole, and new items are delivered")
+  func damaged() async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
+      try daemon.signIn(at: sandbox)
+      try daemon.call("outbox.pause", [:])
+      for number in 1...100 { try daemon.enqueue("lost \(number)", to: sandbox.notes) }
+      let path = "\(daemon.state)/outbox.sqlite"
+      try await DatabaseQueue(path: path).write { db in
+        try db.execute(sql: "UPDATE items SET url = x'ff' WHERE n % 7 = 0")
+      }
+      let refusal = try daemon.refusal(of: "outbox.list", ["account": "work"])
+      #expect(refusal.code == 1105)
+      let id = try eventually("a new item is taken") {
+        do {
+          return try daemon.enqueue("kept", to: sandbox.notes) as String?
+        } catch ControlClient.Failure.refused(let error) where error.code == 1105 {
+          return nil
+        }
+      }
+      try daemon.call("outbox.resume", [:])
+      try daemon.waitForItem(id, "delivered")
+      #expect(try sandbox.written == ["kept"])
+      let aside = try #require(Files.names(in: daemon.state).first { $0.hasPrefix("outbox.sqlite.broken-") })
+      let kept = try await DatabaseQueue(path: "\(daemon.state)/\(aside)").read { db in
+        try Int.fetchOne(db, sql: "SELECT count(*) FROM items")
+      }
+      #expect(kept == 100)
+      #expect(try daemon.stop() == .exited(0))
+      #expect(daemon.process?.errors.contains("It was moved to \(daemon.state)/\(aside) whole") == true)
     }
   }
 }

@@ -54,7 +54,8 @@ extension OutboxDraft {
     .optional("lane", \.lane, .text, omitting: "default"),
     .optional("unordered", \.isUnordered, .bool, omitting: false),
     .optional("idempotencyKey", \.idempotencyKey, .text), .optional("replaceKey", \.replaceKey, .text),
-    .optional("notBefore", \.notBefore, .time), .optional("expiresAt", \.expiresAt, .time), make: OutboxDraft.init)
+    .optional("notBefore", \.notBefore, .time), .optional("expiresAt", \.expiresAt, .time),
+    .optional("expect", \.expect, .choice), make: OutboxDraft.init)
 }
 
 extension WireType<[APIRequest.Header]> {

@@ -11,10 +11,11 @@ package struct Delivery: Hashable, Sendable {
   /// It is not sent after that.
   package let expiresAt: Timestamp?
   package let request: APIRequest
+  package let expect: ExpectedContent?
 
   package init(
     number: Int64, item: OutboxItem, conflicts: Int, unknownSince: Timestamp? = nil, expiresAt: Timestamp? = nil,
-    request: APIRequest
+    request: APIRequest, expect: ExpectedContent? = nil
   ) {
     self.number = number
     self.item = item
@@ -22,5 +23,6 @@ package struct Delivery: Hashable, Sendable {
     self.unknownSince = unknownSince
     self.expiresAt = expiresAt
     self.request = request
+    self.expect = expect
   }
 }

@@ -14,9 +14,16 @@ package struct DeliveryPolicy: Hashable, Sendable {
     retry = RetryPolicy(initial: settings.retryInitial, max: settings.retryMax)
   }
 
-  /// Whether the response came not from the API but from a proxy (407) or a captive portal (511; RFC 6585, section 6).
-  package static func meansOffline(_ response: APIResponse) -> Bool {
-    response.status == 407 || response.status == 511
+  /// Whether the response came not from the API but from a proxy (407) or a captive portal: 511 (RFC 6585, section 6), or
+  /// a success with a page for people where the request asks for something else.
+  package static func meansOffline(
+    _ response: APIResponse, to request: APIRequest, expecting content: ExpectedContent?
+  ) -> Bool {
+    switch response.status {
+    case 407, 511: true
+    case 200...299: (content == .json || request.acceptsOnlyJSON) && response.isHTML
+    default: false
+    }
   }
 
   /// `random` is in 0..<1.

@@ -102,13 +102,13 @@ package struct ItemProgress: Hashable, Sendable {
 
   /// Takes the item out of its lane, to be kept for a person to look at: it is dead, or held for review.
   package mutating func leaveLane(_ reason: OutboxItem.Reason, at now: Timestamp) {
-    if reason == .needsReview {
-      state = .held
-      nextAttemptAt = nil
+    switch reason {
+    case .needsReview:
       let last = lastError.map { " (\($0))" } ?? ""
       lastError = "What became of it is unknown since \(unknownSince ?? now)\(last); retry it, or cancel it."
-    } else {
-      finish(.dead, at: now)
+      (state, nextAttemptAt) = (.held, nil)
+    case .damaged, .otherUser: (state, nextAttemptAt) = (.held, nil)
+    case .rejected, .expired, .attemptsExhausted, .redirected: finish(.dead, at: now)
     }
     self.reason = reason
   }

@@ -5,7 +5,7 @@ struct OutboxAccount {
   static let offline = "offline"
   static let refreshUnavailable = "refreshUnavailable"
 
-  var origins: Set<Origin>
+  var api: APISettings
   /// False where the configuration has it no more, and requests are still under way.
   var isConfigured = true
   var permission = OutboxPermission.blocked(reason: OutboxAccount.hydrating)
@@ -54,8 +54,8 @@ struct OutboxAccount {
   var isPublishingHeld = false
   var heldCursor: String?
 
-  init(origins: Set<Origin>, retry: RetryPolicy) {
-    self.origins = origins
+  init(_ api: APISettings, retry: RetryPolicy) {
+    self.api = api
     breaker = CircuitBreaker(retry)
   }
 
@@ -76,6 +76,17 @@ struct OutboxAccount {
   var unanswered: Int {
     queue.count { $0.deliveries.first?.wasUnanswered == true }
       + senders.values.count { $0.current?.wasUnanswered == true }
+  }
+
+  /// Forgets what is claimed and not begun. Returns the bytes of its content.
+  mutating func forgetClaims() -> Int {
+    var bytes = queue.reduce(0) { $0 + $1.deliveries.bytes }
+    queue = []
+    for id in senders.keys {
+      bytes += senders[id]?.rest.bytes ?? 0
+      senders[id]?.rest = []
+    }
+    return bytes
   }
 
   /// Nothing is under way and nothing is known to be due, or may be sent: the account is looked at again when something
@@ -100,7 +111,7 @@ struct OutboxAccount {
   var pausedReason: String? {
     if isPausedByUser { return Self.user }
     if case .blocked(let reason) = permission { return reason }
-    if !origins.isEmpty, origins.isSubset(of: breaker.unreachable) { return Self.offline }
+    if !api.origins.isEmpty, api.origins.isSubset(of: breaker.unreachable) { return Self.offline }
     return lacksToken ? Self.refreshUnavailable : nil
   }
 

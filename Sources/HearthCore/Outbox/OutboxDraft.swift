@@ -11,11 +11,12 @@ package struct OutboxDraft: Hashable, Sendable {
   package var replaceKey: String?
   package var notBefore: Timestamp?
   package var expiresAt: Timestamp?
+  package var expect: ExpectedContent?
 
   package init(
     account: AccountName, method: String, url: String, headers: [APIRequest.Header] = [], body: [UInt8] = [],
     lane: String = "default", isUnordered: Bool = false, idempotencyKey: String? = nil, replaceKey: String? = nil,
-    notBefore: Timestamp? = nil, expiresAt: Timestamp? = nil
+    notBefore: Timestamp? = nil, expiresAt: Timestamp? = nil, expect: ExpectedContent? = nil
   ) {
     self.account = account
     self.method = method
@@ -28,6 +29,7 @@ package struct OutboxDraft: Hashable, Sendable {
     self.replaceKey = replaceKey
     self.notBefore = notBefore
     self.expiresAt = expiresAt
+    self.expect = expect
   }
 }
 

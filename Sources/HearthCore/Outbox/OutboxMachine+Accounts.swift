@@ -38,25 +38,25 @@ extension OutboxMachine {
 
   /// The configuration was read again.
   package mutating func accountsChanged(
-    _ origins: [AccountName: Set<Origin>], settings: OutboxSettings, at now: Timestamp
+    _ apis: [AccountName: APISettings], settings: OutboxSettings, at now: Timestamp
   ) {
     self.settings = settings
     policy = DeliveryPolicy(settings)
     let retry = RetryPolicy(initial: settings.retryInitial, max: settings.retryMax)
-    for name in accounts.keys where origins[name] == nil {
+    for name in accounts.keys where apis[name] == nil {
       stopSending(of: name, at: now)
       accounts[name]?.isConfigured = false
       removeUnused(name)
     }
-    for (name, origins) in origins {
+    for (name, api) in apis {
       if accounts[name]?.isConfigured != true {
         let before = accounts[name]
-        accounts[name] = OutboxAccount(origins: origins, retry: retry)
+        accounts[name] = OutboxAccount(api, retry: retry)
         accounts[name]?.senders = before?.senders ?? [:]
         accounts[name]?.discards = before?.discards ?? 0
       }
-      accounts[name]?.origins = origins
-      accounts[name]?.breaker.keep(origins)
+      accounts[name]?.api = api
+      accounts[name]?.breaker.keep(api.origins)
       accounts[name]?.mayHaveMore = .all
       wake(name)
       notePause(of: name)
@@ -76,9 +76,11 @@ extension OutboxMachine {
   /// The configured accounts.
   package var names: Set<AccountName> { Set(accounts.filter(\.value.isConfigured).keys) }
 
+  package var pausedByUser: Set<AccountName> { Set(accounts.filter(\.value.isPausedByUser).keys) }
+
   /// Nil where the account is not configured.
   package func origins(of name: AccountName) -> Set<Origin>? {
-    accounts[name].flatMap { $0.isConfigured ? $0.origins : nil }
+    accounts[name].flatMap { $0.isConfigured ? $0.api.origins : nil }
   }
 
   package func knownSubject(of name: AccountName) -> Subject? { accounts[name]?.knownSubject }

@@ -64,7 +64,8 @@ extension OutboxMachine {
           id, policy.outcome(unanswered: message, delivery, sentAt: sentAt, at: now, random: random()), at: now)
       }
     case .success(let response):
-      if DeliveryPolicy.meansOffline(response) {
+      let expected = delivery.expect ?? accounts[name]?.api.expect
+      if DeliveryPolicy.meansOffline(response, to: delivery.request, expecting: expected) {
         if let skew = response.skew { serverAnswered(skew: skew) }
         let message = "A proxy or a captive portal asks for a sign-in before the API can be reached."
         return unreachable(id, delivery, response.status, message, at: now)

@@ -140,7 +140,8 @@ extension OutboxMachine {
   /// slept, and the configuration may have changed: one that has expired, whose fate is unknown for too long, or whose
   /// origin is not the account's any more is released, and leaves its lane at its next claim.
   private func maySend(_ delivery: Delivery, at now: Timestamp) -> Bool {
-    guard let account = accounts[delivery.item.account], account.origins.contains(delivery.request.url.origin) else {
+    guard let account = accounts[delivery.item.account], account.api.origins.contains(delivery.request.url.origin)
+    else {
       return false
     }
     if let expiresAt = delivery.expiresAt, expiresAt <= agreedTime(at: now) ?? now { return false }

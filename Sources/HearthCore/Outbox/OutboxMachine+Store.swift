@@ -100,6 +100,19 @@ extension OutboxMachine {
   /// The store is left alone for a while.
   package mutating func storeFailed(at now: Timestamp) { storeRetryAt = now + Self.storeRetry }
 
+  /// The store has met damage, and may begin a new database: nothing is claimed any more, and what it was told is told
+  /// again. Requests under way may finish; their outcomes change nothing.
+  package mutating func storeBroke() {
+    isRecovered = false
+    nextExpiryAt = nil
+    for name in accounts.keys {
+      claimedBytes -= accounts[name]?.forgetClaims() ?? 0
+      accounts[name]?.bindAgain()
+      accounts[name]?.mayHaveMore = .all
+      wake(name)
+    }
+  }
+
   package mutating func recovered(at now: Timestamp) {
     isRecovered = true
     nextPruneAt = now
@@ -199,8 +212,8 @@ extension OutboxMachine {
     var demand = OutboxDemand(
       account: name, subject: account.knownSubject, lanes: lanes, unordered: unordered,
       unanswered: max(Self.unansweredAtOnce - account.unanswered, 0), takesFollowers: account.readAhead.limit > 0,
-      open: [], configured: account.origins, agreedTime: agreedTime(at: now), policy: policy)
-    for origin in account.origins {
+      open: [], configured: account.api.origins, agreedTime: agreedTime(at: now), policy: policy)
+    for origin in account.api.origins {
       switch account.breaker.allowance(for: origin, at: now) {
       case .open: demand.open.insert(origin)
       case .probe: demand.probed.insert(origin)

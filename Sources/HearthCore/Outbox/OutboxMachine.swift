@@ -53,13 +53,13 @@ package struct OutboxMachine {
   static let negligibleSkew = Duration.seconds(60)
 
   package init(
-    settings: OutboxSettings, accounts: [AccountName: Set<Origin>], random: @escaping @Sendable () -> Double
+    settings: OutboxSettings, accounts: [AccountName: APISettings], random: @escaping @Sendable () -> Double
   ) {
     self.settings = settings
     self.random = random
     policy = DeliveryPolicy(settings)
     let retry = RetryPolicy(initial: settings.retryInitial, max: settings.retryMax)
-    self.accounts = accounts.mapValues { OutboxAccount(origins: $0, retry: retry) }
+    self.accounts = accounts.mapValues { OutboxAccount($0, retry: retry) }
     awake = Set(accounts.keys)
     for name in accounts.keys { notePause(of: name) }
   }

@@ -65,6 +65,26 @@ package struct APIResponse: Hashable, Sendable {
   }
 }
 
+extension APIRequest {
+  /// Whether `Accept` (RFC 9110, section 12.5.1) names JSON, and neither HTML nor any type.
+  var acceptsOnlyJSON: Bool {
+    let accepted = headers.filter { $0.name.lowercased() == "accept" }.map { $0.value.lowercased() }
+    return accepted.contains { $0.contains("json") }
+      && !accepted.contains { $0.contains("html") || $0.contains("*/*") }
+  }
+}
+
+extension APIResponse {
+  /// By its `Content-Type`, or where it has none by how it begins.
+  var isHTML: Bool {
+    if let type = headers.first(where: { $0.name.lowercased() == "content-type" })?.value.lowercased() {
+      return type.hasPrefix("text/html") || type.hasPrefix("application/xhtml+xml")
+    }
+    let start = String(decoding: body.prefix(256), as: UTF8.self).lowercased().drop(while: \.isWhitespace)
+    return start.hasPrefix("<!doctype html") || start.hasPrefix("<html")
+  }
+}
+
 /// Why no response came. Messages are for people and hold no secret.
 package enum ExchangeFailure: Error, Hashable, Sendable {
   /// No connection: the server has surely not seen the request.

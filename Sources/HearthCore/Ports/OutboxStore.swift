@@ -9,9 +9,13 @@ package protocol OutboxStore: Sendable {
   /// other calls.
   func observe(_ receive: @escaping @Sendable (OutboxCommit) -> Void)
 
-  /// To be called once after a start. What was claimed when the process ended is free again; the fate of those items
-  /// whose requests may have left is unknown since they were claimed. The commit has the counts of all accounts.
+  /// To be called after a start, and while the store is broken: then it checks its database, sets it aside where it is
+  /// damaged, and begins a new one. What was claimed before is free again; the fate of those items whose requests may
+  /// have left is unknown since they were claimed. The commit has the counts of all accounts.
   func recover(at now: Timestamp) async throws(OutboxStoreFailure)
+
+  /// Whether a call has met damage: each call fails until `recover(at:)` has been called.
+  var isBroken: Bool { get }
 
   /// Keeps all items, in order, or none. For an item whose idempotency key is known with the same content the receipt
   /// names the item that is there. Of `settings` the limits of the whole outbox count.
@@ -96,7 +100,7 @@ package enum OutboxStoreFailure: Error, Hashable, Sendable {
   case invalidState(OutboxItem.State)
   /// The disk is full or fails: a later call may succeed. The text is a sentence for people.
   case unavailable(String)
-  /// The database is damaged: the next start sets it aside. The text is a sentence for people.
+  /// The database is damaged: `recover(at:)` sets it aside. The text is a sentence for people.
   case broken(String)
 }
 

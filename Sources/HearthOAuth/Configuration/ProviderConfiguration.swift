@@ -10,7 +10,7 @@ package struct ProviderConfiguration: Hashable, Sendable {
   /// The token that APIs are shown.
   package var bearer = BearerKind.accessToken
   /// Hearth itself sends this account's token to these origins only.
-  package var apiOrigins: [Origin] = []
+  package var api = APISettings(origins: [])
   /// Error codes of this provider that end a session, besides the known ones.
   package var finalErrors: Set<String> = []
   /// What errors of this provider mean where they differ from those of others; the first rule that fits counts.
@@ -49,7 +49,8 @@ extension ProviderConfiguration {
       throw table.error(.provider, "cannot be \"\(preset.name)\" for an account of type \"\(type.rawValue)\"")
     }
     kind = try Kind(reading: table, of: type, preset)
-    apiOrigins = try table.origins(.apiOrigins)
+    api = APISettings(
+      origins: Set(try table.origins(.apiOrigins)), expect: try table.choice(.expect, as: ExpectedContent.self))
     bearer = try table.choice(.bearer, as: BearerKind.self) ?? (type == .firebase ? .idToken : .accessToken)
     subject = try table.string(.subject)
     defaultLifetime = try table.duration(.defaultLifetime)
@@ -64,7 +65,7 @@ extension ProviderConfiguration {
   /// What is about TLS alone needs an address with TLS.
   private func requireTLS(for table: TableReader<ProviderKey>) throws(ConfigurationError) {
     guard binding.origin.scheme != "https" else { return }
-    if !apiOrigins.contains(where: { $0.scheme == "https" }) {
+    if !api.origins.contains(where: { $0.scheme == "https" }) {
       for key in [ProviderKey.caFile, .certificatePins] where table.has(key) {
         throw table.error(key, "means nothing where every address is http")
       }

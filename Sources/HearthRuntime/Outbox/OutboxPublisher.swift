@@ -34,9 +34,13 @@ final class OutboxPublisher: Sendable {
     record(events)
     state.withLock { state in
       for (name, kinds) in commit.ready { state.ready[name, default: []].formUnion(kinds) }
-      guard !events.isEmpty || !commit.stats.isEmpty else { return }
-      for (name, stats) in commit.stats { state.count(stats, of: name) }
-      publish(events, commit.stats.keys, &state)
+      var counts = commit.stats
+      if commit.isOfAll {
+        for name in state.counts.keys where counts[name] == nil { counts[name] = OutboxStats() }
+      }
+      guard !events.isEmpty || !counts.isEmpty else { return }
+      for (name, stats) in counts { state.count(stats, of: name) }
+      publish(events, counts.keys, &state)
     }
   }
 

@@ -185,6 +185,10 @@ extension OutboxService {
   /// The error for a call that the store failed.
   private func callError(_ failure: OutboxStoreFailure) -> OutboxError {
     storeFailures.callFailed(failure)
+    if case .broken = failure {
+      noteDamage()
+      follow()
+    }
     return OutboxError(failure)
   }
 }

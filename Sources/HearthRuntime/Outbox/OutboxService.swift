@@ -37,7 +37,7 @@ package actor OutboxService {
 
   package init(
     store: any OutboxStore, bearers: any BearerTokenProvider, api: any APIEndpoint, clock: any Clock,
-    settings: OutboxSettings, accounts: [AccountName: Set<Origin>], log: Logger,
+    settings: OutboxSettings, accounts: [AccountName: APISettings], log: Logger,
     random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
     makeID: @escaping @Sendable (Timestamp) -> String = {
       ItemID.make(at: $0, random: (UInt64.random(in: 0...UInt64.max), UInt64.random(in: 0...UInt64.max)))
@@ -107,9 +107,9 @@ package actor OutboxService {
   }
 
   /// The configuration was read again.
-  package func accountsChanged(_ origins: [AccountName: Set<Origin>], settings: OutboxSettings) {
+  package func accountsChanged(_ apis: [AccountName: APISettings], settings: OutboxSettings) {
     self.settings = settings
-    machine.accountsChanged(origins, settings: settings, at: clock.now())
+    machine.accountsChanged(apis, settings: settings, at: clock.now())
     publisher.configured(machine.names)
     resumeSessionWaiters()
     follow()
@@ -179,8 +179,14 @@ package actor OutboxService {
     } catch {
       storeFailures.failed(error, at: .loop)
       machine.storeFailed(work, at: clock.now())
+      noteDamage()
     }
     follow()
+  }
+
+  /// What was claimed from a store that is broken is not any more.
+  func noteDamage() {
+    if store.isBroken { machine.storeBroke() }
   }
 
   private func carryOut(_ work: OutboxStoreWork) async throws(OutboxStoreFailure) {
@@ -188,6 +194,8 @@ package actor OutboxService {
     switch work {
     case .recover:
       try await store.recover(at: now)
+      // A new database, in place of a damaged one, does not know them.
+      if case let paused = machine.pausedByUser, !paused.isEmpty { try await store.setPaused(paused, true) }
       machine.recovered(at: clock.now())
     case .readPauses(let number):
       machine.pausesRead(try await store.paused(), number: number)
@@ -264,6 +272,7 @@ package actor OutboxService {
     } catch {
       storeFailures.failed(error, at: .sending)
       machine.storeFailed(at: clock.now())
+      noteDamage()
       return false
     }
   }

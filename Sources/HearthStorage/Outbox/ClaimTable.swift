@@ -60,6 +60,7 @@ final class ClaimTable: Sendable {
     var changed: Set<Int64> = []
     var freeSlots: [Int] = []
     var usedSlots = 0
+    var lastEpoch: Int64 = 0
     /// The claims as they were before the transaction, and before the savepoint in it.
     var before: [[Int64: Claim?]] = []
 
@@ -179,9 +180,13 @@ final class ClaimTable: Sendable {
         claim.slot = state.usedSlots
         state.usedSlots += 1
       }
+      state.lastEpoch = max(state.lastEpoch, claim.epoch)
       state.set(claim.epoch, claim)
     }
   }
+
+  /// The highest epoch that a claim has had.
+  var lastEpoch: Int64 { state.withLock { $0.lastEpoch } }
 
   /// Takes a settled item out of its claim, and returns what is left of the claim; nil where the claim does not hold the
   /// item any more.

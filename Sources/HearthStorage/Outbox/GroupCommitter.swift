@@ -35,8 +35,6 @@ final class GroupCommitter: Sendable {
   private struct State {
     var waiting: [WriteRequest] = []
     var isRunning = false
-    /// The damage that was found in the database. No new item is kept any more, and the next start sets it aside.
-    var damage: OutboxStoreFailure?
   }
 
   private static let largestGroup = 256
@@ -58,8 +56,8 @@ final class GroupCommitter: Sendable {
   /// Transactions so far.
   var commits: Int { committed.withLock { $0 } }
 
-  /// Opens the outbox's database, and allocates its reserve as far as there is room.
-  init(_ file: OutboxFile, reserve: DiskReserve, observer: CommitObserver) throws {
+  /// Opens the outbox's database, and allocates its reserve as far as there is room. Claims get later epochs than `epoch`.
+  init(_ file: OutboxFile, reserve: DiskReserve, observer: CommitObserver, after epoch: Int64 = 0) throws {
     self.file = file
     self.reserve = reserve
     self.observer = observer
@@ -68,7 +66,9 @@ final class GroupCommitter: Sendable {
     counters = Mutex(
       try database.writeWithoutTransaction { db in
         try db.execute(sql: "PRAGMA wal_autocheckpoint = \(reserve.size / OutboxFile.pageSize)")
-        return try OutboxCheck.soundCounters(db)
+        var counters = try OutboxCheck.soundCounters(db)
+        counters.skipPlaces(to: epoch)
+        return counters
       })
     claims = ClaimTable(try SentMarks.open(file.sentMarks, bootID: file.bootID))
     // Claims of another process are ended by `recover`, which reads its marks before.
@@ -131,8 +131,10 @@ final class GroupCommitter: Sendable {
   private func commit(_ requests: [WriteRequest], in db: Database) {
     do {
       let changes = db.totalChangesCount
-      try transaction(requests, in: db).forEach { $0() }
-      if db.totalChangesCount != changes, !reserve.isAllocated || file.logSize > 2 * reserve.size { emptyLog(db) }
+      let (completions, leavesContent) = try transaction(requests, in: db)
+      let hasGrown = db.totalChangesCount != changes && (!reserve.isAllocated || file.logSize > 2 * reserve.size)
+      if leavesContent || hasGrown { emptyLog(db) }
+      completions.forEach { $0() }
     } catch {
       guard requests.count == 1, let request = requests.first else {
         for request in requests { commit([request], in: db) }
@@ -144,18 +146,18 @@ final class GroupCommitter: Sendable {
 
   private func retry(_ request: WriteRequest, after error: any Error, in db: Database) {
     let failure = failure(error)
-    if case .broken = failure {
-      file.requestCheck()
-      state.withLock { $0.damage = failure }
-    }
+    if case .broken = failure { file.requestCheck() }
     guard error is ReserveExceeded || (error as? DatabaseError)?.resultCode == .SQLITE_FULL else {
       return request.fail(failure)
     }
     // Writing the log back may free all the room that is needed.
     if request.purpose == .completion { reserve.release() }
     emptyLog(db)
+    // That an item was delivered counts more than that nothing of it is left in free pages, for which there may be no room.
+    OutboxFile.wipe(db, .whereFree)
+    defer { OutboxFile.wipe(db, .always) }
     do {
-      try transaction([request], in: db).forEach { $0() }
+      try transaction([request], in: db).completions.forEach { $0() }
       if !reserve.isAllocated { emptyLog(db) }
     } catch {
       request.fail(self.failure(error))
@@ -163,12 +165,21 @@ final class GroupCommitter: Sendable {
   }
 
   /// Writes the log back into the database and truncates it. Without the reserve that happens after each commit, so that
-  /// the log never grows beyond the room that the database has for it; also after bodies have made the log large.
+  /// the log never grows beyond the room that the database has for it; also after bodies have made the log large, and
+  /// where content was removed that nobody is to find there.
   private func emptyLog(_ db: Database) {
     _ = try? db.checkpoint(.truncate)
   }
 
-  private func transaction(_ requests: [WriteRequest], in db: Database) throws -> [@Sendable () -> Void] {
+  /// Closes the database. Requests that come later fail.
+  func close() {
+    database.writeWithoutTransaction { emptyLog($0) }
+    try? database.close()
+  }
+
+  private func transaction(
+    _ requests: [WriteRequest], in db: Database
+  ) throws -> (completions: [@Sendable () -> Void], leavesContent: Bool) {
     let transaction = OutboxTransaction(db, try takeCounters(db), claims)
     claims.open()
     let completions: [@Sendable () -> Void]
@@ -185,7 +196,7 @@ final class GroupCommitter: Sendable {
     committed.withLock { $0 += 1 }
     transaction.afterCommit.forEach { $0() }
     observer(commit)
-    return completions
+    return (completions, transaction.effects.leavesContentInLog)
   }
 
   /// Nobody else holds the counters meanwhile, so that they are changed in place.
@@ -205,9 +216,7 @@ final class GroupCommitter: Sendable {
     var isGrowing = false
     try transaction.db.inTransaction(.immediate) {
       for request in requests {
-        if request.purpose == .growth, let damage = state.withLock({ $0.damage }) {
-          completions.append { request.fail(damage) }
-        } else if request.purpose == .growth, !reserve.isAllocated, !reserve.allocate() {
+        if request.purpose == .growth, !reserve.isAllocated, !reserve.allocate() {
           completions.append { [file] in request.fail(.full(file)) }
         } else {
           isGrowing = isGrowing || request.purpose == .growth

@@ -27,8 +27,9 @@ package enum OutboxCheck {
         try db.inTransaction(.deferred) {
           // An outbox of a version without claims is checked as it will be, and left as it is.
           if try !db.tableExists("claims") { try OutboxSchema.separateClaims(db) }
+          if try !ContentChecksums.areKept(in: db) { try OutboxSchema.addChecksums(db) }
           try readAll(db)
-          flaws = try unreadable(db) + orphans(db) + miscounts(db) + lanes(db)
+          flaws = try unreadable(db) + damagedContents(db) + orphans(db) + miscounts(db) + lanes(db)
           return .rollback
         }
         return flaws
@@ -63,6 +64,15 @@ package enum OutboxCheck {
       + count(
         db, "SELECT count(*) FROM contents WHERE typeof(headers) <> 'text' OR typeof(body) NOT IN ('blob', 'null')",
         "contents cannot be read")
+  }
+
+  /// Items whose content does not agree with its checksum.
+  private static func damagedContents(_ db: Database) throws -> [String] {
+    var wrong: [String] = []
+    try ContentChecksums.forEach(in: db) { _, id, kept, actual in
+      if kept != actual { wrong.append(id) }
+    }
+    return wrong.isEmpty ? [] : ["The content of items is damaged: \(wrong.prefix(10).joined(separator: ", "))."]
   }
 
   private static func orphans(_ db: Database) throws -> [String] {

@@ -93,6 +93,13 @@ struct OutboxCounters: Sendable {
     return id
   }
 
+  /// No place up to this one is given from now on.
+  mutating func skipPlaces(to place: Int64) {
+    guard lastPlace < place else { return }
+    lastPlace = place
+    isPlaceChanged = true
+  }
+
   mutating func nextPlace() -> Int64 {
     lastPlace += 1
     isPlaceChanged = true

@@ -71,8 +71,7 @@ struct OutboxFile: Sendable {
       try db.execute(sql: "PRAGMA journal_mode = WAL")
       try db.execute(sql: "PRAGMA synchronous = FULL")
       try db.execute(sql: "PRAGMA temp_store = MEMORY")
-      // Some builds of SQLite write zeros over what is deleted: a delivered body would need its room once more.
-      _ = try Row.fetchOne(db, sql: "PRAGMA secure_delete = FAST")
+      Self.wipe(db, .always)
     }
     let database = try DatabaseQueue(path: path, configuration: configuration)
     try database.writeWithoutTransaction { db in
@@ -95,6 +94,18 @@ struct OutboxFile: Sendable {
       }
     }
     return database
+  }
+
+  enum Wiping: String {
+    /// What is delivered or cancelled leaves no content in free pages: zeros are written over it, as a change of its own.
+    case always = "ON"
+    /// The same where it takes no room in the log.
+    case whereFree = "FAST"
+  }
+
+  static func wipe(_ db: Database, _ wiping: Wiping) {
+    // Every build of SQLite knows it, and answers with its value.
+    _ = try? Row.fetchOne(db, sql: "PRAGMA secure_delete = \(wiping.rawValue)")
   }
 
   /// Throws where a newer version wrote the database. It is opened for reading only: not even its log is written back.

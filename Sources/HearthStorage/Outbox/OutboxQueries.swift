@@ -3,7 +3,7 @@ enum OutboxQueries {
   private static let columns = """
     n, id, owner, lane, position, state, reason, is_head, due_at, method, url, attempts, conflicts, created_at, \
     not_before, expires_at, next_attempt_at, unknown_since, finished_at, last_status, last_error, \
-    idempotency_key, bytes
+    idempotency_key, bytes, expect
     """
 
   /// For `OutboxCheck` alone.
@@ -11,10 +11,15 @@ enum OutboxQueries {
 
   static let byNumber = "SELECT \(columns) FROM items WHERE n = ?"
   static let byID = "SELECT \(columns) FROM items WHERE id = ?"
-  static let content = "SELECT headers, body FROM contents WHERE item = ?"
+  static let content = "SELECT headers, body, checksum FROM contents WHERE item = ?"
   static let byKey = """
     SELECT \(columns), digest FROM items WHERE owner = ? AND idempotency_key = ? AND digest IS NOT NULL
-    ORDER BY n DESC LIMIT 1
+    """
+  /// An item that joins the items of an owner (the second parameter) who has one with the same key cedes it to that.
+  static let cedeKey = """
+    UPDATE items SET digest = NULL WHERE n = ?1 AND digest IS NOT NULL AND EXISTS (
+      SELECT 1 FROM items AS others
+      WHERE others.owner = ?2 AND others.idempotency_key = items.idempotency_key AND others.digest IS NOT NULL)
     """
   static let byReplaceKey = """
     SELECT \(columns) FROM items WHERE owner = ? AND replace_key = ? AND state = ? AND lane IS ?
@@ -96,6 +101,10 @@ enum OutboxQueries {
     UPDATE items INDEXED BY items_unknown SET unknown_since = max(unknown_since + ?1, 1)
     WHERE unknown_since IS NOT NULL AND state < 3
     """
+  static let clampUnknown = """
+    UPDATE items INDEXED BY items_unknown SET unknown_since = ?1
+    WHERE unknown_since IS NOT NULL AND state < 3 AND unknown_since > ?1
+    """
   static let shiftClaims = "UPDATE claims SET claimed_at = max(claimed_at + ?1, 1)"
   static let expired = """
     SELECT \(columns) FROM items
@@ -109,12 +118,17 @@ enum OutboxQueries {
     WHERE state = ? AND finished_at IS NOT NULL AND finished_at < ? ORDER BY finished_at LIMIT ?
     """
 
+  /// Nothing has finished in the future: the clock was ahead.
+  static let clampFinished = """
+    UPDATE items SET finished_at = ?1 WHERE state = ?2 AND finished_at IS NOT NULL AND finished_at > ?1
+    """
+
   static let insert = """
     INSERT INTO items (id, owner, lane, position, state, is_head, due_at, method, url, origin, attempts, conflicts,
-      created_at, not_before, expires_at, next_attempt_at, idempotency_key, digest, replace_key, bytes)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?)
+      created_at, not_before, expires_at, next_attempt_at, idempotency_key, digest, replace_key, bytes, expect)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     """
-  static let insertContent = "INSERT INTO contents (item, headers, body) VALUES (?, ?, ?)"
+  static let insertContent = "INSERT INTO contents (item, headers, body, checksum) VALUES (?, ?, ?, ?)"
   static let deliver = """
     UPDATE items SET state = 4, attempts = ?, next_attempt_at = NULL, finished_at = ?, last_status = ?,
       last_error = NULL WHERE n = ?
@@ -140,7 +154,8 @@ enum OutboxQueries {
   static let all = [
     byNumber, byID, content, byKey, byReplaceKey, byState, placesByState, placesByLane, firstOfLane, placeInLane,
     followers, window, oldest, nextOrigin, fresh, due, nextDue, unanswered, retrying, shift, free, cap, shiftUnknown,
-    expired,
-    expiring, finished, insert, insertContent, deliver, update, setHead, delete, deleteContent,
+    clampUnknown,
+    expired, expiring, finished, clampFinished, cedeKey, insert, insertContent, deliver, update, setHead, delete,
+    deleteContent,
   ]
 }

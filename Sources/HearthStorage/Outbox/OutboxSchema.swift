@@ -18,6 +18,7 @@ enum OutboxSchema {
       try db.execute(sql: readyByKind)
     }
     migrator.registerMigration("4", migrate: separateClaims)
+    migrator.registerMigration("5", migrate: addChecksums)
     return migrator
   }
 
@@ -38,6 +39,7 @@ enum OutboxSchema {
     let indexes = try Row.fetchOne(db, sql: "SELECT 1 FROM sqlite_schema WHERE name = 'items_retrying'")
     return try hasUnreadableList(db) || applied.contains("1") != db.tableExists("owners")
       || applied.contains("2") != (indexes != nil) || applied.contains("4") != db.tableExists("claims")
+      || applied.contains("5") != ContentChecksums.areKept(in: db)
   }
 
   /// An owner is an account and a subject of it (NULL: nobody was known), with the counts of its items by state.
@@ -118,6 +120,28 @@ enum OutboxSchema {
           UPDATE items SET is_head = 1 WHERE n = (
             SELECT n FROM items WHERE owner = ? AND lane = ? AND state IN (0, 2) ORDER BY position LIMIT 1)
           """, arguments: lane)
+    }
+  }
+}
+
+extension OutboxSchema {
+  /// Where there is more than one item of an owner with a key, the newest keeps it. The database sees to it from then on.
+  private static let checksums = """
+    ALTER TABLE items ADD COLUMN expect TEXT;
+    ALTER TABLE contents ADD COLUMN checksum INTEGER;
+    UPDATE items SET digest = NULL WHERE digest IS NOT NULL AND EXISTS (
+      SELECT 1 FROM items AS newer WHERE newer.owner = items.owner AND newer.idempotency_key = items.idempotency_key
+        AND newer.digest IS NOT NULL AND newer.n > items.n);
+    DROP INDEX items_by_key;
+    CREATE UNIQUE INDEX items_by_key ON items (owner, idempotency_key) WHERE digest IS NOT NULL;
+    CREATE UNIQUE INDEX owners_by_subject ON owners (account, ifnull(issuer, ''), ifnull(subject, ''));
+    """
+
+  static func addChecksums(_ db: Database) throws {
+    try db.execute(sql: checksums)
+    try ContentChecksums.forEach(in: db) { number, _, _, actual in
+      try db.cachedStatement(sql: "UPDATE contents SET checksum = ? WHERE item = ?").execute(
+        arguments: [actual, number])
     }
   }
 }

@@ -13,7 +13,7 @@ extension OutboxTransaction {
       let last = min(claim.last, marks.map { $0[claim.epoch] ?? 0 } ?? .max)
       for var item in try items(of: claim) where item.position <= last {
         let old = item.progress.state
-        item.progress.lost(since: claim.claimedAt)
+        item.progress.lost(since: min(claim.claimedAt, now))
         try write(item, was: old)
       }
       try execute(OutboxQueries.endClaim, [claim.epoch])
@@ -29,7 +29,10 @@ extension OutboxTransaction {
       for origin in try origins(of: owner) { try execute(OutboxQueries.free, [owner, origin, now.milliseconds]) }
     }
     try shiftSchedule(shift: .zero, at: now)
+    // The clock was ahead when these requests left.
+    try execute(OutboxQueries.clampUnknown, [now.milliseconds])
     effects.touched.formUnion(counters.owners.keys)
+    effects.isOfAll = true
     for owner in counters.owners.keys { noteReady(owner) }
     afterCommit.append { [claims] in claims.openForClaims() }
   }
@@ -89,6 +92,7 @@ extension OutboxTransaction {
       item.isHead = false
       try publish(item, was: old)
       if let lane = item.lane { try promote(item.owner, lane) }
+      effects.leavesContentInLog = true
     case .retry:
       guard item.progress.retry() else { return nil }
       item.position = counters.nextPlace()
@@ -205,6 +209,7 @@ extension OutboxTransaction {
     let (former, state) = (item.owner, item.progress.state)
     let oldHead = try state.isActive ? item.lane.flatMap { try first(owner, $0) } : nil
     if let oldHead, oldHead.isHead { try execute(OutboxQueries.setHead, [false, oldHead.number]) }
+    try execute(OutboxQueries.cedeKey, [item.number, owner])
     item.owner = owner
     if item.lane != nil { item.isHead = false }
     try write(item, was: state)
@@ -228,7 +233,9 @@ extension OutboxTransaction {
 
   func prune(keeping settings: OutboxSettings, limit: Int, at now: Timestamp?) throws -> Bool {
     var left = limit
+    effects.leavesContentInLog = true
     for state in [OutboxItem.State.delivered, .cancelled, .superseded, .dead] where left > 0 {
+      if let now { try execute(OutboxQueries.clampFinished, [now.milliseconds, state.number]) }
       let isDead = state == .dead
       let kept = isDead ? settings.keepDead : settings.keepDelivered
       let count = counters.owners.values.reduce(0) { $0 + $1.counts[state.number] }

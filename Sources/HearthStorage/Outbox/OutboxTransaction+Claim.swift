@@ -132,7 +132,7 @@ extension OutboxTransaction {
       }
       left -= batch.count
       for item in batch {
-        switch eligibility(item, search) {
+        switch try eligibility(item, search) {
         case .sendable:
           if item.progress.isUnanswered {
             guard unanswered > 0 else { continue }
@@ -151,8 +151,12 @@ extension OutboxTransaction {
     return found
   }
 
-  private func eligibility(_ item: StoredItem, _ search: Search) -> ItemProgress.Eligibility {
-    item.progress.eligibility(
+  private func eligibility(_ item: StoredItem, _ search: Search) throws -> ItemProgress.Eligibility {
+    // The index has led to it: a damaged one must not have it sent under another user's token.
+    guard item.owner == search.owner else {
+      throw OutboxStoreFailure.broken("The outbox is damaged: an index leads to an item of another user.")
+    }
+    return item.progress.eligibility(
       method: item.method, policy: search.demand.policy, agreedTime: search.demand.agreedTime, at: search.now)
   }
 
@@ -196,10 +200,13 @@ extension OutboxTransaction {
         search.returns()
         break
       }
-      guard let delivery = try delivery(head) else {
+      let delivery: Delivery
+      switch try content(of: head) {
+      case .sound(let sound): delivery = sound
+      case .unsendable(let reason, let error):
         var lost = head
-        lost.progress.lastError = "Its content is missing from the outbox, so it cannot be sent."
-        try leaveLane(lost, .rejected, at: search.now, isDemanded: true)
+        lost.progress.lastError = error
+        try leaveLane(lost, reason, at: search.now, isDemanded: true)
         search.claimed.cut.formUnion(kind)
         continue
       }
@@ -213,8 +220,8 @@ extension OutboxTransaction {
         search.demand.open.contains(origin)
       {
         for follower in try followers(of: head, lane, share) {
-          guard search.bytes > 0, case .sendable = eligibility(follower, search),
-            (try? HTTPURL(follower.url))?.origin == origin, let delivery = try self.delivery(follower)
+          guard search.bytes > 0, case .sendable = try eligibility(follower, search),
+            (try? HTTPURL(follower.url))?.origin == origin, case .sound(let delivery) = try content(of: follower)
           else { break }
           items.append(follower)
           deliveries.append(delivery)
@@ -249,20 +256,30 @@ extension OutboxTransaction {
     return epoch
   }
 
-  /// The request of an item; nil where the row has no content to send.
-  private func delivery(_ item: StoredItem) throws -> Delivery? {
+  private enum Content {
+    case sound(Delivery)
+    case unsendable(OutboxItem.Reason, error: String)
+  }
+
+  /// The request of an item, as it was enqueued.
+  private func content(of item: StoredItem) throws -> Content {
     let statement = try db.cachedStatement(sql: OutboxQueries.content)
-    guard let content = try Row.fetchOne(statement, arguments: [item.number]), let url = try? HTTPURL(item.url) else {
-      return nil
+    guard let row = try Row.fetchOne(statement, arguments: [item.number]) else {
+      return .unsendable(.rejected, error: "Its content is missing from the outbox, so it cannot be sent.")
     }
-    let headers = try content.name(0)
-    let body = try content.decode(Data?.self, atIndex: 1)
-    return Delivery(
-      number: item.number, item: try shown(item, hasBegun: false), conflicts: item.progress.conflicts,
-      unknownSince: item.progress.unknownSince, expiresAt: item.progress.expiresAt,
-      request: APIRequest(
-        method: item.method, url: url, headers: StoredHeaders.decode(headers), body: body.map(Array.init) ?? [],
-        idempotencyKey: item.idempotencyKey))
+    let headers = StoredHeaders.decode(try row.name(0))
+    let body = try row.decode(Data?.self, atIndex: 1).map(Array.init) ?? []
+    let digest = ItemDigest.content(method: item.method, url: item.url, headers: headers, body: body)
+    guard try row.integer(2) == ItemDigest.checksum(digest, idempotencyKey: item.idempotencyKey),
+      let url = try? HTTPURL(item.url)
+    else { return .unsendable(.damaged, error: "Its content does not agree with its checksum, so it is not sent.") }
+    return .sound(
+      Delivery(
+        number: item.number, item: try shown(item, hasBegun: false), conflicts: item.progress.conflicts,
+        unknownSince: item.progress.unknownSince, expiresAt: item.progress.expiresAt,
+        request: APIRequest(
+          method: item.method, url: url, headers: headers, body: body, idempotencyKey: item.idempotencyKey),
+        expect: item.expect))
   }
 }
 

@@ -1,4 +1,3 @@
-internal import Crypto
 internal import FoundationEssentials
 internal import GRDB
 internal import HearthCore
@@ -15,9 +14,10 @@ extension OutboxTransaction {
   ) throws -> OutboxReceipt {
     let draft = new.draft
     let known = counters.owner(draft.account, new.subject)
-    let digest = draft.idempotencyKey.map { _ in Self.digest(draft, new.url) }
-    if let known, let key = draft.idempotencyKey, let digest, let (item, kept) = try keyed(known, key) {
-      guard kept == digest else { throw OutboxStoreFailure.keyConflict(at: place) }
+    let content = ItemDigest.content(
+      method: draft.method, url: new.url.description, headers: draft.headers, body: draft.body)
+    if let known, let key = draft.idempotencyKey, let (item, kept) = try keyed(known, key) {
+      guard kept == content else { throw OutboxStoreFailure.keyConflict(at: place) }
       return OutboxReceipt(item: try shown(item), isDuplicate: true)
     }
     let bytes = draft.body.count + draft.headers.reduce(0) { $0 + $1.byteCount }
@@ -36,20 +36,21 @@ extension OutboxTransaction {
     let position = older?.position ?? counters.nextPlace()
     if let older { try supersede(older, at: now) }
     let progress = ItemProgress(notBefore: draft.notBefore, expiresAt: draft.expiresAt, at: now)
+    let idempotencyKey = draft.idempotencyKey ?? new.id
     try execute(
       OutboxQueries.insert,
       [
         new.id, owner, lane, position, progress.state.number, isHead, progress.dueAt?.milliseconds ?? 0, draft.method,
         new.url.description, new.url.origin.description, now.milliseconds, progress.notBefore?.milliseconds,
-        progress.expiresAt?.milliseconds, progress.nextAttemptAt?.milliseconds, draft.idempotencyKey ?? new.id, digest,
-        draft.replaceKey, bytes,
+        progress.expiresAt?.milliseconds, progress.nextAttemptAt?.milliseconds, idempotencyKey,
+        draft.idempotencyKey == nil ? nil : content, draft.replaceKey, bytes, draft.expect?.rawValue,
       ])
     try execute(
       OutboxQueries.insertContent,
       [
         db.lastInsertedRowID, StoredHeaders.encode(draft.headers),
         // An empty body is stored as NULL: SQLite reads a null pointer as that anyway.
-        draft.body.isEmpty ? nil : Data(draft.body),
+        draft.body.isEmpty ? nil : Data(draft.body), ItemDigest.checksum(content, idempotencyKey: idempotencyKey),
       ])
     counters.added(progress.state, bytes: bytes, createdAt: now, to: owner)
     effects.touched.insert(owner)
@@ -59,7 +60,7 @@ extension OutboxTransaction {
     let item = OutboxItem(
       id: new.id, account: draft.account, subject: new.subject, lane: lane, method: draft.method,
       url: new.url.description, state: progress.state, createdAt: now, nextAttemptAt: progress.nextAttemptAt,
-      idempotencyKey: draft.idempotencyKey ?? new.id, bytes: bytes)
+      idempotencyKey: idempotencyKey, bytes: bytes)
     effects.changes.append(.enqueued(item))
     return OutboxReceipt(item: item, isDuplicate: false)
   }
@@ -68,7 +69,7 @@ extension OutboxTransaction {
   private func keyed(_ owner: Int64, _ key: String) throws -> (StoredItem, digest: Data)? {
     let statement = try db.cachedStatement(sql: OutboxQueries.byKey)
     return try Row.fetchOne(statement, arguments: [owner, key]).map {
-      (try StoredItem($0), try $0.decode(Data.self, atIndex: 23))
+      (try StoredItem($0), try $0.decode(Data.self, atIndex: 24))
     }
   }
 
@@ -89,25 +90,5 @@ extension OutboxTransaction {
     item.isHead = false
     item.position = counters.nextPlace()
     try publish(item, was: old)
-  }
-
-  /// The SHA-256 of an item's content, each part behind its length, so that no two contents give the same bytes. Neither
-  /// case nor order of header names matters, but the order of the values of one name does (RFC 9110, section 5.3).
-  private static func digest(_ draft: OutboxDraft, _ url: HTTPURL) -> Data {
-    var hash = SHA256()
-    func add(_ bytes: [UInt8]) {
-      withUnsafeBytes(of: UInt64(bytes.count).littleEndian) { hash.update(bufferPointer: $0) }
-      hash.update(data: bytes)
-    }
-    add(Array(draft.method.utf8))
-    add(Array(url.description.utf8))
-    let headers = draft.headers.enumerated().map { (name: $1.name.lowercased(), place: $0, value: $1.value) }
-    for header in headers.sorted(by: { ($0.name, $0.place) < ($1.name, $1.place) }) {
-      add(Array(header.name.utf8))
-      add(Array(header.value.utf8))
-    }
-    add([])
-    add(draft.body)
-    return Data(hash.finalize())
   }
 }

@@ -17,6 +17,10 @@ final class OutboxTransaction {
     var touched: Set<Int64> = []
     /// The owners of items that became heads, with their kinds.
     var ready: [Int64: OutboxKinds] = [:]
+    /// Content that was removed is still in the log, which is to be emptied therefore.
+    var leavesContentInLog = false
+    /// The counts are of all accounts: others have no items.
+    var isOfAll = false
   }
 
   init(_ db: Database, _ counters: consuming OutboxCounters, _ claims: ClaimTable) {
@@ -49,6 +53,7 @@ final class OutboxTransaction {
     var commit = OutboxCommit()
     claims.countsAreRead(of: effects.touched)
     commit.changes = effects.changes
+    commit.isOfAll = effects.isOfAll
     for account in Set(effects.touched.compactMap { counters.owners[$0]?.account }) {
       commit.stats[account] = try stats(of: account)
     }

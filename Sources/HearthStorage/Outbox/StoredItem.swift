@@ -15,6 +15,7 @@ struct StoredItem {
   let createdAt: Timestamp
   let idempotencyKey: String
   let bytes: Int
+  let expect: ExpectedContent?
   var progress: ItemProgress
 
   /// When a head may be claimed, in milliseconds; 0 for at once.
@@ -39,6 +40,7 @@ struct StoredItem {
     createdAt = Timestamp(milliseconds: try row.number(13))
     idempotencyKey = try row.name(21)
     bytes = try row.count(22, atMost: OutboxCounters.mostBytes)
+    expect = try row.text(23).flatMap(ExpectedContent.init(rawValue:))
     progress = ItemProgress(state: state)
     progress.reason = try row.text(6).flatMap(OutboxItem.Reason.init(rawValue:))
     let dueAt = try row.number(8)

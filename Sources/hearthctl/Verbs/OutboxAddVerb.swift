@@ -42,6 +42,9 @@ struct OutboxAddVerb: ParsableCommand {
   @Option(help: ArgumentHelp("Not to be sent later.", valueName: "time"))
   var expiresAt: String?
 
+  @Option(help: ArgumentHelp("json: an answer in HTML is not the API's, and the item waits.", valueName: "content"))
+  var expect: String?
+
   func validate() throws {
     if unordered, lane != nil {
       throw ValidationError("--unordered and --lane exclude each other: an unordered item waits in no lane. Give one.")
@@ -56,7 +59,8 @@ struct OutboxAddVerb: ParsableCommand {
       account: try AccountName(asked: account), method: method, url: url, headers: headers, body: body,
       isUnordered: unordered, idempotencyKey: key, replaceKey: replaceKey,
       notBefore: try notBefore.map { try WireType.time.value($0, as: "notBefore") },
-      expiresAt: try expiresAt.map { try WireType.time.value($0, as: "expiresAt") })
+      expiresAt: try expiresAt.map { try WireType.time.value($0, as: "expiresAt") },
+      expect: try expect.map { try WireType<ExpectedContent>.choice.value($0, as: "expect") })
     if let lane { draft.lane = lane }
     let reply = try daemon.call(Enqueue(draft))
     daemonOptions.output.show(reply.json) { reply.value.id }

@@ -1,3 +1,4 @@
+import GRDB
 import HearthCore
 import Logging
 import TestSupport
@@ -38,6 +39,53 @@ import Testing
       await outbox.delivered(id)
       #expect(outbox.paths().count == 1)
       #expect(log.records.filter { $0.level >= .error }.map(\.message) == ["The disk fails."])
+    }
+  }
+
+  /// Damages an item as another program would, has a call meet it, and returns once the outbox is recovered.
+  private func damage(_ outbox: ServiceFixture) async throws {
+    try await DatabaseQueue(path: outbox.folder.file("outbox.sqlite")).write { db in
+      try db.execute(sql: "UPDATE items SET url = x'ff'")
+    }
+    let (recovered, signal) = AsyncStream<Void>.makeStream()
+    outbox.store.once(.afterRecover) { signal.yield() }
+    await #expect(throws: OutboxError.self) { try await outbox.service.list(OutboxQuery()) }
+    for await _ in recovered { break }
+  }
+
+  @Test("An outbox that is damaged while it runs is set aside; pauses last, and what is added then is delivered")
+  func damaged() async throws {
+    try await withService(answers200) { outbox in
+      await outbox.block("locked")
+      try await outbox.service.pause(Sample.other)
+      try await outbox.add(Sample.draft("/1"), Sample.draft("/2"))
+      try await damage(outbox)
+      #expect(outbox.folder.names.contains { $0.hasPrefix("outbox.sqlite.broken-") })
+      let stats = try await outbox.service.getStats(nil)
+      #expect(stats.pending == 0)
+      #expect(try await outbox.service.getStats(Sample.other).pausedReason == "user")
+      #expect(outbox.counts.all.last?.pending == 0)
+      let id = try await outbox.add(Sample.draft("/3"))[0]
+      await outbox.signIn()
+      await outbox.delivered(id)
+      #expect(outbox.paths() == ["/3"])
+      #expect(try await outbox.store.paused() == [Sample.other])
+    }
+  }
+
+  @Test("A request under way while the outbox is set aside changes nothing of the new one")
+  func underWay() async throws {
+    try await withService({ request, _ in request.url.target == "/1" ? nil : .success(APIResponse(status: 200)) }) {
+      outbox in
+      await outbox.signIn()
+      try await outbox.add(Sample.draft("/1"), Sample.draft("/behind"))
+      let call = await outbox.api.nextCall()
+      try await damage(outbox)
+      await outbox.delivered(try await outbox.add(Sample.draft("/new"))[0])
+      call.answer(200)
+      await outbox.delivered(try await outbox.add(Sample.draft("/last"))[0])
+      #expect(outbox.paths() == ["/1", "/new", "/last"])
+      #expect(try await outbox.stats().delivered == 2)
     }
   }
 }

@@ -230,7 +230,7 @@ extension OutboxSimulation {
     case .expired:
       let serverTime = Timestamp.sample + elapsed
       isGrounded = trackedRequest.draft.expiresAt.map { $0 - .seconds(62) <= serverTime } ?? false
-    case .otherUser, .needsReview, nil: isGrounded = false
+    case .otherUser, .needsReview, .damaged, nil: isGrounded = false
     }
     if !isGrounded {
       throw Violation(

@@ -33,10 +33,10 @@ final class SimulatedDaemon: @unchecked Sendable {
     let file = try SQLiteOutboxStore.open(at: world.folder.file("outbox.sqlite"), now: world.now)
     if let place = file.setAside { throw Violation("a sound outbox was set aside: \(place)") }
     store = SimulatedOutboxStore(file.store, in: world, of: number)
-    let origins = Set(world.origins.keys)
+    let apis = APISettings(origins: Set(world.origins.keys))
     outbox = OutboxService(
       store: store, bearers: sessions, api: SimulatedAPI(world, number), clock: world.clock,
-      settings: world.settings, accounts: Dictionary(uniqueKeysWithValues: names.map { ($0, origins) }),
+      settings: world.settings, accounts: Dictionary(uniqueKeysWithValues: names.map { ($0, apis) }),
       log: logger, random: { [unowned world] in Double.random(in: 0..<1, using: &world.random) },
       makeID: { [unowned world] in ItemID.make(at: $0, random: (world.random.next(), world.random.next())) },
       publish: { [unowned world] events, _ in

@@ -30,6 +30,8 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
 
   func close() { store = nil }
 
+  var isBroken: Bool { store?.isBroken ?? false }
+
   /// What is on disk, for one who looks at it from outside.
   func look<Value: Sendable>(
     _ call: @escaping @Sendable (SQLiteOutboxStore) async throws(OutboxStoreFailure) -> Value

@@ -42,12 +42,12 @@ import Testing
   }
 
   @Test(
-    "An item that cannot be read is a flaw; it is broken when it is met, and set aside by the next start",
+    "An item that cannot be read is a flaw; the call that meets it fails, and the outbox is set aside by what comes first",
     arguments: [
       "UPDATE items SET attempts = 'abc'", "UPDATE items SET url = x'ff'", "UPDATE items SET created_at = 'abc'",
       "UPDATE items SET origin = x'ff'", "UPDATE contents SET headers = x'ff'", "UPDATE contents SET body = 7",
-    ])
-  func items(_ harm: String) async throws {
+    ], [true, false])
+  func items(_ harm: String, _ recovers: Bool) async throws {
     try await withHarmed(harm) { path in
       #expect(try !OutboxCheck.flaws(at: path).isEmpty)
       let opened = try SQLiteOutboxStore.open(at: path, now: Sample.start)
@@ -58,7 +58,18 @@ import Testing
         _ = try await outbox.claim()
         Issue.record("It was taken.")
       } catch OutboxStoreFailure.broken {}
-      #expect(try SQLiteOutboxStore.open(at: path, now: Sample.start).setAside != nil)
+      #expect(outbox.store.isBroken)
+      guard recovers else {
+        #expect(try SQLiteOutboxStore.open(at: path, now: Sample.start).setAside != nil)
+        return
+      }
+      await #expect(throws: OutboxStoreFailure.self) { try await outbox.store.stats(of: nil) }
+      try await outbox.store.recover(at: outbox.now)
+      #expect(access("\(path).broken-\(outbox.now.milliseconds)", F_OK) == 0)
+      #expect(!outbox.store.isBroken)
+      try await outbox.add(Sample.draft("/2"))
+      #expect(try await outbox.claim().deliveries.map(\.path) == ["/2"])
+      #expect(try OutboxCheck.flaws(at: path) == [])
     }
   }
 

@@ -306,7 +306,8 @@ import Testing
       let next = try await outbox.claim()
       #expect(next.changed.map(\.id) == [id])
       #expect(try await outbox.claim().deliveries.map(\.path) == ["/2"])
-      try await outbox.store.withConnection { try $0.execute(sql: "INSERT INTO contents VALUES (1, '', NULL)") }
+      try await outbox.store.withConnection { try $0.execute(sql: "INSERT INTO contents VALUES (1, '', NULL, NULL)") }
+      _ = try await outbox.store.change(id, .cancel, at: outbox.now)
     }
   }
 }

@@ -104,6 +104,31 @@ import Testing
     try outbox.expectSound()
   }
 
+  @Test("Of several items with one key the newest keeps it, and the database lets no second one have it")
+  func keys() async throws {
+    let folder = TemporaryFolder()
+    defer { folder.remove() }
+    let path = folder.file("outbox.sqlite")
+    try makeOlder(path)
+    try await DatabaseQueue(path: path).write { db in
+      try db.execute(sql: "UPDATE items SET idempotency_key = 'k', digest = x'00' WHERE n IN (3, 4, 8)")
+    }
+    let opened = try SQLiteOutboxStore.open(at: path, now: Timestamp(milliseconds: 3000))
+    #expect(opened.setAside == nil)
+    let numbers = try await opened.store.withConnection { db in
+      try Int.fetchAll(db, sql: "SELECT n FROM items WHERE digest IS NOT NULL")
+    }
+    #expect(numbers == [8])
+    await #expect(throws: DatabaseError.self) {
+      try await opened.store.withConnection { try $0.execute(sql: "UPDATE items SET digest = x'00' WHERE n = 3") }
+    }
+    await #expect(throws: DatabaseError.self) {
+      try await opened.store.withConnection { db in
+        try db.execute(sql: "INSERT INTO owners SELECT NULL, account, issuer, subject, 0,0,0,0,0,0,0,0,0,0 FROM owners")
+      }
+    }
+  }
+
   @Test("The check finds what is wrong with an outbox of that version, and leaves it as it is")
   func checked() throws {
     let folder = TemporaryFolder()

@@ -137,7 +137,7 @@ import Testing
       try await outbox.add(Sample.draft("/1"), Sample.draft("/2"))
       #expect(try OutboxCheck.flaws(at: path) == [])
       for (harm, cure) in [
-        ("INSERT INTO contents VALUES (99, '', NULL)", "DELETE FROM contents WHERE item = 99"),
+        ("INSERT INTO contents VALUES (99, '', NULL, NULL)", "DELETE FROM contents WHERE item = 99"),
         ("UPDATE contents SET item = 77 WHERE item = 1", "UPDATE contents SET item = 1 WHERE item = 77"),
         ("UPDATE owners SET pending = 5", "UPDATE owners SET pending = 2"),
         ("UPDATE owners SET bytes = 5", "UPDATE owners SET bytes = 0"),

@@ -18,6 +18,20 @@ import Testing
     }
   }
 
+  @Test("An item that joins another with its key cedes the key, and both are sent")
+  func sameKey() async throws {
+    try await withStore { outbox in
+      try await outbox.add(Sample.draft("/nobody", key: "k"), subject: nil)
+      let kept = try await outbox.add(Sample.draft("/alice", key: "k"))[0].item.id
+      #expect(try await outbox.store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 10).isDone)
+      let again = try await outbox.add(Sample.draft("/alice", key: "k"))[0]
+      #expect(again.isDuplicate && again.item.id == kept)
+      let deliveries = try await outbox.claim(follows: true).deliveries
+      #expect(deliveries.map(\.path) == ["/nobody", "/alice"])
+      #expect(deliveries.map(\.request.idempotencyKey) == ["k", "k"])
+    }
+  }
+
   @Test("A hint alone takes nobody's items")
   func hint() async throws {
     try await withStore { outbox in

@@ -11,7 +11,7 @@ package final class FaultyOutboxStore: OutboxStore {
 
   /// Before the store is asked, or before its answer is heard.
   package enum Moment {
-    case beforeEnqueue, afterEnqueue, beforeChange, afterExchange, afterBind, afterPaused, afterSetPaused
+    case beforeEnqueue, afterEnqueue, beforeChange, afterExchange, afterRecover, afterBind, afterPaused, afterSetPaused
   }
 
   package init(_ store: any OutboxStore) {
@@ -44,9 +44,12 @@ package final class FaultyOutboxStore: OutboxStore {
 
   package func observe(_ receive: @escaping @Sendable (OutboxCommit) -> Void) { store.observe(receive) }
 
+  package var isBroken: Bool { store.isBroken }
+
   package func recover(at now: Timestamp) async throws(OutboxStoreFailure) {
     try pass()
     try await store.recover(at: now)
+    await pass(.afterRecover)
   }
 
   package func enqueue(

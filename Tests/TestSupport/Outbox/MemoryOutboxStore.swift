@@ -37,6 +37,8 @@ package final class MemoryOutboxStore: OutboxStore {
     return try result.get()
   }
 
+  package var isBroken: Bool { false }
+
   package func recover(at now: Timestamp) async throws(OutboxStoreFailure) { try change { $0.recover(at: now) } }
 
   package func enqueue(

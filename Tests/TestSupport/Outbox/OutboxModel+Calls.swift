@@ -225,7 +225,7 @@ extension OutboxModel {
   package mutating func recover(at now: Timestamp) {
     for claim in claims.values {
       for number in claim.items where hasLostMarks || claim.begun.contains(number) {
-        update(number, isPublished: false) { $0.lost(since: claim.since) }
+        update(number, isPublished: false) { $0.lost(since: min(claim.since, now)) }
       }
     }
     (claims, claimOf, hasLostMarks) = ([:], [:], false)
@@ -237,8 +237,11 @@ extension OutboxModel {
       items[number]!.progress.dueAt = nil
     }
     shiftTimes(.zero, at: now)
+    for number in order {
+      if let since = items[number]?.progress.unknownSince { items[number]?.progress.unknownSince = min(since, now) }
+    }
     touched.formUnion(owners.map(\.account))
     readyAnew()
-    commit()
+    commit(isOfAll: true)
   }
 }

@@ -89,10 +89,11 @@ package struct OutboxModel: Sendable {
 
   /// Ends a transaction: whatever can be claimed now, or will be when it is due, and could not be before makes its account
   /// ready.
-  mutating func commit() {
+  mutating func commit(isOfAll: Bool = false) {
     let now = Set(findFronts())
     var commit = OutboxCommit()
     commit.changes = changes
+    commit.isOfAll = isOfAll
     for account in touched { commit.stats[account] = countedStats(of: account) }
     for front in now.subtracting(fronts) where met[front.owner]?.contains(front.kind) != true {
       if !isOtherUser(front.owner) { commit.ready[owners[front.owner].account, default: []].formUnion(front.kind) }

@@ -154,7 +154,8 @@ extension OutboxSimulation {
     disturbed()
     guard daemon != nil, !daemon!.machine.isStopping else { return }
     let known = daemon!.machine.names
-    daemon!.machine.accountsChanged(configured, settings: settings, at: now)
+    daemon!.machine.accountsChanged(
+      configured.mapValues { APISettings(origins: $0) }, settings: settings, at: now)
     for name in daemon!.out.keys {
       daemon!.out[name] = daemon!.out[name]!.filter { configured[name]?.contains($0.key) == true }
     }

@@ -137,7 +137,7 @@ extension OutboxSimulation {
       // The item alone is rejected: others are accepted with the token.
       case .rejected where answer == 401: return item.token.map { daemon?.accepted.contains($0) ?? false } ?? false
       case .rejected: return item.hasEnded(within: settings) && !(300...399).contains(answer)
-      case .otherUser, .needsReview, .expired: return false
+      case .otherUser, .needsReview, .damaged, .expired: return false
       }
     case (.dead(let reason, _, _), .unanswered?): return reason == .attemptsExhausted && isLast
     case (.dead, _): return false

@@ -1,0 +1,12 @@
+/// What the configuration of an account says of its APIs.
+package struct APISettings: Hashable, Sendable {
+  /// Where the account's requests may go.
+  package var origins: Set<Origin>
+  /// For requests that say nothing themselves.
+  package var expect: ExpectedContent?
+
+  package init(origins: Set<Origin>, expect: ExpectedContent? = nil) {
+    self.origins = origins
+    self.expect = expect
+  }
+}

@@ -1,0 +1,29 @@
+internal import FoundationEssentials
+internal import GRDB
+internal import HearthCore
+
+/// The checksums of all contents that are kept.
+enum ContentChecksums {
+  /// Calls `body` with each item that has content: its number and id, the checksum that is kept, and that of the content.
+  static func forEach(
+    in db: Database, _ body: (Int64, String, _ kept: Int64?, _ actual: Int64) throws -> Void
+  ) throws {
+    let sql = """
+      SELECT n, id, method, url, idempotency_key, headers, body, checksum
+      FROM items JOIN contents ON item = n
+      """
+    let rows = try Row.fetchCursor(db, sql: sql)
+    while let row = try rows.next() {
+      let content = ItemDigest.content(
+        method: try row.name(2), url: try row.name(3), headers: StoredHeaders.decode(try row.name(5)),
+        body: try row.decode(Data?.self, atIndex: 6) ?? Data())
+      let actual = ItemDigest.checksum(content, idempotencyKey: try row.name(4))
+      try body(try row.number(0), try row.name(1), try row.integer(7), actual)
+    }
+  }
+
+  /// Whether this version of the outbox has them.
+  static func areKept(in db: Database) throws -> Bool {
+    try db.tableExists("contents") && db.columns(in: "contents").contains { $0.name == "checksum" }
+  }
+}

@@ -1,0 +1,36 @@
+internal import Crypto
+internal import FoundationEssentials
+internal import HearthCore
+
+/// Digests of what is sent for an item.
+enum ItemDigest {
+  /// The SHA-256 of an item's content, each part behind its length, so that no two contents give the same bytes. Neither
+  /// case nor order of header names matters, but the order of the values of one name does (RFC 9110, section 5.3).
+  static func content(method: String, url: String, headers: [APIRequest.Header], body: some Collection<UInt8>) -> Data {
+    var hash = SHA256()
+    func add(_ bytes: some Collection<UInt8>) {
+      withUnsafeBytes(of: UInt64(bytes.count).littleEndian) { hash.update(bufferPointer: $0) }
+      if bytes.withContiguousStorageIfAvailable({ hash.update(bufferPointer: UnsafeRawBufferPointer($0)) }) == nil {
+        hash.update(data: Array(bytes))
+      }
+    }
+    add(method.utf8)
+    add(url.utf8)
+    let headers = headers.enumerated().map { (name: $1.name.lowercased(), place: $0, value: $1.value) }
+    for header in headers.sorted(by: { ($0.name, $0.place) < ($1.name, $1.place) }) {
+      add(header.name.utf8)
+      add(header.value.utf8)
+    }
+    add([])
+    add(body)
+    return Data(hash.finalize())
+  }
+
+  /// What is kept beside an item's content: whether that is still what was enqueued shows before it is sent.
+  static func checksum(_ content: Data, idempotencyKey: String) -> Int64 {
+    var hash = SHA256()
+    hash.update(data: content)
+    hash.update(data: Array(idempotencyKey.utf8))
+    return hash.finalize().withUnsafeBytes { $0.loadUnaligned(as: Int64.self) }.littleEndian
+  }
+}

@@ -1,0 +1,149 @@
+import GRDB
+import Glibc
+import HearthCore
+import TestSupport
+import Testing
+
+@testable import HearthStorage
+
+/// The content of items: it is sent as it was enqueued or not at all, and nothing is left of it afterwards.
+@Suite struct ContentTests {
+  @Test(
+    "An item whose content has changed on disk is held as damaged and never sent, and its lane goes on",
+    arguments: [
+      "UPDATE contents SET body = x'616263'", "UPDATE contents SET headers = 'X-Trace:2'",
+      "UPDATE contents SET headers = ''", "UPDATE contents SET checksum = checksum + 1",
+      "UPDATE contents SET checksum = NULL", "UPDATE items SET method = 'PUT' WHERE n = 1",
+      "UPDATE items SET url = 'https://api.example.com/2' WHERE n = 1",
+      "UPDATE items SET url = 'https://evil.example.com/1' WHERE n = 1",
+      "UPDATE items SET idempotency_key = 'other' WHERE n = 1",
+    ])
+  func damaged(_ harm: String) async throws {
+    try await withStore { outbox in
+      var draft = Sample.draft("/1", body: "abd")
+      draft.headers = [APIRequest.Header(name: "X-Trace", value: "1")]
+      let item = try await outbox.add(draft)[0].item
+      try await outbox.store.withConnection { try $0.execute(sql: harm) }
+      try await outbox.add(Sample.draft("/behind"))
+      let first = try await outbox.claim()
+      #expect(first.deliveries.isEmpty && first.changed.map(\.reason) == [.damaged])
+      #expect(try await outbox.claim().deliveries.map(\.path) == ["/behind"])
+      let held = try #require(try await outbox.store.item(item.id))
+      #expect(held.state == .held && held.reason == .damaged && held.nextAttemptAt == nil)
+      #expect(held.lastError == "Its content does not agree with its checksum, so it is not sent.")
+      try await outbox.store.withConnection { try $0.execute(sql: "DELETE FROM contents WHERE item = 1") }
+      #expect(try await outbox.store.change(item.id, .cancel, at: outbox.now).state == .cancelled)
+    }
+  }
+
+  @Test("The check names the items whose content has changed")
+  func check() async throws {
+    let folder = TemporaryFolder()
+    defer { folder.remove() }
+    let path = folder.file("outbox.sqlite")
+    let outbox = StoreFixture(
+      folder: folder, store: try SQLiteOutboxStore.open(at: path, now: Sample.start).store)
+    let id = try await outbox.add(Sample.draft("/1", body: "abd"))[0].item.id
+    try await outbox.add(Sample.draft("/2", body: "abd"))
+    try await outbox.store.withConnection { try $0.execute(sql: "UPDATE contents SET body = x'00' WHERE item = 1") }
+    #expect(try OutboxCheck.flaws(at: path) == ["The content of items is damaged: \(id)."])
+  }
+
+  @Test("An item that the index has in another user's lane is not sent for that user")
+  func otherOwner() async throws {
+    let folder = TemporaryFolder()
+    defer { folder.remove() }
+    let opened = try SQLiteOutboxStore.open(at: folder.file("outbox.sqlite"), now: Sample.start)
+    let outbox = StoreFixture(folder: folder, store: opened.store)
+    try await outbox.add(Sample.draft("/bob"), subject: Sample.bob)
+    try await outbox.add(Sample.draft("/alice"))
+    // The index alone says that Bob's item is Alice's.
+    try await outbox.store.withConnection { db in
+      try db.execute(sql: "PRAGMA writable_schema = ON")
+      try db.execute(
+        sql: "UPDATE sqlite_schema SET sql = replace(sql, 'is_head = 1', 'is_head = 7') WHERE name = 'items_ready'")
+      try db.execute(sql: "PRAGMA writable_schema = RESET")
+      try db.execute(sql: "UPDATE items SET owner = 1 - (owner - 2) WHERE n = 1")
+      try db.execute(sql: "PRAGMA writable_schema = ON")
+      try db.execute(
+        sql: "UPDATE sqlite_schema SET sql = replace(sql, 'is_head = 7', 'is_head = 1') WHERE name = 'items_ready'")
+      try db.execute(sql: "PRAGMA writable_schema = RESET")
+    }
+    await #expect(throws: OutboxStoreFailure.self) { try await outbox.claim(subject: Sample.bob) }
+    #expect(outbox.store.isBroken)
+  }
+
+  private static let secret = Array("the-body-that-nobody-is-to-find-".utf8)
+
+  /// How often the body is in the outbox's files.
+  private func traces(_ path: String) throws -> Int {
+    try ["", "-wal"].reduce(0) { count, suffix in
+      guard access(path + suffix, F_OK) == 0 else { return count }
+      let bytes = try #require(Files.read(path + suffix))
+      var found = 0
+      for start in bytes.indices where bytes[start...].starts(with: Self.secret) { found += 1 }
+      return count + found
+    }
+  }
+
+  @Test("A cancelled item leaves no content in the files, large or small", arguments: [1, 400])
+  func cancelled(_ repeats: Int) async throws {
+    try await withStore { outbox in
+      let body = String(decoding: Array(repeating: Self.secret, count: repeats).flatMap(\.self), as: UTF8.self)
+      let id = try await outbox.add(Sample.draft("/1", body: body))[0].item.id
+      try await outbox.add(Sample.draft("/2"))
+      #expect(try traces(outbox.path) >= repeats)
+      _ = try await outbox.store.change(id, .cancel, at: outbox.now)
+      #expect(try traces(outbox.path) == 0)
+    }
+  }
+
+  @Test(
+    "A delivered item leaves no content in the files once the store is pruned, or closed", arguments: [true, false])
+  func delivered(_ prunes: Bool) async throws {
+    try await withStore { outbox in
+      let body = String(decoding: Array(repeating: Self.secret, count: 400).flatMap(\.self), as: UTF8.self)
+      try await outbox.add(Sample.draft("/1", body: body))
+      let delivery = try #require(try await outbox.claim().deliveries.first)
+      try await outbox.finish(delivery, .delivered(status: 200))
+      if prunes {
+        _ = try await outbox.store.prune(keeping: outbox.settings, limit: 10, at: outbox.now)
+      } else {
+        await outbox.store.close()
+      }
+      #expect(try traces(outbox.path) == 0)
+    }
+  }
+
+  @Test("A finish in the future, by a clock that was ahead, is one of now for the sweep that meets it")
+  func finishedInFuture() async throws {
+    try await withStore { outbox in
+      let id = try await outbox.add(Sample.draft("/1"))[0].item.id
+      outbox.now = Sample.start + .seconds(10 * 365 * 86_400)
+      _ = try await outbox.store.change(id, .cancel, at: outbox.now)
+      outbox.now = Sample.start
+      _ = try await outbox.store.prune(keeping: outbox.settings, limit: 10, at: outbox.now)
+      #expect(try await outbox.state(id) == .cancelled)
+      outbox.now = Sample.start + outbox.settings.keepDelivered + .seconds(1)
+      _ = try await outbox.store.prune(keeping: outbox.settings, limit: 10, at: outbox.now)
+      #expect(try await outbox.state(id) == nil)
+    }
+  }
+
+  @Test("A fate that is unknown since a time in the future is unknown since the start")
+  func unknownInFuture() async throws {
+    try await withStore { outbox in
+      try await outbox.add(Sample.draft("/1"))
+      outbox.now = Sample.start + .seconds(10 * 365 * 86_400)
+      let delivery = try #require(try await outbox.claim().deliveries.first)
+      #expect(outbox.begin(delivery))
+      try await outbox.finish(delivery, outbox.wait(60, unknown: true, status: nil))
+      outbox.now = Sample.start
+      try await outbox.store.recover(at: outbox.now)
+      // Its retry, too, is clamped to the longest wait that a server may ask for.
+      outbox.now = Sample.start + .seconds(24 * 3600)
+      let again = try #require(try await outbox.claim().deliveries.first)
+      #expect(again.unknownSince == Sample.start)
+    }
+  }
+}

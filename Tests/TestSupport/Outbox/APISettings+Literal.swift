@@ -1,0 +1,5 @@
+package import HearthCore
+
+extension APISettings: ExpressibleByArrayLiteral {
+  package init(arrayLiteral origins: Origin...) { self.init(origins: Set(origins)) }
+}
