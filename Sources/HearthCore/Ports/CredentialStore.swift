@@ -9,12 +9,13 @@ package protocol CredentialStore: Sendable {
   /// removal that was recorded while the file was out of reach. Never fails: a failure is an outcome.
   func read() async -> CredentialReading
 
-  /// Makes sure that `write` will have room and access: the temporary file is created and its blocks are allocated.
-  func prepare() async throws(AccessFailure)
+  /// Asks for the turn to refresh. Where it is given, `write` will have room and access: the temporary file is created
+  /// and its blocks are allocated.
+  func prepare(over version: StoredVersion) async throws(AccessFailure) -> WriteTurn
 
-  /// Puts the credential on disk, whole and durable (fsync of file and folder), or leaves the old one.
-  /// An unreadable file is never replaced.
-  func write(_ credential: Credential) async throws(AccessFailure)
+  /// Puts the credential on disk in the place of this version (compare and set), whole and durable (fsync of file and
+  /// folder), or leaves the old one. An unreadable file is never replaced.
+  func write(_ credential: Credential, over version: StoredVersion) async throws(AccessFailure) -> WriteTurn
 
   /// Writes the end of the session in place of the grant, and into accounts.json. Each of the two is tried, even where
   /// the other failed; a later `read` repeats what failed.
@@ -43,6 +44,21 @@ package protocol CredentialStore: Sendable {
 
   /// Hints that the file, its folder or its key may have changed; each asks for one `read`. Ends with the store.
   func changes() -> AsyncStream<Void>
+}
+
+/// What a new version of the credential grows from.
+package enum StoredVersion: Hashable, Sendable {
+  /// A sign-in: it takes the place of whatever is there.
+  case any
+  /// The grant that was there when it was last read or written; nil where there was none.
+  case grant(GrantMarks?)
+}
+
+/// Whether it was the caller's turn to write.
+package enum WriteTurn: Hashable, Sendable {
+  case given
+  /// Another program has put another grant there, which is to be read first. Nothing was written.
+  case superseded
 }
 
 package struct RememberedAccount: Hashable, Sendable {

@@ -7,6 +7,8 @@ struct FileAccess: Hashable, Sendable {
   var onDisk: GrantMarks?
   /// What is in memory has changed since its write began, so that the file will be out of date.
   private var isWriteOutdated = false
+  /// The store has seen another program's grant that was not read yet.
+  private(set) var isSuperseded = false
   /// The store was used since it last wiped its key.
   private var mayHoldKey = false
 
@@ -19,6 +21,16 @@ struct FileAccess: Hashable, Sendable {
     guard isRemembered else { return [.recall] }
     mayHoldKey = true
     return [.read]
+  }
+
+  mutating func endRead() {
+    read.end()
+    isSuperseded = false
+  }
+
+  mutating func supersede() {
+    isSuperseded = true
+    read.request()
   }
 
   mutating func readFailed(_ accessFailure: AccessFailure, at now: Timestamp) {

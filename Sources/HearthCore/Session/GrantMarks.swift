@@ -1,10 +1,10 @@
 /// Identifies a grant without its secrets.
-struct GrantMarks: Hashable, Sendable {
+package struct GrantMarks: Hashable, Sendable {
   let accessToken: Fingerprint
   let refreshToken: Fingerprint?
   let idToken: Fingerprint?
 
-  init(_ grant: Grant) {
+  package init(_ grant: Grant) {
     accessToken = grant.accessToken.fingerprint
     refreshToken = grant.refreshToken?.fingerprint
     idToken = grant.idToken?.fingerprint

@@ -12,6 +12,7 @@ struct RefreshCycle: Hashable, Sendable {
 
   private(set) var request = Request.none
   private(set) var history = RefreshHistory()
+  private var attemptBefore: Timestamp?
   /// The API's rejection of the token in use: the token is given to nobody, and a refresh is to replace it.
   private(set) var apiRejection: APIRejection?
 
@@ -44,8 +45,12 @@ struct RefreshCycle: Hashable, Sendable {
 
   mutating func begin(at now: Timestamp) {
     request = .sent
+    attemptBefore = history.lastAttemptAt
     history.lastAttemptAt = now
   }
+
+  /// It was not the session's turn: nothing was asked, and no gap is to be kept for it.
+  mutating func takeBack() { history.lastAttemptAt = attemptBefore }
 
   /// The request has ended; false where its answer is not expected any more.
   mutating func end() -> Bool {
@@ -167,5 +172,8 @@ struct RefreshCycle: Hashable, Sendable {
     if history.trouble?.kind == .passphraseNeeded { history.trouble?.clearWait() }
   }
 
-  mutating func move(by step: Duration) { history.move(by: step) }
+  mutating func move(by step: Duration) {
+    history.move(by: step)
+    attemptBefore = attemptBefore.map { $0 + step }
+  }
 }

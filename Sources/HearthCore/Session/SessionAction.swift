@@ -4,7 +4,7 @@ package enum SessionAction: Hashable, Sendable {
   case recall
   /// → `credentialRead`
   case read
-  /// → `credentialWritten`
+  /// Over `SessionMachine.storedVersion`. → `credentialWritten` or `credentialSuperseded`
   case write(Credential, generation: Int)
   /// → `endWritten`
   case writeEnd(EndRecord)

@@ -15,6 +15,8 @@ package enum SessionInput: Sendable {
   case credentialHinted
   case credentialRead(CredentialReading)
   case credentialWritten(generation: Int, Result<Void, AccessFailure>)
+  /// It was not written, since another program has put another grant there.
+  case credentialSuperseded(generation: Int)
   /// With the name of the file that it was moved to, and why that was done.
   case credentialSetAside(Result<String, AccessFailure>, why: String)
   case endWritten(Result<Void, EndNotWritten>)
@@ -37,6 +39,8 @@ package enum RefreshOutcome: Hashable, Sendable {
   case failed(RefreshFailure)
   /// The room to store the answer could not be made, so nothing was sent.
   case notAsked(AccessFailure)
+  /// Another program has put another grant there, so nothing was sent.
+  case superseded
 }
 
 /// Names one waiting call.

@@ -15,7 +15,7 @@ extension SessionMachine {
   }
 
   mutating func credentialRead(_ reading: CredentialReading, at now: Timestamp) -> [SessionAction] {
-    file.read.end()
+    file.endRead()
     if file.write.isUnderWay || credentialState.isAdopting {
       // It was read before our own write was done: it says nothing about what lies there now.
       file.read.request()

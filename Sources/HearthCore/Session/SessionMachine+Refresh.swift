@@ -10,7 +10,9 @@ extension SessionMachine {
   }
 
   /// Neither a lock nor work on the disk nor another request keeps the provider from being asked.
-  var canAsk: Bool { locks.isEmpty && !isStopping && refreshes.request == .none && !file.write.isUnderWay }
+  var canAsk: Bool {
+    locks.isEmpty && !isStopping && refreshes.request == .none && !file.write.isUnderWay && !file.isSuperseded
+  }
 
   /// Nothing but the time keeps a refresh from being sent.
   func canRefresh(_ active: ActiveGrant, at now: Timestamp) -> Bool {
@@ -65,6 +67,7 @@ extension SessionMachine {
     _ outcome: RefreshOutcome, generation asked: Int, at now: Timestamp
   ) -> [SessionAction] {
     let isExpected = refreshes.end()
+    if case .superseded = outcome { refreshes.takeBack() }
     if asked == epoch.generation, isExpected {
       switch credentialState {
       case .active(let active):
@@ -103,6 +106,10 @@ extension SessionMachine {
       return []
     case .failed(let failure): return failed(failure, at: now)
     case .notAsked(let accessFailure): return notSent(accessFailure, at: now)
+    case .superseded:
+      self.active?.phase = .idle
+      file.supersede()
+      return []
     }
   }
 
@@ -115,6 +122,10 @@ extension SessionMachine {
       return adopt(credential, unlocks: false, isFresh: true, at: now)
     case .failed(let failure): return failed(failure, at: now)
     case .notAsked(let accessFailure): return notSent(accessFailure, at: now)
+    case .superseded:
+      credentialState = .starting(isInFlight: false)
+      file.supersede()
+      return []
     }
   }
 

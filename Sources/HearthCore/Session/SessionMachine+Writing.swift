@@ -57,6 +57,20 @@ extension SessionMachine {
     return actions
   }
 
+  /// What is to be written now grows from this version.
+  package var storedVersion: StoredVersion {
+    switch credentialState {
+    case .adopting: .any
+    case .active, .starting, .unread, .withheld, .unreadable, .ending, .ended, .absent: .grant(file.onDisk)
+    }
+  }
+
+  /// Another program's grant lies there: it is read first, and used.
+  mutating func superseded(generation written: Int) {
+    file.write.end()
+    if written == epoch.generation { file.supersede() }
+  }
+
   private mutating func signedIn(_ adoption: Adoption, isStored: Bool, at now: Timestamp) -> [SessionAction] {
     let credential = adoption.credential
     if adoption.isFresh {

@@ -57,6 +57,7 @@ package struct SessionMachine: Sendable {
 
     case .refreshEnded(let generation, let outcome): return refreshEnded(outcome, generation: generation, at: now)
     case .credentialWritten(let generation, let result): return written(result, generation: generation, at: now)
+    case .credentialSuperseded(let generation): superseded(generation: generation)
 
     case .endWritten(let result): return endWritten(result, at: now)
     case .removed(let result): return removed(result, at: now)

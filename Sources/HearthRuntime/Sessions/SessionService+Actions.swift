@@ -11,10 +11,16 @@ extension SessionService {
     case .read:
       inStoreOrder { .credentialRead(await store.read()) }
     case .write(let credential, let generation):
+      let version = machine.storedVersion
       inStoreOrder {
-        .credentialWritten(
-          generation: generation,
-          await Result { () async throws(AccessFailure) in try await store.write(credential) })
+        do throws(AccessFailure) {
+          switch try await store.write(credential, over: version) {
+          case .given: return .credentialWritten(generation: generation, .success(()))
+          case .superseded: return .credentialSuperseded(generation: generation)
+          }
+        } catch {
+          return .credentialWritten(generation: generation, .failure(error))
+        }
       }
     case .writeEnd(let record):
       inStoreOrder {
@@ -71,13 +77,19 @@ extension SessionService {
     }
   }
 
-  /// Room for the answer first, in the store's order; then the provider is asked, beside everything else.
+  /// The turn and room for the answer first, in the store's order; then the provider is asked, beside everything else.
   private func send(
     _ generation: Int, _ request: @escaping @Sendable () async throws(RefreshFailure) -> TokenResponse
   ) {
+    let version = machine.storedVersion
     storeInbox.yield { [store, workInbox] in
       do throws(AccessFailure) {
-        try await store.prepare()
+        let turn = try await store.prepare(over: version)
+        // What was read meanwhile may have put another grant in the place of the one that was to be refreshed.
+        guard turn == .given, await self.isCurrent(generation) else {
+          await self.receive(.refreshEnded(generation: generation, .superseded))
+          return
+        }
       } catch {
         await self.receive(.refreshEnded(generation: generation, .notAsked(error)))
         return
@@ -92,6 +104,8 @@ extension SessionService {
       }
     }
   }
+
+  private func isCurrent(_ generation: Int) -> Bool { machine.epoch.generation == generation }
 
   private func granted(_ response: TokenResponse, generation: Int) {
     if let measured = response.skew { observe(measured) }

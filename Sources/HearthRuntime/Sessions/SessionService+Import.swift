@@ -18,7 +18,7 @@ extension SessionService {
   ) async throws(AdoptionFailure) {
     var timed = clock.moment().stepped
     let room = await inStoreOrder { [store] in
-      await Result { () async throws(AccessFailure) in try await store.prepare() }
+      await Result { () async throws(AccessFailure) in try await store.prepare(over: .any) }
     }
     if case .failure(let accessFailure) = room { throw .storage(accessFailure) }
     var fresh = credential

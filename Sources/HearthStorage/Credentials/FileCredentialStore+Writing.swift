@@ -5,14 +5,15 @@ extension FileCredentialStore {
   /// The room that is allocated at least for the next version of the file, in bytes.
   private static let room = 64 << 10
 
-  package func prepare() async throws(AccessFailure) {
+  package func prepare(over version: StoredVersion) async throws(AccessFailure) -> WriteTurn {
     let scan = try await scanForWriting(ignoringSignedOut: true)
+    if await holdsOther(scan, than: version) { return .superseded }
     _ = try await sealingKey()
     let file = AtomicFile(path: scan.place.file, files: files)
     let room = max(Self.room, 2 * (lastSeen?.size ?? 0))
     // Another program may have removed the temporary file since.
     if reserved == scan.place.file, let status = try? await files.status(file.temporaryPath), status.size >= room {
-      return
+      return .given
     }
     try await makeFolder(scan.place)
     reserved = nil
@@ -22,10 +23,14 @@ extension FileCredentialStore {
       throw AccessFailure(error, at: file.temporaryPath)
     }
     reserved = scan.place.file
+    return .given
   }
 
-  package func write(_ credential: Credential) async throws(AccessFailure) {
+  package func write(
+    _ credential: Credential, over version: StoredVersion
+  ) async throws(AccessFailure) -> WriteTurn {
     let scan = try await scanForWriting(ignoringSignedOut: true)
+    if await holdsOther(scan, than: version, nor: credential) { return .superseded }
     let bytes = try await self.bytes(of: credential)
     try await makeFolder(scan.place)
     try await setAsideUnknown(scan)
@@ -36,6 +41,19 @@ extension FileCredentialStore {
     // The sealed version that the key opened has been replaced.
     if protection != .passphrase { forgetKey() }
     await remember(scan) { $0.signedIn(credential) }
+    return .given
+  }
+
+  /// Whether a grant lies there that `read` would find, and that is neither of these. Between this look and the renaming
+  /// of the new file another program may be faster: files have no compare and set.
+  private func holdsOther(
+    _ scan: CredentialScan, than version: StoredVersion, nor credential: Credential? = nil
+  ) async -> Bool {
+    guard case .grant(let marks) = version, case .file(let file) = scan.outcome,
+      let grant = try? await grant(in: file, modified: scan.modified), !scan.known.isOver(grant)
+    else { return false }
+    let found = GrantMarks(grant)
+    return found != marks && found != credential.map { GrantMarks($0.grant) }
   }
 
   package func writeEnd(_ record: EndRecord) async throws(EndNotWritten) {

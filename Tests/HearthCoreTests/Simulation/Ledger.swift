@@ -30,6 +30,8 @@ struct Ledger {
   var strangers: Set<Fingerprint> = []
   var inFlight = 0
   var lastAttemptAt: Duration?
+  /// The one before the last, which counts again where nothing was sent.
+  var attemptBefore: Duration?
   var isRepetition = false
   var lastReading: CredentialReading?
   private var reported: Set<Fingerprint> = []

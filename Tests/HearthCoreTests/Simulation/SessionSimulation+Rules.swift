@@ -40,7 +40,8 @@ extension SessionSimulation {
     case .removed(let result):
       if case .failure = result { ledger.removalFailed = true } else { ledger.removalFailed = false }
     case .started, .woke, .clockChanged, .networkReturned, .settingsChanged, .stopping, .credentialHinted,
-      .credentialWritten, .credentialSetAside, .lockRemembered, .identified, .locked, .unlocked, .called:
+      .credentialWritten, .credentialSuperseded, .credentialSetAside, .lockRemembered, .identified, .locked, .unlocked,
+      .called:
       break
     }
   }
@@ -115,7 +116,8 @@ extension SessionSimulation {
         ledger.grounds = []
       }
     case .started, .woke, .settingsChanged, .stopping, .credentialHinted,
-      .credentialRead, .credentialSetAside, .lockRemembered, .endWritten, .removed, .refreshEnded, .identified, .locked,
+      .credentialRead, .credentialSuperseded, .credentialSetAside, .lockRemembered, .endWritten, .removed,
+      .refreshEnded, .identified, .locked,
       .unlocked,
       .called:
       break
@@ -160,12 +162,25 @@ extension SessionSimulation {
     tally[.lostInFlight] += 1
   }
 
-  /// An end takes the place of the grant that it is about, and of no other.
-  func checkOverwritten(_ before: Credential?) throws(Violation) {
-    guard let token = before?.grant.accessToken.fingerprint, ledger.strangers.contains(token),
-      case .ended(let record) = disk.file
-    else { return }
-    throw Violation("another program's grant is overwritten by an end: \(record.reason)")
+  /// An end takes the place of the grant that it is about, and a grant that of the one that it grew from; only a sign-in
+  /// replaces what was never read.
+  func checkOverwritten(_ before: Credential?, by job: SimulatedDisk.Job) throws(Violation) {
+    guard let before, ledger.strangers.contains(before.grant.accessToken.fingerprint) else { return }
+    switch (disk.file, job) {
+    case (.ended(let record), _):
+      throw Violation("another program's grant is overwritten by an end: \(record.reason)")
+    case (.grant(let now), .write(_, _, over: .grant)) where now != before && !isOver(before):
+      throw Violation("another program's grant is overwritten by a refreshed one")
+    case (.grant, _), (.nothing, _), (.garbage, _), (.tooNew, _): break
+    }
+  }
+
+  /// Whether reading the grant does not bring its session back.
+  private func isOver(_ credential: Credential) -> Bool {
+    var disk = disk
+    disk.file = .grant(credential)
+    if case .read(.found) = disk.step(.read, 0) { return false }
+    return true
   }
 
   // MARK: - What the machine does
@@ -219,6 +234,7 @@ extension SessionSimulation {
     }
     if isRepetition, ledger.isRepetition { throw Violation("a lost answer is repeated at once, and again") }
     ledger.isRepetition = isRepetition
+    ledger.attemptBefore = ledger.lastAttemptAt
     ledger.lastAttemptAt = elapsed
   }
 

@@ -192,12 +192,15 @@ struct SessionSimulation: Simulation {
     switch action {
     case .recall: enqueue(.recall)
     case .read: enqueue(.read)
-    case .write(let credential, let generation): enqueue(.write(credential, generation: generation))
+    case .write(let credential, let generation):
+      enqueue(.write(credential, generation: generation, over: machine.storedVersion))
     case .writeEnd(let record): enqueue(.writeEnd(record))
     case .remove(let record, let mark): enqueue(.remove(record, mark))
     case .setAside: enqueue(.setAside)
-    case .refresh(let credential, let generation): enqueue(.prepare(credential, generation: generation))
-    case .requestGrant(let generation): enqueue(.prepare(nil, generation: generation))
+    case .refresh(let credential, let generation):
+      enqueue(.prepare(credential, generation: generation, over: machine.storedVersion))
+    case .requestGrant(let generation):
+      enqueue(.prepare(nil, generation: generation, over: machine.storedVersion))
     case .rememberLockedByUser(let isLocked):
       // A sign-in takes the user's lock away.
       if !isLocked { locks.remove(.user) }
@@ -248,9 +251,9 @@ struct SessionSimulation: Simulation {
   private mutating func stepDisk() throws(Violation) {
     let (job, before) = (jobs[0], disk.grant)
     let progress = disk.step(job, jobStep)
-    try checkOverwritten(before)
+    try checkOverwritten(before, by: job)
     note("disk: \(job) step \(jobStep)")
-    if case .write(let credential, _) = job, jobStep == 0, disk.grant == credential {
+    if case .write(let credential, _, _) = job, jobStep == 0, disk.grant == credential {
       ledger.durable.insert(credential.grant.accessToken.fingerprint)
       ledger.isTampered = false
     }
@@ -261,6 +264,14 @@ struct SessionSimulation: Simulation {
     case .read(let reading):
       finishJob()
       try deliver(.credentialRead(reading))
+    case .superseded:
+      finishJob()
+      tally[.superseded] += 1
+      switch job {
+      case .write(_, let generation, _): try deliver(.credentialSuperseded(generation: generation))
+      case .prepare(_, let generation, _): try notMyTurn(generation)
+      case .recall, .read, .writeEnd, .remove, .setAside, .remember, .lock, .unlock: break
+      }
     case .done(let result):
       finishJob()
       try deliver(job, result)
@@ -285,17 +296,24 @@ struct SessionSimulation: Simulation {
       locks.remove(.user)
       try deliver(.credentialHinted)
       try deliver(.unlocked(.user))
-    case .write(_, let generation): try deliver(.credentialWritten(generation: generation, result))
+    case .write(_, let generation, _): try deliver(.credentialWritten(generation: generation, result))
     case .writeEnd(let record): try deliver(.endWritten(result.mapError { disk.notWritten(record, $0) }))
     case .remove(let record, _):
       try deliver(.removed(result.map { RemovedCredentials() }.mapError { disk.notWritten(record, $0) }))
     case .setAside: try deliver(.credentialSetAside(result.map { "work.json.corrupt-1" }, why: "cut off"))
-    case .prepare(let credential, let generation):
+    case .prepare(let credential, let generation, _):
       switch result {
       case .failure(let accessFailure): try deliver(.refreshEnded(generation: generation, .notAsked(accessFailure)))
+      case .success where generation != machine.epoch.generation: try notMyTurn(generation)
       case .success: try send(credential, generation)
       }
     }
+  }
+
+  /// Nothing was sent.
+  private mutating func notMyTurn(_ generation: Int) throws(Violation) {
+    ledger.lastAttemptAt = ledger.attemptBefore
+    try deliver(.refreshEnded(generation: generation, .superseded))
   }
 
   private var diskTime: Duration {

@@ -40,6 +40,8 @@ enum SessionTallied: Hashable, Sendable {
   /// A crash while a grant could not be written, or was on its way to the disk.
   case lostUnwritten
   case refreshed
+  /// A grant was not refreshed or written, since another program had put another one there.
+  case superseded
   /// A call for a token that could be answered at once.
   case readyToken
   case ended(EndReason)

@@ -56,6 +56,35 @@ struct SessionServiceTests {
     }
   }
 
+  @Test("does not refresh a grant that another program has replaced unnoticed, but the other one")
+  func supersededBefore() async throws {
+    try await running {
+      _ = await service.call(.awaitReading)
+      let other = Credential.sample(7, issuedAt: clock.now())
+      store.becomesUnnoticed(.grant(other))
+      endpoint.answer(.granted(.sample(8)))
+      #expect(await service.call(.refresh) == .done)
+      #expect(endpoint.requests.map(\.grant.refreshToken) == [other.grant.refreshToken])
+      #expect(store.disk.grant?.grant.accessToken == .sample(8))
+    }
+  }
+
+  @Test("writes nothing over a grant that another program has put there while the provider answered")
+  func supersededMeanwhile() async throws {
+    try await running {
+      _ = await service.call(.awaitReading)
+      clock.advance(by: .seconds(3600))
+      async let asked = service.call(.token(minValidity: nil))
+      await endpoint.waitForRequests(1)
+      let other = Credential.sample(7, issuedAt: clock.now())
+      store.becomesUnnoticed(.grant(other))
+      endpoint.answer(.granted(.sample(2)))
+      #expect(await asked == .token(.sample(7, issuedAt: clock.now())))
+      #expect(store.disk.grant == other)
+      #expect(store.written.isEmpty)
+    }
+  }
+
   @Test("sends one refresh however many callers ask, and answers all of them with its token")
   func singleFlight() async throws {
     try await running {

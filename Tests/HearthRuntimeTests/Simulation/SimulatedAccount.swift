@@ -140,9 +140,13 @@ final class SimulatedCredentialStore: CredentialStore, @unchecked Sendable {
     return .done(.failure(Self.gone))
   }
 
-  private func done(_ job: SimulatedDisk.Job) async throws(AccessFailure) {
-    guard case .done(let result) = await progress(job) else { throw Self.gone }
+  @discardableResult
+  private func done(_ job: SimulatedDisk.Job) async throws(AccessFailure) -> WriteTurn {
+    let progress = await progress(job)
+    if case .superseded = progress { return .superseded }
+    guard case .done(let result) = progress else { throw Self.gone }
     try result.get()
+    return .given
   }
 
   func remembered() async throws(AccessFailure) -> RememberedAccount { account.disk.remembered }
@@ -151,11 +155,13 @@ final class SimulatedCredentialStore: CredentialStore, @unchecked Sendable {
     if case .read(let reading) = await progress(.read) { reading } else { .unreadable(Self.gone) }
   }
 
-  func prepare() async throws(AccessFailure) {
-    try await done(.prepare(.sample(0, issuedAt: .sample), generation: 0))
+  func prepare(over version: StoredVersion) async throws(AccessFailure) -> WriteTurn {
+    try await done(.prepare(.sample(0, issuedAt: .sample), generation: 0, over: version))
   }
 
-  func write(_ credential: Credential) async throws(AccessFailure) { try await done(.write(credential, generation: 0)) }
+  func write(_ credential: Credential, over version: StoredVersion) async throws(AccessFailure) -> WriteTurn {
+    try await done(.write(credential, generation: 0, over: version))
+  }
 
   func writeEnd(_ record: EndRecord) async throws(EndNotWritten) {
     do throws(AccessFailure) {

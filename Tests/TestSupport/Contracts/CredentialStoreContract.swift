@@ -125,6 +125,32 @@ package enum CredentialStoreContract {
       try await store.write(bench.credential(2))
       try expect(await store.read(), is: .found(bench.credential(2)))
     },
+    CredentialFact("what grew from another version than lies there is not written, and not refreshed") { bench in
+      let store = try await bench.store(holding: 1)
+      bench.replace(2)
+      for version in [StoredVersion.grant(GrantMarks(bench.credential(1).grant)), .grant(nil)] {
+        try expect(try await store.prepare(over: version), is: .superseded)
+        try expect(try await store.write(bench.credential(3), over: version), is: .superseded)
+      }
+      try expect(await store.read(), is: .found(bench.credential(2)))
+      let version = StoredVersion.grant(GrantMarks(bench.credential(2).grant))
+      try expect(try await store.prepare(over: version), is: .given)
+      try expect(try await store.write(bench.credential(3), over: version), is: .given)
+      // The same again, where it is not known whether it was written.
+      try expect(try await store.write(bench.credential(3), over: version), is: .given)
+      try expect(await store.read(), is: .found(bench.credential(3)))
+    },
+    CredentialFact("what is gone, spoilt or ended is no other version, nor is a grant that was signed out") { bench in
+      let store = try await bench.store(holding: 1)
+      let version = StoredVersion.grant(GrantMarks(bench.credential(1).grant))
+      bench.spoil()
+      try expect(try await store.write(bench.credential(2), over: version), is: .given)
+      try await store.writeEnd(bench.end(.rejectedByServer, of: 2))
+      try expect(try await store.write(bench.credential(3), over: version), is: .given)
+      try await store.remove(bench.end(.signedOut, of: 3), fingerprint: bench.fingerprint(3))
+      try expect(try await store.write(bench.credential(4), over: .grant(nil)), is: .given)
+      try expect(await store.read(), is: .found(bench.credential(4)))
+    },
     CredentialFact("what there is no room for is told beforehand, and the old one stays") { bench in
       let store = try await bench.store(holding: 1)
       bench.setFull(true)

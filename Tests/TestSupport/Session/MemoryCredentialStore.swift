@@ -30,14 +30,17 @@ package final class MemoryCredentialStore: CredentialStore {
     state.withLock { $0.disk.file = file }
   }
 
-  private func done(_ job: SimulatedDisk.Job, _ name: String) throws(AccessFailure) {
-    let result: Result<Void, AccessFailure> = state.withLock { state in
+  @discardableResult
+  private func done(_ job: SimulatedDisk.Job, _ name: String) throws(AccessFailure) -> WriteTurn {
+    let result: Result<WriteTurn, AccessFailure> = state.withLock { state in
       state.log.append(name)
-      guard case .done(let result) = state.progress(job) else { return .success(()) }
-      if case .write(let credential, _) = job, case .success = result { state.written.append(credential) }
-      return result.mapError { $0 == .full ? state.writeFailure : $0 }
+      let progress = state.progress(job)
+      if case .superseded = progress { return .success(.superseded) }
+      guard case .done(let result) = progress else { return .success(.given) }
+      if case .write(let credential, _, _) = job, case .success = result { state.written.append(credential) }
+      return result.map { .given }.mapError { $0 == .full ? state.writeFailure : $0 }
     }
-    try result.get()
+    return try result.get()
   }
 
   package func remembered() async throws(AccessFailure) -> RememberedAccount {
@@ -54,10 +57,14 @@ package final class MemoryCredentialStore: CredentialStore {
     }
   }
 
-  package func prepare() async throws(AccessFailure) { try done(.prepare(nil, generation: 0), "prepare") }
+  package func prepare(over version: StoredVersion) async throws(AccessFailure) -> WriteTurn {
+    try done(.prepare(nil, generation: 0, over: version), "prepare")
+  }
 
-  package func write(_ credential: Credential) async throws(AccessFailure) {
-    try done(.write(credential, generation: 0), "write")
+  package func write(
+    _ credential: Credential, over version: StoredVersion
+  ) async throws(AccessFailure) -> WriteTurn {
+    try done(.write(credential, generation: 0, over: version), "write")
   }
 
   package func writeEnd(_ record: EndRecord) async throws(EndNotWritten) {
@@ -135,6 +142,9 @@ package final class MemoryCredentialStore: CredentialStore {
     }
     watchers.forEach { $0.yield() }
   }
+
+  /// The same, before the watch tells of it.
+  package func becomesUnnoticed(_ file: SimulatedDisk.File) { state.withLock { $0.disk.file = file } }
 
   /// Takes the credential's place away, as an unmount does, or brings it back.
   package func isAway(_ isAway: Bool) { state.withLock { $0.disk.isAway = isAway } }

@@ -22,11 +22,11 @@ package struct SimulatedDisk: Sendable {
 
   package enum Job: Hashable, Sendable {
     case recall, read
-    case write(Credential, generation: Int)
+    case write(Credential, generation: Int, over: StoredVersion = .any)
     case writeEnd(EndRecord)
     case remove(EndRecord, Fingerprint?)
     case setAside
-    case prepare(Credential?, generation: Int)
+    case prepare(Credential?, generation: Int, over: StoredVersion = .any)
     case remember(lockedByUser: Bool)
     case lock, unlock
   }
@@ -34,6 +34,8 @@ package struct SimulatedDisk: Sendable {
   package enum Progress {
     case goesOn
     case done(Result<Void, AccessFailure>)
+    /// Another program's grant lies there.
+    case superseded
     case read(CredentialReading)
   }
 
@@ -73,8 +75,12 @@ package struct SimulatedDisk: Sendable {
     switch job {
     case .recall: return .done(isDenied ? .failure(.denied) : .success(()))
     case .read: return .read(read())
-    case .prepare: return .done(cannotWrite.map { .failure($0) } ?? .success(()))
-    case .write(let credential, _): return write(credential, index)
+    case .prepare(_, _, let version):
+      if let cannotWrite { return .done(.failure(cannotWrite)) }
+      return holdsOther(than: version) ? .superseded : .done(.success(()))
+    case .write(let credential, _, let version):
+      return index == 0 && cannotWrite == nil && holdsOther(than: version, nor: credential)
+        ? .superseded : write(credential, index)
     case .writeEnd(let record): return writeEnd(record, index)
     case .remove(let record, let mark): return remove(record, mark, index)
     case .setAside:
@@ -92,6 +98,13 @@ package struct SimulatedDisk: Sendable {
       hasKey = true
       return .done(.success(()))
     }
+  }
+
+  /// Whether a grant that `read` would find lies there, and is neither of these.
+  private func holdsOther(than version: StoredVersion, nor credential: Credential? = nil) -> Bool {
+    var copy = self
+    guard case .grant(let marks) = version, case .found(let found) = copy.read() else { return false }
+    return GrantMarks(found.grant) != marks && GrantMarks(found.grant) != credential.map { GrantMarks($0.grant) }
   }
 
   private mutating func write(_ credential: Credential, _ index: Int) -> Progress {

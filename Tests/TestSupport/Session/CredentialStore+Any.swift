@@ -1,0 +1,10 @@
+package import HearthCore
+
+/// For tests that are not about other programs.
+extension CredentialStore {
+  package func prepare() async throws(AccessFailure) { _ = try await prepare(over: .any) }
+
+  package func write(_ credential: Credential) async throws(AccessFailure) {
+    _ = try await write(credential, over: .any)
+  }
+}
