@@ -33,7 +33,7 @@ package struct PlainLogHandler: ThresholdLogHandler {
     let line =
       "\(now()) \(level) " + (subject.isEmpty ? "" : "\(subject): ") + record.message
       + (details.isEmpty ? "" : " (\(details.joined(separator: " ")))")
-    write(line.withoutControlCharacters + "\n")
+    write(line + "\n")
   }
 
   private static func shortName(_ field: String) -> String {
@@ -54,10 +54,5 @@ package struct PlainLogHandler: ThresholdLogHandler {
 extension String {
   fileprivate func padding(toWidth width: Int) -> String {
     self + String(repeating: " ", count: Swift.max(0, width - count))
-  }
-
-  /// One record stays one line, and nothing a server said reaches a terminal as an escape sequence.
-  fileprivate var withoutControlCharacters: String {
-    String(String.UnicodeScalarView(unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
   }
 }

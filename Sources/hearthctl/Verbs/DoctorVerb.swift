@@ -22,8 +22,10 @@ struct DoctorVerb: ParsableCommand {
       findings += PathChecks.socket(path)
       findings.append(Finding(.bad(ExitStatus(error)), "daemon", error.description))
     }
-    daemonOptions.output.show(["checks": .array(findings.map(\.json))]) {
-      findings.map { $0.text(.standard) }.joined(separator: "\n")
+    if daemonOptions.json {
+      daemonOptions.output.json(["checks": .array(findings.map(\.json))])
+    } else {
+      daemonOptions.output.painted(findings.map { $0.text(.standard) }.joined(separator: "\n"))
     }
     let status = ExitStatus.worst(findings.map(\.verdict.status))
     guard status == .done else { throw CommandFailure(status, nil) }

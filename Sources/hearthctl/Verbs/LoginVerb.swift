@@ -22,7 +22,7 @@ struct LoginVerb: ParsableCommand {
     var daemon = try daemonOptions.connect()
     let account = try AccountName(asked: account)
     let reply = refreshTokenStdin ? try importToken(account, &daemon) : try requestGrant(account, &daemon)
-    daemonOptions.output.show(reply.json) { reply.value.message }
+    daemonOptions.output.show(reply.json) { reply.value.message.shown() }
     let status = ExitStatus(reply.value)
     guard status == .done else { throw CommandFailure(status, nil) }
   }

@@ -31,7 +31,7 @@ struct LogoutVerb: ParsableCommand {
     let reply = try daemon.call(SignOut(account, revoke: !keepsGrant, outbox: discardOutbox ? .discard : .keep))
     let wasSignedOut: Bool = if case .unauthenticated = before { true } else { false }
     daemonOptions.output.show(reply.json) {
-      wasSignedOut ? "\(account) was signed out already." : reply.value.status.message
+      wasSignedOut ? "\(account) was signed out already." : reply.value.status.message.shown()
     }
     if !wasSignedOut, !keepsGrant, !reply.value.isRevoked, !daemonOptions.json {
       Output.note(
@@ -105,5 +105,5 @@ struct LockVerb: ParsableCommand {
 
 extension Sessions {
   /// A line for each: the account and what is to be said of it.
-  var messages: String { sessions.map { "\($0.account): \($0.message)" }.joined(separator: "\n") }
+  var messages: String { sessions.map { "\($0.account): \($0.message.shown())" }.joined(separator: "\n") }
 }

@@ -40,7 +40,7 @@ struct StatusVerb: ParsableCommand {
         let outbox = try daemon.outboxStats(of: session.account)
         blocks.append(StatusBlock(session: session, outbox: outbox, now: .now, paint: .standard).text)
       }
-      daemonOptions.output.line(blocks.joined(separator: "\n\n"))
+      daemonOptions.output.painted(blocks.joined(separator: "\n\n"))
     }
     return ExitStatus.worst(sessions.map { ExitStatus($0) })
   }
