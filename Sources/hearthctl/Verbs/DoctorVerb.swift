@@ -11,8 +11,9 @@ struct DoctorVerb: ParsableCommand {
   func run() throws {
     var findings = [Finding(.good, "version", "hearthctl \(HearthVersion.text)")]
     let path = try daemonOptions.socketPath
+    let limits = try daemonOptions.limits(or: ControlClient.shortPatience)
     do throws(ControlClient.Failure) {
-      var daemon = try ControlClient(path: path)
+      var daemon = try ControlClient(path: path, patience: limits.call, connecting: limits.connecting)
       let info = try daemon.call(GetInfo()).value
       findings += files(info)
       findings += PathChecks.socket(path)

@@ -78,8 +78,8 @@ struct RefreshVerb: ParsableCommand {
   var account: String
 
   func run() throws {
-    var daemon = try daemonOptions.connect()
-    let reply = try daemon.call(RefreshSession(try AccountName(asked: account)), within: .seconds(120))
+    var daemon = try daemonOptions.connect(patience: .seconds(120))
+    let reply = try daemon.call(RefreshSession(try AccountName(asked: account)))
     let session = reply.value
     daemonOptions.output.show(reply.json) {
       let left = session.token?.remaining(at: .now).map { " The new token lasts \($0.span)." } ?? ""
