@@ -83,7 +83,9 @@ enum Main {
       let lock = try InstanceLock.acquire(inStateFolder: setup.state.folder)
       try await withTaskExecutorPreference(EventLoopExecutor.only()) { try await Daemon(setup).run() }
       withExtendedLifetime(lock) {}
+      DaemonLog.finish()
     } catch {
+      DaemonLog.finish()
       fail("\(error)")
     }
   }

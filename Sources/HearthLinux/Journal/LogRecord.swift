@@ -3,13 +3,19 @@ import Logging
 
 /// One log call, its metadata divided: fields for the journal, and the rest as a part of the message. All of it is fit to
 /// be shown, and bounded: what a server said looks like no other record, and steers no terminal.
-struct LogRecord {
+package struct LogRecord {
   private static let messageLength = 8192
 
   var level: Logger.Level
   var message: String
   /// Sorted by name.
   var fields: [(name: String, value: String)] = []
+
+  init(level: Logger.Level, message: String, fields: [(name: String, value: String)] = []) {
+    self.level = level
+    self.message = message
+    self.fields = fields
+  }
 
   init(_ event: LogEvent, metadata: Logger.Metadata) {
     level = event.level
