@@ -1,5 +1,6 @@
 #include "hearth_process.h"
 
+#include <malloc.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
@@ -15,4 +16,8 @@ int hearth_is_dumpable(void) {
 
 int hearth_forbid_new_privileges(void) {
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
+void hearth_trim_heap(void) {
+  malloc_trim(0);
 }

@@ -26,7 +26,10 @@ enum Main {
       exit(ExitStatus.usage.rawValue)
     } catch {
       // Help, version, and wrong usage (64), which names its command.
-      Hearthctl.exit(withError: error)
+      let code = Hearthctl.exitCode(for: error)
+      guard code != .success else { Hearthctl.exit(withError: error) }
+      Output.note(Hearthctl.fullMessage(for: error))
+      exit(code.rawValue)
     }
   }
 }

@@ -31,7 +31,7 @@ enum Main {
     let threshold = LogThreshold(options.logLevel ?? .info)
     let (configuration, path) = loadConfiguration(from: places, threshold)
     if options.checkConfig {
-      print(configuration.summary(path: path))
+      print(configuration.summary(path: path?.shown()))
       return
     }
     threshold.level = options.logLevel ?? configuration.logLevel
@@ -55,7 +55,7 @@ enum Main {
       return try Options.parse()
     } catch {
       guard Options.exitCode(for: error) != .success else { Options.exit(withError: error) }
-      PlainLogHandler.writeToStandardError(Options.fullMessage(for: error) + "\n")
+      PlainLogHandler.writeToStandardError(Options.fullMessage(for: error).shown(keepsLines: true) + "\n")
       exit(1)
     }
   }
@@ -83,7 +83,9 @@ enum Main {
       let lock = try InstanceLock.acquire(inStateFolder: setup.state.folder)
       try await withTaskExecutorPreference(EventLoopExecutor.only()) { try await Daemon(setup).run() }
       withExtendedLifetime(lock) {}
+      DaemonLog.finish()
     } catch {
+      DaemonLog.finish()
       fail("\(error)")
     }
   }
@@ -95,7 +97,7 @@ enum Main {
       let problems = try OutboxCheck.flaws(at: state.outbox)
       withExtendedLifetime(lock) {}
       if problems.isEmpty {
-        print("the outbox \(state.outbox) is sound")
+        print("the outbox \(state.outbox.shown()) is sound")
         exit(0)
       }
       problems.forEach { say($0) }
@@ -106,7 +108,7 @@ enum Main {
   }
 
   private static func say(_ sentence: String) {
-    PlainLogHandler.writeToStandardError("hearthd: \(sentence)\n")
+    PlainLogHandler.writeToStandardError("hearthd: \(sentence.shown())\n")
   }
 
   private static func fail(_ sentence: String) -> Never {

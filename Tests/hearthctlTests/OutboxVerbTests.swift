@@ -77,7 +77,7 @@ import Testing
         attempts        2
         createdAt       2026-11-21T10:00:00.000Z
         lastStatus      422
-        lastError       422:  ]0;title a state  delivered b
+        lastError       422: \\u{1B}]0;title\\u{7}a\\u{A}state  delivered\\u{202E}b
         idempotencyKey  k
         bytes           12
 

@@ -13,4 +13,7 @@ int hearth_is_dumpable(void);
 /// No program started from here gains rights by set-user-ID and its like. 0, or -1 with errno.
 int hearth_forbid_new_privileges(void);
 
+/// Gives freed memory back to the system (malloc_trim(3)).
+void hearth_trim_heap(void);
+
 #endif

@@ -15,7 +15,8 @@ package struct ControlClient: ~Copyable {
     case unreachable(path: String, reason: String)
     /// The server runs under another user id: nothing was sent to it.
     case foreignServer(path: String, user: UInt32)
-    case timedOut
+    /// Nothing came within this time.
+    case timedOut(after: Duration)
     /// The connection ended before the response came.
     case disconnected
     /// A line that the protocol does not know.
@@ -32,7 +33,9 @@ package struct ControlClient: ~Copyable {
       case .unreachable(let path, let reason): "The socket \(path) cannot be reached: \(reason)."
       case .foreignServer(let path, let user):
         "The server on \(path) belongs to another user (\(user)): nothing was sent to it."
-      case .timedOut: "The daemon did not answer in time."
+      case .timedOut(let limit):
+        "The daemon did not answer within \(Self.seconds(limit)) s: see how it does with "
+          + "\"systemctl --user status hearthd\", or give it more time with --timeout."
       case .disconnected: "The daemon closed the connection before it answered."
       case .notUnderstood(let what): "The daemon's answer cannot be understood: \(what)."
       case .unknownResult(let method):
@@ -40,13 +43,23 @@ package struct ControlClient: ~Copyable {
       case .refused(let error): error.message
       }
     }
+
+    /// With at most three decimals.
+    private static func seconds(_ duration: Duration) -> String {
+      let milliseconds = Int(duration / .milliseconds(1))
+      return milliseconds % 1000 == 0 ? "\(milliseconds / 1000)" : "\(Double(milliseconds) / 1000)"
+    }
   }
 
-  /// How long a call may take unless it says otherwise.
+  /// How long a call may take unless the client is given another time.
   package static let patience: Duration = .seconds(60)
+  /// How long a daemon may take to accept a connection, which it does at once unless it is stopped.
+  package static let connectingPatience: Duration = .seconds(5)
   /// Of a line from the daemon, which is trusted: its own uid was checked.
   private static let lineLimit = 256 << 20
 
+  /// How long a call may take.
+  package let patience: Duration
   private let path: String
   private let socket: UnixSocket
   private var framer = LineFramer(limit: Self.lineLimit)
@@ -54,28 +67,33 @@ package struct ControlClient: ~Copyable {
   /// Notifications that came while an answer was awaited.
   private var notifications: [Notification] = []
 
-  /// Connects and makes sure that the server runs under `user`, this process's own.
-  package init(path: String, user: UInt32 = getuid()) throws(Failure) {
-    socket = try Self.connect(to: path, user: user)
+  /// Connects within `connecting` and makes sure that the server runs under `user`, this process's own.
+  package init(
+    path: String, user: UInt32 = getuid(), patience: Duration = ControlClient.patience,
+    connecting: Duration = ControlClient.connectingPatience
+  ) throws(Failure) {
+    socket = try Self.connect(to: path, user: user, within: connecting)
     self.path = path
+    self.patience = patience
   }
 
-  private static func connect(to path: String, user: UInt32) throws(Failure) -> UnixSocket {
+  private static func connect(to path: String, user: UInt32, within limit: Duration) throws(Failure) -> UnixSocket {
     do throws(UnixSocket.Failure) {
-      let socket = try UnixSocket(path: path)
+      let socket = try UnixSocket(path: path, within: limit)
       try socket.requirePeer(user)
       return socket
     } catch {
       switch error {
       case .closed, .system(ENOENT), .system(ECONNREFUSED): throw .noDaemon(path: path)
-      case .timedOut, .system, .foreign: throw failure(error, path: path)
+      case .timedOut: throw .timedOut(after: limit)
+      case .system, .foreign: throw failure(error, path: path, limit)
       }
     }
   }
 
-  /// Sends a call and waits for its result. `within: nil`: however long it takes.
+  /// Sends a call and waits for its result, for the client's `patience` unless `within` says otherwise.
   package mutating func call<Method: ControlMethod>(
-    _ call: Method, within limit: Duration? = ControlClient.patience
+    _ call: Method, within limit: Duration? = nil
   ) throws(Failure) -> Reply<Method.Result> {
     let json = try self.call(Method.name, call.params, within: limit)
     guard let value = Method.Result(json: json) else { throw .unknownResult(method: Method.name) }
@@ -84,9 +102,10 @@ package struct ControlClient: ~Copyable {
 
   /// The same for a method that this version need not know.
   package mutating func call(
-    _ method: String, _ params: JSONObject = [:], within limit: Duration? = ControlClient.patience
+    _ method: String, _ params: JSONObject = [:], within limit: Duration? = nil
   ) throws(Failure) -> JSON {
-    let deadline = limit.map { ContinuousClock.now + $0 }
+    let limit = limit ?? patience
+    let deadline = ContinuousClock.now + limit
     lastID += 1
     let id = JSON(lastID)
     do throws(UnixSocket.Failure) {
@@ -95,11 +114,11 @@ package struct ControlClient: ~Copyable {
       switch error {
       // The daemon may have said why before it closed the connection.
       case .closed: break
-      case .timedOut, .system, .foreign: throw Self.failure(error, path: path)
+      case .timedOut, .system, .foreign: throw Self.failure(error, path: path, limit)
       }
     }
     while true {
-      let json = try message(until: deadline)
+      let json = try message(until: deadline, limit)
       if let notification = Notification(json: json) {
         notifications.append(notification)
       } else if let response = Response(json: json) {
@@ -121,14 +140,17 @@ package struct ControlClient: ~Copyable {
     let deadline = limit.map { ContinuousClock.now + $0 }
     while true {
       do {
-        if let notification = Notification(json: try message(until: deadline)) { return notification }
+        if let notification = Notification(json: try message(until: deadline, limit)) { return notification }
       } catch .disconnected {
         return nil
       }
     }
   }
 
-  private mutating func message(until deadline: ContinuousClock.Instant?) throws(Failure) -> JSON {
+  /// `limit`: how long it was until the deadline.
+  private mutating func message(
+    until deadline: ContinuousClock.Instant?, _ limit: Duration?
+  ) throws(Failure) -> JSON {
     while true {
       if let line = try line() {
         do throws(JSONError) {
@@ -140,7 +162,7 @@ package struct ControlClient: ~Copyable {
       do throws(UnixSocket.Failure) {
         framer.push(try socket.read(until: deadline))
       } catch {
-        throw Self.failure(error, path: path)
+        throw Self.failure(error, path: path, limit)
       }
     }
   }
@@ -153,10 +175,10 @@ package struct ControlClient: ~Copyable {
     }
   }
 
-  private static func failure(_ failure: UnixSocket.Failure, path: String) -> Failure {
+  private static func failure(_ failure: UnixSocket.Failure, path: String, _ limit: Duration?) -> Failure {
     switch failure {
     case .closed: .disconnected
-    case .timedOut: .timedOut
+    case .timedOut: .timedOut(after: limit ?? .zero)
     case .foreign(let user): .foreignServer(path: path, user: user)
     case .system(let number): .unreachable(path: path, reason: String(cString: strerror(number)))
     }

@@ -12,11 +12,14 @@ struct UnixSocket: ~Copyable {
 
   private let descriptor: Int32
 
-  /// Connects; the path fits (`SocketPath.check`). A server whose queue stays full for 5 s: `timedOut`.
-  init(path: String) throws(Failure) {
+  /// Connects; the path fits (`SocketPath.check`). `limit`: how long a server's queue may stay full, which then is
+  /// `timedOut`.
+  init(path: String, within limit: Duration) throws(Failure) {
     descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw .system(errno) }
-    var patience = timeval(tv_sec: 5, tv_usec: 0)
+    let (seconds, attoseconds) = limit.components
+    // No time at all would mean to wait for ever (socket(7)).
+    var patience = timeval(tv_sec: Int(seconds), tv_usec: max(Int(attoseconds / 1_000_000_000_000), 1))
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     guard SocketPath.withAddress(of: path, { connect(descriptor, $0, $1) }) == 0 else {
       throw errno == EAGAIN ? .timedOut : .system(errno)

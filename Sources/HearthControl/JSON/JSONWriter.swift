@@ -1,3 +1,5 @@
+import HearthCore
+
 extension JSON: CustomStringConvertible {
   /// The value in one line, without white space.
   package var bytes: [UInt8] {
@@ -33,32 +35,61 @@ extension JSON: CustomStringConvertible {
     }
   }
 
-  /// A string with its quotes; only what must be escaped is (RFC 8259, section 7).
+  /// A string with its quotes. Escaped is what must be (RFC 8259, section 7), and what is not plain text: the value is the
+  /// same, and the line can be shown on any terminal.
   private static func write(_ text: String, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
     var text = text
     text.withUTF8 { utf8 in
       var clean = 0
-      for (index, byte) in utf8.enumerated() where byte < 0x20 || byte == 0x22 || byte == 0x5C {
-        bytes.append(contentsOf: utf8[clean..<index])
-        bytes.append(contentsOf: escape(byte).utf8)
-        clean = index + 1
+      var index = 0
+      while index < utf8.count {
+        let byte = utf8[index]
+        guard byte < 0x20 || byte >= 0x7F || byte == 0x22 || byte == 0x5C else {
+          index += 1
+          continue
+        }
+        let (scalar, length) = scalar(in: utf8, at: index)
+        if byte < 0x80 || !scalar.isPlain {
+          bytes.append(contentsOf: utf8[clean..<index])
+          bytes.append(contentsOf: escape(scalar).utf8)
+          clean = index + length
+        }
+        index += length
       }
       bytes.append(contentsOf: utf8[clean...])
     }
     bytes.append(UInt8(ascii: "\""))
   }
 
-  private static func escape(_ byte: UInt8) -> String {
-    switch byte {
-    case 0x22: "\\\""
-    case 0x5C: "\\\\"
-    case 0x08: "\\b"
-    case 0x0C: "\\f"
-    case 0x0A: "\\n"
-    case 0x0D: "\\r"
-    case 0x09: "\\t"
-    default: "\\u00" + (byte < 0x10 ? "0" : "") + String(byte, radix: 16)
+  /// The character that begins at `index` of a valid text, and how many bytes it has.
+  private static func scalar(
+    in utf8: UnsafeBufferPointer<UInt8>, at index: Int
+  ) -> (scalar: Unicode.Scalar, length: Int) {
+    let first = utf8[index]
+    guard first >= 0x80 else { return (Unicode.Scalar(first), 1) }
+    let length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2
+    let value = utf8[(index + 1)..<(index + length)].reduce(UInt32(first) & (0x7F >> UInt32(length))) {
+      $0 << 6 | UInt32($1 & 0x3F)
+    }
+    return (Unicode.Scalar(value) ?? "\u{FFFD}", length)
+  }
+
+  /// Beyond the basic plane as a surrogate pair.
+  private static func escape(_ scalar: Unicode.Scalar) -> String {
+    switch scalar {
+    case "\"": "\\\""
+    case "\\": "\\\\"
+    case "\u{8}": "\\b"
+    case "\u{C}": "\\f"
+    case "\n": "\\n"
+    case "\r": "\\r"
+    case "\t": "\\t"
+    default:
+      scalar.utf16.map { unit in
+        let digits = String(unit, radix: 16)
+        return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      }.joined()
     }
   }
 }

@@ -43,12 +43,12 @@ package struct Response: Hashable, Sendable {
     return bytes
   }
 
-  /// The line that answers a batch, with its end.
-  package static func line(batch responses: [Response]) -> [UInt8] {
+  /// The line that answers a batch, with its end. `responses`: their lines without ends.
+  package static func line(batch responses: [[UInt8]]) -> [UInt8] {
     var bytes: [UInt8] = [UInt8(ascii: "[")]
     for (index, response) in responses.enumerated() {
       if index > 0 { bytes.append(UInt8(ascii: ",")) }
-      response.write(to: &bytes)
+      bytes.append(contentsOf: response)
     }
     bytes.append(contentsOf: "]\n".utf8)
     return bytes

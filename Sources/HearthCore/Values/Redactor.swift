@@ -49,13 +49,12 @@ package struct Redactor: Sendable {
     return result
   }
 
-  /// One line for people: without secrets, control characters and what changes the direction of writing, and at most
-  /// `limit` characters long.
+  /// One line for people: without secrets and what is not plain text, and at most `limit` characters long.
   package func line(_ text: String, limit: Int = 200) -> String {
     // A space first where something stood between two words.
-    let words = redacted(text).unicodeScalars.split { Self.isUnprintable($0) || $0 == " " }
+    let words = redacted(text).unicodeScalars.split { !$0.isPlain || $0 == " " }
     let line = words.map { String(String.UnicodeScalarView($0)) }.joined(separator: " ")
-    return line.count <= limit ? line : line.prefix(limit - 1) + "…"
+    return line.unicodeScalars.count <= limit ? line : String.cut(line.unicodeScalars, to: limit)
   }
 
   // MARK: - Finding
@@ -168,13 +167,6 @@ package struct Redactor: Sendable {
 
   private static func isWord(_ byte: UInt8) -> Bool {
     Unicode.Scalar(byte).properties.isAlphabetic || byte.isASCIIDigit
-  }
-
-  private static func isUnprintable(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.properties.generalCategory {
-    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: true
-    default: false
-    }
   }
 
   private static func hexadecimal(of secret: Secret) -> [UInt8] {

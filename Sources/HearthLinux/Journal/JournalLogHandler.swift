@@ -9,15 +9,16 @@ package struct JournalLogHandler: ThresholdLogHandler {
   package var metadataProvider: Logger.MetadataProvider?
   package var ownLevel: Logger.Level?
   package let threshold: LogThreshold
+  package let bound: LogBound
   private let sink: Sink
 
-  package init(threshold: LogThreshold, sink: @escaping Sink = Journal.send) {
+  package init(threshold: LogThreshold, bound: LogBound = LogBound(), sink: @escaping Sink = Journal.send) {
     self.threshold = threshold
+    self.bound = bound
     self.sink = sink
   }
 
-  package func log(event: LogEvent) {
-    let record = LogRecord(event, metadata: allMetadata(with: event))
+  package func write(_ record: LogRecord) {
     var fields: [(name: String, value: String)] = [
       ("MESSAGE", record.message), ("PRIORITY", String(record.level.priority)), ("SYSLOG_IDENTIFIER", "hearthd"),
     ]

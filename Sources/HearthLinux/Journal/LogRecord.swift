@@ -1,24 +1,34 @@
 import HearthCore
 import Logging
 
-/// One log call, its metadata divided: fields for the journal, and the rest as a part of the message.
-struct LogRecord {
+/// One log call, its metadata divided: fields for the journal, and the rest as a part of the message. All of it is fit to
+/// be shown, and bounded: what a server said looks like no other record, and steers no terminal.
+package struct LogRecord {
+  private static let messageLength = 8192
+
   var level: Logger.Level
   var message: String
   /// Sorted by name.
   var fields: [(name: String, value: String)] = []
+
+  init(level: Logger.Level, message: String, fields: [(name: String, value: String)] = []) {
+    self.level = level
+    self.message = message
+    self.fields = fields
+  }
 
   init(_ event: LogEvent, metadata: Logger.Metadata) {
     level = event.level
     message = event.message.description
     for (name, value) in metadata.sorted(by: { $0.key < $1.key }) {
       if LogRecord.isFieldName(name) {
-        fields.append((name, "\(value)"))
+        fields.append((name, "\(value)".shown()))
       } else {
         message += " \(name)=\(value)"
       }
     }
     if let error = event.error { message += " (\(error))" }
+    message = message.shown(limit: Self.messageLength)
   }
 
   subscript(name: String) -> String? { fields.first { $0.name == name }?.value }

@@ -9,21 +9,22 @@ package struct PlainLogHandler: ThresholdLogHandler {
   package var metadataProvider: Logger.MetadataProvider?
   package var ownLevel: Logger.Level?
   package let threshold: LogThreshold
+  package let bound: LogBound
   private let now: @Sendable () -> Timestamp
-  private let write: @Sendable (String) -> Void
+  private let sink: @Sendable (String) -> Void
 
   package init(
-    threshold: LogThreshold,
+    threshold: LogThreshold, bound: LogBound = LogBound(),
     now: @escaping @Sendable () -> Timestamp = PlainLogHandler.wallClock,
     write: @escaping @Sendable (String) -> Void = PlainLogHandler.writeToStandardError
   ) {
     self.threshold = threshold
+    self.bound = bound
     self.now = now
-    self.write = write
+    sink = write
   }
 
-  package func log(event: LogEvent) {
-    let record = LogRecord(event, metadata: allMetadata(with: event))
+  package func write(_ record: LogRecord) {
     let level = record.level.rawValue.padding(toWidth: 8)
     let subject = [record["HEARTH_EVENT"], record["HEARTH_ACCOUNT"]].compactMap { $0 }.joined(separator: " ")
     let details = record.fields.compactMap { field in
@@ -33,7 +34,7 @@ package struct PlainLogHandler: ThresholdLogHandler {
     let line =
       "\(now()) \(level) " + (subject.isEmpty ? "" : "\(subject): ") + record.message
       + (details.isEmpty ? "" : " (\(details.joined(separator: " ")))")
-    write(line.withoutControlCharacters + "\n")
+    sink(line + "\n")
   }
 
   private static func shortName(_ field: String) -> String {
@@ -54,10 +55,5 @@ package struct PlainLogHandler: ThresholdLogHandler {
 extension String {
   fileprivate func padding(toWidth width: Int) -> String {
     self + String(repeating: " ", count: Swift.max(0, width - count))
-  }
-
-  /// One record stays one line, and nothing a server said reaches a terminal as an escape sequence.
-  fileprivate var withoutControlCharacters: String {
-    String(String.UnicodeScalarView(unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
   }
 }

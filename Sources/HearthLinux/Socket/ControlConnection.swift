@@ -15,27 +15,20 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
     case cancel
   }
 
-  /// The calls of one array, which are answered together. Used on the event loop only.
-  private final class Batch: @unchecked Sendable {
-    var responses: [Response?]
-    var unfinished: Int
-    var starts: [@Sendable () -> Void] = []
-
-    init(count: Int) {
-      responses = Array(repeating: nil, count: count)
-      unfinished = count
-    }
-  }
-
   private struct Waiting {
     let call: Incoming.Call
-    let batch: Batch?
+    let batch: CallBatch?
     let index: Int
   }
 
   let id: ConnectionID
+  /// The client's process.
+  let peer: PeerCredentials
   private let channel: any Channel
   private var limits: ControlLimits
+  private let budget: OutputBudget
+  /// Called with the connection that has to be closed, and the bytes it holds.
+  private let exceeded: @Sendable (ConnectionID, Int) -> Void
   private let work: AsyncStream<Work>
   private let feed: AsyncStream<Work>.Continuation
 
@@ -48,6 +41,10 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
   private var lastStart = 0
   /// Bytes that were written and that the client has not read.
   private var backlog = 0
+  /// Bytes of answers to arrays that are not complete yet.
+  private var collected = 0
+  /// What the budget knows of both.
+  private var reported = 0
   private var lineTimer: Scheduled<Void>?
   private var hasSinks = false
   /// Nothing more is read: the client has closed its side, or exceeded a limit.
@@ -58,10 +55,16 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
   /// The channel is closed.
   private var isGone = false
 
-  init(id: ConnectionID, channel: any Channel, limits: ControlLimits) {
+  init(
+    id: ConnectionID, channel: any Channel, peer: PeerCredentials, limits: ControlLimits, budget: OutputBudget,
+    exceeded: @escaping @Sendable (ConnectionID, Int) -> Void
+  ) {
     self.id = id
     self.channel = channel
+    self.peer = peer
     self.limits = limits
+    self.budget = budget
+    self.exceeded = exceeded
     framer = LineFramer(limit: limits.line)
     (work, feed) = AsyncStream.makeStream()
   }
@@ -128,6 +131,12 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
     }
   }
 
+  /// Closes at once, whatever the client has not read, and cancels what it still asks for.
+  func leave() {
+    feed.yield(.cancel)
+    channel.close(promise: nil)
+  }
+
   /// Sends one line of a subscription. May be called on any thread; the order is kept.
   fileprivate func send(_ line: [UInt8], of sink: ControlSink) {
     let buffer = ByteBuffer(bytes: line)
@@ -169,6 +178,9 @@ extension ControlConnection {
 
   func handlerRemoved(context: ChannelHandlerContext) {
     isGone = true
+    for call in Array(running.values) + waiting { call.batch?.drop() }
+    collected = 0
+    reportBacklog()
     isInputOver = true
     isEnding = true
     proceed()
@@ -247,7 +259,7 @@ extension ControlConnection {
     case .single(let call):
       waiting.append(Waiting(call: call, batch: nil, index: 0))
     case .batch(let calls):
-      let batch = Batch(count: calls.count)
+      let batch = CallBatch(count: calls.count)
       for (index, call) in calls.enumerated() { waiting.append(Waiting(call: call, batch: batch, index: index)) }
     case .refused(let error):
       write(ByteBuffer(bytes: Response(id: .null, outcome: .failure(error)).line))
@@ -301,38 +313,60 @@ extension ControlConnection {
 
   /// Writes the response, or those of a batch as soon as the last one is there; then subscriptions begin.
   private func respond(
-    _ response: Response?, line: [UInt8]? = nil, _ batch: Batch?, _ index: Int, start: (@Sendable () -> Void)? = nil
+    _ response: Response?, line: [UInt8]? = nil, _ batch: CallBatch?, _ index: Int, start: (@Sendable () -> Void)? = nil
   ) {
     guard let batch else {
       if let response { write(ByteBuffer(bytes: line ?? response.line)) }
       start?()
       return
     }
-    batch.responses[index] = response
+    if let response, !isGone {
+      let bytes = Array((line ?? response.line).dropLast())
+      batch.responses[index] = bytes
+      collected += bytes.count
+    }
     if let start { batch.starts.append(start) }
     batch.unfinished -= 1
-    guard batch.unfinished == 0 else { return }
+    guard batch.unfinished == 0 else {
+      leaveIfFarBehind()
+      return
+    }
     let responses = batch.responses.compactMap { $0 }
+    batch.drop()
+    collected -= isGone ? 0 : responses.reduce(0) { $0 + $1.count }
     if !responses.isEmpty { write(ByteBuffer(bytes: Response.line(batch: responses))) }
     for start in batch.starts { start() }
   }
 
   /// `sent` is called when the socket has accepted all of it. A client that is too far behind is disconnected.
   private func write(_ buffer: ByteBuffer, sent: @escaping @Sendable () -> Void = {}) {
-    guard !isGone else { return }
-    guard backlog < limits.maximumBacklog else {
-      channel.close(promise: nil)
-      return
-    }
+    guard !isGone, !leaveIfFarBehind() else { return }
     let count = buffer.readableBytes
     backlog += count
     channel.writeAndFlush(buffer).whenComplete { [self] result in
       let wasFull = backlog >= limits.pausingBacklog
       backlog -= count
+      reportBacklog()
       if case .success = result { sent() }
       // Not at once: this may be called from inside `write`.
       if wasFull || isInputOver || isEnding { channel.eventLoop.execute { self.proceed() } }
     }
+    reportBacklog()
+  }
+
+  /// Closes where the client is too far behind, and says whether it is. What was written without delay is no backlog.
+  @discardableResult
+  private func leaveIfFarBehind() -> Bool {
+    reportBacklog()
+    guard backlog + collected >= limits.maximumBacklog else { return false }
+    channel.close(promise: nil)
+    return true
+  }
+
+  private func reportBacklog() {
+    guard backlog + collected != reported else { return }
+    reported = backlog + collected
+    if let (connection, bytes) = budget.set(reported, for: id) { exceeded(connection, bytes) }
   }
 }
 

@@ -11,6 +11,8 @@ package struct ControlLimits: Hashable, Sendable {
   package var pausingBacklog = 1 << 20
   /// Bytes that a client has not read; from here on another write closes the connection.
   package var maximumBacklog = 16 << 20
+  /// Bytes that all clients together have not read; beyond it the connection with the most is closed.
+  package var totalBacklog = 64 << 20
   /// How long running calls may go on during a shutdown before they are answered with -32000 and cancelled.
   package var shutdownGrace: Duration = .seconds(4)
 

@@ -16,9 +16,6 @@ package final class ControlServer: Sendable {
     /// How many of these still have a client: calls go on for a while after their client has left.
     var openConnections = 0
     var lastNumber: UInt64 = 0
-    /// Bounds the log lines that other users can cause.
-    var rejections = Throttle(interval: ControlServer.rejectionInterval)
-    var lastRejected = PeerCredentials(process: 0, user: 0, group: 0)
   }
 
   private let socket: ListeningSocket
@@ -26,9 +23,9 @@ package final class ControlServer: Sendable {
   /// The only user id that is served.
   private let user: uid_t
   private let group: any EventLoopGroup
-  private let logger: Logger
-  /// The time since a fixed point, on a clock that is never set.
-  private let elapsed: @Sendable () -> Duration
+  private let foreignPeers: ThrottledWarning
+  private let unreadAnswers: ThrottledWarning
+  private let budget: OutputBudget
   private let state: Mutex<State>
   private let arrivals: AsyncStream<ControlConnection>
   private let arrivalsFeed: AsyncStream<ControlConnection>.Continuation
@@ -43,12 +40,17 @@ package final class ControlServer: Sendable {
     state = Mutex(State(limits: limits))
     self.user = user
     self.group = group
-    self.logger = logger
-    self.elapsed = elapsed
+    budget = OutputBudget(limit: limits.totalBacklog, drained: Heap.giveBack)
+    foreignPeers = ThrottledWarning(logger, elapsed: elapsed) { count, last in
+      "Processes of other users were turned away \(count == 1 ? "once more" : "\(count) times more"); "
+        + "the last was of \(last)."
+    }
+    unreadAnswers = ThrottledWarning(logger, elapsed: elapsed) { count, last in
+      "\(count) more \(count == 1 ? "connection was" : "connections were") closed, because too many answers were not "
+        + "read; the last was of \(last)."
+    }
     (arrivals, arrivalsFeed) = AsyncStream.makeStream()
   }
-
-  static let rejectionInterval: Duration = .seconds(60)
 
   package static let uptime: @Sendable () -> Duration = { .nanoseconds(Int64(NIODeadline.now().uptimeNanoseconds)) }
 
@@ -89,6 +91,7 @@ package final class ControlServer: Sendable {
   package func change(_ limits: ControlLimits) {
     let connections = state.withLock { state in
       state.limits = limits
+      budget.change(limit: limits.totalBacklog)
       return Array(state.connections.values)
     }
     for connection in connections { connection.change(limits) }
@@ -120,10 +123,11 @@ package final class ControlServer: Sendable {
       level: SocketOptionLevel(SOL_SOCKET), name: SocketOptionName(SO_PEERCRED))
     return credentials.flatMapThrowing { [self] credentials in
       guard credentials.user == user else {
-        logRejection(of: credentials, on: channel.eventLoop)
+        foreignPeers.record(
+          "A process of \(credentials) was turned away.", detail: "\(credentials)", on: channel.eventLoop)
         throw ForeignPeer()
       }
-      switch register(channel) {
+      switch register(channel, credentials) {
       case .success(let connection):
         try channel.pipeline.syncOperations.addHandler(connection)
         if case .terminated = arrivalsFeed.yield(connection) { connection.breakOff() }
@@ -133,25 +137,19 @@ package final class ControlServer: Sendable {
     }
   }
 
-  /// Logs that a process of another user was turned away, at most once a minute.
-  private func logRejection(of peer: PeerCredentials, on loop: any EventLoop) {
-    let decision = state.withLock { state in
-      state.lastRejected = peer
-      return state.rejections.admit(at: elapsed())
-    }
-    switch decision {
-    case .pass: logger.warning("A process of \(peer) was turned away.")
-    case .count: break
-    case .countUntil(let end):
-      loop.scheduleTask(in: TimeAmount(end - elapsed())) { [self] in
-        let (count, last) = state.withLock { ($0.rejections.release(at: elapsed()), $0.lastRejected) }
-        let times = count == 1 ? "once more" : "\(count) times more"
-        logger.warning("Processes of other users were turned away \(times); the last was of \(last).")
-      }
-    }
+  /// Closes a connection whose client does not read, after all together have exceeded their bound.
+  private func close(_ id: ConnectionID, holding bytes: Int, on loop: any EventLoop) {
+    guard let connection = state.withLock({ $0.connections[id] }) else { return }
+    connection.leave()
+    let client = "\(connection.peer)"
+    unreadAnswers.record(
+      "A connection of \(client) was closed: \(bytes >> 10) KiB of answers were not read, the most of all connections, "
+        + "which together may leave \(state.withLock { $0.limits.totalBacklog } >> 20) MiB.", detail: client, on: loop)
   }
 
-  private func register(_ channel: any Channel) -> Result<ControlConnection, RPCError> {
+  private func register(
+    _ channel: any Channel, _ peer: PeerCredentials
+  ) -> Result<ControlConnection, RPCError> {
     state.withLock { state in
       if state.isShuttingDown { return .failure(.shuttingDown) }
       let limits = state.limits
@@ -161,7 +159,9 @@ package final class ControlServer: Sendable {
       state.openConnections += 1
       channel.closeFuture.whenComplete { [self] _ in self.state.withLock { $0.openConnections -= 1 } }
       state.lastNumber += 1
-      let connection = ControlConnection(id: ConnectionID(state.lastNumber), channel: channel, limits: limits)
+      let connection = ControlConnection(
+        id: ConnectionID(state.lastNumber), channel: channel, peer: peer, limits: limits, budget: budget,
+        exceeded: { [self] in close($0, holding: $1, on: channel.eventLoop) })
       state.connections[connection.id] = connection
       return .success(connection)
     }

@@ -68,11 +68,16 @@ extension GetItem: PlainMethod {
   }
 }
 
-extension ListItems: PlainMethod {
-  func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> OutboxPage {
+extension ListItems: ServedMethod {
+  /// One page at a time is read and made an answer: they are large, and a client may ask for many and read none.
+  func respond(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> ControlResponse {
     try await service.check(query.account)
-    return try await service.asked(of: query.account) { () async throws(OutboxError) in
-      try await service.outbox.list(query)
+    return try await service.pages.withLock { () async throws(RPCError) in
+      guard !Task.isCancelled else { throw .overloaded("The connection was closed before its turn came.") }
+      let page = try await service.asked(of: query.account) { () async throws(OutboxError) in
+        try await service.outbox.list(query)
+      }
+      return .result(page.json(at: service.clock.now()))
     }
   }
 }

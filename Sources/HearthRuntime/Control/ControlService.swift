@@ -10,6 +10,8 @@ package struct ControlService: ControlHandler {
   let info: DaemonInfo
   let token: @Sendable (Secret) -> Token
   let reload: @Sendable () async throws(ReloadFailure) -> Void
+  /// Held while a page of items is read and made an answer.
+  let pages = AsyncMutex()
 
   /// `token`: names a token by its fingerprint. `reload`: reads the configuration again, whole or not at all.
   package init(

@@ -11,6 +11,17 @@ struct DaemonOptions: ParsableArguments {
   @Flag(help: "Print JSON.")
   var json = false
 
+  @Option(help: ArgumentHelp("How long to wait for the daemon's answer.", valueName: "seconds"))
+  var timeout: Double?
+
+  func validate() throws {
+    guard let timeout, !(0...Self.longest).contains(timeout) else { return }
+    throw ValidationError("--timeout is a number of seconds, 0 to \(Int(Self.longest)).")
+  }
+
+  /// A year, in seconds.
+  private static let longest = 31_536_000.0
+
   var output: Output { Output(isJSON: json) }
 
   var socketPath: String {
@@ -27,9 +38,21 @@ struct DaemonOptions: ParsableArguments {
     }
   }
 
-  func connect() throws -> ControlClient {
-    try ControlClient(path: socketPath)
+  /// Each call of the client ends after `--timeout`, or after `patience` where that is not given.
+  func connect(patience: Duration = ControlClient.patience) throws -> ControlClient {
+    let limits = try limits(or: patience)
+    return try ControlClient(path: socketPath, patience: limits.call, connecting: limits.connecting)
   }
+
+  /// How long a call and connecting may take; `patience`: the former where `--timeout` does not say.
+  func limits(or patience: Duration) throws -> (call: Duration, connecting: Duration) {
+    guard let limit = timeLimit else { return (patience, ControlClient.connectingPatience) }
+    guard limit > .zero else { throw ValidationError("--timeout must be more than 0 seconds.") }
+    return (limit, limit)
+  }
+
+  /// What `--timeout` says.
+  var timeLimit: Duration? { timeout.map { .seconds($0) } }
 }
 
 /// The account that a verb is asked about, or all of them.
@@ -42,8 +65,19 @@ struct AccountChoice: ParsableArguments {
 }
 
 extension ControlClient {
+  /// For verbs that ask for what the daemon knows already: it answers at once, or something is wrong with it.
+  static let shortPatience: Duration = .seconds(15)
+
+  /// The next notification, however long it takes. While none comes, the daemon is asked now and then whether it is there.
+  mutating func awaitNotification() throws -> Notification {
+    while true {
+      if let notification = try awaitNotification(within: min(.seconds(30), patience)) { return notification }
+      _ = try call(GetInfo())
+    }
+  }
+
   /// The next notification; nil when `limit` is over first.
-  mutating func awaitNotification(within limit: Duration?) throws -> Notification? {
+  mutating func awaitNotification(within limit: Duration) throws -> Notification? {
     do {
       if let notification = try nextNotification(within: limit) { return notification }
     } catch .timedOut {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import HearthCore
 
 /// What hearthctl reads: standard input, files, and what a person types.
 enum Input {
@@ -47,7 +48,7 @@ enum Input {
       }
     }
     // Not before the echo is off: what is typed at a prompt must not be shown.
-    Output.write(prompt, to: STDERR_FILENO)
+    Output.write(prompt.shown(), to: STDERR_FILENO)
     guard let line = readLine(strippingNewline: true), !line.isEmpty else {
       throw CommandFailure(.failed, "Nothing was typed.")
     }

@@ -58,6 +58,6 @@ struct Finding: Equatable {
       case .doubtful: .yellow
       case .bad: .red
       }
-    return paint(colour, verdict.word.padded(to: 9)) + check.padded(to: 15) + message
+    return paint(colour, verdict.word.padded(to: 9)) + check.padded(to: 15) + message.shown()
   }
 }

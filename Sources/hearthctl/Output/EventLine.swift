@@ -17,6 +17,6 @@ struct EventLine {
     } else {
       parts += notification.details.map { $0.name == "account" ? $0.value : "\($0.name) \($0.value)" }
     }
-    text = parts.filter { !$0.isEmpty }.joined(separator: "  ").onOneLine.trimmingBlanksAtEnd()
+    text = parts.filter { !$0.isEmpty }.joined(separator: "  ").shown().trimmingBlanksAtEnd()
   }
 }

@@ -1,13 +1,21 @@
 import Glibc
 import HearthControl
+import HearthCore
 
-/// What hearthctl prints: text for people, or JSON.
+/// What hearthctl prints: text for people, or JSON. Whatever is in it, nothing but plain text comes out, and the colours
+/// of `Paint`.
 struct Output {
   let isJSON: Bool
 
   static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
+  /// One line or several.
   func line(_ text: String) {
+    Self.write(text.shown(limit: .max, keepsLines: true) + "\n", to: STDOUT_FILENO)
+  }
+
+  /// Text with colours, of which every part was made fit to be shown.
+  func painted(_ text: String) {
     Self.write(text + "\n", to: STDOUT_FILENO)
   }
 
@@ -26,11 +34,12 @@ struct Output {
   }
 
   static func error(_ message: String) {
-    write("hearthctl: \(message)\n", to: STDERR_FILENO)
+    write("hearthctl: \(message.shown())\n", to: STDERR_FILENO)
   }
 
+  /// One line or several.
   static func note(_ message: String) {
-    write(message + "\n", to: STDERR_FILENO)
+    write(message.shown(keepsLines: true) + "\n", to: STDERR_FILENO)
   }
 
   static func write(_ text: String, to descriptor: Int32) {
@@ -58,7 +67,7 @@ extension JSON {
   /// The members of an object, one a line; those that are null are left out.
   var rows: String {
     (object?.members ?? []).filter { !$0.value.isNull }
-      .map { $0.key.padded(to: 16) + ($0.value.string ?? $0.value.description).onOneLine }
+      .map { $0.key.padded(to: 16) + ($0.value.string ?? $0.value.description).shown() }
       .joined(separator: "\n")
   }
 

@@ -1,4 +1,5 @@
 import Glibc
+import HearthCore
 
 /// Colours for a terminal; plain text elsewhere and where NO_COLOR is set.
 struct Paint {
@@ -17,6 +18,6 @@ struct Paint {
   }
 
   func callAsFunction(_ colour: Colour, _ text: String) -> String {
-    isColoured ? "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m" : text
+    isColoured ? "\u{1B}[\(colour.rawValue)m\(text.shown())\u{1B}[0m" : text.shown()
   }
 }

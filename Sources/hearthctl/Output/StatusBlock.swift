@@ -9,10 +9,10 @@ struct StatusBlock {
   let paint: Paint
 
   var text: String {
-    let reason = session.state.reason.map { " (\($0))" } ?? ""
+    let reason = session.state.reason.map { " (\($0.shown()))" } ?? ""
     var lines = ["\(paint(.bold, "\(session.account)"))  \(paint(colour, session.state.name))\(reason)"]
-    for (name, value) in rows { lines.append("  \(paint(.faint, name.padded(to: 10)))\(value.onOneLine)") }
-    lines.append("  \(session.message.onOneLine)")
+    for (name, value) in rows { lines.append("  \(paint(.faint, name.padded(to: 10)))\(value.shown())") }
+    lines.append("  \(session.message.shown())")
     return lines.joined(separator: "\n")
   }
 

@@ -18,11 +18,11 @@ struct EventsVerb: ParsableCommand {
   var topic: [EventTopic] = []
 
   func run() throws {
-    var daemon = try daemonOptions.connect()
+    var daemon = try daemonOptions.connect(patience: ControlClient.shortPatience)
     let topics = topic.isEmpty ? EventTopic.allCases : topic
     _ = try daemon.call(Subscribe(topics: Set(topics), account: try choice.name))
     while true {
-      guard let notification = try daemon.awaitNotification(within: nil) else { continue }
+      let notification = try daemon.awaitNotification()
       // One line each also on a terminal: this is a stream.
       daemonOptions.output.line(
         daemonOptions.json ? notification.json.description : EventLine(notification).text)
@@ -47,18 +47,11 @@ struct RPCVerb: ParsableCommand {
   @Argument(help: "The parameters, a JSON object; - reads them from standard input.")
   var params: String?
 
-  @Option(help: ArgumentHelp("How long to wait for the answer.", valueName: "seconds"))
-  var timeout = 60
-
-  func validate() throws {
-    guard timeout > 0 else { throw ValidationError("--timeout is a number of seconds, 1 or more.") }
-  }
-
   func run() throws {
     let params = try readParams()
     var daemon = try daemonOptions.connect()
     do {
-      daemonOptions.output.json(try daemon.call(method, params, within: .seconds(timeout)))
+      daemonOptions.output.json(try daemon.call(method, params))
     } catch {
       if case .refused(let refusal) = error, daemonOptions.json { daemonOptions.output.json(refusal.json) }
       throw error

@@ -11,8 +11,9 @@ struct DoctorVerb: ParsableCommand {
   func run() throws {
     var findings = [Finding(.good, "version", "hearthctl \(HearthVersion.text)")]
     let path = try daemonOptions.socketPath
+    let limits = try daemonOptions.limits(or: ControlClient.shortPatience)
     do throws(ControlClient.Failure) {
-      var daemon = try ControlClient(path: path)
+      var daemon = try ControlClient(path: path, patience: limits.call, connecting: limits.connecting)
       let info = try daemon.call(GetInfo()).value
       findings += files(info)
       findings += PathChecks.socket(path)
@@ -22,8 +23,10 @@ struct DoctorVerb: ParsableCommand {
       findings += PathChecks.socket(path)
       findings.append(Finding(.bad(ExitStatus(error)), "daemon", error.description))
     }
-    daemonOptions.output.show(["checks": .array(findings.map(\.json))]) {
-      findings.map { $0.text(.standard) }.joined(separator: "\n")
+    if daemonOptions.json {
+      daemonOptions.output.json(["checks": .array(findings.map(\.json))])
+    } else {
+      daemonOptions.output.painted(findings.map { $0.text(.standard) }.joined(separator: "\n"))
     }
     let status = ExitStatus.worst(findings.map(\.verdict.status))
     guard status == .done else { throw CommandFailure(status, nil) }

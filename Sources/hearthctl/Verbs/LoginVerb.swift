@@ -22,7 +22,7 @@ struct LoginVerb: ParsableCommand {
     var daemon = try daemonOptions.connect()
     let account = try AccountName(asked: account)
     let reply = refreshTokenStdin ? try importToken(account, &daemon) : try requestGrant(account, &daemon)
-    daemonOptions.output.show(reply.json) { reply.value.message }
+    daemonOptions.output.show(reply.json) { reply.value.message.shown() }
     let status = ExitStatus(reply.value)
     guard status == .done else { throw CommandFailure(status, nil) }
   }
@@ -40,7 +40,8 @@ struct LoginVerb: ParsableCommand {
   private func requestGrant(_ account: AccountName, _ daemon: inout ControlClient) throws -> Reply<SessionStatus> {
     do throws(ControlClient.Failure) {
       let begun = try daemon.call(BeginSignIn(account, flow: .clientCredentials, replace: replace)).value
-      return try daemon.call(AwaitSignIn(begun.id), within: nil)
+      let left = begun.expiresAt.map { max($0.since(.now), .zero) + .seconds(10) }
+      return try daemon.call(AwaitSignIn(begun.id), within: daemonOptions.timeLimit ?? left ?? .seconds(600))
     } catch {
       guard case .refused(let refusal) = error, refusal.kind == .flowNotSupported else { throw error }
       throw CommandFailure(

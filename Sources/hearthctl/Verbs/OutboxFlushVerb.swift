@@ -5,28 +5,26 @@ import HearthCore
 struct OutboxFlushVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "flush", abstract: FlushOutbox.summary,
-    discussion: "Exits 5 where something is left when the time is up.")
+    discussion: "Waits for --timeout seconds, or for 30; exits 5 where something is left when the time is up.")
 
   @OptionGroup var daemonOptions: DaemonOptions
   @OptionGroup var choice: AccountChoice
 
-  @Option(help: ArgumentHelp("How long to wait at most.", valueName: "seconds"))
-  var timeout = 30
-
-  func validate() throws {
-    guard timeout >= 0 else { throw ValidationError("--timeout is a number of seconds, 0 or more.") }
-  }
+  /// How long the daemon may take to answer once the time is up.
+  private static let grace: Duration = .seconds(5)
 
   func run() throws {
-    var daemon = try daemonOptions.connect()
+    // In whole seconds, as the call takes it.
+    let limit = Duration.seconds((daemonOptions.timeout ?? 30).rounded(.up))
+    var daemon = try ControlClient(path: daemonOptions.socketPath, patience: limit + Self.grace)
     let start = ContinuousClock.now
-    let call = FlushOutbox(try choice.name, timeout: .seconds(timeout))
-    let reply = try daemon.call(call, within: .seconds(timeout + 30))
+    let call = FlushOutbox(try choice.name, timeout: limit)
+    let reply = try daemon.call(call)
     let left = reply.value.toSend
     daemonOptions.output.show(reply.json) { left == 0 ? "Nothing is left to send." : OutboxStatsVerb.text(reply.value) }
     guard left == 0 else {
       let reasons = try paused(&daemon)
-      let isOver = ContinuousClock.now - start >= .seconds(timeout)
+      let isOver = ContinuousClock.now - start >= limit
       let rest = isOver ? "time is up" : "what is left waits for its time"
       let reason = reasons.isEmpty ? rest : reasons.joined(separator: ", ")
       throw CommandFailure(.later, "\(left) \(left == 1 ? "item is" : "items are") left to send: \(reason).")

@@ -31,7 +31,7 @@ struct LogoutVerb: ParsableCommand {
     let reply = try daemon.call(SignOut(account, revoke: !keepsGrant, outbox: discardOutbox ? .discard : .keep))
     let wasSignedOut: Bool = if case .unauthenticated = before { true } else { false }
     daemonOptions.output.show(reply.json) {
-      wasSignedOut ? "\(account) was signed out already." : reply.value.status.message
+      wasSignedOut ? "\(account) was signed out already." : reply.value.status.message.shown()
     }
     if !wasSignedOut, !keepsGrant, !reply.value.isRevoked, !daemonOptions.json {
       Output.note(
@@ -78,8 +78,8 @@ struct RefreshVerb: ParsableCommand {
   var account: String
 
   func run() throws {
-    var daemon = try daemonOptions.connect()
-    let reply = try daemon.call(RefreshSession(try AccountName(asked: account)), within: .seconds(120))
+    var daemon = try daemonOptions.connect(patience: .seconds(120))
+    let reply = try daemon.call(RefreshSession(try AccountName(asked: account)))
     let session = reply.value
     daemonOptions.output.show(reply.json) {
       let left = session.token?.remaining(at: .now).map { " The new token lasts \($0.span)." } ?? ""
@@ -105,5 +105,5 @@ struct LockVerb: ParsableCommand {
 
 extension Sessions {
   /// A line for each: the account and what is to be said of it.
-  var messages: String { sessions.map { "\($0.account): \($0.message)" }.joined(separator: "\n") }
+  var messages: String { sessions.map { "\($0.account): \($0.message.shown())" }.joined(separator: "\n") }
 }

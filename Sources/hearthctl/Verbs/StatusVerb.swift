@@ -13,7 +13,7 @@ struct StatusVerb: ParsableCommand {
   var watch = false
 
   func run() throws {
-    var daemon = try daemonOptions.connect()
+    var daemon = try daemonOptions.connect(patience: ControlClient.shortPatience)
     if watch { try self.watch(&daemon) }
     let status = try printStatus(&daemon)
     guard status == .done else { throw CommandFailure(status, nil) }
@@ -40,7 +40,7 @@ struct StatusVerb: ParsableCommand {
         let outbox = try daemon.outboxStats(of: session.account)
         blocks.append(StatusBlock(session: session, outbox: outbox, now: .now, paint: .standard).text)
       }
-      daemonOptions.output.line(blocks.joined(separator: "\n\n"))
+      daemonOptions.output.painted(blocks.joined(separator: "\n\n"))
     }
     return ExitStatus.worst(sessions.map { ExitStatus($0) })
   }
@@ -56,7 +56,7 @@ struct StatusVerb: ParsableCommand {
         if isScreen { Output.clearScreen() }
         _ = try printStatus(&daemon)
         if !isScreen, !daemonOptions.json { daemonOptions.output.line("") }
-        var next = try daemon.awaitNotification(within: isScreen ? .seconds(10) : nil)
+        var next = isScreen ? try daemon.awaitNotification(within: .seconds(10)) : try daemon.awaitNotification()
         // Events that come together are printed together.
         while let notification = next {
           if notification.event == .eventsClosed { isSubscribed = false }

@@ -2,10 +2,14 @@ import HearthControl
 import Testing
 
 @Suite struct JSONTests {
-  @Test("writes compactly and escapes only what must be")
-  func writes() {
+  @Test("writes compactly and escapes only what must be, and what is not plain text")
+  func writes() throws {
     let json: JSON = ["a": [1, -2, nil, true], "é\"\\": "\u{0}\u{1F}\n\u{7F}/😀"]
-    #expect(json.description == #"{"a":[1,-2,null,true],"é\"\\":"\u0000\u001f\n"# + "\u{7F}" + #"/😀"}"#)
+    #expect(json.description == #"{"a":[1,-2,null,true],"é\"\\":"\u0000\u001f\n\u007f/😀"}"#)
+    let hostile: JSON = .string("東\u{80}\u{9B}\u{200D}\u{202E}\u{2028}\u{FFFF}\u{E0041}\u{10FFFF}京")
+    #expect(
+      hostile.description == #""東\u0080\u009b\u200d\u202e\u2028\uffff\udb40\udc41\udbff\udfff京""#)
+    #expect(try JSON(parsing: hostile.bytes) == hostile, "the value is the same")
   }
 
   @Test("what is not there becomes null")

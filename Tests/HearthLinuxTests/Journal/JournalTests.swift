@@ -89,8 +89,24 @@ struct JournalTests {
   @Test("a plain record is one line, whatever a server said")
   func plainControlCharacters() {
     let (logger, sent) = plain()
-    logger.warning("Refused: a\nb\r\u{1B}[31mred")
-    #expect(sent.records == ["2023-11-14T22:13:20.000Z warning  Refused: a b  [31mred\n"])
+    logger.warning("Refused: a\nb\r\u{1B}[31mred", metadata: ["HEARTH_ERROR": "\u{202E}\u{2028}"])
+    #expect(
+      sent.records == [
+        "2023-11-14T22:13:20.000Z warning  Refused: a\\u{A}b\\u{D}\\u{1B}[31mred (error=\\u{202E}\\u{2028})\n"
+      ])
+  }
+
+  @Test("the fields of a record are fit to be shown as well, and bounded")
+  func journalText() {
+    let (logger, sent) = journal()
+    let long = String(repeating: "x", count: 1 << 20)
+    logger.warning(
+      "Refused: \u{1B}]0;\u{7}", metadata: ["HEARTH_SUBJECT": "a\u{9B}\nMESSAGE=b", "HEARTH_ERROR": "\(long)"])
+    logger.warning("\(long)", metadata: ["detail": "\u{200B}"])
+    #expect(sent.records[0]["MESSAGE"] == "Refused: \\u{1B}]0;\\u{7}")
+    #expect(sent.records[0]["HEARTH_SUBJECT"] == "a\\u{9B}\\u{A}MESSAGE=b")
+    #expect(sent.records[0]["HEARTH_ERROR"]?.count == 4096)
+    #expect(sent.records[1]["MESSAGE"]?.count == 8192)
   }
 
   @Test("standard error is the journal when its device and inode are the named ones")

@@ -12,7 +12,7 @@ import Testing
     // Just before the minute is over, so that the second line need not be waited for.
     let looks = Atomic<Int>(0)
     let elapsed: @Sendable () -> Duration = {
-      looks.add(1, ordering: .relaxed).newValue == 1 ? .zero : ControlServer.rejectionInterval - .milliseconds(1)
+      looks.add(1, ordering: .relaxed).newValue == 1 ? .zero : ThrottledWarning.interval - .milliseconds(1)
     }
     try await serving(user: getuid() + 1, log: log, elapsed: elapsed) { path, _ in
       try await onThread {

@@ -1,0 +1,47 @@
+import Logging
+import NIOCore
+import Synchronization
+
+/// A warning about something that others can cause as often as they like: the first is logged at once, and those that
+/// come within a minute as one line, with their number.
+final class ThrottledWarning: Sendable {
+  private struct State {
+    var throttle = Throttle(interval: ThrottledWarning.interval)
+    var last = ""
+  }
+
+  static let interval: Duration = .seconds(60)
+
+  private let logger: Logger
+  /// The time since a fixed point, on a clock that is never set.
+  private let elapsed: @Sendable () -> Duration
+  /// The line for so many, of which the last had this detail.
+  private let summary: @Sendable (_ count: Int, _ last: String) -> String
+  private let state = Mutex(State())
+
+  init(
+    _ logger: Logger, elapsed: @escaping @Sendable () -> Duration,
+    summary: @escaping @Sendable (_ count: Int, _ last: String) -> String
+  ) {
+    self.logger = logger
+    self.elapsed = elapsed
+    self.summary = summary
+  }
+
+  /// `detail`: what the summary says of the last one.
+  func record(_ message: String, detail: String, on loop: any EventLoop) {
+    let decision = state.withLock { state in
+      state.last = detail
+      return state.throttle.admit(at: elapsed())
+    }
+    switch decision {
+    case .pass: logger.warning("\(message)")
+    case .count: break
+    case .countUntil(let end):
+      loop.scheduleTask(in: TimeAmount(end - elapsed())) { [self] in
+        let (count, last) = state.withLock { ($0.throttle.release(at: elapsed()), $0.last) }
+        logger.warning("\(summary(count, last))")
+      }
+    }
+  }
+}
