@@ -85,7 +85,8 @@ let package = Package(
         .nioHTTP1, .nioSSL, .nioTLS, .swiftASN1,
       ]),
     library(
-      "HearthStorage", ["HearthCore", "HearthControl", "HearthHashing", .crypto, .cryptoExtras, .grdb, .logging]),
+      "HearthStorage",
+      ["HearthCore", "HearthControl", "HearthHashing", "CLinux", .crypto, .cryptoExtras, .grdb, .logging]),
     .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
     .target(name: "CLinux"),
     .target(name: "CWipingAllocator"),
