@@ -39,6 +39,14 @@ func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .executableTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
+/// A program that holds tokens. Its `free` wipes, and its functions are bound when it starts: the dynamic linker's lazy
+/// binding saves the vector registers on the stack, with what was last copied through them.
+func keeper(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(
+    name: name, dependencies: dependencies + ["CWipingAllocator"], swiftSettings: strict,
+    linkerSettings: [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"])])
+}
+
 func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
   .testTarget(name: name, dependencies: dependencies + ["TestSupport"], exclude: exclude, swiftSettings: strict)
 }
@@ -77,16 +85,18 @@ let package = Package(
         .nioHTTP1, .nioSSL, .nioTLS, .swiftASN1,
       ]),
     library(
-      "HearthStorage", ["HearthCore", "HearthControl", "HearthHashing", .crypto, .cryptoExtras, .grdb, .logging]),
+      "HearthStorage",
+      ["HearthCore", "HearthControl", "HearthHashing", "CLinux", .crypto, .cryptoExtras, .grdb, .logging]),
     .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
     .target(name: "CLinux"),
-    program(
+    .target(name: "CWipingAllocator"),
+    keeper(
       "hearthd",
       [
         "HearthCore", "HearthControl", "HearthHashing", "HearthRuntime", "HearthLinux", "HearthOAuth", "HearthStorage",
         .argumentParser, .logging, .serviceLifecycle, .tomlKit,
       ]),
-    program("hearthctl", ["HearthControl", "HearthCore", .argumentParser]),
+    keeper("hearthctl", ["HearthControl", "HearthCore", "CLinux", .argumentParser]),
     program("hearth-sandbox", [.argumentParser, .crypto, .hummingbird, .logging, .nio, .serviceLifecycle]),
     .executableTarget(
       name: "hearth-bench",

@@ -1,10 +1,16 @@
 import ArgumentParser
+import CLinux
 import Glibc
 import HearthControl
 
 @main
 enum Main {
   static func main() {
+    // Before anything is read: it holds passphrases and tokens.
+    guard hearth_forbid_dumps() == 0 else {
+      Output.error("The process cannot be kept out of core dumps: \(String(cString: strerror(errno))).")
+      exit(ExitStatus.failed.rawValue)
+    }
     let line = CommandLine.arguments.dropFirst()
     do {
       // ArgumentParser would complain of the first option behind a verb that it does not know.

@@ -20,6 +20,7 @@ struct Daemon {
     let threshold: LogThreshold
     /// What `--log-level` said: the configuration does not move it.
     let fixedLevel: Logger.Level?
+    let descriptors: Descriptors
   }
 
   private let setup: Setup
@@ -62,7 +63,9 @@ struct Daemon {
     let userAgent = "hearth/\(HearthVersion.text)"
     senders = (
       HTTPSender(connections: .fresh, userAgent: userAgent, clock: clock, authorities: setup.places.authorities),
-      HTTPSender(connections: .kept, userAgent: userAgent, clock: clock, authorities: setup.places.authorities)
+      HTTPSender(
+        connections: .kept, userAgent: userAgent, clock: clock, authorities: setup.places.authorities,
+        idleTime: setup.descriptors.idleTime)
     )
     let api = HTTPAPIEndpoint(sender: senders.api)
     outbox = OutboxService(
@@ -99,7 +102,8 @@ struct Daemon {
       token: { Token(hashing: $0) },
       reload: { () async throws(ReloadFailure) in try await reloader.reload() })
     server = ControlServer(
-      socket: socket, handler: control, limits: ControlLimits(maximumBody: configuration.outbox.maxBody),
+      socket: socket, handler: control,
+      limits: ControlLimits(maximumBody: configuration.outbox.maxBody, connections: setup.descriptors.connections),
       logger: logger)
     await reloader.limit(server)
   }

@@ -34,6 +34,7 @@ enum Main {
       print(configuration.summary(path: path?.shown()))
       return
     }
+    let descriptors = descriptors()
     threshold.level = options.logLevel ?? configuration.logLevel
     DaemonLog.bootstrap(threshold: threshold)
     do {
@@ -43,7 +44,7 @@ enum Main {
       await run(
         Daemon.Setup(
           places: places, state: state, socketPath: socket, configuration: configuration, configurationPath: path,
-          threshold: threshold, fixedLevel: options.logLevel))
+          threshold: threshold, fixedLevel: options.logLevel, descriptors: descriptors))
     } catch {
       fail("\(error)")
     }
@@ -74,6 +75,15 @@ enum Main {
       }
       PassedSocket.rejectClients(with: .internalError("The daemon cannot start: \(error.description)."))
       exit(badConfiguration)
+    }
+  }
+
+  private static func descriptors() -> Descriptors {
+    do {
+      return try Descriptors.prepare()
+    } catch {
+      PassedSocket.rejectClients(with: .internalError("The daemon cannot start: \(error)"))
+      fail("\(error)")
     }
   }
 

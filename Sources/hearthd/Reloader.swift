@@ -92,7 +92,7 @@ actor Reloader {
       }
     }
     await outbox.accountsChanged(apis, settings: fresh.outbox)
-    server?.change(ControlLimits(maximumBody: fresh.outbox.maxBody))
+    server?.change(ControlLimits(maximumBody: fresh.outbox.maxBody, connections: setup.descriptors.connections))
   }
 
   private func serve(_ account: AccountConfiguration, in existing: FileCredentialStore?, refresh: RefreshSettings) async

@@ -7,6 +7,7 @@ enum Walls {
   /// The modules that each target may import, and depend on in the manifest.
   static let allowed: [String: Set<String>] = [
     "CLinux": [],
+    "CWipingAllocator": [],
     "HearthCore": [],
     // Core because the wire carries its values; Glibc for the client's socket.
     "HearthControl": ["HearthCore", "Glibc"],
@@ -22,7 +23,8 @@ enum Walls {
       "ArgumentParser", "HearthHashing", "HearthRuntime", "HearthLinux", "HearthOAuth", "HearthStorage",
       "ServiceLifecycle", "TOMLKit",
     ]),
-    "hearthctl": system.union(["ArgumentParser", "HearthControl", "HearthCore"]),
+    // The command line is not dumpable either.
+    "hearthctl": system.union(["ArgumentParser", "CLinux", "HearthControl", "HearthCore"]),
     "hearth-sandbox": system.union(nio).union([
       "ArgumentParser", "Crypto", "HTTPTypes", "Hummingbird", "Logging", "ServiceLifecycle",
     ]),
@@ -56,7 +58,7 @@ struct Manifest {
     let modules = Dictionary(
       text.matches(of: product).map { (String($0.output.short), String($0.output.module)) }
     ) { first, _ in first }
-    let target = /(?:library|program)\(\s*"(?<name>[\w-]+)"(?:,\s*\[(?<dependencies>[^\]]*)\])?/
+    let target = /(?:library|program|keeper)\(\s*"(?<name>[\w-]+)"(?:,\s*\[(?<dependencies>[^\]]*)\])?/
     for match in text.matches(of: target) {
       let names = (match.output.dependencies ?? "").split { $0 == "," || $0.isWhitespace }
       dependencies[String(match.output.name)] = Set(

@@ -32,6 +32,24 @@ import Testing
     }
   }
 
+  @Test("so is hearthctl, which reads tokens and passphrases, and what it lets go is wiped, too")
+  func commandLine() async throws {
+    try await TestEnvironment.run(unprivileged: true) { environment in
+      let daemon = try environment.daemon("")
+      let events = try environment.spawn("hearthctl", ["events", "--socket", daemon.socket], user: environment.user)
+      try eventually("hearthctl has begun") { Files.text("/proc/\(events.pid)/cmdline").hasPrefix("/proc/self/fd") }
+      try eventually("it cannot be traced by its own user") {
+        Files.owner("/proc/\(events.pid)/environ") == 0 && environment.user != 0
+      }
+      let limits = Files.text("/proc/\(events.pid)/limits").split(separator: "\n")
+      let cores = try #require(limits.first { $0.hasPrefix("Max core file size") })
+      #expect(cores.split(separator: " ").filter { $0 == "0" }.count == 2)
+      // Whoever asks for this by its name is the allocator that wipes.
+      let program = try #require(Files.read("/proc/\(events.pid)/exe"))
+      #expect(ProcessMemory.count(of: Array("\0__libc_memalign\0".utf8), in: program) > 0)
+    }
+  }
+
   @Test("a process of another user is turned away", .enabled(if: getuid() == 0, "only root can be two users"))
   func otherUser() async throws {
     try await TestEnvironment.run(unprivileged: true) { environment in

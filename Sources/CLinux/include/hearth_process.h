@@ -3,6 +3,7 @@
 
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
+#include <sys/types.h>
 
 /// Keeps the memory of this process out of core dumps and of other processes' reach. 0, or -1 with errno.
 int hearth_forbid_dumps(void);
@@ -15,5 +16,22 @@ int hearth_forbid_new_privileges(void);
 
 /// Gives freed memory back to the system (malloc_trim(3)).
 void hearth_trim_heap(void);
+
+/// Raises the soft limit of open descriptors to the hard one (getrlimit(2), RLIMIT_NOFILE); where that is forbidden, it
+/// stays. Returns the soft limit that holds now.
+unsigned long hearth_raise_descriptor_limit(void);
+
+/// How many more descriptors this process could open now, counted up to `most`.
+int hearth_count_free_descriptors(int most);
+
+/// Keeps some descriptors for files that must be opened even when no other can be. To be called once. 0, or -1 with errno.
+int hearth_keep_spare_descriptors(void);
+
+/// open(2), which takes one of the spare descriptors where there is no other (EMFILE, ENFILE). Where all of those are in
+/// use it waits for one, for up to 5 s. To be closed with `hearth_close_file`.
+int hearth_open_file(const char *path, int flags, mode_t mode);
+
+/// close(2), which makes the descriptor a spare one again where one of those is missing.
+int hearth_close_file(int descriptor);
 
 #endif

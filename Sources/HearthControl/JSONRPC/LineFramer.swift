@@ -1,4 +1,4 @@
-/// Cuts a stream of bytes into lines at `\n`.
+/// Cuts a stream of bytes into lines at `\n`. It keeps nothing of a line that it has given out: there may be a token in it.
 package struct LineFramer: Sendable {
   /// A line is longer than the limit; nothing more can be read from this stream.
   package struct LineTooLong: Error, Hashable, Sendable {}
@@ -20,7 +20,8 @@ package struct LineFramer: Sendable {
 
   package mutating func push(_ bytes: some Sequence<UInt8>) {
     if start > 0 {
-      buffer.removeFirst(start)
+      // Not moved to the front, which would leave what stood at the end.
+      buffer = Array(buffer[start...])
       scanned -= start
       start = 0
     }
@@ -36,6 +37,7 @@ package struct LineFramer: Sendable {
     }
     guard end - start <= limit else { throw LineTooLong() }
     let line = Array(buffer[start..<end])
+    buffer.withUnsafeMutableBufferPointer { $0[start..<end].update(repeating: 0) }
     start = end + 1
     scanned = start
     if start == buffer.count {

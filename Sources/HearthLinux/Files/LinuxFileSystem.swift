@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 package import HearthCore
 
@@ -43,7 +44,11 @@ package struct LinuxFileSystem: FileSystem {
 
   package func names(in folder: String) async throws(FileError) -> [String] {
     try await calls.run { () throws(FileError) in
-      guard let stream = opendir(folder) else { throw FileError(errno: errno) }
+      let descriptor = try check(hearth_open_file(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0))
+      guard let stream = fdopendir(descriptor) else {
+        hearth_close_file(descriptor)
+        throw FileError(errno: errno)
+      }
       defer { closedir(stream) }
       var names: [String] = []
       errno = 0
@@ -138,20 +143,21 @@ private func check<Number: SignedInteger>(_ result: Number) throws(FileError) ->
   return result
 }
 
-/// Opens a file, runs the body and closes the file; new files get mode 0600.
+/// Opens a file, runs the body and closes the file; new files get mode 0600. The credential is to be read and written even
+/// where there is no descriptor for anything else.
 private func withDescriptor<Value>(
   _ path: String, _ flags: Int32, _ body: (Int32) throws(FileError) -> Value
 ) throws(FileError) -> Value {
-  let descriptor = try check(open(path, flags | O_CLOEXEC, 0o600))
+  let descriptor = try check(hearth_open_file(path, flags | O_CLOEXEC, 0o600))
   let value: Value
   do throws(FileError) {
     value = try body(descriptor)
   } catch {
-    close(descriptor)
+    hearth_close_file(descriptor)
     throw error
   }
   // Network file systems report a failed write only here. An interrupted close has closed the descriptor all the same.
-  guard close(descriptor) == 0 || errno == EINTR else { throw FileError(errno: errno) }
+  guard hearth_close_file(descriptor) == 0 || errno == EINTR else { throw FileError(errno: errno) }
   return value
 }
 

@@ -1,3 +1,4 @@
+import Glibc
 import HearthControl
 import NIOCore
 import Synchronization
@@ -35,7 +36,7 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
   private var framer: LineFramer
   /// Input has come that was not split into lines yet.
   private var hasUnreadLines = false
-  private var waiting: ArraySlice<Waiting> = []
+  private var waiting: [Waiting] = []
   /// Calls that have begun and are not answered, by the number of their start.
   private var running: [Int: Waiting] = [:]
   private var lastStart = 0
@@ -157,7 +158,9 @@ extension ControlConnection {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard !isInputOver else { return }
-    framer.push(unwrapInboundIn(data).readableBytesView)
+    let bytes = unwrapInboundIn(data)
+    framer.push(bytes.readableBytesView)
+    bytes.wipe()
     hasUnreadLines = true
   }
 
@@ -271,7 +274,8 @@ extension ControlConnection {
 
 extension ControlConnection {
   private func beginCalls() {
-    while hasRoom, let next = waiting.popFirst() {
+    while hasRoom, !waiting.isEmpty {
+      let next = waiting.removeFirst()
       switch next.call {
       case .invalid(let id, let error):
         respond(id.map { Response(id: $0, outcome: .failure(error)) }, next.batch, next.index)
@@ -367,6 +371,17 @@ extension ControlConnection {
     guard backlog + collected != reported else { return }
     reported = backlog + collected
     if let (connection, bytes) = budget.set(reported, for: id) { exceeded(connection, bytes) }
+  }
+}
+
+extension ByteBuffer {
+  /// Overwrites what was read, in place. A channel keeps the buffers that it reads into for as long as it is open, and a
+  /// line may hold a token or a passphrase. Nobody else may use the bytes any more.
+  fileprivate func wipe() {
+    withUnsafeReadableBytes { bytes in
+      guard let start = bytes.baseAddress else { return }
+      memset(UnsafeMutableRawPointer(mutating: start), 0, bytes.count)
+    }
   }
 }
 

@@ -2,7 +2,7 @@
 package struct ControlLimits: Hashable, Sendable {
   /// The bytes of a line, without its line break.
   package var line: Int
-  package var connections = 256
+  package var connections: Int
   /// How many calls of one connection run at once; others wait.
   package var runningCalls = 32
   /// How long a client may take to finish a line that it has begun.
@@ -16,8 +16,12 @@ package struct ControlLimits: Hashable, Sendable {
   /// How long running calls may go on during a shutdown before they are answered with -32000 and cancelled.
   package var shutdownGrace: Duration = .seconds(4)
 
+  /// As many as are ever served at once (contract, section 5).
+  package static let mostConnections = 256
+
   /// `maximumBody`: of an outbox item, in bytes. A line may be 1 MiB longer than its Base64 encoding.
-  package init(maximumBody: Int = 1 << 20) {
+  package init(maximumBody: Int = 1 << 20, connections: Int = ControlLimits.mostConnections) {
+    self.connections = connections
     line = (1 << 20) + (maximumBody + 2) / 3 * 4
   }
 }

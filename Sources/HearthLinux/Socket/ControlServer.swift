@@ -52,6 +52,9 @@ package final class ControlServer: Sendable {
     (arrivals, arrivalsFeed) = AsyncStream.makeStream()
   }
 
+  /// How long no connection is accepted after one could not be.
+  private static let acceptPause = TimeAmount.milliseconds(200)
+
   package static let uptime: @Sendable () -> Duration = { .nanoseconds(Int64(NIODeadline.now().uptimeNanoseconds)) }
 
   /// Serves until `shutDown()` and `end()` were called and the running calls have ended, or their grace is over. A
@@ -60,6 +63,13 @@ package final class ControlServer: Sendable {
   package func run() async throws {
     defer { socket.removeFile() }
     let listener = try await ServerBootstrap(group: group)
+      .serverChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          // Without descriptors or memory a connection cannot be accepted; trying again at once would take a processor.
+          try channel.pipeline.syncOperations.addHandler(
+            AcceptBackoffHandler(shouldForwardIOErrorCaught: false) { _ in Self.acceptPause })
+        }
+      }
       .childChannelOption(.allowRemoteHalfClosure, value: true)
       .childChannelOption(.autoRead, value: false)
       .childChannelInitializer { [self] channel in admit(channel) }

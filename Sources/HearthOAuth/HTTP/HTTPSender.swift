@@ -45,9 +45,11 @@ package final class HTTPSender: Sendable {
   private let contexts: TLSContexts
 
   /// `userAgent`: product and version, like `hearth/1.0`. `authorities`: trusted by accounts that name none of their own.
+  /// `idleTime`: how long a connection is kept open without a request.
   package init(
     connections: Connections, userAgent: String, clock: any Clock,
-    authorities: SystemAuthorities = SystemAuthorities([:]), connectTimeout: Duration = .seconds(10)
+    authorities: SystemAuthorities = SystemAuthorities([:]), connectTimeout: Duration = .seconds(10),
+    idleTime: Duration = .seconds(30)
   ) {
     contexts = TLSContexts(authorities)
     self.connections = connections
@@ -62,7 +64,7 @@ package final class HTTPSender: Sendable {
     // keep another account from its connection.
     configuration.connectionPool.retryConnectionEstablishment = false
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 1024
-    configuration.connectionPool.idleTimeout = .seconds(connections == .kept ? 30 : 1)
+    configuration.connectionPool.idleTimeout = connections == .kept ? .milliseconds(idleTime.wholeMilliseconds) : .seconds(1)
     if connections == .fresh { configuration.maximumUsesPerConnection = 1 }
     configuration.http1_1ConnectionDebugInitializer = { [watch] channel in
       watch.attach(to: channel).flatMap { StatusGuard.attach(to: channel) }

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 internal import Synchronization
 
@@ -32,9 +33,9 @@ final class DiskReserve: Sendable {
     let wanted = max(bytes + size - 1, size) / size * size
     return allocated.withLock { allocated in
       if allocated == wanted { return true }
-      let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+      let descriptor = hearth_open_file(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
       guard descriptor >= 0 else { return false }
-      defer { close(descriptor) }
+      defer { hearth_close_file(descriptor) }
       let isAllocated = wanted < allocated || posix_fallocate(descriptor, 0, off_t(wanted)) == 0
       if isAllocated { allocated = wanted }
       if allocated == 0 { unlink(path) } else { ftruncate(descriptor, off_t(allocated)) }

@@ -26,7 +26,7 @@ enum Input {
   /// A secret: typed without echo where standard input is a terminal, else its first line.
   static func secret(prompt: String) throws -> String {
     if isTerminal { return try ask(prompt, echo: false) }
-    guard let line = readLine(strippingNewline: true), !line.isEmpty else {
+    guard let line = secretLine(), !line.isEmpty else {
       throw ValidationError("Standard input is empty: the passphrase must be its first line.")
     }
     return line
@@ -49,10 +49,26 @@ enum Input {
     }
     // Not before the echo is off: what is typed at a prompt must not be shown.
     Output.write(prompt.shown(), to: STDERR_FILENO)
-    guard let line = readLine(strippingNewline: true), !line.isEmpty else {
+    guard let line = secretLine(), !line.isEmpty else {
       throw CommandFailure(.failed, "Nothing was typed.")
     }
     return line
+  }
+
+  /// The next line of standard input, without its end; nil where there is none. Read byte by byte, since the buffer of
+  /// a stream would keep what went through it until the program ends.
+  private static func secretLine() -> String? {
+    var line: [UInt8] = []
+    while true {
+      var byte: UInt8 = 0
+      let count = Glibc.read(STDIN_FILENO, &byte, 1)
+      if count < 0, errno == EINTR { continue }
+      if count <= 0, line.isEmpty { return nil }
+      guard count > 0, byte != UInt8(ascii: "\n") else { break }
+      line.append(byte)
+    }
+    if line.last == UInt8(ascii: "\r") { line.removeLast() }
+    return String(decoding: line, as: UTF8.self)
   }
 
   private static func read(_ descriptor: Int32) -> [UInt8]? {

@@ -40,6 +40,19 @@ import Testing
     #expect(found == expected)
   }
 
+  @Test("keeps nothing of a line that it has given out")
+  func forgets() throws {
+    func kept(_ framer: LineFramer) -> [UInt8] { Mirror(reflecting: framer).descendant("buffer") as? [UInt8] ?? [] }
+    var framer = LineFramer(limit: 100)
+    framer.push(Array("secret\nsecret\nrest".utf8))
+    #expect(kept(framer).contains(UInt8(ascii: "c")), "the buffer is looked at")
+    _ = try framer.next()
+    _ = try framer.next()
+    #expect(!kept(framer).contains(UInt8(ascii: "c")))
+    framer.push(Array(" of it".utf8))
+    #expect(String(decoding: kept(framer), as: UTF8.self) == "rest of it")
+  }
+
   @Test("a line of the limit passes; one byte more does not, ended or not")
   func limits() throws {
     var framer = LineFramer(limit: 3)

@@ -1,0 +1,107 @@
+import HearthControl
+import TestSupport
+import Testing
+
+@Suite("Few descriptors", .serialized, .mayBlock) struct DescriptorTests {
+  private static func limit(_ soft: Int, _ hard: Int) -> [String] {
+    ["/usr/bin/prlimit", "--nofile=\(soft):\(hard)", "--"]
+  }
+
+  @Test("with too few the daemon ends with one sentence, and touches nothing")
+  func tooFew() async throws {
+    try await TestEnvironment.run { environment in
+      let daemon = try Daemon(on: environment, name: "daemon", configuration: "")
+      let process = try environment.spawn("hearthd", daemon.arguments, launcher: Self.limit(16, 16))
+      #expect(try process.wait() == .exited(1))
+      #expect(process.errors.contains("needs 40 file descriptors") && process.errors.isOneLine)
+      #expect(!Files.exists(daemon.state) && !Files.exists(daemon.socket))
+    }
+  }
+
+  @Test("it allows itself as many as it may have")
+  func raised() async throws {
+    try await TestEnvironment.run { environment in
+      let daemon = try Daemon(on: environment, name: "daemon", configuration: "")
+      daemon.launcher = Self.limit(64, 2048)
+      try daemon.start()
+      let limits = Files.text("/proc/\(try #require(daemon.process?.pid))/limits").split(separator: "\n")
+      let files = try #require(limits.first { $0.hasPrefix("Max open files") })
+      #expect(files.split(separator: " ").filter { $0 == "2048" }.count == 2)
+    }
+  }
+
+  @Test("a hundred clients leave it the credential and the outbox, and once they are gone it serves within a second")
+  func manyClients() async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try Daemon(
+        on: environment, name: "daemon", configuration: Configuration.oidc(sandbox) + Configuration.impatient)
+      daemon.launcher = Self.limit(64, 64)
+      try daemon.start()
+      try daemon.signIn(at: sandbox)
+      var early = try ControlClient(path: daemon.socket)
+      _ = try early.call("daemon.getInfo")
+      var clients = try (0..<100).map { _ in try RawClient(path: daemon.socket) }
+      let refused = try #require(try clients[99].receive())
+      #expect(refused["error"]?["code"] == -32001)
+
+      _ = try early.call("session.rehydrate")
+      let seen = try SessionView(early.call("session.get", ["account": "work"]))
+      #expect(seen.credential.readable)
+      _ = try early.call("session.lock")
+      _ = try early.call("session.unlock")
+      _ = try early.call("session.refresh", ["account": "work"])
+      _ = try early.call("outbox.enqueue", daemon.draft("note", to: sandbox.notes))
+      try sandbox.waitUntilWritten(["note"])
+      let status = try SessionView(early.call("session.get", ["account": "work"]))
+      #expect(status.state == "authenticated" && status.credential.error == nil)
+
+      clients = []
+      try eventually("it serves again", within: .seconds(1)) { try daemon.isServing }
+    }
+  }
+
+  @Test("what requests to an API have used up is back within seconds, and no session is locked meanwhile")
+  func manyRequests() async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try Daemon(
+        on: environment, name: "daemon",
+        configuration: Configuration.oidc(sandbox) + "[outbox]\nconcurrency = 200\nretry_initial = \"100ms\"\n")
+      daemon.launcher = Self.limit(64, 64)
+      try daemon.start()
+      try daemon.signIn(at: sandbox)
+      var early = try ControlClient(path: daemon.socket)
+      try sandbox.fault(["path": "/api", "delay": 2])
+      for number in 1...60 {
+        _ = try early.call(
+          "outbox.enqueue", daemon.draft("\(number)", to: sandbox.notes, ["unordered": true]))
+      }
+      let process = try #require(daemon.process?.pid)
+      try eventually("no descriptor is left") { Files.names(in: "/proc/\(process)/fd").count >= 64 }
+      _ = try early.call("session.lock")
+      _ = try early.call("session.unlock")
+      let status = try SessionView(early.call("session.get", ["account": "work"]))
+      #expect(status.state == "authenticated" && status.credential.readable)
+
+      try sandbox.clearFaults()
+      try eventually("all is delivered") { try sandbox.written.count >= 60 }
+      try eventually("it serves again", within: .seconds(5)) { try daemon.isServing }
+    }
+  }
+}
+
+extension Daemon {
+  /// Whether it takes another connection now.
+  fileprivate var isServing: Bool {
+    get throws {
+      var client = try ControlClient(path: socket)
+      do {
+        _ = try client.call("daemon.getInfo", within: .seconds(1))
+        return true
+      } catch {
+        return false
+      }
+    }
+  }
+}
