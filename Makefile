@@ -59,6 +59,7 @@ OUTBOX_SEEDS ?= 10000
 CRASH_CYCLES ?= 200
 OUTBOX_CRASH_CYCLES ?= 10000
 POWER_LOSS_CYCLES ?= 1000
+SIEGE_SECONDS ?= 300
 
 # The order of a Set or a Dictionary is part of a history too: with this it comes again.
 simulate: export SWIFT_DETERMINISTIC_HASHING = 1
@@ -67,7 +68,8 @@ simulate: debug ## simulate SEEDS=n histories of a session, OUTBOX_SEEDS=n of an
 	HEARTH_SIMULATION_SEEDS=$(OUTBOX_SEEDS) $(SWIFT) test --skip-build --filter OutboxSimulationTests
 
 # A cycle with the programs as they are released costs a third of the processor time.
-torture: debug build ## crash daemon and disk for hours; CRASH_CYCLES, OUTBOX_CRASH_CYCLES and POWER_LOSS_CYCLES say how often
+torture: debug build ## a siege of SIEGE_SECONDS, and crashes for hours: CRASH_CYCLES, OUTBOX_CRASH_CYCLES, POWER_LOSS_CYCLES
+	HEARTH_PROGRAMS=$(CURDIR)/$(RELEASE) HEARTH_SIEGE_SECONDS=$(SIEGE_SECONDS) $(SWIFT) test --skip-build --filter SiegeTests
 	HEARTH_PROGRAMS=$(CURDIR)/$(RELEASE) HEARTH_CRASH_CYCLES=$(CRASH_CYCLES) HEARTH_OUTBOX_CRASH_CYCLES=$(OUTBOX_CRASH_CYCLES) \
 	  HEARTH_POWER_LOSS_CYCLES=$(POWER_LOSS_CYCLES) $(SWIFT) test --skip-build --filter 'CrashTests|PowerLossTests'
 

@@ -77,19 +77,22 @@ package final class EventHub: Sendable {
   private func send(_ event: EventNotification?, _ state: inout State, at now: Timestamp) {
     guard let event else { return }
     state.seq += 1
-    lazy var eventParams = event.params()
+    let (seq, time) = (state.seq, now.description)
+    func shared(_ name: EventName, _ details: JSONObject) -> SharedNotification {
+      var params: JSONObject = ["seq": JSON(seq), "time": .string(time)]
+      for member in details.members { params[member.key] = member.value }
+      return SharedNotification(name, params: params)
+    }
+    // Encoded once, however many subscribe: nobody makes an event cost as much as they like.
+    lazy var notification = shared(event.name, event.params())
+    lazy var lagged = shared(.eventsClosed, ["reason": "lagged"])
     for (id, subscriber) in state.subscribers {
       guard !subscriber.isLagging, subscriber.topics.contains(event.topic),
         subscriber.account == nil || event.account == nil || subscriber.account == event.account
       else { continue }
       let isLagging =
         subscriber.early.map { $0.count >= Self.earlyBacklog } ?? (subscriber.sink.pending >= Self.backlog)
-      var params: JSONObject = [
-        "subscription": .string(id), "seq": JSON(state.seq), "time": .string(now.description),
-      ]
-      let details: JSONObject = isLagging ? ["reason": "lagged"] : eventParams
-      for member in details.members { params[member.key] = member.value }
-      let line = Notification(isLagging ? .eventsClosed : event.name, params: params).line
+      let line = isLagging ? lagged.line(for: id) : notification.line(for: id)
       if subscriber.early == nil {
         subscriber.sink.send(line)
       } else {

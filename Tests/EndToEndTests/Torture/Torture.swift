@@ -19,6 +19,8 @@ struct Torture {
     usleep(UInt32(Double.random(in: 0...seconds, using: &random) * 1_000_000))
   }
 
+  static func isAsked(for variable: String) -> Bool { getenv(variable) != nil }
+
   private static func number<Number: FixedWidthInteger>(_ variable: String) -> Number? {
     getenv(variable).flatMap { Number(String(cString: $0)) }
   }

@@ -30,10 +30,13 @@ final class Writer: Sendable {
   let kind: Kind
   private let socket: String
   private let url: String
+  /// Microseconds between two calls.
+  private let pace: UInt32
   private let total: Atomic<Int>
   private let state = Mutex(State())
 
-  init(_ name: String, _ kind: Kind, socket: String, url: String) {
+  init(_ name: String, _ kind: Kind, socket: String, url: String, pace: UInt32 = 0) {
+    self.pace = pace
     self.name = name
     self.kind = kind
     self.socket = socket
@@ -63,7 +66,7 @@ final class Writer: Sendable {
     while !state.withLock(\.isStopped) {
       do throws(ControlClient.Failure) {
         var client = try ControlClient(path: socket)
-        while try write(&client) {}
+        while try write(&client) { if pace > 0 { usleep(pace) } }
       } catch {
         if case .refused(let refusal) = error { state.withLock { $0.refusal = "\(refusal.code) \(refusal.message)" } }
       }
