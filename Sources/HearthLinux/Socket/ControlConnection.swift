@@ -1,7 +1,6 @@
 import Glibc
 import HearthControl
 import NIOCore
-import Synchronization
 
 /// One client's connection: splits the input into lines, starts calls within the limits, and writes the responses.
 ///
@@ -139,7 +138,7 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
   }
 
   /// Sends one line of a subscription. May be called on any thread; the order is kept.
-  fileprivate func send(_ line: [UInt8], of sink: ControlSink) {
+  func send(_ line: [UInt8], of sink: ControlSink) {
     let buffer = ByteBuffer(bytes: line)
     channel.eventLoop.execute {
       // What waits for its turn on the event loop is no fault of the client's.
@@ -383,21 +382,4 @@ extension ByteBuffer {
       memset(UnsafeMutableRawPointer(mutating: start), 0, bytes.count)
     }
   }
-}
-
-/// Sends the notifications of one subscription to its client.
-private final class ControlSink: NotificationSink {
-  private let connection: ControlConnection
-  private let unsent = Atomic<Int>(0)
-
-  init(connection: ControlConnection) {
-    self.connection = connection
-  }
-
-  var pending: Int { unsent.load(ordering: .relaxed) }
-
-  func send(_ line: [UInt8]) { connection.send(line, of: self) }
-
-  func isWritten() { unsent.add(1, ordering: .relaxed) }
-  func isSent() { unsent.subtract(1, ordering: .relaxed) }
 }
