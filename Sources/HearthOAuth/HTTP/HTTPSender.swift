@@ -64,7 +64,8 @@ package final class HTTPSender: Sendable {
     // keep another account from its connection.
     configuration.connectionPool.retryConnectionEstablishment = false
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 1024
-    configuration.connectionPool.idleTimeout = connections == .kept ? .milliseconds(idleTime.wholeMilliseconds) : .seconds(1)
+    configuration.connectionPool.idleTimeout =
+      connections == .kept ? .milliseconds(idleTime.wholeMilliseconds) : .seconds(1)
     if connections == .fresh { configuration.maximumUsesPerConnection = 1 }
     configuration.http1_1ConnectionDebugInitializer = { [watch] channel in
       watch.attach(to: channel).flatMap { StatusGuard.attach(to: channel) }
