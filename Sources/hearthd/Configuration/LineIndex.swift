@@ -16,8 +16,8 @@ struct LineIndex: Sendable {
     let reason: String
   }
 
-  /// The first header whose name begins with what no name begins with, as `[~` does, or the first value in a list that
-  /// begins with what no value begins with, as `[}` does.
+  /// The first header whose name begins with what no name begins with, as `[~` does, the first value in a list that
+  /// begins with what no value begins with, as `[}` does, or the first date that no time follows, as in `1979-05-27T:`.
   static func impossible(in text: String) -> Impossible? {
     var scanner = Scanner(text)
     _ = scanner.scan()
@@ -93,9 +93,23 @@ private struct Scanner {
     case UInt8(ascii: "["): return list(until: "]") { $0.element(at: path) }
     case UInt8(ascii: "{"): return list(until: "}") { $0.pair(in: path) }
     default:
-      while let byte, !"\n,]}#".utf8.contains(byte) { position += 1 }
-      return true
+      return plainValue()
     }
+  }
+
+  /// A number, a time or a word.
+  private mutating func plainValue() -> Bool {
+    var lastTwo: (UInt8, UInt8) = (0, 0)
+    let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+    while let byte, !"\n,]}#".utf8.contains(byte) {
+      if digits.contains(lastTwo.0), lastTwo.1 | 0x20 == UInt8(ascii: "t"), !digits.contains(byte) {
+        give(up: "no time follows the date")
+        return false
+      }
+      lastTwo = (lastTwo.1, byte)
+      position += 1
+    }
+    return true
   }
 
   private mutating func element(at path: [String]) -> Bool {
