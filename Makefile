@@ -19,7 +19,7 @@ DEMO_PACKAGES := jq curl
 CHECK_PACKAGES := systemd iproute2 $(DEMO_PACKAGES)
 INTEROP_VENV := .build/interop-venv
 
-.PHONY: help deps deps-demo deps-check deps-interop swift build debug demo test simulate torture run lint check-systemd
+.PHONY: help deps deps-demo deps-check deps-interop swift build debug demo test simulate torture fuzz run lint check-systemd
 .PHONY: interop docs bench deps-bench clean
 .PHONY: install install-units uninstall
 
@@ -72,6 +72,21 @@ torture: debug build ## a siege of SIEGE_SECONDS, and crashes for hours: CRASH_C
 	HEARTH_PROGRAMS=$(CURDIR)/$(RELEASE) HEARTH_SIEGE_SECONDS=$(SIEGE_SECONDS) $(SWIFT) test --skip-build --filter SiegeTests
 	HEARTH_PROGRAMS=$(CURDIR)/$(RELEASE) HEARTH_CRASH_CYCLES=$(CRASH_CYCLES) HEARTH_OUTBOX_CRASH_CYCLES=$(OUTBOX_CRASH_CYCLES) \
 	  HEARTH_POWER_LOSS_CYCLES=$(POWER_LOSS_CYCLES) $(SWIFT) test --skip-build --filter 'CrashTests|PowerLossTests'
+
+# How long each reader is fuzzed, in seconds, and which.
+FUZZ_SECONDS ?= 60
+FUZZ_TARGETS ?= json framer toml credential response jwt rows
+FUZZ := .build/fuzz
+
+# A folder of its own, for our modules are built to tell which of their branches are taken.
+fuzz: swift deps ## fuzz all that is read, with libFuzzer; FUZZ_SECONDS=n for each of FUZZ_TARGETS="NAME ..."
+	HEARTH_FUZZ=1 $(SWIFT) build --scratch-path $(FUZZ) --product hearth-fuzz -Xlinker \
+	  "$$($(SWIFT) -print-target-info | sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p')/clang/lib/linux/libclang_rt.fuzzer_no_main-$$(uname -m).a"
+	for target in $(FUZZ_TARGETS); do \
+	  mkdir -p $(FUZZ)/corpus/$$target; \
+	  $(FUZZ)/debug/hearth-fuzz $$target $(FUZZ)/corpus/$$target Tests/FuzzTargets/Seeds/$$target \
+	    -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 -print_final_stats=1 \
+	    -artifact_prefix=$(FUZZ)/$$target- || exit 1; done
 
 deps-bench:
 	@./etc/install-packages.sh strace

@@ -1,13 +1,17 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-let strict: [SwiftSetting] = [
+/// For "make fuzz" alone: our own modules tell libFuzzer which of their branches are taken.
+let isFuzzed = Context.environment["HEARTH_FUZZ"] != nil
+
+private let strictness: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("InternalImportsByDefault"),
   .enableUpcomingFeature("MemberImportVisibility"),
   .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
   .treatAllWarnings(as: .error),
 ]
+let strict = strictness + (isFuzzed ? [.unsafeFlags(["-sanitize=fuzzer"])] : [])
 
 extension Target.Dependency {
   static let argumentParser = product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -45,6 +49,13 @@ func keeper(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .executableTarget(
     name: name, dependencies: dependencies + ["CWipingAllocator"], swiftSettings: strict,
     linkerSettings: [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"])])
+}
+
+/// The daemon's module without its entry point, for a program that has one of its own and fuzzes what the module reads.
+func withoutEntryPoint(_ program: Target) -> Target {
+  .target(
+    name: program.name, dependencies: program.dependencies, path: "Sources/\(program.name)", exclude: ["Main.swift"],
+    swiftSettings: strict)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
@@ -129,6 +140,11 @@ let package = Package(
     tests("hearthdTests", ["hearthd", .argumentParser, .logging]),
     tests("SandboxTests", ["hearth-sandbox", .argumentParser, .hummingbird, .hummingbirdTesting, .logging, .nio]),
     tests("hearthctlTests", ["HearthControl", "HearthCore", "hearthctl"]),
+    .target(
+      name: "FuzzTargets",
+      dependencies: ["HearthControl", "HearthCore", "HearthOAuth", "HearthStorage", "TestSupport", "hearthd", .grdb],
+      path: "Tests/FuzzTargets", exclude: ["Seeds"], swiftSettings: strict),
+    tests("FuzzTests", ["FuzzTargets", "HearthCore"]),
     tests("ArchitectureTests", []),
     tests(
       "EndToEndTests", ["HearthControl", "HearthCore", "hearthd", "hearthctl", "hearth-sandbox", .grdb],
@@ -139,4 +155,11 @@ let package = Package(
 // For "make docs" alone: whoever only builds does not fetch it.
 if Context.environment["HEARTH_DOCC"] != nil {
   package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"))
+}
+
+if isFuzzed {
+  package.products = []
+  package.targets = package.targets.map { $0.name == "hearthd" ? withoutEntryPoint($0) : $0 }
+  package.targets.append(
+    .executableTarget(name: "hearth-fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz", swiftSettings: strict))
 }

@@ -13,6 +13,9 @@ extension Configuration {
   init(text: String, file: String, roots: PathRoots, proxies: ProxyEnvironment) throws(ConfigurationError) {
     // The parser takes a C string, and would ignore what follows a NUL.
     guard !text.utf8.contains(0) else { throw ConfigurationError("\(file): there is a NUL byte in it") }
+    if let found = LineIndex.impossible(in: text) {
+      throw ConfigurationError("\(file):\(found.line): not valid TOML: \(found.reason)")
+    }
     let root = try Self.parse(text, file: file)
     let lines = LineIndex(text)
     let table = ConfigurationTable(

@@ -1,13 +1,27 @@
 /// The line of each key and each table in a TOML document.
 ///
-/// The parser gives lines for syntax errors only. The text has passed the parser before it is scanned here, so the scan
-/// reads only as much of the syntax as it needs to find the keys. Where it cannot go on, the lines of the rest are unknown.
+/// The parser gives lines for syntax errors only. The scan reads only as much of the syntax as it needs to find the keys.
+/// Where it cannot go on, the lines of the rest are unknown.
 struct LineIndex: Sendable {
   private var lines: [[String]: Int] = [:]
 
   init(_ text: String) {
     var scanner = Scanner(text)
     lines = scanner.scan()
+  }
+
+  /// What the parser takes for impossible, and over which it ends the process: it must not see such a text.
+  struct Impossible {
+    let line: Int
+    let reason: String
+  }
+
+  /// The first header whose name begins with what no name begins with, as `[~` does, the first value in a list that
+  /// begins with what no value begins with, as `[}` does, or the first date that no time follows, as in `1979-05-27T:`.
+  static func impossible(in text: String) -> Impossible? {
+    var scanner = Scanner(text)
+    _ = scanner.scan()
+    return scanner.impossible
   }
 
   /// Counted from 1; of a table, the line of its header.
@@ -19,6 +33,9 @@ private struct Scanner {
   private var position = 0
   private var line = 1
   private var lines: [[String]: Int] = [:]
+  private(set) var impossible: LineIndex.Impossible?
+  /// How many lists and tables within each other stand around the position.
+  private var depth = 0
 
   init(_ text: String) {
     bytes = Array(text.utf8)
@@ -29,6 +46,10 @@ private struct Scanner {
     while skipBlanks(andLines: true) {
       if skip("[") {
         _ = skip("[")
+        guard mayBeginName() else {
+          give(up: "the name of a table begins with a letter, a digit or a quote")
+          return lines
+        }
         guard let path = keyPath() else { return lines }
         table = path
         record(table)
@@ -47,6 +68,18 @@ private struct Scanner {
     }
   }
 
+  /// Whether a name may follow, or what the parser finds wrong by itself: the end, or a name that is missing.
+  private mutating func mayBeginName() -> Bool {
+    while skip(" ") || skip("\t") {}
+    guard let byte else { return true }
+    return switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    default: "_-\"']".utf8.contains(byte)
+    }
+  }
+
   private mutating func pair(in table: [String]) -> Bool {
     guard let path = keyPath(), skip("=") else { return false }
     record(table + path)
@@ -57,20 +90,51 @@ private struct Scanner {
     guard skipBlanks(andLines: false) else { return false }
     switch bytes[position] {
     case UInt8(ascii: "\""), UInt8(ascii: "'"): return string() != nil
-    case UInt8(ascii: "["): return list(until: "]") { $0.value(at: path) }
+    case UInt8(ascii: "["): return list(until: "]") { $0.element(at: path) }
     case UInt8(ascii: "{"): return list(until: "}") { $0.pair(in: path) }
     default:
-      while let byte, !"\n,]}#".utf8.contains(byte) { position += 1 }
-      return true
+      return plainValue()
     }
   }
 
+  /// A number, a time or a word.
+  private mutating func plainValue() -> Bool {
+    var lastTwo: (UInt8, UInt8) = (0, 0)
+    let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+    while let byte, !"\n,]}#".utf8.contains(byte) {
+      if digits.contains(lastTwo.0), lastTwo.1 | 0x20 == UInt8(ascii: "t"), !digits.contains(byte) {
+        give(up: "no time follows the date")
+        return false
+      }
+      lastTwo = (lastTwo.1, byte)
+      position += 1
+    }
+    return true
+  }
+
+  private mutating func element(at path: [String]) -> Bool {
+    guard let byte, byte > UInt8(ascii: " "), byte < 0x7f, byte != UInt8(ascii: "}") else {
+      give(up: "no value in a list begins so")
+      return false
+    }
+    return value(at: path)
+  }
+
+  private mutating func give(up reason: String) {
+    impossible = impossible ?? LineIndex.Impossible(line: line, reason: reason)
+  }
+
   private mutating func list(until end: Character, _ element: (inout Scanner) -> Bool) -> Bool {
+    depth += 1
+    defer { depth -= 1 }
+    // The parser goes no deeper.
+    guard depth <= 256 else { return false }
     position += 1
     while skipBlanks(andLines: true) {
       if skip(end) { return true }
       if skip(",") { continue }
-      guard element(&self) else { return false }
+      let before = position
+      guard element(&self), position > before else { return false }
     }
     return false
   }

@@ -27,6 +27,10 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
     BadConfiguration(
       "[log]\n\nlevel = \"info\"\nlevel = \"debug\"\n",
       "/c.toml:4: not valid TOML: Error while parsing key-value pair: cannot redefine existing string 'level'"),
+    BadConfiguration(
+      "a = 1\n[ ~]", "/c.toml:2: not valid TOML: the name of a table begins with a letter, a digit or a quote"),
+    BadConfiguration("a = [\n1, } ]", "/c.toml:2: not valid TOML: no value in a list begins so"),
+    BadConfiguration("\na = 1979-05-27T:", "/c.toml:2: not valid TOML: no time follows the date"),
     BadConfiguration("[log]\nlevel = \"info\"\u{0}", "/c.toml: there is a NUL byte in it"),
   ]
 

@@ -1,0 +1,11 @@
+import TestSupport
+
+/// The inputs from which fuzzing begins, and those that once broke a target: files in `Seeds`, a folder for each target.
+package enum Seeds {
+  package static func of(_ target: FuzzTarget) -> [[UInt8]] {
+    let folder = "\(root)/\(target.rawValue)"
+    return Files.names(in: folder).sorted().compactMap { Files.read("\(folder)/\($0)") }
+  }
+
+  private static let root = #filePath.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/Seeds"
+}

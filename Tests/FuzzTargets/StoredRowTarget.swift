@@ -1,0 +1,45 @@
+import FoundationEssentials
+import GRDB
+
+@testable import HearthStorage
+
+/// Rows of the outbox whose columns hold values of any type, as in a damaged database.
+enum StoredRowTarget {
+  private static let columns = 40
+  private static let database = try? DatabaseQueue()
+
+  /// Each column takes a byte for its type, and its value from the next ones.
+  static func read(_ bytes: [UInt8]) {
+    var rest = bytes[...]
+    func take(_ count: Int) -> [UInt8] {
+      let taken = Array(rest.prefix(count))
+      rest = rest.dropFirst(count)
+      return taken
+    }
+    let values: [(any DatabaseValueConvertible)?] = (0..<columns).map { _ in
+      let kind = take(1).first ?? 0
+      switch kind % 6 {
+      case 0: return nil
+      case 1: return Int64(kind / 6)
+      case 2: return take(8).reduce(Int64(0)) { $0 << 8 | Int64($1) }
+      case 3: return Double(bitPattern: take(8).reduce(0) { $0 << 8 | UInt64($1) })
+      case 4: return String(decoding: take(Int(kind / 6)), as: UTF8.self)
+      default: return Data(take(Int(kind / 6)))
+      }
+    }
+    let marks = (0..<columns).map { "? AS c\($0)" }.joined(separator: ", ")
+    try? database?.read { db in
+      guard let row = try Row.fetchOne(db, sql: "SELECT \(marks)", arguments: StatementArguments(values)) else {
+        return
+      }
+      _ = (try? StoredItem(row))?.dueAt
+      for column in 0..<columns {
+        _ = try? row.number(column)
+        _ = try? row.count(column, atMost: 1 << 31)
+        if let text = try? row.text(column) {
+          _ = StoredHeaders.decode(text)
+        }
+      }
+    }
+  }
+}
