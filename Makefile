@@ -84,7 +84,7 @@ fuzz: swift deps ## fuzz all that is read, with libFuzzer; FUZZ_SECONDS=n for ea
 	  "$$($(SWIFT) -print-target-info | sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p')/clang/lib/linux/libclang_rt.fuzzer_no_main-$$(uname -m).a"
 	for target in $(FUZZ_TARGETS); do \
 	  mkdir -p $(FUZZ)/corpus/$$target; \
-	  $(FUZZ)/debug/hearth-fuzz $$target $(FUZZ)/corpus/$$target Tests/FuzzTargets/Seeds/$$target \
+	  SWIFT_BACKTRACE=enable=no $(FUZZ)/debug/hearth-fuzz $$target $(FUZZ)/corpus/$$target Tests/FuzzTargets/Seeds/$$target \
 	    -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 -print_final_stats=1 \
 	    -artifact_prefix=$(FUZZ)/$$target- || exit 1; done
 
