@@ -71,13 +71,16 @@ struct DiskFullTests {
       // Nothing can renew it.
       try daemon.call(
         "session.import", ["account": "work", "accessToken": .string(grant.accessToken), "expiresIn": 6])
-      try disk.fill()
-      try eventually("the disk is full") {
-        do {
-          try daemon.enqueue(String(repeating: ".", count: 300_000), to: sandbox.notes)
-          return false
-        } catch ControlClient.Failure.refused(let error) {
-          return error.code == 1105
+      // What is refused the first time leaves room behind: the outbox's log, which is emptied.
+      for _ in 0..<2 {
+        try disk.fill()
+        try eventually("the disk is full") {
+          do {
+            try daemon.enqueue(String(repeating: ".", count: 300_000), to: sandbox.notes)
+            return false
+          } catch ControlClient.Failure.refused(let error) {
+            return error.code == 1105
+          }
         }
       }
       let ending = try daemon.waitUntil("it has run out") { $0.message.contains("cannot be written down yet") }
