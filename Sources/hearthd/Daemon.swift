@@ -12,7 +12,7 @@ import ServiceLifecycle
 /// The composition root: puts the parts together, and runs them until a signal ends it.
 struct Daemon {
   struct Setup {
-    let places: ConfiguredPaths
+    let paths: ConfiguredPaths
     let state: StatePaths
     let socketPath: String
     let configuration: Configuration
@@ -62,9 +62,9 @@ struct Daemon {
     // Nothing may throw from here on, since the senders must be shut down.
     let userAgent = "hearth/\(HearthVersion.text)"
     senders = (
-      HTTPSender(connections: .fresh, userAgent: userAgent, clock: clock, authorities: setup.places.authorities),
+      HTTPSender(connections: .fresh, userAgent: userAgent, clock: clock, authorities: setup.paths.authorities),
       HTTPSender(
-        connections: .kept, userAgent: userAgent, clock: clock, authorities: setup.places.authorities,
+        connections: .kept, userAgent: userAgent, clock: clock, authorities: setup.paths.authorities,
         idleTime: setup.descriptors.idleTime)
     )
     let api = HTTPAPIEndpoint(sender: senders.api)

@@ -25,11 +25,11 @@ enum Main {
       print("hearthd \(HearthVersion.text)")
       return
     }
-    let places = options.places(
+    let paths = options.paths(
       environment: ProcessInfo.processInfo.environment,
       workingDirectory: FileManager.default.currentDirectoryPath)
     let threshold = LogThreshold(options.logLevel ?? .info)
-    let (configuration, path) = loadConfiguration(from: places, threshold)
+    let (configuration, path) = loadConfiguration(from: paths, threshold)
     if options.checkConfig {
       print(configuration.summary(path: path?.shown()))
       return
@@ -38,12 +38,12 @@ enum Main {
     threshold.level = options.logLevel ?? configuration.logLevel
     DaemonLog.bootstrap(threshold: threshold)
     do {
-      let state = try places.state()
+      let state = try paths.state()
       if options.checkOutbox { await check(state) }
-      let socket = try places.socket()
+      let socket = try paths.socket()
       await run(
         Daemon.Setup(
-          places: places, state: state, socketPath: socket, configuration: configuration, configurationPath: path,
+          paths: paths, state: state, socketPath: socket, configuration: configuration, configurationPath: path,
           threshold: threshold, fixedLevel: options.logLevel, descriptors: descriptors))
     } catch {
       fail("\(error)")
@@ -62,10 +62,10 @@ enum Main {
   }
 
   private static func loadConfiguration(
-    from places: ConfiguredPaths, _ threshold: LogThreshold
+    from paths: ConfiguredPaths, _ threshold: LogThreshold
   ) -> (Configuration, path: String?) {
     do {
-      return try Configuration.load(from: places)
+      return try Configuration.load(from: paths)
     } catch {
       if Journal.isStandardError() {
         DaemonLog.bootstrap(threshold: threshold)
@@ -104,7 +104,7 @@ enum Main {
   private static func check(_ state: StatePaths) async -> Never {
     do {
       let lock = try InstanceLock.acquire(inStateFolder: state.folder)
-      let problems = try OutboxCheck.flaws(at: state.outbox)
+      let problems = try OutboxCheck.problems(at: state.outbox)
       withExtendedLifetime(lock) {}
       if problems.isEmpty {
         print("the outbox \(state.outbox.shown()) is sound")

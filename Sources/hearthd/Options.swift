@@ -32,7 +32,7 @@ struct Options: ParsableCommand {
 
   init() {}
 
-  func places(environment: [String: String], workingDirectory: String) -> ConfiguredPaths {
+  func paths(environment: [String: String], workingDirectory: String) -> ConfiguredPaths {
     ConfiguredPaths(
       configuration: config, socket: socket, state: stateDir, environment: environment,
       workingDirectory: workingDirectory)

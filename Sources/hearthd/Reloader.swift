@@ -47,7 +47,7 @@ actor Reloader {
   private func readAgain() async throws(ReloadFailure) {
     let fresh: Configuration
     do throws(ConfigurationError) {
-      fresh = try Configuration.load(from: setup.places).configuration
+      fresh = try Configuration.load(from: setup.paths).configuration
     } catch {
       log.record(.configurationRefused(error.description))
       throw ReloadFailure(message: error.description)

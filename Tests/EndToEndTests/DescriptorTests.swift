@@ -60,6 +60,38 @@ import Testing
       try eventually("it serves again", within: .seconds(1)) { try daemon.isServing }
     }
   }
+
+  @Test("what requests to an API use up locks no session, and all is delivered")
+  func manyRequests() async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try Daemon(
+        on: environment, name: "daemon",
+        configuration: Configuration.oidc(sandbox) + "[outbox]\nconcurrency = 200\nretry_initial = \"100ms\"\n")
+      daemon.launcher = Self.limit(64, 64)
+      try daemon.start()
+      try daemon.signIn(at: sandbox)
+      var early = try ControlClient(path: daemon.socket)
+      let process = try #require(daemon.process?.pid)
+      let idle = Files.names(in: "/proc/\(process)/fd").count
+      try sandbox.fault(["path": "/api", "delay": 2])
+      for number in 1...60 {
+        _ = try early.call(
+          "outbox.enqueue", daemon.draft("\(number)", to: sandbox.notes, ["unordered": true]))
+      }
+      try eventually("requests hold most of what is left") {
+        Files.names(in: "/proc/\(process)/fd").count > (idle + 64) / 2
+      }
+      _ = try early.call("session.lock")
+      _ = try early.call("session.unlock")
+      let status = try SessionView(early.call("session.get", ["account": "work"]))
+      #expect(status.state == "authenticated" && status.credential.readable)
+
+      try sandbox.clearFaults()
+      try eventually("all is delivered") { try Set(sandbox.written).count >= 60 }
+      try eventually("it serves again", within: .seconds(5)) { try daemon.isServing }
+    }
+  }
 }
 
 extension Daemon {

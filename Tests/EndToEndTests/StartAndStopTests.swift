@@ -167,7 +167,7 @@ import Testing
     }
   }
 
-  @Test("SIGHUP and daemon.reload carry over what changed; a configuration with a flaw is refused whole")
+  @Test("SIGHUP and daemon.reload carry over what changed; a configuration with a problem is refused whole")
   func reload() async throws {
     try await TestEnvironment.run { environment in
       let sandbox = try environment.sandbox()

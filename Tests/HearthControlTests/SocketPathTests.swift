@@ -13,7 +13,7 @@ import Testing
   }
 
   @Test("says when nothing is set, and when the path is longer than a socket's can be")
-  func flaws() {
+  func problems() {
     #expect(throws: SocketPath.Failure.unknown) { try SocketPath.resolve(option: nil, environment: [:]) }
     let fits = "/" + String(repeating: "a", count: 106)
     #expect(throws: Never.self) { try SocketPath.resolve(option: fits, environment: [:]) }

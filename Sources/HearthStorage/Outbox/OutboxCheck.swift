@@ -6,7 +6,7 @@ package import HearthCore
 /// start.
 package enum OutboxCheck {
   /// Everything that is wrong with the outbox, one sentence each. The daemon must not be running.
-  package static func flaws(at path: String) throws(OutboxStoreFailure) -> [String] {
+  package static func problems(at path: String) throws(OutboxStoreFailure) -> [String] {
     // SQLite would create a missing file.
     guard access(path, F_OK) == 0 else { return [] }
     try OutboxFile(path).refuseNewer()
@@ -23,20 +23,20 @@ package enum OutboxCheck {
         }
         // A file that was created and never opened as an outbox.
         guard try db.tableExists("owners") else { return [] }
-        var flaws: [String] = []
+        var problems: [String] = []
         try db.inTransaction(.deferred) {
           // An outbox of a version without claims is checked as it will be, and left as it is.
           if try !db.tableExists("claims") { try OutboxSchema.separateClaims(db) }
           if try !ContentChecksums.areKept(in: db) { try OutboxSchema.addChecksums(db) }
           try readAll(db)
-          flaws = try unreadable(db) + damagedContents(db) + orphans(db) + miscounts(db) + lanes(db)
+          problems = try unreadable(db) + damagedContents(db) + orphans(db) + miscounts(db) + lanes(db)
           return .rollback
         }
-        return flaws
+        return problems
       }
     } catch {
       let failure = OutboxStoreFailure(opening: error, at: path)
-      if case .broken(let flaw) = failure { return [flaw] }
+      if case .broken(let problem) = failure { return [problem] }
       throw failure
     }
   }

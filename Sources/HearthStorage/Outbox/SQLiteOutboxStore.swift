@@ -75,7 +75,7 @@ package final class SQLiteOutboxStore: OutboxStore {
     try file.refuseNewer()
     var setAside: String?
     if file.needsCheck {
-      if let flaws = try? OutboxCheck.flaws(at: file.path), flaws.isEmpty {
+      if let problems = try? OutboxCheck.problems(at: file.path), problems.isEmpty {
         file.clearCheckRequest()
       } else {
         setAside = try file.setAside(at: now)

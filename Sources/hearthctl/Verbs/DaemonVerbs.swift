@@ -53,7 +53,7 @@ struct RPCVerb: ParsableCommand {
     do {
       daemonOptions.output.json(try daemon.call(method, params))
     } catch {
-      if case .refused(let refusal) = error, daemonOptions.json { daemonOptions.output.json(refusal.json) }
+      if case .refused(let rejection) = error, daemonOptions.json { daemonOptions.output.json(rejection.json) }
       throw error
     }
   }

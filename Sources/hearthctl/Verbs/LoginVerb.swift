@@ -43,7 +43,7 @@ struct LoginVerb: ParsableCommand {
       let left = begun.expiresAt.map { max($0.since(.now), .zero) + .seconds(10) }
       return try daemon.call(AwaitSignIn(begun.id), within: daemonOptions.timeLimit ?? left ?? .seconds(600))
     } catch {
-      guard case .refused(let refusal) = error, refusal.kind == .flowNotSupported else { throw error }
+      guard case .refused(let rejection) = error, rejection.kind == .flowNotSupported else { throw error }
       throw CommandFailure(
         .failed,
         "\(account) cannot sign in by itself: give its refresh token to "

@@ -35,7 +35,7 @@ struct UnlockVerb: ParsableCommand {
     do throws(ControlClient.Failure) {
       return try daemon.call(UnlockSessions(account))
     } catch {
-      guard case .refused(let refusal) = error, refusal.kind == .passphraseNeeded, Input.isTerminal else {
+      guard case .refused(let rejection) = error, rejection.kind == .passphraseNeeded, Input.isTerminal else {
         throw error
       }
     }
@@ -64,9 +64,9 @@ struct UnlockVerb: ParsableCommand {
     for session in reply.value.sessions {
       do {
         _ = try unlockAsking(session.account, &daemon)
-      } catch ControlClient.Failure.refused(let refusal) {
-        Output.error("\(session.account): \(refusal.message)")
-        failure = ExitStatus.worst([failure, ExitStatus(refusal)])
+      } catch ControlClient.Failure.refused(let rejection) {
+        Output.error("\(session.account): \(rejection.message)")
+        failure = ExitStatus.worst([failure, ExitStatus(rejection)])
       }
     }
     return (try daemon.call(ListSessions()), failure)

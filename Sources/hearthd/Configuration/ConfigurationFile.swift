@@ -7,12 +7,12 @@ struct ConfigurationFile: Hashable, Sendable {
   let text: String
 
   /// Nil where there is none. One that `--config` names must exist.
-  static func find(in places: ConfiguredPaths) throws(ConfigurationError) -> ConfigurationFile? {
-    if let path = places.configurationOption {
+  static func find(in paths: ConfiguredPaths) throws(ConfigurationError) -> ConfigurationFile? {
+    if let path = paths.configurationOption {
       guard let file = try read(path) else { throw ConfigurationError("\(path): there is no such file") }
       return file
     }
-    for path in places.configurationFiles {
+    for path in paths.configurationFiles {
       if let file = try read(path) { return file }
     }
     return nil
@@ -66,12 +66,12 @@ func systemError() -> String { String(cString: strerror(errno)) }
 
 extension Configuration {
   /// The configuration as it is on disk, and its file; the defaults and nil where there is none.
-  static func load(from places: ConfiguredPaths) throws(ConfigurationError) -> (
+  static func load(from paths: ConfiguredPaths) throws(ConfigurationError) -> (
     configuration: Configuration, path: String?
   ) {
-    guard let file = try ConfigurationFile.find(in: places) else { return (Configuration(), nil) }
+    guard let file = try ConfigurationFile.find(in: paths) else { return (Configuration(), nil) }
     return (
-      try Configuration(text: file.text, file: file.path, roots: places.roots, proxies: places.proxies), file.path
+      try Configuration(text: file.text, file: file.path, roots: paths.roots, proxies: paths.proxies), file.path
     )
   }
 }

@@ -7,7 +7,7 @@ import Testing
   @Test("whenever the daemon is killed, what was acknowledged takes effect once, in its lane's order, and nothing else")
   func killed() async throws {
     let outcome = try await OutboxCrashRun.run()
-    #expect(outcome.flaws == [])
+    #expect(outcome.problems == [])
     #expect(outcome.acknowledged > 10 * outcome.cycles, "fewer items prove nothing")
     let delays = outcome.resent.sorted()
     #expect(delays[delays.count / 2] <= .seconds(5), "what was in flight is sent again, and waits for no lease to end")
@@ -18,7 +18,7 @@ import Testing
 /// did.
 struct OutboxCrashRun {
   struct Outcome {
-    var flaws: [String] = []
+    var problems: [String] = []
     var cycles = 0
     var acknowledged = 0
     /// For how long the daemon took items.
@@ -55,7 +55,7 @@ struct OutboxCrashRun {
           for cycle in 1...run.torture.cycles {
             try run.cycle(cycle)
             run.outcome.cycles = cycle
-            guard run.outcome.flaws.isEmpty else { break }
+            guard run.outcome.problems.isEmpty else { break }
           }
         } catch {
           throw NeverHappened(description: "Seed \(run.torture.seed): \(error)")
@@ -68,7 +68,7 @@ struct OutboxCrashRun {
           + "\(Int(result.rate)) a second, sent again after \(Self.milliseconds(delays[delays.count / 2])) ms, "
           + "at most \(Self.milliseconds(delays[delays.count - 1])) ms; took \((ContinuousClock.now - start) / .seconds(1)) s"
       )
-      if !result.flaws.isEmpty { print("seed \(run.torture.seed)") }
+      if !result.problems.isEmpty { print("seed \(run.torture.seed)") }
     }
     return result
   }
@@ -145,7 +145,7 @@ struct OutboxCrashRun {
     let run = try environment.hearthd([
       "--config", daemon.configurationPath, "--state-dir", folder, "--check-outbox",
     ])
-    if run.status != 0 { outcome.flaws.append("The outbox is not sound: \(run.errors)") }
+    if run.status != 0 { outcome.problems.append("The outbox is not sound: \(run.errors)") }
   }
 
   /// Goes on as long as fewer are left each time: how fast a busy machine is, is not what this is about.
@@ -165,20 +165,22 @@ struct OutboxCrashRun {
     try eventually("clients rest", within: .seconds(60)) { [writers] in writers.allSatisfy(\.isResting) }
     let stats = try flush()
     for state in ["pending", "inFlight", "waiting", "held", "dead"] where stats[state] != 0 {
-      outcome.flaws.append("After a flush there are \(state) items: \(stats)")
+      outcome.problems.append("After a flush there are \(state) items: \(stats)")
     }
     var effects: [String: [Int]] = [:]
     for body in try sandbox.written {
       let words = body.split(separator: " ")
       guard words.count == 2, let number = Int(words[1]) else {
-        outcome.flaws.append("Nobody wrote \(body)")
+        outcome.problems.append("Nobody wrote \(body)")
         continue
       }
       effects[String(words[0]), default: []].append(number)
     }
-    for writer in writers { outcome.flaws += writer.flaws(in: effects.removeValue(forKey: writer.name) ?? []) }
-    if effects.removeValue(forKey: "stuck") != stuckNumbers { outcome.flaws.append("stuck: not once each, in order") }
-    if !effects.isEmpty { outcome.flaws.append("Nobody wrote \(effects)") }
+    for writer in writers { outcome.problems += writer.problems(in: effects.removeValue(forKey: writer.name) ?? []) }
+    if effects.removeValue(forKey: "stuck") != stuckNumbers {
+      outcome.problems.append("stuck: not once each, in order")
+    }
+    if !effects.isEmpty { outcome.problems.append("Nobody wrote \(effects)") }
     stuckNumbers = []
     try sandbox.forgetStats()
     if torture.cycles > Self.cyclesBetweenComparisons {

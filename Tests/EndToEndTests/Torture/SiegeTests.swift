@@ -12,7 +12,7 @@ struct SiegeTests {
   )
   func siege() async throws {
     let outcome = try await SiegeRun.run()
-    #expect(outcome.flaws == [])
+    #expect(outcome.problems == [])
     #expect(outcome.acknowledged > 50, "fewer items prove nothing")
     #expect(outcome.requests > 50 && outcome.connections > 100, "less of a siege proves nothing")
     let (quiet, siege) = (outcome.quiet, outcome.siege)
@@ -31,7 +31,7 @@ struct SiegeTests {
 /// Keeps a daemon under load, quiet at first and then under siege, and compares.
 struct SiegeRun {
   struct Outcome {
-    var flaws: [String] = []
+    var problems: [String] = []
     var acknowledged = 0
     /// What the hostile server was sent, and how often neighbours connected.
     var requests = 0
@@ -169,7 +169,7 @@ struct SiegeRun {
     }
     let siege = innocent.takeFigures()
     neighbour.stop()
-    let flaws = try compare()
+    let problems = try compare()
     innocent.stop()
     let (start, begun) = (ProcessFigures(of: process), ContinuousClock.now)
     try enqueueForServer()
@@ -182,7 +182,7 @@ struct SiegeRun {
     try? eventually("memory is given back", within: .seconds(10)) { ProcessFigures(of: process).memory < limit }
     let lines = daemon.process?.errors.split(separator: "\n").count ?? 0
     return Outcome(
-      flaws: flaws, acknowledged: writers.reduce(0) { $0 + $1.count }, requests: server.count,
+      problems: problems, acknowledged: writers.reduce(0) { $0 + $1.count }, requests: server.count,
       connections: neighbour.count, quiet: quiet, siege: siege, before: before, peak: peak,
       after: ProcessFigures(of: process), serversShare: serversShare, logLines: lines)
   }
@@ -243,23 +243,23 @@ struct SiegeRun {
   private func compare() throws -> [String] {
     writers.forEach { $0.pause() }
     try eventually("clients rest", within: .seconds(60)) { writers.allSatisfy(\.isResting) }
-    var flaws: [String] = []
+    var problems: [String] = []
     let stats = try flush()
     for state in ["pending", "inFlight", "waiting", "held", "dead"] where stats[state] != 0 {
-      flaws.append("After a flush there are \(state) items: \(stats)")
+      problems.append("After a flush there are \(state) items: \(stats)")
     }
     var effects: [String: [Int]] = [:]
     for body in try sandbox.written {
       let words = body.split(separator: " ")
       guard words.count == 2, let number = Int(words[1]) else {
-        flaws.append("Nobody wrote \(body)")
+        problems.append("Nobody wrote \(body)")
         continue
       }
       effects[String(words[0]), default: []].append(number)
     }
-    for writer in writers { flaws += writer.flaws(in: effects.removeValue(forKey: writer.name) ?? []) }
-    if !effects.isEmpty { flaws.append("Nobody wrote \(effects)") }
-    return flaws
+    for writer in writers { problems += writer.problems(in: effects.removeValue(forKey: writer.name) ?? []) }
+    if !effects.isEmpty { problems.append("Nobody wrote \(effects)") }
+    return problems
   }
 }
 

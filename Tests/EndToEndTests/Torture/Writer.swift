@@ -121,23 +121,23 @@ final class Writer: Sendable {
   }
 
   /// What is wrong with the effects of this writer's notes, in their order. Forgets what it compared.
-  func flaws(in effects: [Int]) -> [String] {
+  func problems(in effects: [Int]) -> [String] {
     state.withLock { state in
       defer {
         state.acknowledged = []
         state.unsure = []
       }
-      var flaws: [String] = []
+      var problems: [String] = []
       let happened = Set(effects)
       let lost = state.acknowledged.filter { !happened.contains($0) }
-      if !lost.isEmpty { flaws.append("\(name): acknowledged and lost: \(lost)") }
+      if !lost.isEmpty { problems.append("\(name): acknowledged and lost: \(lost)") }
       if happened.count != effects.count {
-        flaws.append("\(name): \(effects.count - happened.count) took effect twice")
+        problems.append("\(name): \(effects.count - happened.count) took effect twice")
       }
       let unknown = happened.subtracting(state.acknowledged).subtracting(state.unsure)
-      if !unknown.isEmpty { flaws.append("\(name): never written: \(unknown)") }
-      if kind != .unordered, effects != effects.sorted() { flaws.append("\(name): out of order") }
-      return flaws
+      if !unknown.isEmpty { problems.append("\(name): never written: \(unknown)") }
+      if kind != .unordered, effects != effects.sorted() { problems.append("\(name): out of order") }
+      return problems
     }
   }
 }

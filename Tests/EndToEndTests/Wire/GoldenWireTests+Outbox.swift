@@ -126,7 +126,7 @@ extension GoldenWireTests {
       try scene.wait(for: "neverSignedIn")
       let url = scene.sandbox.url
       let start = #""account":"work","method":"POST","url":"\#(url)/api/notes""#
-      let flaws = [
+      let problems = [
         "{}", #"{"account":7}"#, #"{"account":"work"}"#, #"{"account":"work","method":"POST"}"#,
         #"{"account":"nobody","method":"POST","url":"\#(url)/"}"#, #"{"account":"work","method":7,"url":"\#(url)/"}"#,
         #"{"account":"work","method":"PO ST","url":"\#(url)/"}"#,
@@ -146,8 +146,10 @@ extension GoldenWireTests {
         #"{\#(start),"notBefore":"2999-01-02T00:00:00Z","expiresAt":"2999-01-01T00:00:00Z"}"#,
         "{\(start),\"expect\":7}",
       ]
-      for flaw in flaws { try scene.call("one item", "outbox.enqueue", flaw) }
-      for flaw in flaws { try scene.call("several items", "outbox.enqueueMany", "{\"items\":[{\(start)},\(flaw)]}") }
+      for problem in problems { try scene.call("one item", "outbox.enqueue", problem) }
+      for problem in problems {
+        try scene.call("several items", "outbox.enqueueMany", "{\"items\":[{\(start)},\(problem)]}")
+      }
       let body = String(repeating: "a", count: (1 << 20) + 1)
       let answer = try scene.link.ask("outbox.enqueue", "{\(start),\"body\":\"\(body)\"}")
       scene.note("a body of 1,048,577 bytes", answer: answer)

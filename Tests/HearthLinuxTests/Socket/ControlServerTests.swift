@@ -247,6 +247,9 @@ extension JSON {
       let client = try await onThread { try RawClient(path: path) }
       server.change(ControlLimits())
       try await onThread {
+        // What comes from now on is read after the change, which is carried out on the connection's event loop.
+        client.call(0, "echo")
+        #expect(try client.receive() == answer(0, [:]))
         for client in [client, try RawClient(path: path)] {
           client.call(1, "echo", ["x": text])
           #expect(try client.receive() == answer(1, ["x": text]))

@@ -109,5 +109,5 @@ func withService(
     }
     try await group.waitForAll()
   }
-  #expect(try OutboxCheck.flaws(at: folder.file("outbox.sqlite")) == [])
+  #expect(try OutboxCheck.problems(at: folder.file("outbox.sqlite")) == [])
 }

@@ -267,11 +267,11 @@ extension OutboxSimulation {
   }
 
   func checkFile() throws(Violation) {
-    let flaws: [String]
-    do { flaws = try OutboxCheck.flaws(at: folder.file("outbox.sqlite")) } catch {
+    let problems: [String]
+    do { problems = try OutboxCheck.problems(at: folder.file("outbox.sqlite")) } catch {
       throw Violation("the outbox cannot be checked: \(error)")
     }
-    if !flaws.isEmpty { throw Violation("the outbox is not sound: \(flaws)") }
+    if !problems.isEmpty { throw Violation("the outbox is not sound: \(problems)") }
   }
 
   /// What the outbox tells.

@@ -46,7 +46,7 @@ import Testing
     let id = try await outbox.add(Sample.draft("/1", body: "abd"))[0].item.id
     try await outbox.add(Sample.draft("/2", body: "abd"))
     try await outbox.store.withConnection { try $0.execute(sql: "UPDATE contents SET body = x'00' WHERE item = 1") }
-    #expect(try OutboxCheck.flaws(at: path) == ["The content of items is damaged: \(id)."])
+    #expect(try OutboxCheck.problems(at: path) == ["The content of items is damaged: \(id)."])
   }
 
   @Test("An item that the index has in another user's lane is not sent for that user")

@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(
-    "An outbox whose owners cannot be read is a flaw, and set aside at the start",
+    "An outbox whose owners cannot be read is a problem, and set aside at the start",
     arguments: [
       "UPDATE owners SET pending = 'abc'", "UPDATE owners SET bytes = 1.5", "UPDATE owners SET account = x'ff'",
       "UPDATE places SET last = 'abc'", "UPDATE places SET last = 9223372036854775807",
@@ -34,7 +34,7 @@ import Testing
     ])
   func ledger(_ harm: String) async throws {
     try await withHarmed(harm) { path in
-      #expect(try !OutboxCheck.flaws(at: path).isEmpty)
+      #expect(try !OutboxCheck.problems(at: path).isEmpty)
       let opened = try SQLiteOutboxStore.open(at: path, now: Sample.start)
       #expect(opened.setAside != nil)
       #expect(try await opened.store.stats(of: nil).pending == 0)
@@ -42,14 +42,14 @@ import Testing
   }
 
   @Test(
-    "An item that cannot be read is a flaw; the call that meets it fails, and the outbox is set aside by what comes first",
+    "An item that cannot be read is a problem; the call that meets it fails, and the outbox is set aside by what comes first",
     arguments: [
       "UPDATE items SET attempts = 'abc'", "UPDATE items SET url = x'ff'", "UPDATE items SET created_at = 'abc'",
       "UPDATE items SET origin = x'ff'", "UPDATE contents SET headers = x'ff'", "UPDATE contents SET body = 7",
     ], [true, false])
   func items(_ harm: String, _ recovers: Bool) async throws {
     try await withHarmed(harm) { path in
-      #expect(try !OutboxCheck.flaws(at: path).isEmpty)
+      #expect(try !OutboxCheck.problems(at: path).isEmpty)
       let opened = try SQLiteOutboxStore.open(at: path, now: Sample.start)
       #expect(opened.setAside == nil)
       let outbox = StoreFixture(folder: TemporaryFolder(), store: opened.store)
@@ -69,7 +69,7 @@ import Testing
       #expect(!outbox.store.isBroken)
       try await outbox.add(Sample.draft("/2"))
       #expect(try await outbox.claim().deliveries.map(\.path) == ["/2"])
-      #expect(try OutboxCheck.flaws(at: path) == [])
+      #expect(try OutboxCheck.problems(at: path) == [])
     }
   }
 
@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test(
-    "A list of migrations that contradicts the tables is a flaw, and the outbox is set aside at the start",
+    "A list of migrations that contradicts the tables is a problem, and the outbox is set aside at the start",
     arguments: [
       "DELETE FROM grdb_migrations", "DELETE FROM grdb_migrations WHERE identifier = '2'", "DROP TABLE owners",
       "UPDATE grdb_migrations SET identifier = x'ff' WHERE identifier = '3'",
@@ -100,20 +100,20 @@ import Testing
     ])
   func migrations(_ harm: String) async throws {
     try await withHarmed(harm) { path in
-      #expect(try !OutboxCheck.flaws(at: path).isEmpty)
+      #expect(try !OutboxCheck.problems(at: path).isEmpty)
       let opened = try SQLiteOutboxStore.open(at: path, now: Sample.start)
       #expect(opened.setAside != nil)
       #expect(try await opened.store.stats(of: nil).pending == 0)
     }
   }
 
-  @Test("An outbox that was made and never opened has no flaw")
+  @Test("An outbox that was made and never opened has no problem")
   func untouched() throws {
     let folder = TemporaryFolder()
     defer { folder.remove() }
     let path = folder.file("outbox.sqlite")
     close(Glibc.open(path, O_CREAT | O_WRONLY, 0o600))
-    #expect(try OutboxCheck.flaws(at: path) == [])
+    #expect(try OutboxCheck.problems(at: path) == [])
     #expect(try SQLiteOutboxStore.open(at: path, now: Sample.start).setAside == nil)
   }
 

@@ -83,7 +83,7 @@ import Testing
     try makeOlder(path)
     let opened = try SQLiteOutboxStore.open(at: path, now: Timestamp(milliseconds: 3000))
     #expect(opened.setAside == nil)
-    #expect(try OutboxCheck.flaws(at: path) == [])
+    #expect(try OutboxCheck.problems(at: path) == [])
     var outbox = StoreFixture(folder: folder, store: opened.store)
     outbox.now = Timestamp(milliseconds: 3000)
     let stats = try await outbox.store.stats(of: nil)
@@ -135,12 +135,12 @@ import Testing
     defer { folder.remove() }
     let path = folder.file("outbox.sqlite")
     try makeOlder(path)
-    #expect(try OutboxCheck.flaws(at: path) == [])
+    #expect(try OutboxCheck.problems(at: path) == [])
     let database = try DatabaseQueue(path: path)
     #expect(try database.read { try !$0.tableExists("claims") })
     try database.writeWithoutTransaction { try $0.execute(sql: "UPDATE items SET is_head = 1 WHERE n = 5") }
-    #expect(try OutboxCheck.flaws(at: path) == [])
+    #expect(try OutboxCheck.problems(at: path) == [])
     try database.writeWithoutTransaction { try $0.execute(sql: "UPDATE items SET is_head = 0 WHERE n = 4") }
-    #expect(try OutboxCheck.flaws(at: path) == ["Items stand wrong in their lanes: id-4."])
+    #expect(try OutboxCheck.problems(at: path) == ["Items stand wrong in their lanes: id-4."])
   }
 }

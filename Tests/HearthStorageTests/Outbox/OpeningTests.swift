@@ -30,7 +30,7 @@ import Testing
 
     let refusal = OutboxStoreFailure.unavailable(Self.sentence(path))
     #expect(throws: refusal) { try SQLiteOutboxStore.open(at: path, now: Sample.start) }
-    #expect(throws: refusal) { try OutboxCheck.flaws(at: path) }
+    #expect(throws: refusal) { try OutboxCheck.problems(at: path) }
     let store = SQLiteOutboxStore.openOrWait(at: path, now: Sample.start) { _ in }
     await #expect(throws: refusal) { try await store.recover(at: Sample.start) }
     await #expect(throws: refusal) { try await StoreFixture(folder: folder, store: store).add(Sample.draft("/2")) }
@@ -64,7 +64,7 @@ import Testing
     let file = try #require(fopen(path, "w"))
     fputs(String(repeating: "garbage ", count: 2000), file)
     fclose(file)
-    #expect(try OutboxCheck.flaws(at: path) == ["The outbox \(path) is damaged: file is not a database."])
+    #expect(try OutboxCheck.problems(at: path) == ["The outbox \(path) is damaged: file is not a database."])
     let told = Mutex<[String]>([])
     let store = SQLiteOutboxStore.openOrWait(at: path, now: Sample.start) { place in told.withLock { $0 += [place] } }
     #expect(told.withLock { $0 } == ["\(path).broken-\(Sample.start.milliseconds)"])

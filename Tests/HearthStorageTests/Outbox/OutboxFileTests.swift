@@ -126,7 +126,7 @@ import Testing
   func checksNothing() throws {
     let folder = TemporaryFolder()
     defer { folder.remove() }
-    #expect(try OutboxCheck.flaws(at: folder.file("outbox.sqlite")) == [])
+    #expect(try OutboxCheck.problems(at: folder.file("outbox.sqlite")) == [])
     #expect(folder.names.isEmpty)
   }
 
@@ -135,7 +135,7 @@ import Testing
     try await withStore { outbox in
       let path = outbox.path
       try await outbox.add(Sample.draft("/1"), Sample.draft("/2"))
-      #expect(try OutboxCheck.flaws(at: path) == [])
+      #expect(try OutboxCheck.problems(at: path) == [])
       for (harm, cure) in [
         ("INSERT INTO contents VALUES (99, '', NULL, NULL)", "DELETE FROM contents WHERE item = 99"),
         ("UPDATE contents SET item = 77 WHERE item = 1", "UPDATE contents SET item = 1 WHERE item = 77"),
@@ -150,7 +150,7 @@ import Testing
         ("UPDATE items SET owner = 9 WHERE n = 2", "UPDATE items SET owner = 1 WHERE n = 2"),
       ] {
         try await outbox.store.withConnection { try $0.execute(sql: harm) }
-        #expect(try !OutboxCheck.flaws(at: path).isEmpty, "\(harm)")
+        #expect(try !OutboxCheck.problems(at: path).isEmpty, "\(harm)")
         try await outbox.store.withConnection { try $0.execute(sql: cure) }
       }
     }

@@ -91,8 +91,8 @@ struct StoreFixture: Sendable {
 
   /// Closes nothing: the check opens the database beside the store, which stands still.
   func expectSound(_ location: SourceLocation = #_sourceLocation) throws {
-    let flaws = try OutboxCheck.flaws(at: path)
-    #expect(flaws == [], sourceLocation: location)
+    let problems = try OutboxCheck.problems(at: path)
+    #expect(problems == [], sourceLocation: location)
   }
 }
 

@@ -78,7 +78,7 @@ struct FullDiskTests {
       disk.limit(to: nil)
       #expect(try await Self.fill(store, upTo: 5, from: 6000) == 5)
       #expect(try await Self.drain(store) == 5)
-      #expect(try OutboxCheck.flaws(at: disk.folder.file("outbox.sqlite")) == [])
+      #expect(try OutboxCheck.problems(at: disk.folder.file("outbox.sqlite")) == [])
     }
   }
 
@@ -131,7 +131,7 @@ struct FullDiskTests {
       #expect(try await store.stats(of: nil).delivered == taken)
       disk.limit(to: nil)
       #expect(try await Self.fill(store, upTo: 5, from: 6000) == 5)
-      #expect(try OutboxCheck.flaws(at: disk.folder.file("outbox.sqlite")) == [])
+      #expect(try OutboxCheck.problems(at: disk.folder.file("outbox.sqlite")) == [])
     }
   }
 

@@ -33,21 +33,21 @@ final class Oracle: Sendable {
     var refused: Set<String> = []
     var effects: [String: String] = [:]
     var lastEffect: [String: Int] = [:]
-    var flaws: [String] = []
+    var problems: [String] = []
     var count = 0
   }
 
   private let state = Mutex(State())
 
-  var flaws: [String] { state.withLock { $0.flaws } }
+  var problems: [String] { state.withLock { $0.problems } }
   /// Orders that were ever kept.
   var keptCount: Int { state.withLock { $0.count } }
   var effectCount: Int { state.withLock { $0.effects.count } }
   /// Kept and not yet done.
   var openCount: Int { state.withLock { $0.fates.count } }
 
-  func note(_ flaw: String) {
-    state.withLock { $0.flaws.append(flaw) }
+  func note(_ problem: String) {
+    state.withLock { $0.problems.append(problem) }
   }
 
   // MARK: - Callers
@@ -83,7 +83,7 @@ final class Oracle: Sendable {
 
   func taken(_ id: String) {
     state.withLock { state in
-      if state.done.contains(id) { state.flaws.append("\(id) was taken after it was done") }
+      if state.done.contains(id) { state.problems.append("\(id) was taken after it was done") }
       state.fates[id] = .taken
     }
   }
@@ -104,21 +104,21 @@ final class Oracle: Sendable {
   func serve(_ delivery: Delivery) {
     state.withLock { state in
       guard let key = delivery.request.idempotencyKey, let order = state.orders[delivery.item.id] else {
-        state.flaws.append("\(delivery.item.id) was never asked for")
+        state.problems.append("\(delivery.item.id) was never asked for")
         return
       }
       guard delivery.request.url.target == "/\(order)", delivery.request.body == order.body else {
-        state.flaws.append("\(order) reached the server with another content")
+        state.problems.append("\(order) reached the server with another content")
         return
       }
       if let known = state.effects[order.description] {
-        if known != key { state.flaws.append("\(order) had an effect under \(known) and again under \(key)") }
+        if known != key { state.problems.append("\(order) had an effect under \(known) and again under \(key)") }
         return
       }
       state.effects[order.description] = key
       guard order.isInLane else { return }
       if let last = state.lastEffect[order.lane], last >= order.number {
-        state.flaws.append("\(order) came after \(order.lane)/\(last)")
+        state.problems.append("\(order) came after \(order.lane)/\(last)")
       }
       state.lastEffect[order.lane] = order.number
     }
@@ -143,26 +143,26 @@ final class Oracle: Sendable {
         let found = items[id]?.state
         switch fate {
         case .kept:
-          if found != .pending, found != .waiting { state.flaws.append("\(name) was kept and is \(found.word)") }
+          if found != .pending, found != .waiting { state.problems.append("\(name) was kept and is \(found.word)") }
         case .taken:
-          if found != .pending, found != .waiting { state.flaws.append("\(name) was taken and is \(found.word)") }
+          if found != .pending, found != .waiting { state.problems.append("\(name) was taken and is \(found.word)") }
         case .reported:
           // Delivered ones may have been swept.
           if found != nil, found != .pending, found != .waiting, found != .delivered {
-            state.flaws.append("\(name) was reported and is \(found.word)")
+            state.problems.append("\(name) was reported and is \(found.word)")
           }
-          if found == nil, state.effects[name] == nil { state.flaws.append("\(name) was reported and is lost") }
+          if found == nil, state.effects[name] == nil { state.problems.append("\(name) was reported and is lost") }
         }
       }
       for (id, item) in items where item.state != .delivered && state.done.contains(id) {
-        state.flaws.append("\(id) was done and is \(item.state)")
+        state.problems.append("\(id) was done and is \(item.state)")
       }
       for id in items.keys where state.refused.contains(id) {
-        state.flaws.append("\(state.orders[id]?.description ?? id) was refused and is there")
+        state.problems.append("\(state.orders[id]?.description ?? id) was refused and is there")
       }
       for ids in state.unanswered.values {
         let present = ids.filter { items[$0] != nil || state.effects[state.orders[$0]?.description ?? ""] != nil }
-        if !present.isEmpty, present.count < ids.count { state.flaws.append("half of a call was kept: \(present)") }
+        if !present.isEmpty, present.count < ids.count { state.problems.append("half of a call was kept: \(present)") }
       }
       state.unanswered = [:]
       // What was taken goes back to its place now.
@@ -176,14 +176,14 @@ final class Oracle: Sendable {
   func inspectEnd(_ items: [String: OutboxItem]) {
     state.withLock { state in
       for (id, fate) in state.fates {
-        state.flaws.append("\(state.orders[id]?.description ?? id) is \(fate) in the end")
+        state.problems.append("\(state.orders[id]?.description ?? id) is \(fate) in the end")
       }
       for id in state.done {
         guard let order = state.orders[id], state.effects[order.description] == nil else { continue }
-        state.flaws.append("\(order) had no effect")
+        state.problems.append("\(order) had no effect")
       }
       for item in items.values where item.state != .delivered {
-        state.flaws.append("\(item.id) is \(item.state) in the end")
+        state.problems.append("\(item.id) is \(item.state) in the end")
       }
     }
   }

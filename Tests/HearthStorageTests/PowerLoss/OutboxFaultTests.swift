@@ -35,8 +35,8 @@ struct OutboxFaultTests {
       while true {
         let run = try await FaultRun(fault, nth: nth)
         let failed = try await run.play()
-        #expect(run.oracle.flaws == [], "at call \(nth)")
-        if failed == 0 || !run.oracle.flaws.isEmpty { break }
+        #expect(run.oracle.problems == [], "at call \(nth)")
+        if failed == 0 || !run.oracle.problems.isEmpty { break }
         nth += 1
       }
       // The script is long enough to meet each kind of call.
@@ -176,7 +176,7 @@ private final class FaultRun {
     if let place = opened.setAside { oracle.note("a sound outbox was set aside at \(place)") }
     oracle.inspect(try await PowerLossRun.items(in: opened.store))
     try await opened.store.recover(at: clock.now())
-    for flaw in try OutboxCheck.flaws(at: path) { oracle.note(flaw) }
+    for problem in try OutboxCheck.problems(at: path) { oracle.note(problem) }
     for _ in 0..<30 where oracle.openCount > 0 || !taken.isEmpty { await complete(opened.store) }
     oracle.inspectEnd(try await PowerLossRun.items(in: opened.store))
   }

@@ -18,7 +18,7 @@ struct OutboxPowerLossTests {
     let run = try await inTurn {
       try await PowerLossRun.run(cycles: cycles, seed: seed)
     }
-    #expect(run.flaws == [])
+    #expect(run.problems == [])
     #expect(run.cycles == cycles)
     #expect(run.kept > 5 * cycles)
     #expect(run.effects >= run.kept)
@@ -30,7 +30,7 @@ struct OutboxPowerLossTests {
       try await PowerLossRun.run(cycles: 40, seed: seed, pragma: "PRAGMA synchronous = NORMAL")
     }
     // Some item is not as the store has said: gone, or its delivery forgotten.
-    #expect(run.flaws.contains { $0.contains(" was ") }, "\(run)")
+    #expect(run.problems.contains { $0.contains(" was ") }, "\(run)")
   }
 }
 
@@ -40,7 +40,7 @@ enum PowerLossRun {
     var cycles = 0
     var kept = 0
     var effects = 0
-    var flaws: [String] = []
+    var problems: [String] = []
   }
 
   static func run(cycles: Int, seed: UInt64, pragma: String? = nil) async throws -> Outcome {
@@ -49,7 +49,7 @@ enum PowerLossRun {
     let clock = LoadClock()
     var outcome = Outcome()
     var disk = try FaultyDisk()
-    while outcome.cycles < cycles, oracle.flaws.isEmpty {
+    while outcome.cycles < cycles, oracle.problems.isEmpty {
       outcome.cycles += 1
       // Some of the cuts come while the store opens and recovers.
       let isEarly = random.next() % 8 == 0
@@ -64,11 +64,11 @@ enum PowerLossRun {
       let luck = FaultyDisk.Luck.allCases[Int(random.next() % 3)]
       disk = try disk.salvage(luck, seed: random.next())
     }
-    if oracle.flaws.isEmpty, let store = try await open(disk, pragma.map { [$0] } ?? [], oracle, clock) {
+    if oracle.problems.isEmpty, let store = try await open(disk, pragma.map { [$0] } ?? [], oracle, clock) {
       await OutboxLoad(store: store, oracle: oracle, clock: clock, disk: disk, seed: seed).run(calls: 3)
       oracle.inspectEnd(try await items(in: store))
     }
-    outcome.flaws = oracle.flaws
+    outcome.problems = oracle.problems
     outcome.kept = oracle.keptCount
     outcome.effects = oracle.effectCount
     return outcome
@@ -106,9 +106,9 @@ enum PowerLossRun {
   private static func check(
     _ store: SQLiteOutboxStore, at path: String, _ disk: FaultyDisk, _ oracle: Oracle
   ) async throws {
-    let flaws = try OutboxCheck.flaws(at: path)
+    let problems = try OutboxCheck.problems(at: path)
     if disk.isDead { return }
-    for flaw in flaws { oracle.note(flaw) }
+    for problem in problems { oracle.note(problem) }
     let stats = try await store.stats(of: nil)
     var counts: [OutboxItem.State: Int] = [:]
     for item in try await items(in: store).values { counts[item.state, default: 0] += 1 }

@@ -157,7 +157,7 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
     ),
   ]
 
-  static let places = [
+  static let paths = [
     BadConfiguration(
       "oidc", "client_id = \"c\"\nissuer = \"http://id.example.com\"",
       "/c.toml:4: \"issuer\" in [accounts.a] cannot be \"http://id.example.com\": http is accepted for loopback addresses only; use https"
@@ -251,7 +251,7 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
     "a bad configuration is refused with one sentence that names file, line and key",
     arguments: [
       BadConfiguration.syntax, BadConfiguration.keys, BadConfiguration.missing, BadConfiguration.types,
-      BadConfiguration.choices, BadConfiguration.places, BadConfiguration.ranges,
+      BadConfiguration.choices, BadConfiguration.paths, BadConfiguration.ranges,
     ].flatMap(\.self))
   func refusal(_ bad: BadConfiguration) {
     let error = #expect(throws: ConfigurationError.self) { try ConfigurationTests.read(bad.text) }

@@ -10,7 +10,7 @@ import Testing
 @Suite struct ConfigurationFileTests {
   private let folder = TemporaryFolder()
 
-  private func places(_ environment: [String: String] = [:], option: String? = nil) -> ConfiguredPaths {
+  private func paths(_ environment: [String: String] = [:], option: String? = nil) -> ConfiguredPaths {
     ConfiguredPaths(configuration: option, environment: environment, workingDirectory: folder.path)
   }
 
@@ -20,11 +20,11 @@ import Testing
     let variable = try folder.write("[log]\nlevel = 'debug'", to: "variable.toml")
     let xdg = try folder.write("[log]\nlevel = 'error'", to: "xdg/hearth/config.toml")
     let environment = ["HEARTH_CONFIG": variable, "XDG_CONFIG_HOME": folder.path + "/xdg"]
-    let first = try Configuration.load(from: places(environment, option: option))
+    let first = try Configuration.load(from: paths(environment, option: option))
     #expect(first.path == option && first.configuration.logLevel == .trace)
-    let second = try Configuration.load(from: places(environment))
+    let second = try Configuration.load(from: paths(environment))
     #expect(second.path == variable && second.configuration.logLevel == .debug)
-    let third = try Configuration.load(from: places(["XDG_CONFIG_HOME": folder.path + "/xdg"]))
+    let third = try Configuration.load(from: paths(["XDG_CONFIG_HOME": folder.path + "/xdg"]))
     #expect(third.path == xdg && third.configuration.logLevel == .error)
   }
 
@@ -34,9 +34,9 @@ import Testing
     let environment = [
       "HEARTH_CONFIG": folder.path + "/none.toml", "XDG_CONFIG_HOME": "", "HOME": folder.path + "/home",
     ]
-    #expect(try Configuration.load(from: places(environment)).path == home)
+    #expect(try Configuration.load(from: paths(environment)).path == home)
     #expect(
-      places(environment).configurationFiles == [
+      paths(environment).configurationFiles == [
         folder.path + "/none.toml", home, "/etc/hearth/config.toml",
       ])
   }
@@ -44,7 +44,7 @@ import Testing
   @Test("a file that --config names must exist")
   func missingOption() {
     let error = #expect(throws: ConfigurationError.self) {
-      try Configuration.load(from: places(option: "none.toml"))
+      try Configuration.load(from: paths(option: "none.toml"))
     }
     #expect(error?.description == "\(folder.path)/none.toml: there is no such file")
   }
@@ -52,14 +52,14 @@ import Testing
   @Test("a file that group or world may write is refused by name", arguments: [0o620, 0o602, 0o666])
   func writable(mode: Int) throws {
     let path = try folder.write("", to: "c.toml", mode: mode)
-    let error = #expect(throws: ConfigurationError.self) { try Configuration.load(from: places(option: path)) }
+    let error = #expect(throws: ConfigurationError.self) { try Configuration.load(from: paths(option: path)) }
     #expect(error?.description == "\(path): is refused, because others may write it; run \"chmod go-w\" on it")
   }
 
   @Test("a file that others may only read is taken", arguments: [0o600, 0o644, 0o400])
   func readable(mode: Int) throws {
     let path = try folder.write("", to: "c.toml", mode: mode)
-    #expect(try Configuration.load(from: places(option: path)).path == path)
+    #expect(try Configuration.load(from: paths(option: path)).path == path)
   }
 
   @Test("a file must be the user's own or root's, and a regular one")
@@ -76,7 +76,7 @@ import Testing
   @Test("a folder in its place, bytes that are no text and too much text are refused")
   func content() throws {
     func refusal(_ path: String) -> String? {
-      let error = #expect(throws: ConfigurationError.self) { try Configuration.load(from: places(option: path)) }
+      let error = #expect(throws: ConfigurationError.self) { try Configuration.load(from: paths(option: path)) }
       return error?.description
     }
     #expect(refusal(folder.path) == "\(folder.path): is not a regular file")

@@ -8,37 +8,37 @@ import Testing
 @testable import hearthd
 
 @Suite struct ConfiguredPathsTests {
-  private func places(_ environment: [String: String], state: String? = nil, socket: String? = nil) -> ConfiguredPaths {
+  private func paths(_ environment: [String: String], state: String? = nil, socket: String? = nil) -> ConfiguredPaths {
     ConfiguredPaths(socket: socket, state: state, environment: environment, workingDirectory: "/cwd")
   }
 
   @Test("the state is where --state-dir, $HEARTH_STATE_DIR, $XDG_STATE_HOME or the home folder say, in this order")
   func state() throws {
     var environment = ["HEARTH_STATE_DIR": "/own", "XDG_STATE_HOME": "/xdg", "HOME": "/home/me"]
-    #expect(try places(environment, state: "/option").state().folder == "/option")
-    #expect(try places(environment).state().folder == "/own")
+    #expect(try paths(environment, state: "/option").state().folder == "/option")
+    #expect(try paths(environment).state().folder == "/own")
     environment["HEARTH_STATE_DIR"] = nil
-    #expect(try places(environment).state().folder == "/xdg/hearth")
+    #expect(try paths(environment).state().folder == "/xdg/hearth")
     environment["XDG_STATE_HOME"] = nil
-    #expect(try places(environment).state().folder == "/home/me/.local/state/hearth")
+    #expect(try paths(environment).state().folder == "/home/me/.local/state/hearth")
   }
 
   @Test("certificate authorities are those of $SSL_CERT_FILE and $SSL_CERT_DIR")
   func authorities() {
     let environment = ["SSL_CERT_FILE": "/etc/corporate.pem", "SSL_CERT_DIR": "/etc/certs:/more"]
-    #expect(places(environment).authorities == SystemAuthorities(environment))
-    #expect(places(environment).authorities != SystemAuthorities([:]))
+    #expect(paths(environment).authorities == SystemAuthorities(environment))
+    #expect(paths(environment).authorities != SystemAuthorities([:]))
   }
 
   @Test("systemd's $STATE_DIRECTORY says nothing")
   func stateDirectory() throws {
     #expect(
-      try places(["STATE_DIRECTORY": "/systemd", "HOME": "/home/me"]).state().folder == "/home/me/.local/state/hearth")
+      try paths(["STATE_DIRECTORY": "/systemd", "HOME": "/home/me"]).state().folder == "/home/me/.local/state/hearth")
   }
 
   @Test("without a home the state has no place, and one sentence says so")
   func noHome() {
-    let error = #expect(throws: ConfigurationError.self) { try places([:]).state() }
+    let error = #expect(throws: ConfigurationError.self) { try paths([:]).state() }
     #expect(
       error?.description == "there is no place for the state: $HOME is not set; name a folder with --state-dir")
   }
@@ -46,13 +46,13 @@ import Testing
   @Test("an empty variable, or an XDG folder that is relative, counts as unset")
   func unset() throws {
     let environment = ["HEARTH_STATE_DIR": "", "XDG_STATE_HOME": "relative", "HOME": "/home/me/"]
-    #expect(try places(environment).state().folder == "/home/me/.local/state/hearth")
+    #expect(try paths(environment).state().folder == "/home/me/.local/state/hearth")
   }
 
   @Test("a relative path of an option or of Hearth's own variables begins at the working directory")
   func relative() throws {
-    #expect(try places([:], state: "here").state().folder == "/cwd/here")
-    #expect(try places(["HEARTH_SOCKET": "s"]).socket() == "/cwd/s")
+    #expect(try paths([:], state: "here").state().folder == "/cwd/here")
+    #expect(try paths(["HEARTH_SOCKET": "s"]).socket() == "/cwd/s")
   }
 
   @Test("files lie in the state folder by their names")
@@ -67,15 +67,15 @@ import Testing
   @Test("the socket is where --socket, $HEARTH_SOCKET or $XDG_RUNTIME_DIR say, in this order")
   func socket() throws {
     var environment = ["HEARTH_SOCKET": "/own.sock", "XDG_RUNTIME_DIR": "/run/user/1000"]
-    #expect(try places(environment, socket: "/option.sock").socket() == "/option.sock")
-    #expect(try places(environment).socket() == "/own.sock")
+    #expect(try paths(environment, socket: "/option.sock").socket() == "/option.sock")
+    #expect(try paths(environment).socket() == "/own.sock")
     environment["HEARTH_SOCKET"] = nil
-    #expect(try places(environment).socket() == "/run/user/1000/hearth/rpc.sock")
+    #expect(try paths(environment).socket() == "/run/user/1000/hearth/rpc.sock")
   }
 
   @Test("without any of them the socket has no place, and one sentence says so")
   func noRuntimeFolder() {
-    let error = #expect(throws: ConfigurationError.self) { try places(["HOME": "/home/me"]).socket() }
+    let error = #expect(throws: ConfigurationError.self) { try paths(["HOME": "/home/me"]).socket() }
     #expect(
       error?.description
         == "Where the daemon's socket lies is not known: XDG_RUNTIME_DIR is not set. Give --socket or set HEARTH_SOCKET."
@@ -85,8 +85,8 @@ import Testing
   @Test("a socket path of 107 bytes is taken and one of 108 is refused")
   func longSocket() throws {
     let path = "/" + String(repeating: "x", count: 106)
-    #expect(try places([:], socket: path).socket() == path)
-    let error = #expect(throws: ConfigurationError.self) { try places([:], socket: path + "x").socket() }
+    #expect(try paths([:], socket: path).socket() == path)
+    let error = #expect(throws: ConfigurationError.self) { try paths([:], socket: path + "x").socket() }
     #expect(
       error?.description
         == "The socket path \(path)x is longer than the 107 bytes that a Unix socket can have. Give a shorter one with --socket or HEARTH_SOCKET."

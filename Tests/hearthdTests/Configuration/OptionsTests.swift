@@ -20,10 +20,10 @@ import Testing
     ])
     #expect(options.logLevel == .warning)
     #expect(options.checkConfig && options.checkOutbox && options.version)
-    let places = options.places(environment: [:], workingDirectory: "/cwd")
-    #expect(places.configurationOption == "/cwd/c.toml")
-    #expect(try places.socket() == "/s")
-    #expect(try places.state().folder == "/d")
+    let paths = options.paths(environment: [:], workingDirectory: "/cwd")
+    #expect(paths.configurationOption == "/cwd/c.toml")
+    #expect(try paths.socket() == "/s")
+    #expect(try paths.state().folder == "/d")
   }
 
   @Test("a log level that is none is refused with those that are")
