@@ -52,9 +52,6 @@ package final class ControlServer: Sendable {
     (arrivals, arrivalsFeed) = AsyncStream.makeStream()
   }
 
-  /// How long no connection is accepted after one could not be.
-  private static let acceptPause = TimeAmount.milliseconds(200)
-
   package static let uptime: @Sendable () -> Duration = { .nanoseconds(Int64(NIODeadline.now().uptimeNanoseconds)) }
 
   /// Serves until `shutDown()` and `end()` were called and the running calls have ended, or their grace is over. A
@@ -64,11 +61,7 @@ package final class ControlServer: Sendable {
     defer { socket.removeFile() }
     let listener = try await ServerBootstrap(group: group)
       .serverChannelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture {
-          // Without descriptors or memory a connection cannot be accepted; trying again at once would take a processor.
-          try channel.pipeline.syncOperations.addHandler(
-            AcceptBackoffHandler(shouldForwardIOErrorCaught: false) { _ in Self.acceptPause })
-        }
+        channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(AcceptPause()) }
       }
       .childChannelOption(.allowRemoteHalfClosure, value: true)
       .childChannelOption(.autoRead, value: false)
