@@ -78,17 +78,6 @@ struct OutboxAccount {
       + senders.values.count { $0.current?.wasUnanswered == true }
   }
 
-  /// Forgets what is claimed and not begun. Returns the bytes of its content.
-  mutating func forgetClaims() -> Int {
-    var bytes = queue.reduce(0) { $0 + $1.deliveries.bytes }
-    queue = []
-    for id in senders.keys {
-      bytes += senders[id]?.rest.bytes ?? 0
-      senders[id]?.rest = []
-    }
-    return bytes
-  }
-
   /// Nothing is under way and nothing is known to be due, or may be sent: the account is looked at again when something
   /// happens to it.
   var isQuiet: Bool {

@@ -9,7 +9,8 @@ package struct OutboxItem: Hashable, Sendable {
   /// | (new) | `pending`, `waiting` | it is enqueued; `waiting` where its `notBefore` is in the future |
   /// | `pending`, `waiting` | `delivered`, `waiting`, `dead` | by the outcome of its delivery (`DeliveryOutcome`) |
   /// | `waiting` | `pending` | the daemon ended while its request was on its way |
-  /// | `pending`, `waiting` | `held` | it needs review: its fate is unknown for longer than the idempotency horizon; or its content is damaged |
+  /// | `pending`, `waiting` | `held` | it needs review: its fate is unknown for longer than the idempotency horizon |
+  /// | `pending`, `waiting` | `held` | its content is damaged |
   /// | `pending`, `waiting` | `dead` | it expired, its origin is no longer the account's, or its content is missing |
   /// | `pending`, `waiting` | `superseded` | a newer item with its `replaceKey` is enqueued |
   /// | `pending`, `waiting`, `held`, `dead` | `cancelled` | the user cancels it, or signs out with `outbox: "discard"` |

@@ -76,8 +76,6 @@ extension OutboxMachine {
   /// The configured accounts.
   package var names: Set<AccountName> { Set(accounts.filter(\.value.isConfigured).keys) }
 
-  package var pausedByUser: Set<AccountName> { Set(accounts.filter(\.value.isPausedByUser).keys) }
-
   /// Nil where the account is not configured.
   package func origins(of name: AccountName) -> Set<Origin>? {
     accounts[name].flatMap { $0.isConfigured ? $0.api.origins : nil }

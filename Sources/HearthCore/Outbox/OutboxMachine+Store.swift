@@ -26,7 +26,10 @@ extension OutboxMachine {
       guard storeRetryAt <= now else { return nil }
       self.storeRetryAt = nil
     }
-    if !isRecovered { return .recover }
+    if !isRecovered {
+      // A new database, in place of a damaged one, does not know the pauses.
+      return .recover(pausing: Set(accounts.filter(\.value.isPausedByUser).keys))
+    }
     // Before anything is claimed the schedule is shifted, also in the middle of a round: by a clock that was set ahead
     // every waiting item would seem to be due.
     if let shift = owedShift {
@@ -101,12 +104,13 @@ extension OutboxMachine {
   package mutating func storeFailed(at now: Timestamp) { storeRetryAt = now + Self.storeRetry }
 
   /// The store has met damage, and may begin a new database: nothing is claimed any more, and what it was told is told
-  /// again. Requests under way may finish; their outcomes change nothing.
-  package mutating func storeBroke() {
+  /// again. Requests under way may finish; their outcomes change nothing, and their senders find the rest of their claims
+  /// revoked.
+  package mutating func storeBroke(at now: Timestamp) {
     isRecovered = false
     nextExpiryAt = nil
     for name in accounts.keys {
-      claimedBytes -= accounts[name]?.forgetClaims() ?? 0
+      withdraw(name, at: now)
       accounts[name]?.bindAgain()
       accounts[name]?.mayHaveMore = .all
       wake(name)

@@ -1,6 +1,7 @@
 /// What the store is to do next. The service does one piece after the other and returns what came of it.
 package enum OutboxStoreWork: Hashable, Sendable {
-  case recover
+  /// Recovers the store, and keeps the user's pauses of these accounts.
+  case recover(pausing: Set<AccountName>)
   /// Pauses are numbered in the order in which they are read and changed.
   case readPauses(number: Int)
   /// Makes the account's items that were made while no user was known, or under the former name, the subject's.

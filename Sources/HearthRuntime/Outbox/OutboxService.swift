@@ -186,16 +186,15 @@ package actor OutboxService {
 
   /// What was claimed from a store that is broken is not any more.
   func noteDamage() {
-    if store.isBroken { machine.storeBroke() }
+    if store.isBroken { machine.storeBroke(at: clock.now()) }
   }
 
   private func carryOut(_ work: OutboxStoreWork) async throws(OutboxStoreFailure) {
     let now = clock.now()
     switch work {
-    case .recover:
+    case .recover(let paused):
       try await store.recover(at: now)
-      // A new database, in place of a damaged one, does not know them.
-      if case let paused = machine.pausedByUser, !paused.isEmpty { try await store.setPaused(paused, true) }
+      if !paused.isEmpty { try await store.setPaused(paused, true) }
       machine.recovered(at: clock.now())
     case .readPauses(let number):
       machine.pausesRead(try await store.paused(), number: number)

@@ -250,4 +250,23 @@ import Testing
     outbox.run()
     #expect(outbox.settled.map(\.outcome) == [.delivered(status: 200)])
   }
+
+  @Test(
+    "What was claimed from a store that broke is given up, the origin that was to be probed is probed, and pauses last")
+  func brokenStore() throws {
+    var outbox = OutboxScript(accounts: [Sample.work, Sample.other])
+    let number = outbox.machine.nextPauseNumber()
+    outbox.machine.paused([Sample.other], true, number: number, at: outbox.now)
+    outbox.run(claiming: [outbox.claim("a")])
+    let id = try outbox.first()
+    outbox.machine.responded(.failure(.notSent(message: "no")), for: id, isCancelled: false, at: outbox.now)
+    outbox.now = outbox.now + .seconds(60)
+    let probe = outbox.claim("a")
+    #expect(outbox.run(claiming: [probe]).contains { $0.probed == [Sample.origin] })
+    outbox.machine.storeBroke(at: outbox.now)
+    #expect(outbox.run().contains { $0.probed == [Sample.origin] })
+    #expect(outbox.works.contains(.recover(pausing: [Sample.other])))
+    #expect(outbox.released.contains(probe.epoch))
+    #expect(outbox.start().isEmpty)
+  }
 }
