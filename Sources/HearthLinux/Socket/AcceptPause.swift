@@ -12,7 +12,7 @@ final class AcceptPause: ChannelInboundHandler {
   private static let length = TimeAmount.milliseconds(200)
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    guard let code = (error as? IOError)?.errnoCode, [EMFILE, ENFILE, ENOBUFS, ENOMEM, ECONNABORTED].contains(code)
+    guard let code = (error as? IOError)?.errnoCode, [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(code)
     else { return context.fireErrorCaught(error) }
     let channel = context.channel
     try? channel.syncOptions?.setOption(.autoRead, value: false)

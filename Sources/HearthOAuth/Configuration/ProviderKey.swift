@@ -48,8 +48,7 @@ package enum ProviderKey: String, ConfigurationKey {
   var types: [AccountType] {
     switch self {
     case .type, .provider, .clientID, .clientSecretFile, .scopes, .bearer, .subject, .apiOrigins, .expect,
-      .defaultLifetime,
-      .tokenParameters, .proxy, .caFile, .certificatePins:
+      .defaultLifetime, .tokenParameters, .proxy, .caFile, .certificatePins:
       AccountType.allCases
     case .issuer: [.oidc, .clientCredentials]
     case .tokenEndpoint: [.oauth2, .firebase, .clientCredentials]

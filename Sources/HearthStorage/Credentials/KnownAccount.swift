@@ -67,12 +67,12 @@ extension KnownAccount {
     removal = nil
   }
 
-  /// Whether the pending removal is about this grant. Where no fingerprint is known, it is about every grant.
   /// Whether this grant is of a session that is over, so that reading it does not bring it back.
   func isOver(_ grant: Grant) -> Bool {
     isToBeRemoved(grant) || removal == nil && isEnded(grant) || signedOut == grant.accessToken.fingerprint
   }
 
+  /// Whether the pending removal is about this grant. Where no fingerprint is known, it is about every grant.
   func isToBeRemoved(_ grant: Grant) -> Bool {
     guard let removal else { return false }
     let signedOut = [removal.fingerprint, fingerprint].compactMap { $0 }

@@ -87,10 +87,11 @@ struct OutboxFile: Sendable {
       let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode")
       let synchronous = try Int.fetchOne(db, sql: "PRAGMA synchronous")
       let vacuum = try Int.fetchOne(db, sql: "PRAGMA auto_vacuum")
-      guard mode == "wal", synchronous == 2, vacuum == 2 else {
+      let wiping = try Int.fetchOne(db, sql: "PRAGMA secure_delete")
+      guard mode == "wal", synchronous == 2, vacuum == 2, wiping == 1 else {
         throw OutboxStoreFailure.unavailable(
           "The outbox \(path) cannot be made durable: journal_mode \(mode ?? "?"), synchronous \(synchronous ?? -1), "
-            + "auto_vacuum \(vacuum ?? -1).")
+            + "auto_vacuum \(vacuum ?? -1), secure_delete \(wiping ?? -1).")
       }
     }
     return database

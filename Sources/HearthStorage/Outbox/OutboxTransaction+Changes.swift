@@ -233,6 +233,7 @@ extension OutboxTransaction {
 
   func prune(keeping settings: OutboxSettings, limit: Int, at now: Timestamp?) throws -> Bool {
     var left = limit
+    // What was delivered since the last time is in the log, also where nothing is to be removed now.
     effects.leavesContentInLog = true
     for state in [OutboxItem.State.delivered, .cancelled, .superseded, .dead] where left > 0 {
       if let now { try execute(OutboxQueries.clampFinished, [now.milliseconds, state.number]) }

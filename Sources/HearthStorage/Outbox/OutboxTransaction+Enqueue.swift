@@ -65,7 +65,7 @@ extension OutboxTransaction {
     return OutboxReceipt(item: item, isDuplicate: false)
   }
 
-  /// The newest item with this idempotency key, and the digest of its content.
+  /// The item with this idempotency key, and the digest of its content.
   private func keyed(_ owner: Int64, _ key: String) throws -> (StoredItem, digest: Data)? {
     let statement = try db.cachedStatement(sql: OutboxQueries.byKey)
     return try Row.fetchOne(statement, arguments: [owner, key]).map {
