@@ -87,8 +87,11 @@ let package = Package(
     library("HearthCore"),
     library("HearthControl", ["HearthCore"]),
     library("HearthHashing", ["HearthCore", .crypto]),
+    library("HearthThreads"),
     library("HearthRuntime", ["HearthCore", "HearthControl", .logging]),
-    library("HearthLinux", ["HearthCore", "HearthControl", "CSystemd", "CLinux", .logging, .nio, .nioPosix]),
+    library(
+      "HearthLinux",
+      ["HearthCore", "HearthControl", "HearthThreads", "CSystemd", "CLinux", .logging, .nio, .nioPosix]),
     library(
       "HearthOAuth",
       [
@@ -97,7 +100,10 @@ let package = Package(
       ]),
     library(
       "HearthStorage",
-      ["HearthCore", "HearthControl", "HearthHashing", "CLinux", .crypto, .cryptoExtras, .grdb, .logging]),
+      [
+        "HearthCore", "HearthControl", "HearthHashing", "HearthThreads", "CLinux", .crypto, .cryptoExtras, .grdb,
+        .logging,
+      ]),
     .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
     .target(name: "CLinux"),
     .target(name: "CWipingAllocator"),
@@ -119,12 +125,13 @@ let package = Package(
     .target(name: "CReferences", path: "Benchmarks/CReferences", linkerSettings: [.linkedLibrary("sqlite3")]),
 
     .target(
-      name: "TestSupport", dependencies: ["HearthCore", "HearthControl", .logging], path: "Tests/TestSupport",
-      swiftSettings: strict),
+      name: "TestSupport", dependencies: ["HearthCore", "HearthControl", "HearthThreads", .logging],
+      path: "Tests/TestSupport", swiftSettings: strict),
     .target(name: "CDiskFaults", path: "Tests/CDiskFaults", linkerSettings: [.linkedLibrary("sqlite3")]),
     tests("HearthCoreTests", ["HearthCore", "HearthOAuth"]),
     tests("HearthControlTests", ["HearthControl", "HearthCore"], exclude: ["Golden"]),
     tests("HearthRuntimeTests", ["HearthRuntime", "HearthStorage", .grdb, .logging]),
+    tests("HearthThreadsTests", ["HearthThreads"]),
     tests("HearthLinuxTests", ["HearthCore", "HearthLinux", .logging]),
     tests(
       "HearthOAuthTests",

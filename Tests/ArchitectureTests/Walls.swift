@@ -12,13 +12,14 @@ enum Walls {
     // Core because the wire carries its values; Glibc for the client's socket.
     "HearthControl": ["HearthCore", "Glibc"],
     "HearthHashing": ["HearthCore", "Crypto"],
+    "HearthThreads": ["Dispatch", "Glibc", "Synchronization"],
     "HearthRuntime": ["HearthCore", "HearthControl", "Logging", "Synchronization"],
-    "HearthLinux": rim.union(nio).union(["CLinux", "CSystemd"]),
+    "HearthLinux": rim.union(nio).union(["CLinux", "CSystemd", "HearthThreads"]),
     "HearthOAuth": rim.union(nio).union([
       "AsyncHTTPClient", "Crypto", "CryptoExtras", "HearthHashing", "NIOHTTP1", "NIOSSL", "NIOTLS",
       "SwiftASN1",
     ]),
-    "HearthStorage": rim.union(["CLinux", "Crypto", "CryptoExtras", "GRDB", "HearthHashing"]),
+    "HearthStorage": rim.union(["CLinux", "Crypto", "CryptoExtras", "GRDB", "HearthHashing", "HearthThreads"]),
     "hearthd": rim.union([
       "ArgumentParser", "HearthHashing", "HearthRuntime", "HearthLinux", "HearthOAuth", "HearthStorage",
       "ServiceLifecycle", "TOMLKit",

@@ -1,5 +1,7 @@
-import Dispatch
 import HearthCore
+import HearthThreads
+import NIOCore
+import NIOPosix
 import Synchronization
 
 /// Runs blocking calls one after the other on a thread of its own; no caller waits longer than the limit.
@@ -26,7 +28,7 @@ struct BlockingCallQueue: Sendable {
   }
 
   let limit: Duration
-  private let queue = DispatchQueue(label: "hearth.files")
+  private let thread = WorkerThread()
 
   @discardableResult
   func run<Value: Sendable>(
@@ -34,16 +36,19 @@ struct BlockingCallQueue: Sendable {
   ) async throws(FileError) -> Value {
     let result = await withCheckedContinuation { (continuation: CheckedContinuation<Result<Value, FileError>, Never>) in
       let race = Race(continuation)
-      queue.async {
+      let deadline = MultiThreadedEventLoopGroup.singleton.any().scheduleTask(
+        in: .milliseconds(limit.wholeMilliseconds)
+      ) { [limit] in
+        race.finish(.failure(.unanswered(limit)))
+      }
+      thread.enqueue {
+        defer { deadline.cancel() }
         guard !race.isOver else { return }
         do throws(FileError) {
           race.finish(.success(try call()))
         } catch {
           race.finish(.failure(error))
         }
-      }
-      DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(Int(limit.wholeMilliseconds))) { [limit] in
-        race.finish(.failure(.unanswered(limit)))
       }
     }
     return try result.get()

@@ -1,8 +1,8 @@
 import Crypto
 import CryptoExtras
-import Dispatch
 import FoundationEssentials
 import HearthCore
+import HearthThreads
 
 /// How a passphrase becomes a key: scrypt (RFC 7914).
 struct ScryptParameters: Codable, Hashable, Sendable {
@@ -29,14 +29,11 @@ struct ScryptParameters: Codable, Hashable, Sendable {
 
   /// Nil where memory is short. Takes a good part of a second, on a thread of its own.
   func key(from passphrase: Secret) async -> SealingKey? {
-    let parameters = self
-    return await withCheckedContinuation { continuation in
-      DispatchQueue.global().async {
-        let key = try? KDF.Scrypt.deriveKey(
-          from: Array(passphrase.reveal().utf8), salt: parameters.salt, outputByteCount: SealingKey.byteCount,
-          rounds: parameters.n, blockSize: parameters.r, parallelism: parameters.p)
-        continuation.resume(returning: key.flatMap(SealingKey.init))
-      }
+    await WorkerThread.run { [self] in
+      let key = try? KDF.Scrypt.deriveKey(
+        from: Array(passphrase.reveal().utf8), salt: salt, outputByteCount: SealingKey.byteCount, rounds: n,
+        blockSize: r, parallelism: p)
+      return key.flatMap(SealingKey.init)
     }
   }
 }

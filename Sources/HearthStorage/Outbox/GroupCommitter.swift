@@ -1,5 +1,6 @@
 internal import GRDB
 internal import HearthCore
+internal import HearthThreads
 internal import Synchronization
 
 /// Runs the outbox's transactions: requests that arrive during a commit go together into the next one, with one fsync.
@@ -39,6 +40,7 @@ final class GroupCommitter: Sendable {
 
   private static let largestGroup = 256
 
+  private let thread = WorkerThread()
   let database: DatabaseQueue
   private let file: OutboxFile
   private let identity: OutboxFile.Identity?
@@ -112,7 +114,7 @@ final class GroupCommitter: Sendable {
       defer { state.isRunning = true }
       return !state.isRunning
     }
-    if starts { database.asyncWriteWithoutTransaction { self.drain($0) } }
+    if starts { thread.enqueue { self.database.writeWithoutTransaction { self.drain($0) } } }
   }
 
   private func drain(_ db: Database) {

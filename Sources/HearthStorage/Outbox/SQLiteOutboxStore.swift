@@ -1,6 +1,6 @@
-internal import Dispatch
 internal import GRDB
 package import HearthCore
+internal import HearthThreads
 internal import Synchronization
 
 /// The outbox in an SQLite database: write-ahead log, an fsync for every commit.
@@ -131,12 +131,7 @@ package final class SQLiteOutboxStore: OutboxStore {
   /// Writes the log back and closes the database. To be called at the end; calls that come later fail.
   package func close() async {
     guard let committer = try? committer else { return }
-    await withCheckedContinuation { done in
-      DispatchQueue.global().async {
-        committer.close()
-        done.resume()
-      }
-    }
+    await WorkerThread.run { committer.close() }
   }
 
   package var isBroken: Bool {
@@ -163,12 +158,7 @@ package final class SQLiteOutboxStore: OutboxStore {
   package func recover(at now: Timestamp) async throws(OutboxStoreFailure) {
     if case .closed(_, let former) = connection.withLock({ $0 }) {
       // Opening may wait for a lock of another program, and a check reads all of it.
-      await withCheckedContinuation { done in
-        DispatchQueue.global().async {
-          self.open(after: former, at: now)
-          done.resume()
-        }
-      }
+      await WorkerThread.run { self.open(after: former, at: now) }
     }
     try await run { try $0.recover(at: now) }
   }

@@ -26,6 +26,11 @@ struct DescriptorTests {
     }
   }
 
+  /// On the daemon's event loop: where no descriptor is left, Dispatch ends a process whose work waits for its threads.
+  private static func asInTheDaemon(_ body: @Sendable () async throws -> Void) async throws {
+    try await withTaskExecutorPreference(EventLoopExecutor.only()) { try await body() }
+  }
+
   @Test("the soft limit is raised to the hard one")
   func raised() async {
     await #expect(processExitsWith: .success) {
@@ -63,26 +68,28 @@ struct DescriptorTests {
       try Files.write("token", to: path)
       Self.limit(100, 100)
       _ = try Descriptors.prepare()
-      let systems = (0..<12).map { _ in LinuxFileSystem() }
-      let others = Self.exhaust()
-      #expect(!others.isEmpty && open("/dev/null", O_RDONLY) == -1 && errno == EMFILE)
-      for round in 1...20 {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-          for (number, files) in systems.enumerated() {
-            group.addTask {
-              let contents = try await files.read(path, limit: 100, followsLink: false)
-              #expect(String(decoding: contents.bytes, as: UTF8.self) == "token")
-              _ = try await files.names(in: folder.path)
-              let own = folder.file("\(round)-\(number)")
-              try await files.createFile(own)
-              try await files.write([1], to: own)
-              try await files.syncFile(own)
+      try await Self.asInTheDaemon {
+        let systems = (0..<12).map { _ in LinuxFileSystem() }
+        let others = Self.exhaust()
+        #expect(!others.isEmpty && open("/dev/null", O_RDONLY) == -1 && errno == EMFILE)
+        for round in 1...20 {
+          try await withThrowingTaskGroup(of: Void.self) { group in
+            for (number, files) in systems.enumerated() {
+              group.addTask {
+                let contents = try await files.read(path, limit: 100, followsLink: false)
+                #expect(String(decoding: contents.bytes, as: UTF8.self) == "token")
+                _ = try await files.names(in: folder.path)
+                let own = folder.file("\(round)-\(number)")
+                try await files.createFile(own)
+                try await files.write([1], to: own)
+                try await files.syncFile(own)
+              }
             }
+            try await group.waitForAll()
           }
-          try await group.waitForAll()
         }
+        #expect(open("/dev/null", O_RDONLY) == -1, "they are spare ones again")
       }
-      #expect(open("/dev/null", O_RDONLY) == -1, "they are spare ones again")
     }
   }
 
@@ -90,25 +97,27 @@ struct DescriptorTests {
   func accepting() async {
     await #expect(processExitsWith: .success) {
       Self.limit(100, 100)
-      try await serving { path, _ in
-        try await onThread {
-          let early = try RawClient(path: path)
-          early.send(#"{"jsonrpc":"2.0","id":1,"method":"echo"}"#)
-          _ = try early.receive()
-          // One of all that there are, for the client: the server has none to accept it with.
-          var others = Self.exhaust()
-          close(others.removeLast())
-          let late = try RawClient(path: path)
-          late.send(#"{"jsonrpc":"2.0","id":2,"method":"echo"}"#)
-          let (start, used) = (ContinuousClock.now, clock())
-          try eventually("half a second is over") { ContinuousClock.now - start > .milliseconds(500) }
-          #expect(clock() - used < 250_000, "in microseconds, of 500,000")
-          early.send(#"{"jsonrpc":"2.0","id":3,"method":"echo"}"#)
-          #expect(try early.receive()?["id"] == 3)
-          for descriptor in others { close(descriptor) }
-          let freed = ContinuousClock.now
-          #expect(try late.receive()?["id"] == 2)
-          #expect(ContinuousClock.now - freed < .seconds(1))
+      try await Self.asInTheDaemon {
+        try await serving { path, _ in
+          try await onThread {
+            let early = try RawClient(path: path)
+            early.send(#"{"jsonrpc":"2.0","id":1,"method":"echo"}"#)
+            _ = try early.receive()
+            // One of all that there are, for the client: the server has none to accept it with.
+            var others = Self.exhaust()
+            close(others.removeLast())
+            let late = try RawClient(path: path)
+            late.send(#"{"jsonrpc":"2.0","id":2,"method":"echo"}"#)
+            let (start, used) = (ContinuousClock.now, clock())
+            try eventually("half a second is over") { ContinuousClock.now - start > .milliseconds(500) }
+            #expect(clock() - used < 250_000, "in microseconds, of 500,000")
+            early.send(#"{"jsonrpc":"2.0","id":3,"method":"echo"}"#)
+            #expect(try early.receive()?["id"] == 3)
+            for descriptor in others { close(descriptor) }
+            let freed = ContinuousClock.now
+            #expect(try late.receive()?["id"] == 2)
+            #expect(ContinuousClock.now - freed < .seconds(1))
+          }
         }
       }
     }
