@@ -13,8 +13,15 @@ package protocol ControlHandler: Sendable {
   /// returns for a notification (`request.id` is nil) is dropped, but its `start` is called.
   func handle(_ request: Request, from peer: any ControlPeer) async -> ControlResponse
 
+  /// The result where it is there already; nil where the call has to be handled. Must return at once.
+  func resultAtOnce(of request: Request) -> JSON?
+
   /// Told once for each connection, after its last call has returned.
   func connectionClosed(_ connection: ConnectionID) async
+}
+
+extension ControlHandler {
+  package func resultAtOnce(of _: Request) -> JSON? { nil }
 }
 
 package enum ControlResponse: Sendable {

@@ -6,9 +6,6 @@ extension SessionMachine {
   /// A token that was granted no longer ago than this was "just issued".
   private static let justIssued: Duration = .seconds(120)
 
-  /// The validity that a caller gets who asks for no minimum, where a token of that validity can be had.
-  private static let usualValidity: Duration = .seconds(60)
-
   // MARK: - A call comes
 
   mutating func called(_ id: CallID, _ call: SessionCall, at now: Timestamp) -> [SessionAction] {
@@ -174,7 +171,7 @@ extension SessionMachine {
 
   private func response(to call: WaitingCall, from active: ActiveGrant, at now: Timestamp) -> SessionResponse? {
     if case .token(let minValidity) = call.kind, isUsable(active, at: now),
-      lasts(active.grant, minValidity, at: now)
+      TokenValidity(of: active.grant, settings.refresh).covers(minValidity, at: now)
     {
       return token(of: active)
     }
@@ -189,13 +186,13 @@ extension SessionMachine {
     }
   }
 
-  /// The token that `handle` would answer a call for one with; nil where it may have to wait, or is rejected. Until
-  /// `nextWake` such a call changes nothing.
-  package func readyToken(minValidity: Duration?, at now: Timestamp) -> Bearer? {
-    guard !isStopping, let active, case .authenticated = state(at: now), isUsable(active, at: now),
-      lasts(active.grant, minValidity, at: now)
-    else { return nil }
-    return Bearer(active.credential, as: settings.bearer, subject: subject)
+  /// The token that `handle` answers a call for one with until something is due, if it satisfies the call; nil where such
+  /// a call may have to wait, or is rejected. The call would change nothing.
+  package func readyToken(at now: Timestamp) -> ReadyToken? {
+    guard !isStopping, let active, case .authenticated = state(at: now), isUsable(active, at: now) else { return nil }
+    return ReadyToken(
+      bearer: Bearer(active.credential, as: settings.bearer, subject: subject), issuer: settings.issuer,
+      validity: TokenValidity(of: active.grant, settings.refresh), until: nextWake(after: now))
   }
 
   private func token(of active: ActiveGrant) -> SessionResponse {
@@ -206,13 +203,6 @@ extension SessionMachine {
     let bearer = active.grant.bearer(settings.bearer)
     return !active.grant.isExpired(at: now) && refreshes.apiRejection?.fingerprint != bearer.fingerprint
       && !bearer.secret.isEmpty
-  }
-
-  /// Whether a token lasts as long as is asked. More than its lifetime less the margin cannot be asked.
-  private func lasts(_ grant: Grant, _ validity: Duration?, at now: Timestamp) -> Bool {
-    guard let expiresAt = grant.expiresAt, let lifetime = grant.lifetime else { return true }
-    return expiresAt - now
-      >= Swift.min(validity ?? Self.usualValidity, lifetime - settings.refresh.margin(forLifetime: lifetime))
   }
 
   /// The answer where the token does not last as long as is asked. A caller that named no minimum gets it all the same

@@ -25,6 +25,7 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
   /// The client's process.
   let peer: PeerCredentials
   private let channel: any Channel
+  private let handler: any ControlHandler
   private var limits: ControlLimits
   private let budget: OutputBudget
   /// Called with the connection that has to be closed, and the bytes it holds.
@@ -39,6 +40,8 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
   /// Calls that have begun and are not answered, by the number of their start.
   private var running: [Int: Waiting] = [:]
   private var lastStart = 0
+  /// How many of the calls that were read together were answered at once: no client holds the event loop up for long.
+  private var answeredAtOnce = 0
   /// Bytes that were written and that the client has not read.
   private var backlog = 0
   /// Bytes of answers to arrays that are not complete yet.
@@ -56,12 +59,13 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
   private var isGone = false
 
   init(
-    id: ConnectionID, channel: any Channel, peer: PeerCredentials, limits: ControlLimits, budget: OutputBudget,
+    id: ConnectionID, channel: any Channel, peer: PeerCredentials, handler: any ControlHandler, limits: ControlLimits, budget: OutputBudget,
     exceeded: @escaping @Sendable (ConnectionID, Int) -> Void
   ) {
     self.id = id
     self.channel = channel
     self.peer = peer
+    self.handler = handler
     self.limits = limits
     self.budget = budget
     self.exceeded = exceeded
@@ -70,7 +74,7 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
   }
 
   /// Runs the calls; returns when the connection is closed and the last of them has returned.
-  func run(_ handler: any ControlHandler) async {
+  func run() async {
     await withTaskCancellationHandler {
       await withDiscardingTaskGroup { calls in
         for await item in work {
@@ -164,6 +168,7 @@ extension ControlConnection {
   }
 
   func channelReadComplete(context: ChannelHandlerContext) {
+    answeredAtOnce = 0
     proceed()
   }
 
@@ -281,6 +286,11 @@ extension ControlConnection {
       case .request where isShuttingDown:
         reject(next)
       case .request(let request):
+        if answeredAtOnce < limits.runningCalls, let result = handler.resultAtOnce(of: request) {
+          answeredAtOnce += 1
+          respond(request.id.map { Response(id: $0, outcome: .success(result)) }, next.batch, next.index)
+          continue
+        }
         lastStart += 1
         running[lastStart] = next
         feed.yield(.call(request, number: lastStart))

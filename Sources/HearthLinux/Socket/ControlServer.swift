@@ -76,7 +76,7 @@ package final class ControlServer: Sendable {
       await withDiscardingTaskGroup { calls in
         for await connection in arrivals {
           calls.addTask { [self] in
-            await connection.run(handler)
+            await connection.run()
             await handler.connectionClosed(connection.id)
             state.withLock { _ = $0.connections.removeValue(forKey: connection.id) }
           }
@@ -163,8 +163,8 @@ package final class ControlServer: Sendable {
       channel.closeFuture.whenComplete { [self] _ in self.state.withLock { $0.openConnections -= 1 } }
       state.lastNumber += 1
       let connection = ControlConnection(
-        id: ConnectionID(state.lastNumber), channel: channel, peer: peer, limits: limits, budget: budget,
-        exceeded: { [self] in close($0, holding: $1, on: channel.eventLoop) })
+        id: ConnectionID(state.lastNumber), channel: channel, peer: peer, handler: handler, limits: limits,
+        budget: budget, exceeded: { [self] in close($0, holding: $1, on: channel.eventLoop) })
       state.connections[connection.id] = connection
       return .success(connection)
     }

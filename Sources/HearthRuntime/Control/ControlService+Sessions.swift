@@ -21,7 +21,11 @@ extension GetSession: PlainMethod {
   }
 }
 
-extension GetToken: PlainMethod {
+extension GetToken: InstantMethod {
+  func resultAtOnce(from service: ControlService) -> GivenToken? {
+    service.sessions.readyToken(of: account, minValidity).map { GivenToken(account, $0.bearer, issuer: $0.issuer) }
+  }
+
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> GivenToken {
     let answer = try await service.ask(account, .token(minValidity: minValidity)).answer
     switch answer.response {

@@ -33,6 +33,8 @@ package struct ControlService: ControlHandler {
     return Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
   }()
 
+  private static let instantMethods: [String: any InstantMethod.Type] = [GetToken.name: GetToken.self]
+
   /// The methods that are served, by name.
   package static var served: [String: any ControlMethod.Type] { methods }
 
@@ -45,6 +47,14 @@ package struct ControlService: ControlHandler {
     } catch {
       return .failure(error)
     }
+  }
+
+  package func resultAtOnce(of request: Request) -> JSON? {
+    Self.instantMethods[request.method].flatMap { resultAtOnce($0, request.params) }
+  }
+
+  private func resultAtOnce<Method: InstantMethod>(_ method: Method.Type, _ params: JSONObject) -> JSON? {
+    try? method.init(params: params).resultAtOnce(from: self)?.json(at: clock.now())
   }
 
   private func serve<Method: ServedMethod>(

@@ -18,3 +18,9 @@ extension PlainMethod {
     return .result(result.json(at: service.clock.now()))
   }
 }
+
+/// A method whose usual answer is there without waiting for anybody.
+protocol InstantMethod: PlainMethod {
+  /// Nil where the method has to be carried out. Returns at once.
+  func resultAtOnce(from service: ControlService) -> Result?
+}

@@ -1,4 +1,5 @@
 package import HearthCore
+internal import Synchronization
 
 /// All sessions, by account: starts and stops their services as the configuration says, and is where the tokens for
 /// sending come from.
@@ -17,7 +18,8 @@ package actor SessionDirectory: BearerTokenProvider {
   /// A token that is sent at once need not last longer than it takes to arrive.
   private static let validityToSend: Duration = .seconds(2)
 
-  private var entries: [AccountName: Entry] = [:]
+  private let table = Mutex<[AccountName: Entry]>([:])
+  private var entries: [AccountName: Entry] { table.withLock(\.self) }
   private var isStopped = false
   /// Whether the user has locked, where the session before could not write that: the next one tries again.
   private var unwrittenLocks: [AccountName: Bool] = [:]
@@ -64,7 +66,7 @@ package actor SessionDirectory: BearerTokenProvider {
       await entry.service.inherit(grant)
     }
     // Once everything stops, nothing would run it: the one before it stays and rejects what is asked.
-    if entry == nil || !isStopped { entries[account] = entry }
+    if entry == nil || !isStopped { table.withLock { $0[account] = entry } }
     if let entry {
       if let isSet = unwrittenLocks.removeValue(forKey: account) { await entry.service.change(.user, isSet: isSet) }
       for lock in locks { await entry.service.change(lock, isSet: true) }
@@ -134,10 +136,16 @@ package actor SessionDirectory: BearerTokenProvider {
 
   package subscript(account: AccountName) -> Entry? { entries[account] }
 
+  /// The token that satisfies a usual call; nil where the session has to be asked. Waits for nobody.
+  package nonisolated func readyToken(of account: AccountName, _ minValidity: Duration?) -> ReadyToken? {
+    table.withLock { $0[account] }?.service.readyToken(minValidity)
+  }
+
   // MARK: - BearerTokenProvider
 
-  package func bearer(for account: AccountName) async throws(BearerFailure) -> Bearer {
-    try await currentBearer(of: account).bearer
+  package nonisolated func bearer(for account: AccountName) async throws(BearerFailure) -> Bearer {
+    if let ready = readyToken(of: account, Self.validityToSend) { return ready.bearer }
+    return try await currentBearer(of: account).bearer
   }
 
   private func currentBearer(

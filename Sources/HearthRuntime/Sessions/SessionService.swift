@@ -1,5 +1,6 @@
 package import HearthCore
 package import Logging
+internal import Synchronization
 
 /// Carries out what one account's `SessionMachine` decides.
 ///
@@ -27,8 +28,8 @@ package actor SessionService {
   /// The wake-ups that tasks are asleep for; those that are not needed any more change nothing.
   private var armed: Set<Timestamp> = []
   private var published: SessionStatus?
-  /// When the machine has something to do next, whatever is asked until then; nil: nothing is planned.
-  private var nextWake: Timestamp?
+  /// Of the machine as it is, with the steps of the clock that it knows; nil where a call has to be handled.
+  private let ready = Mutex<(token: ReadyToken, stepped: Duration)?>(nil)
   private var isRunning = false
   private(set) var isStopping = false
   /// Later inputs are handled, and published to nobody: another session may have taken the place of this one.
@@ -102,6 +103,7 @@ package actor SessionService {
     let deadline = clock.now() + (patience ?? machine.settings.refresh.stopPatience)
     if !isAtRest { await rest(until: deadline) }
     isStopped = true
+    ready.withLock { $0 = nil }
     storeInbox.finish()
     // A place that hangs is not waited for any longer.
     if isRunning { await rest(until: deadline) }
@@ -182,7 +184,9 @@ package actor SessionService {
   /// The answer to a call, with the status at that time.
   package func ask(_ call: SessionCall) async -> SessionAnswer {
     if isStopped { return stopped }
-    if case .token(let minValidity) = call, let answer = readyToken(minValidity) { return answer }
+    if case .token(let minValidity) = call, let published, let token = readyToken(minValidity) {
+      return SessionAnswer(response: .token(token.bearer), status: published, at: clock.now())
+    }
     if case .signOut(let revoke) = call, let grant = inherited?.credential {
       inherited = nil
       return await ask(call).revoking(revoke ? [grant] : [])
@@ -195,14 +199,14 @@ package actor SessionService {
     }
   }
 
-  /// The answer to the usual call for a token, without a turn of the machine: nothing is due, so that it would change
-  /// nothing.
-  private func readyToken(_ minValidity: Duration?) -> SessionAnswer? {
+  /// The token that satisfies a usual call, without a turn of the machine; nil where the session has to be asked. May be
+  /// called on any thread.
+  package nonisolated func readyToken(_ minValidity: Duration?) -> ReadyToken? {
     let moment = clock.moment()
-    guard moment.stepped == stepped, nextWake.map({ moment.now < $0 }) ?? true, let published,
-      let token = machine.readyToken(minValidity: minValidity, at: moment.now)
+    guard let ready = ready.withLock(\.self), ready.stepped == moment.stepped,
+      ready.token.satisfies(minValidity, at: moment.now)
     else { return nil }
-    return SessionAnswer(response: .token(token), status: published, at: moment.now)
+    return ready.token
   }
 
   private var stopped: SessionAnswer {
@@ -229,6 +233,8 @@ package actor SessionService {
   private func handle(_ input: SessionInput, at now: Timestamp) {
     let generation = machine.epoch.generation
     let actions = machine.handle(input, at: now)
+    let token = isStopped ? nil : machine.readyToken(at: now)
+    ready.withLock { [stepped] ready in ready = token.map { ($0, stepped) } }
     if machine.epoch.generation != generation { imports.supersede() }
     if case .started = input { inherited = nil }
     let events = actions.compactMap { if case .publish(let event) = $0 { event } else { nil } }
@@ -250,8 +256,7 @@ package actor SessionService {
   }
 
   private func arm(after now: Timestamp) {
-    nextWake = machine.nextWake(after: now)
-    guard let wake = nextWake, armed.allSatisfy({ wake < $0 }) else { return }
+    guard let wake = machine.nextWake(after: now), armed.allSatisfy({ wake < $0 }) else { return }
     armed.insert(wake)
     workInbox.yield { [clock] in
       await clock.sleep(until: wake)

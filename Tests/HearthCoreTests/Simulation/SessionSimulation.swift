@@ -44,6 +44,8 @@ struct SessionSimulation: Simulation {
   var now: Timestamp { Timestamp.sample + elapsed + offset }
   /// When the process wakes up by itself: as the last event left it, also where that moment is this one.
   var armed: Timestamp?
+  /// As it was after the last event.
+  private var ready: ReadyToken?
   var lastEventAt = Duration.zero
 
   var jobs: [SimulatedDisk.Job] = []
@@ -108,6 +110,7 @@ struct SessionSimulation: Simulation {
   mutating func boot(handingOver unwritten: UnwrittenGrant? = nil) throws(Violation) {
     note("boots; disk: \(disk)")
     machine = SessionMachine(account: .sample, settings: settings, seed: random.next(), at: now)
+    ready = nil
     disk.hasKey = !disk.isSealed || chances(1, in: 2)
     // Screen and suspend are told anew by the system; the user's lock is remembered.
     locks = disk.known.lockedByUser ? [.user] : []
@@ -166,17 +169,15 @@ struct SessionSimulation: Simulation {
   mutating func deliver(_ event: SessionInput) throws(Violation) {
     note("→ \(event)")
     let before = machine
-    let isDue = armed.map { $0 <= now } ?? false
     try noteEvent(event, before)
     let actions = machine.handle(event, at: now)
-    if case .called(let id, .token(let minValidity)) = event, !isDue,
-      let token = before.readyToken(minValidity: minValidity, at: now)
-    {
+    if case .called(let id, .token(let minValidity)) = event, let ready, ready.satisfies(minValidity, at: now) {
       tally[.readyToken] += 1
-      guard actions == [.answer(id, .token(token))] else {
+      guard actions == [.answer(id, .token(ready.bearer))] else {
         throw Violation("a call for a token that is ready does more")
       }
     }
+    ready = machine.readyToken(at: now)
     lastEventAt = elapsed
     armed = machine.nextWake(after: now)
     if let armed, armed <= now { throw Violation("nextWake is not in the future") }
