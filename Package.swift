@@ -91,7 +91,7 @@ let package = Package(
     library("HearthRuntime", ["HearthCore", "HearthControl", .logging]),
     library(
       "HearthLinux",
-      ["HearthCore", "HearthControl", "HearthThreads", "CSystemd", "CLinux", .logging, .nio, .nioPosix]),
+      ["HearthCore", "HearthControl", "HearthThreads", "CSystemd", "CLinux", .logging, .nio, .nioHTTP1, .nioPosix]),
     library(
       "HearthOAuth",
       [

@@ -30,6 +30,7 @@ struct Daemon {
   private let logger = Logger(label: "hearthd")
   private let status = StatusLine()
   private let sessions = SessionDirectory()
+  private let signIns: SignInService
   private let outboxStore: SQLiteOutboxStore
   private let outbox: OutboxService
   private let server: ControlServer
@@ -97,8 +98,9 @@ struct Daemon {
         ("credentials", setup.state.credentials), ("outbox", setup.state.outbox),
         ("socket", socket.path ?? setup.socketPath),
       ])
+    signIns = SignInService(sessions: sessions, redirects: LoopbackListener(logger: logger), clock: clock)
     let control = ControlService(
-      sessions: sessions, outbox: outbox, hub: hub, clock: clock, info: info,
+      sessions: sessions, signIns: signIns, outbox: outbox, hub: hub, clock: clock, info: info,
       token: { Token(hashing: $0) },
       reload: { () async throws(ReloadFailure) in try await reloader.reload() })
     server = ControlServer(
@@ -144,6 +146,7 @@ struct Daemon {
   private func serve() async throws {
     try await withThrowingTaskGroup(of: Void.self) { services in
       services.addTask { await sessions.run() }
+      services.addTask { await signIns.run() }
       services.addTask { await outbox.run() }
       services.addTask {
         await outbox.waitForSessions(of: sessions.accounts)
@@ -156,6 +159,7 @@ struct Daemon {
   /// Accepts no new calls and begins no new deliveries; refreshes in flight end, and calls that wait for them are answered.
   private func finish() async {
     server.shutDown()
+    await signIns.stop()
     await outbox.shutdown()
     await sessions.stop()
     server.end()

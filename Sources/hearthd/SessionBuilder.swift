@@ -48,13 +48,13 @@ struct SessionBuilder: Sendable {
   ) -> SessionDirectory.Entry {
     let (provider, files) = (account.provider, LinuxFileSystem())
     api.route(account.name, over: provider.route, files: files)
-    let endpoint = provider.tokenEndpoint(sender: sender, files: files, timeout: refresh.requestTimeout)
+    let (endpoint, signIn) = provider.endpoints(sender: sender, files: files, timeout: refresh.requestTimeout)
     var settings = account.session
     settings.refresh = refresh
     let service = SessionService(
       account: account.name, settings: settings, store: store, endpoint: endpoint, clock: clock, logger: logger,
       skewMeasured: skewMeasured, publish: publish)
-    return SessionDirectory.Entry(service: service, place: path(of: account))
+    return SessionDirectory.Entry(service: service, signIn: signIn, place: path(of: account))
   }
 
   private func path(of account: AccountConfiguration) -> String {

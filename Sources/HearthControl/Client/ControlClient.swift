@@ -6,6 +6,11 @@ package struct Reply<Value: WireValue>: Sendable {
   package let json: JSON
 }
 
+/// A call that was sent, and whose response is waited for.
+package struct BegunCall<Method: ControlMethod>: Sendable {
+  let id: JSON
+}
+
 /// One connection to the daemon, for one thread: a call blocks until its response comes or its deadline has passed.
 package struct ControlClient: ~Copyable {
   /// Why a call has no result. The description is one sentence for people.
@@ -106,6 +111,32 @@ package struct ControlClient: ~Copyable {
   ) throws(Failure) -> JSON {
     let limit = limit ?? patience
     let deadline = ContinuousClock.now + limit
+    return try response(to: try send(method, params, until: deadline, limit), until: deadline, limit)
+  }
+
+  /// Sends a call whose response `response(to:within:)` waits for.
+  package mutating func begin<Method: ControlMethod>(_ call: Method) throws(Failure) -> BegunCall<Method> {
+    BegunCall(id: try send(Method.name, call.params, until: ContinuousClock.now + patience, patience))
+  }
+
+  /// The result of a call that has begun; nil where it has not come within `limit`: it can be waited for again.
+  package mutating func response<Method>(
+    to call: BegunCall<Method>, within limit: Duration
+  ) throws(Failure) -> Reply<Method.Result>? {
+    let json: JSON
+    do throws(Failure) {
+      json = try response(to: call.id, until: ContinuousClock.now + limit, limit)
+    } catch {
+      if case .timedOut = error { return nil }
+      throw error
+    }
+    guard let value = Method.Result(json: json) else { throw .unknownResult(method: Method.name) }
+    return Reply(value: value, json: json)
+  }
+
+  private mutating func send(
+    _ method: String, _ params: JSONObject, until deadline: ContinuousClock.Instant, _ limit: Duration
+  ) throws(Failure) -> JSON {
     lastID += 1
     let id = JSON(lastID)
     do throws(UnixSocket.Failure) {
@@ -117,6 +148,12 @@ package struct ControlClient: ~Copyable {
       case .timedOut, .system, .foreign: throw Self.failure(error, path: path, limit)
       }
     }
+    return id
+  }
+
+  private mutating func response(
+    to id: JSON, until deadline: ContinuousClock.Instant, _ limit: Duration
+  ) throws(Failure) -> JSON {
     while true {
       let json = try message(until: deadline, limit)
       if let notification = Notification(json: json) {

@@ -47,66 +47,75 @@ extension WireType<Secret> {
   }
 }
 
-/// The flows that need a person are refused in this version (1205).
+/// Begins a sign-in; `session.awaitSignIn` tells how it goes. The flow `password` takes user name and password.
 package struct BeginSignIn: ControlMethod {
-  package enum Flow: String, CaseIterable, Sendable {
-    case device, browser, password
-    case clientCredentials = "client-credentials"
-  }
-
   package static let declaration = MethodDeclaration<BegunSignIn>(
     "session.beginSignIn", "Begin to sign in.",
     errors: [
-      .unauthenticated, .reauthRequired, .locked, .refreshUnavailable, .unknownAccount, .signInFailed,
-      .flowNotSupported,
+      .unauthenticated, .reauthRequired, .locked, .refreshUnavailable, .unknownAccount, .storageUnavailable,
+      .signInFailed, .signInExpired, .signInDenied, .flowNotSupported, .passphraseNeeded,
     ])
   package static let parameters = Fields<BeginSignIn>(
-    .required("account", \.account, .account), .required("flow", \.flow, .flow),
+    .required("account", \.account, .account), .required("flow", \.flow, .choice),
+    .optional("username", \.username, .text), .optional("password", \.password, .secret),
     .optional("replace", \.replace, .bool, default: false), make: Self.init)
 
   package let account: AccountName
-  package let flow: Flow
+  package let flow: SignInFlow
+  package let username: String?
+  package let password: Secret?
   /// Also while locked, in the place of the credential there.
   package let replace: Bool
 
-  package init(_ account: AccountName, flow: Flow, replace: Bool = false) {
+  package init(
+    _ account: AccountName, flow: SignInFlow, username: String? = nil, password: Secret? = nil, replace: Bool = false
+  ) {
     self.account = account
     self.flow = flow
+    self.username = username
+    self.password = password
     self.replace = replace
   }
 }
 
-extension WireType<BeginSignIn.Flow> {
-  /// The flows that need a person are refused whatever else they are given.
-  fileprivate static var flow: WireType {
-    let choice = WireType.choice
-    return WireType(
-      read: { json, name, reader in
-        let flow = choice.read(json, name, &reader)
-        if flow != .clientCredentials { reader.isLenient = true }
-        return flow
-      }, write: choice.write)
-  }
-}
-
-/// A sign-in under way, or one that is finished already.
+/// A sign-in under way, with what the person has to do; or one that is finished already.
 package struct BegunSignIn: TimelessWireValue {
   package static let fields = Fields<BegunSignIn>(
-    .required("signIn", \.id, .text), .optional("expiresAt", \.expiresAt, .time), make: Self.init)
+    .required("signIn", \.id, .text), .optional("verificationUri", \.verificationURI, .text),
+    .optional("verificationUriComplete", \.verificationURIComplete, .text),
+    .optional("userCode", \.userCode, .text), .optional("authorizationUrl", \.authorizationURL, .text),
+    .optional("expiresAt", \.expiresAt, .time), make: Self.init)
 
   /// What `session.awaitSignIn` takes.
   package let id: String
+  /// Where the person types the code in (RFC 8628, section 3.2).
+  package let verificationURI: String?
+  package let verificationURIComplete: String?
+  package let userCode: String?
+  /// Where the browser is sent.
+  package let authorizationURL: String?
   package let expiresAt: Timestamp?
 
-  package init(id: String, expiresAt: Timestamp?) {
+  package init(
+    id: String, verificationURI: String? = nil, verificationURIComplete: String? = nil, userCode: String? = nil,
+    authorizationURL: String? = nil, expiresAt: Timestamp?
+  ) {
     self.id = id
+    self.verificationURI = verificationURI
+    self.verificationURIComplete = verificationURIComplete
+    self.userCode = userCode
+    self.authorizationURL = authorizationURL
     self.expiresAt = expiresAt
   }
 }
 
 package struct AwaitSignIn: TextMethod {
   package static let declaration = MethodDeclaration<SessionStatus>(
-    "session.awaitSignIn", "Wait until a sign-in is finished.", errors: [.unknownAccount, .unknownSignIn])
+    "session.awaitSignIn", "Wait until a sign-in is finished.",
+    errors: [
+      .locked, .refreshUnavailable, .unknownAccount, .storageUnavailable, .signInFailed, .signInExpired, .signInDenied,
+      .unknownSignIn, .passphraseNeeded,
+    ])
   package static let parameter = "signIn"
 
   package let text: String
@@ -120,4 +129,22 @@ package struct CancelSignIn: TextMethod {
 
   package let text: String
   package init(_ text: String) { self.text = text }
+}
+
+/// For a browser on another machine: the address that the provider sent it to, as the person has copied it.
+package struct CompleteSignIn: ControlMethod {
+  package static let declaration = MethodDeclaration<Empty>(
+    "session.completeSignIn", "Go on with the address that the browser was sent to.",
+    errors: [.signInFailed, .unknownSignIn])
+  package static let parameters = Fields<CompleteSignIn>(
+    .required("signIn", \.id, .text), .required("address", \.address, .secret), make: Self.init)
+
+  package let id: String
+  /// It holds the authorization code.
+  package let address: Secret
+
+  package init(_ id: String, address: Secret) {
+    self.id = id
+    self.address = address
+  }
 }

@@ -8,7 +8,7 @@ extension SessionStatus: WireValue {
     .optional("reason", \.state.reason, .text), .required("message", \.message, .text),
     .optional("action", \.action, .choice), .required("route", \.state.route, .choice),
     .required("since", \.since, .time), .optional("token", \.token, .tokenLife), refreshField, credentialField,
-    .optional("signIn", \.signIn, .text), make: make)
+    .optional("signIn", \.signIn, .object(SignInProgress.fields)), make: make)
 
   private typealias Refresh = (Bool, Int, Timestamp?, RefreshHistory.Outcome?, Timestamp?, String?)
   private static let refreshField = Field<SessionStatus, Refresh>.within(
@@ -23,13 +23,11 @@ extension SessionStatus: WireValue {
 
   private var subjectID: String? { subject?.id }
   private var knownIssuer: String? { subject?.issuer ?? issuer }
-  /// No way to sign in leaves anything under way in this version.
-  private var signIn: String? { nil }
 
   @Sendable private static func make(
     account: AccountName, subject: String?, issuer: String?, name: String, reason: String?, message: String,
     action: SessionState.Action?, route: SessionState.Route, since: Timestamp, token: TokenLife?, refresh: Refresh,
-    credential: Reading, signIn _: String?
+    credential: Reading, signIn: SignInProgress?
   ) -> SessionStatus? {
     let (isReadable, isWritePending, credentialError) = credential
     // A subject is unique only within its issuer: without one it names nobody.
@@ -44,8 +42,14 @@ extension SessionStatus: WireValue {
       status.nextAttemptAt, status.history.lastError
     ) = refresh
     (status.isWritePending, status.credentialError) = (isWritePending, credentialError)
+    status.signIn = signIn
     return status
   }
+}
+
+extension SignInProgress {
+  fileprivate static let fields = Fields<Self>(
+    .required("flow", \.flow, .choice), .required("expiresAt", \.expiresAt, .time), make: Self.init)
 }
 
 extension SessionStatus.TokenLife {

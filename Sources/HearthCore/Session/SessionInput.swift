@@ -30,6 +30,8 @@ package enum SessionInput: Sendable {
 
   case locked(Lock)
   case unlocked(Lock)
+  /// A sign-in has begun, or is over (nil).
+  case signInChanged(SignInProgress?)
   case called(CallID, SessionCall)
 }
 

@@ -34,7 +34,8 @@ extension SessionMachine {
       // A file that waits for its passphrase was read.
       isReadable: (accessFailure == nil || accessFailure?.kind == .passphraseRequired) && credentialState != .unread,
       isWritePending: isWritePending,
-      credentialError: (accessFailure ?? file.write.lastFailure ?? locks.noteFailure)?.detail)
+      credentialError: (accessFailure ?? file.write.lastFailure ?? locks.noteFailure)?.detail,
+      signIn: signIn)
   }
 
   /// The grant in memory is not on disk: it could not be written, or its write waits until the file has been read.

@@ -22,6 +22,8 @@ package struct SessionMachine: Sendable {
   /// credential is read.
   package internal(set) var isStarted = false
   var isStopping = false
+  /// The sign-in under way; nil where there is none.
+  var signIn: SignInProgress?
   var random: SeededGenerator
 
   package init(account: AccountName, settings: SessionSettings, seed: UInt64, at now: Timestamp) {
@@ -68,6 +70,7 @@ package struct SessionMachine: Sendable {
       if lock == .user { epoch.userLocks += 1 }
       return locks.add(lock)
     case .unlocked(let lock): return unlocked(lock)
+    case .signInChanged(let progress): signIn = progress
     case .lockRemembered(let result): locks.noteWritten(result, at: now, &random)
 
     case .woke: break

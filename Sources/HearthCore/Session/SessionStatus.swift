@@ -21,6 +21,8 @@ package struct SessionStatus: Hashable, Sendable {
   package var isReadable: Bool
   package var isWritePending = false
   package var credentialError: String?
+  /// The sign-in under way; nil where there is none.
+  package var signIn: SignInProgress?
 
   /// The life of the token that is held.
   package struct TokenLife: Hashable, Sendable {

@@ -9,6 +9,8 @@ package enum SignInFailure: Error, Hashable, Sendable {
   case denied(message: String)
   /// The code has expired (`expired_token`), or the person took too long.
   case expired(message: String)
+  /// The person is not done yet, and the provider is polled again.
+  case pending(DevicePolling.Answer)
   /// The provider answered with an error, or with something that must not be used.
   case failed(message: String)
 
@@ -17,6 +19,7 @@ package enum SignInFailure: Error, Hashable, Sendable {
     case .notSupported(let message), .unavailable(let message, _), .denied(let message), .expired(let message),
       .failed(let message):
       message
+    case .pending: "The provider waits for the person."
     }
   }
 }

@@ -1,10 +1,10 @@
 import HearthControl
 import HearthCore
 
-/// The handlers of the methods that sign in. The flows that need a person are not part of this version.
+/// The handlers of the methods that sign in.
 extension ControlService {
   static let signInMethods: [any ServedMethod.Type] = [
-    ImportGrant.self, BeginSignIn.self, AwaitSignIn.self, CancelSignIn.self,
+    ImportGrant.self, BeginSignIn.self, AwaitSignIn.self, CancelSignIn.self, CompleteSignIn.self,
   ]
 
   /// Waits until the session has been read; throws where it is locked and its credential is not to be replaced.
@@ -47,11 +47,23 @@ extension ImportGrant: PlainMethod {
 
 extension BeginSignIn: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> BegunSignIn {
-    switch flow {
-    case .clientCredentials: return try await requestGrant(from: service)
-    case .device, .browser, .password:
-      try await service.check(account)
-      throw notSupported("The \(flow.rawValue) flow is not supported yet; use")
+    try await service.check(account)
+    if flow == .clientCredentials { return try await requestGrant(from: service) }
+    let entry = try await service.checkUnlocked(account, replace: replace)
+    if flow == .password, entry.signIn.takesPassword, username == nil || password == nil {
+      throw .invalidParams("Give \"username\" and \"password\".")
+    }
+    do throws(SignInEnd) {
+      switch flow {
+      case .password:
+        let (name, secret) = (username ?? "", password ?? Secret(""))
+        return BegunSignIn(
+          try await service.signIns.signIn(username: name, password: secret, to: entry, replacing: replace))
+      case .browser, .device, .clientCredentials:
+        return BegunSignIn(try await service.signIns.begin(flow, of: entry, replacing: replace))
+      }
+    } catch {
+      throw RPCError(error, await entry.service.snapshot())
     }
   }
 
@@ -63,17 +75,28 @@ extension BeginSignIn: PlainMethod {
     switch answer.response {
     case .done: break
     case .rejected(.needsSignIn):
-      throw notSupported("The client-credentials flow is for accounts of that type; use")
+      throw RPCError(
+        .flowNotSupported, account: account, message: "The client-credentials flow is for accounts of that type.")
     case .rejected(let rejection): throw RPCError(rejection, answer.status)
     case .token, .signedOut: throw .internalError("The session did not say how the sign-in went.")
     }
     return BegunSignIn(
       id: AwaitSignIn.finishedPrefix + account.description, expiresAt: answer.status.token?.expiresAt)
   }
+}
 
-  private func notSupported(_ why: String) -> RPCError {
-    RPCError(
-      .flowNotSupported, account: account, message: "\(why) \"hearthctl login \(account) --refresh-token-stdin\".")
+extension BegunSignIn {
+  fileprivate init(_ attempt: BegunAttempt) {
+    switch attempt.steps {
+    case .browser(let signIn):
+      self.init(id: attempt.id, authorizationURL: signIn.authorizationURL, expiresAt: attempt.progress.expiresAt)
+    case .device(let device):
+      self.init(
+        id: attempt.id, verificationURI: device.verificationURI,
+        verificationURIComplete: device.verificationURIComplete, userCode: device.userCode,
+        expiresAt: attempt.progress.expiresAt)
+    case .nothing: self.init(id: attempt.id, expiresAt: attempt.progress.expiresAt)
+    }
   }
 }
 
@@ -82,14 +105,39 @@ extension AwaitSignIn: PlainMethod {
   fileprivate static let finishedPrefix = "client-credentials/"
 
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> SessionStatus {
-    guard text.hasPrefix(Self.finishedPrefix) else { throw .unknownSignIn(text) }
+    guard text.hasPrefix(Self.finishedPrefix) else { return try await outcome(from: service) }
     let account = try AccountName(asked: String(text.dropFirst(Self.finishedPrefix.count)))
     return try await service.entry(account).service.snapshot()
+  }
+
+  private func outcome(from service: ControlService) async throws(RPCError) -> SessionStatus {
+    guard let account = await service.signIns.account(of: text),
+      let outcome = await service.signIns.outcome(of: text)
+    else { throw .unknownSignIn(text) }
+    switch outcome {
+    case .success(let status): return status
+    case .failure(let end): throw RPCError(end, try await service.entry(account).service.snapshot())
+    }
   }
 }
 
 extension CancelSignIn: PlainMethod {
-  func result(from _: ControlService, for _: any ControlPeer) throws(RPCError) -> Empty {
-    throw .unknownSignIn(text)
+  func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> Empty {
+    guard await service.signIns.cancel(text) else { throw .unknownSignIn(text) }
+    return Empty()
+  }
+}
+
+extension CompleteSignIn: PlainMethod {
+  /// What becomes of the sign-in, `session.awaitSignIn` tells.
+  func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> Empty {
+    guard let account = await service.signIns.account(of: id) else { throw .unknownSignIn(id) }
+    switch await service.signIns.redirected(id, to: address.reveal()) {
+    case .code, .failed: return Empty()
+    case .foreign, nil:
+      throw RPCError(
+        .signInFailed, account: account,
+        message: "This is not the address that the browser was sent to for this sign-in: copy all of it, from http:// on.")
+    }
   }
 }

@@ -4,6 +4,7 @@ package import HearthCore
 /// Serves the calls of clients: each method has its handler in a `ControlService+…` file, beside the others of its family.
 package struct ControlService: ControlHandler {
   let sessions: SessionDirectory
+  let signIns: SignInService
   let outbox: OutboxService
   let hub: EventHub
   let clock: any Clock
@@ -15,11 +16,12 @@ package struct ControlService: ControlHandler {
 
   /// `token`: names a token by its fingerprint. `reload`: reads the configuration again, whole or not at all.
   package init(
-    sessions: SessionDirectory, outbox: OutboxService, hub: EventHub, clock: any Clock,
+    sessions: SessionDirectory, signIns: SignInService, outbox: OutboxService, hub: EventHub, clock: any Clock,
     info: DaemonInfo, token: @escaping @Sendable (Secret) -> Token,
     reload: @escaping @Sendable () async throws(ReloadFailure) -> Void
   ) {
     self.sessions = sessions
+    self.signIns = signIns
     self.outbox = outbox
     self.hub = hub
     self.clock = clock

@@ -50,6 +50,33 @@ extension RPCError {
     case .storage(let accessFailure): self = .storage(accessFailure, status)
     case .stopping: self = .shuttingDown
     case .superseded: self = .superseded(account)
+    case .signIn(let failure): self.init(failure, account: account)
+    case .locked(let state): self = .state(state, status)
+    }
+  }
+
+  init(_ end: SignInEnd, _ status: SessionStatus) {
+    let account = status.account
+    switch end {
+    case .failed(let failure): self.init(failure, account: account)
+    case .notAdopted(let failure): self.init(failure, status)
+    case .stopping: self = .shuttingDown
+    case .cancelled, .superseded, .signedOut, .reconfigured:
+      self.init(.signInFailed, account: account, message: end.sentence(account))
+    }
+  }
+
+  private init(_ failure: SignInFailure, account: AccountName) {
+    switch failure {
+    case .notSupported(let message): self.init(.flowNotSupported, account: account, message: message)
+    case .unavailable(let message, let retryAfter):
+      self.init(
+        .refreshUnavailable, account: account, message: message,
+        retryAfterSeconds: retryAfter?.roundedUpSeconds ?? Self.usualRetry)
+    case .denied(let message): self.init(.signInDenied, account: account, message: message)
+    case .expired(let message): self.init(.signInExpired, account: account, message: message)
+    case .failed(let message): self.init(.signInFailed, account: account, message: message)
+    case .pending: self.init(.signInFailed, account: account, message: failure.message)
     }
   }
 

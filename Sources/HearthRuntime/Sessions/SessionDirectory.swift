@@ -6,11 +6,13 @@ internal import Synchronization
 package actor SessionDirectory: BearerTokenProvider {
   package struct Entry: Sendable {
     package let service: SessionService
+    package let signIn: any SignInEndpoint
     /// The path of the credential file.
     package let place: String
 
-    package init(service: SessionService, place: String) {
+    package init(service: SessionService, signIn: any SignInEndpoint, place: String) {
       self.service = service
+      self.signIn = signIn
       self.place = place
     }
   }

@@ -13,14 +13,49 @@ extension SessionService {
     await storeIsQuiet()
   }
 
-  private func importGrant(
-    _ credential: Credential, isTried: Bool, since: SessionEpoch, as id: Int
+  /// Signs in with what `grant` brings: asked once there is room for it, and heard to its end. The session before it stays
+  /// where that fails. `replacing`: also while locked.
+  package func signIn(
+    replacing: Bool, _ grant: @escaping @Sendable () async throws(SignInFailure) -> TokenResponse
   ) async throws(AdoptionFailure) {
-    var timed = clock.moment().stepped
+    if isStopping { throw .stopping }
+    if !replacing, case .locked = machine.state(at: catchUp()) { throw .locked(machine.state(at: catchUp())) }
+    let since = machine.epoch
+    try await untilSuperseded { (id) async throws(AdoptionFailure) in
+      try await self.prepareStore()
+      let result = await Result { () async throws(SignInFailure) in try await grant() }
+      guard case .success(let response) = result else {
+        if case .failure(let failure) = result { throw .signIn(failure) }
+        return
+      }
+      try await self.adopt(response, since: since, as: id)
+    }
+    await storeIsQuiet()
+  }
+
+  private func adopt(_ response: TokenResponse, since: SessionEpoch, as id: Int) async throws(AdoptionFailure) {
+    if let measured = response.skew { observe(measured) }
+    let timed = clock.moment().stepped
+    let grant = Grant(response, after: nil, bearer: machine.settings.bearer, receivedAt: catchUp())
+    var fresh = Credential(
+      grant: grant, subject: response.subject, origin: response.origin, origins: response.origins)
+    if fresh.grant.expiresAt == nil { fresh.grant.expiresAt = expiry(of: fresh.grant) }
+    try await complete(fresh, isFresh: true, timed: timed, since: since, as: id)
+  }
+
+  /// Makes room for a grant before it is asked for.
+  private func prepareStore() async throws(AdoptionFailure) {
     let room = await inStoreOrder { [store] in
       await Result { () async throws(AccessFailure) in try await store.prepare(over: .any) }
     }
     if case .failure(let accessFailure) = room { throw .storage(accessFailure) }
+  }
+
+  private func importGrant(
+    _ credential: Credential, isTried: Bool, since: SessionEpoch, as id: Int
+  ) async throws(AdoptionFailure) {
+    var timed = clock.moment().stepped
+    try await prepareStore()
     var fresh = credential
     if isTried {
       fresh.origin = await origin()
@@ -30,11 +65,19 @@ extension SessionService {
       fresh = try await tried(credential, since: since)
       timed = clock.moment().stepped
     }
+    try await complete(fresh, isFresh: !isTried, timed: timed, since: since, as: id)
+  }
+
+  /// Names the user, and hands the grant to the session. `timed`: the steps of the clock by which the grant was timed.
+  private func complete(
+    _ credential: Credential, isFresh: Bool, timed: Duration, since: SessionEpoch, as id: Int
+  ) async throws(AdoptionFailure) {
+    var fresh = credential
     if fresh.subject == nil { fresh.subject = await identified(fresh) }
     // The clock may have been set since the grant was timed by it.
     fresh.grant.move(by: clock.moment().stepped - timed)
     imports.decide(id)
-    switch await call(.adopt(fresh, isFresh: !isTried, since: since)) {
+    switch await call(.adopt(fresh, isFresh: isFresh, since: since)) {
     case .rejected(.superseded): throw .superseded
     case .rejected: throw .stopping
     case .done, .token, .signedOut: break

@@ -214,6 +214,8 @@ package actor SessionService {
     return SessionAnswer(response: .rejected(.stopping), status: machine.snapshot(at: now), at: now)
   }
 
+  package func signInChanged(_ progress: SignInProgress?) { receive(.signInChanged(progress)) }
+
   package func networkReturned() { receive(.networkReturned) }
 
   package func settingsChanged(_ settings: RefreshSettings) { receive(.settingsChanged(settings)) }

@@ -24,10 +24,19 @@ enum Input {
   }
 
   /// A secret: typed without echo where standard input is a terminal, else its first line.
-  static func secret(prompt: String) throws -> String {
+  static func secret(prompt: String, name: String = "passphrase") throws -> String {
     if isTerminal { return try ask(prompt, echo: false) }
     guard let line = secretLine(), !line.isEmpty else {
-      throw ValidationError("Standard input is empty: the passphrase must be its first line.")
+      throw ValidationError("Standard input is empty: the \(name) must be its first line.")
+    }
+    return line
+  }
+
+  /// A line that has been typed already; nil where there is none, or it is empty.
+  static func waitingLine() -> String? {
+    var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+    guard poll(&input, 1, 0) == 1, input.revents & Int16(POLLIN) != 0, let line = secretLine(), !line.isEmpty else {
+      return nil
     }
     return line
   }

@@ -29,6 +29,11 @@ struct Output {
     if isJSON { self.json(json) } else { line(try text()) }
   }
 
+  /// Of a script alone: people are told in words.
+  func begun(_ json: JSON) {
+    if isJSON { self.json(json) }
+  }
+
   static func clearScreen() {
     write("\u{1B}[H\u{1B}[2J", to: STDOUT_FILENO)
   }

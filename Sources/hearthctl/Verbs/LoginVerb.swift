@@ -5,15 +5,46 @@ import HearthCore
 struct LoginVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "login", abstract: "Sign in to an account.",
-    discussion: "Without --refresh-token-stdin only an account of type client-credentials can sign in.")
+    discussion: """
+      Without a flow, the account and its provider decide: in the browser where there is a display, else with a code for \
+      another device; with user name and password, or by itself, where the account is of such a type.
+      """)
+
+  enum Choice: String, EnumerableFlag {
+    case browser, device, password, refreshTokenStdin
+
+    static func help(for choice: Choice) -> ArgumentHelp? {
+      switch choice {
+      case .browser: "In the browser."
+      case .device: "With a code that is typed in on another device."
+      case .password: "With user name and password; the password is read from standard input."
+      case .refreshTokenStdin: "Take a refresh token from standard input."
+      }
+    }
+
+    fileprivate var flow: SignInFlow? {
+      switch self {
+      case .browser: .browser
+      case .device: .device
+      case .password: .password
+      case .refreshTokenStdin: nil
+      }
+    }
+  }
 
   @OptionGroup var daemonOptions: DaemonOptions
 
   @Argument(help: "The account.")
   var account: String
 
-  @Flag(help: "Take a refresh token from standard input.")
-  var refreshTokenStdin = false
+  @Flag(exclusivity: .exclusive)
+  var choice: Choice?
+
+  @Flag(help: "Open no browser: print the address, and take the one that it ends at from the terminal.")
+  var noBrowser = false
+
+  @Option(help: ArgumentHelp("The user's name, for --password.", valueName: "name"))
+  var username: String?
 
   @Flag(help: "Sign in though the account is locked, and replace its credential.")
   var replace = false
@@ -21,8 +52,10 @@ struct LoginVerb: ParsableCommand {
   func run() throws {
     var daemon = try daemonOptions.connect()
     let account = try AccountName(asked: account)
-    let reply = refreshTokenStdin ? try importToken(account, &daemon) : try requestGrant(account, &daemon)
+    let reply =
+      choice == .refreshTokenStdin ? try importToken(account, &daemon) : try signIn(to: account, &daemon)
     daemonOptions.output.show(reply.json) { reply.value.message.shown() }
+    try noteOtherUsers(account, &daemon)
     let status = ExitStatus(reply.value)
     guard status == .done else { throw CommandFailure(status, nil) }
   }
@@ -36,18 +69,58 @@ struct LoginVerb: ParsableCommand {
     return try daemon.call(ImportGrant(account, refreshToken: Secret(token), replace: replace))
   }
 
-  /// For an account that signs in by itself (RFC 6749, section 4.4).
-  private func requestGrant(_ account: AccountName, _ daemon: inout ControlClient) throws -> Reply<SessionStatus> {
-    do throws(ControlClient.Failure) {
-      let begun = try daemon.call(BeginSignIn(account, flow: .clientCredentials, replace: replace)).value
-      let left = begun.expiresAt.map { max($0.since(.now), .zero) + .seconds(10) }
-      return try daemon.call(AwaitSignIn(begun.id), within: daemonOptions.timeLimit ?? left ?? .seconds(600))
-    } catch {
-      guard case .refused(let rejection) = error, rejection.kind == .flowNotSupported else { throw error }
-      throw CommandFailure(
-        .failed,
-        "\(account) cannot sign in by itself: give its refresh token to "
-          + "\"hearthctl login \(account) --refresh-token-stdin\".")
+  private func signIn(to account: AccountName, _ daemon: inout ControlClient) throws -> Reply<SessionStatus> {
+    let (flow, begun) = try begin(account, &daemon)
+    // What waits for nobody is over already.
+    if flow == .browser || flow == .device { daemonOptions.output.begun(begun.json) }
+    return try SignInWait(flow: flow, begun: begun.value, account: account, opensBrowser: !noBrowser)
+      .run(&daemon, within: daemonOptions.timeLimit)
+  }
+
+  /// Begins with the first flow that the account and its provider have.
+  private func begin(
+    _ account: AccountName, _ daemon: inout ControlClient
+  ) throws -> (SignInFlow, Reply<BegunSignIn>) {
+    let flows = choice.map { [$0.flow].compactMap(\.self) } ?? Self.usualFlows(opensBrowser: !noBrowser)
+    var missing: [String] = []
+    for flow in flows {
+      do throws(ControlClient.Failure) {
+        return (flow, try daemon.call(BeginSignIn(account, flow: flow, replace: replace)))
+      } catch {
+        guard case .refused(let rejection) = error else { throw error }
+        if flow == .password, rejection.kind == .invalidParams { return (flow, try askPassword(account, &daemon)) }
+        guard rejection.kind == .flowNotSupported else { throw error }
+        missing.append(rejection.message)
+      }
     }
+    throw CommandFailure(
+      .failed,
+      (missing.first ?? "") + " A refresh token can be given to \"hearthctl login \(account) --refresh-token-stdin\".")
+  }
+
+  /// A person at a display has a browser; over a network the code for another device is what works.
+  private static func usualFlows(opensBrowser: Bool) -> [SignInFlow] {
+    let hasDisplay = Browser.isThere && opensBrowser
+    return (hasDisplay ? [.browser, .device] : [.device, .browser]) + [.clientCredentials, .password]
+  }
+
+  private func askPassword(
+    _ account: AccountName, _ daemon: inout ControlClient
+  ) throws -> Reply<BegunSignIn> {
+    guard let name = try username ?? (Input.isTerminal ? Input.ask("User name: ") : nil) else {
+      throw ValidationError("Give the user's name with --username, and the password on standard input.")
+    }
+    let password = Secret(try Input.secret(prompt: "Password: ", name: "password"))
+    return try daemon.call(
+      BeginSignIn(account, flow: .password, username: name, password: password, replace: replace))
+  }
+
+  /// What was written under another user waits for that user, which nobody would expect.
+  private func noteOtherUsers(_ account: AccountName, _ daemon: inout ControlClient) throws {
+    guard !daemonOptions.json, let held = try? daemon.call(GetOutboxStats(account)).value.held, held > 0
+    else { return }
+    Output.note(
+      "\(held) \(held == 1 ? "item of the outbox is" : "items of the outbox are") held, for another user or for review: "
+        + "see \"hearthctl outbox list \(account) --state held\".")
   }
 }

@@ -1,0 +1,81 @@
+/// A request to the loopback address that a sign-in's browser is sent back to. Any program and any web page on this machine
+/// can make one.
+package struct RedirectRequest: Hashable, Sendable {
+  package let method: String
+  /// The `Host` header; nil where there is none.
+  package let host: String?
+  /// Path and query.
+  package let target: String
+
+  package init(method: String, host: String?, target: String) {
+    self.method = method
+    self.host = host
+    self.target = target
+  }
+}
+
+/// What a request to the loopback address means for the sign-in.
+package enum RedirectReading: Hashable, Sendable {
+  /// It is none of the provider's answers to this sign-in, which goes on.
+  case foreign
+  /// The authorization code (RFC 6749, section 4.1.2).
+  case code(Secret)
+  /// The sign-in is over.
+  case failed(SignInFailure)
+}
+
+extension BrowserSignIn {
+  /// Reads a request to the loopback address. Only one with the right path and state counts, and the issuer that it names
+  /// must be the one that was asked (RFC 9207, section 2.4).
+  package func read(_ request: RedirectRequest) -> RedirectReading {
+    guard request.method == "GET", let host = request.host, isOwn(host: host, target: request.target) else {
+      return .foreign
+    }
+    return read(QueryFields(ofTarget: request.target))
+  }
+
+  /// Reads the address that the browser was sent back to, where a person has copied it; nil where it is another one.
+  package func read(address: String) -> RedirectReading? {
+    guard address.hasPrefix(redirectURI) else { return nil }
+    let rest = address.dropFirst(redirectURI.count).prefix { $0 != "#" }
+    guard rest.hasPrefix("?") || rest.hasPrefix("/?") else { return nil }
+    return read(QueryFields(ofTarget: String(rest)))
+  }
+
+  /// A name that a web page has had resolved to this machine is not the address that is listened on.
+  private func isOwn(host: String, target: String) -> Bool {
+    let origin = "http://" + host
+    guard redirectURI.lowercased().hasPrefix(origin.lowercased()) else { return false }
+    let path = redirectURI.dropFirst(origin.count)
+    return (path.isEmpty ? "/" : path) == target.prefix { $0 != "?" }
+  }
+
+  private func read(_ fields: QueryFields) -> RedirectReading {
+    guard fields["state"] == state.reveal() else { return .foreign }
+    let named = fields["iss"]
+    switch issuer {
+    case .required(let expected) where named == nil:
+      return .failed(
+        .failed(message: "The answer does not say that it is from \(expected), as that provider's do: nothing was sent."))
+    case .required(let expected), .ifPresent(let expected):
+      if let named, named != expected {
+        return .failed(
+          .failed(message: "The answer is from another provider than \(expected), which was asked: nothing was sent."))
+      }
+    case .none: break
+    }
+    if let code = fields["code"] { return .code(Secret(code)) }
+    guard let error = fields["error"] else {
+      return .failed(.failed(message: "The provider sent the browser back with neither a code nor an error."))
+    }
+    let why = Redactor(EmptyCollection<Secret>()).line(fields["error_description"] ?? error)
+    if error == "access_denied" {
+      return .failed(.denied(message: "The provider says that access was denied: \(why)".withFullStop))
+    }
+    return .failed(.failed(message: "The provider refused the sign-in: \(why)".withFullStop))
+  }
+}
+
+extension String {
+  fileprivate var withFullStop: String { hasSuffix(".") ? self : self + "." }
+}

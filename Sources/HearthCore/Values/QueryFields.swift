@@ -1,0 +1,39 @@
+/// The fields of a query, decoded (`application/x-www-form-urlencoded`; RFC 6749, appendix B).
+package struct QueryFields: Sendable {
+  private let fields: [(name: String, value: String)]
+
+  /// Of what follows the first `?` of a request's target; none where there is no query.
+  package init(ofTarget target: String) {
+    let query = target.firstIndex(of: "?").map { target[target.index(after: $0)...] } ?? ""
+    fields = query.split(separator: "&").map { pair in
+      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      return (Self.decode(parts[0]), parts.count > 1 ? Self.decode(parts[1]) : "")
+    }
+  }
+
+  /// Nil where the field is missing, empty, or there more than once (RFC 6749, section 3.1).
+  package subscript(name: String) -> String? {
+    let values = fields.filter { $0.name == name }
+    guard values.count == 1, let value = values.first?.value, !value.isEmpty else { return nil }
+    return value
+  }
+
+  private static func decode(_ text: Substring) -> String {
+    var bytes: [UInt8] = []
+    var rest = Array(text.utf8)[...]
+    while let byte = rest.popFirst() {
+      switch byte {
+      case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
+      case UInt8(ascii: "%"):
+        guard let decoded = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16), rest.count >= 2 else {
+          bytes.append(byte)
+          continue
+        }
+        bytes.append(decoded)
+        rest = rest.dropFirst(2)
+      default: bytes.append(byte)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

@@ -1,0 +1,65 @@
+package import HearthCore
+package import Logging
+package import NIOCore
+import NIOHTTP1
+import NIOPosix
+
+/// Listens on loopback addresses for the browser that a provider sends back (RFC 8252, section 7.3).
+package struct LoopbackListener: RedirectListener {
+  /// How many connections a listener serves at once: a browser opens a few, some of them for nothing.
+  static let mostConnections = 16
+  /// How long a connection may take to make its request.
+  static let requestTime: TimeAmount = .seconds(30)
+
+  private let group: any EventLoopGroup
+  private let logger: Logger
+
+  package init(group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton, logger: Logger) {
+    self.group = group
+    self.logger = logger
+  }
+
+  package func listen(at address: RedirectAddress) async throws(SignInFailure) -> any OpenRedirect {
+    let port = address.port ?? 0
+    let redirect = LoopbackRedirect()
+    do {
+      // The address that the provider is told comes first; the other is for a browser that prefers it.
+      let hosts = address.host == "[::1]" ? ["::1", "127.0.0.1"] : ["127.0.0.1", "::1"]
+      let first = try await listen(on: hosts[0], port, redirect)
+      redirect.port = first.localAddress?.port ?? port
+      redirect.add(first)
+      do {
+        redirect.add(try await listen(on: hosts[1], redirect.port, redirect))
+      } catch {
+        logger.debug("Nothing listens on [\(hosts[1])]:\(redirect.port): \(error)")
+      }
+      return redirect
+    } catch {
+      await redirect.close()
+      let place = "\(address.host):\(port)"
+      throw .failed(
+        message: port == 0
+          ? "No port of this machine can be listened on: \(describe(error))."
+          : "The port that the browser is to come back to cannot be listened on: \(place): \(describe(error)). End what "
+            + "uses it, or set another \"redirect_port\" that is registered with the provider.")
+    }
+  }
+
+  private func listen(on host: String, _ port: Int, _ redirect: LoopbackRedirect) async throws -> any Channel {
+    try await ServerBootstrap(group: group)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .serverChannelOption(.backlog, value: 16)
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          guard redirect.admit(channel) else { throw ChannelError.ioOnClosedChannel }
+          try channel.pipeline.syncOperations.configureHTTPServerPipeline(withErrorHandling: true)
+          try channel.pipeline.syncOperations.addHandler(RedirectHandler(redirect))
+        }
+      }
+      .bind(host: host, port: port).get()
+  }
+
+  private func describe(_ error: any Error) -> String {
+    (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
+  }
+}

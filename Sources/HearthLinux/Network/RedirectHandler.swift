@@ -1,0 +1,73 @@
+import HearthCore
+import NIOCore
+import NIOHTTP1
+
+/// Reads one request of a connection, and writes the page that answers it.
+final class RedirectHandler: ChannelInboundHandler {
+  typealias InboundIn = HTTPServerRequestPart
+  typealias OutboundOut = HTTPServerResponsePart
+
+  /// A body is of no use here: what sends more is cut off.
+  private static let mostBody = 1 << 16
+
+  private let redirect: LoopbackRedirect
+  private var head: HTTPRequestHead?
+  private var bodySize = 0
+  private var isAnswered = false
+  private var timer: Scheduled<Void>?
+
+  init(_ redirect: LoopbackRedirect) {
+    self.redirect = redirect
+  }
+
+  func channelActive(context: ChannelHandlerContext) {
+    let channel = context.channel
+    timer = context.eventLoop.scheduleTask(in: LoopbackListener.requestTime) { channel.close(promise: nil) }
+    context.fireChannelActive()
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    timer?.cancel()
+    context.fireChannelInactive()
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    switch unwrapInboundIn(data) {
+    case .head(let head): self.head = self.head ?? head
+    case .body(let part):
+      bodySize += part.readableBytes
+      if bodySize > Self.mostBody { context.close(promise: nil) }
+    case .end: receive(context: context)
+    }
+  }
+
+  private func receive(context: ChannelHandlerContext) {
+    guard let head, !isAnswered else { return }
+    isAnswered = true
+    timer?.cancel()
+    let hosts = head.headers["Host"]
+    let request = RedirectRequest(
+      method: head.method.rawValue, host: hosts.count == 1 ? hosts[0] : nil, target: head.uri)
+    let channel = context.channel
+    redirect.receive(ReceivedRedirect(request) { page in Self.write(page, to: channel) })
+  }
+
+  /// One request a connection: the browser has no more to ask here.
+  private static func write(_ page: RedirectPage, to channel: any Channel) {
+    let body = ByteBuffer(string: page.html)
+    let headers = HTTPHeaders([
+      ("Content-Type", "text/html; charset=utf-8"), ("Content-Length", "\(body.readableBytes)"),
+      ("Content-Security-Policy", page.policy), ("Cache-Control", "no-store"), ("Referrer-Policy", "no-referrer"),
+      ("X-Content-Type-Options", "nosniff"), ("Connection", "close"),
+    ])
+    let head = HTTPResponseHead(
+      version: .http1_1, status: HTTPResponseStatus(statusCode: page.status), headers: headers)
+    channel.write(HTTPServerResponsePart.head(head), promise: nil)
+    channel.write(HTTPServerResponsePart.body(.byteBuffer(body)), promise: nil)
+    channel.writeAndFlush(HTTPServerResponsePart.end(nil)).whenComplete { _ in channel.close(promise: nil) }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    context.close(promise: nil)
+  }
+}

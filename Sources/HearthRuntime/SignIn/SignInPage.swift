@@ -1,0 +1,63 @@
+import HearthCore
+
+/// What the browser shows at the end of a sign-in: plain pages without scripts, in light and dark.
+enum SignInPage {
+  static func signedIn(_ account: AccountName) -> RedirectPage {
+    page(200, "You are signed in", "The account \(account) is signed in. You can close this window.")
+  }
+
+  /// `sentence`: what went wrong and what to do; any text.
+  static func failed(_ sentence: String, _ account: AccountName) -> RedirectPage {
+    page(
+      200, "You are not signed in", "\(sentence) To try again, run \"hearthctl login \(account)\" in a terminal.")
+  }
+
+  /// The request does not belong to the sign-in, which goes on.
+  static let foreign = page(
+    400, "This is not the sign-in that is under way",
+    "Nothing was done. Go on in the window that was opened for the sign-in, or begin again in a terminal.")
+
+  static let over = page(
+    410, "This sign-in is over", "It was answered before, or given up. Look in the terminal for what became of it.")
+
+  /// The style is named by its hash, and nothing else is loaded or run (Content Security Policy Level 3, section 6.6).
+  static let policy =
+    "default-src 'none'; style-src 'sha256-BOIocBV0hhUYg5op918nkTCYn8P3RwifsPhZjR60RwA='; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+  static let style = """
+    :root{color-scheme:light dark}
+    body{font:1.1rem/1.5 system-ui,sans-serif;max-width:34rem;margin:18vh auto 0;padding:0 1.5rem;\
+    color:CanvasText;background:Canvas}
+    h1{font-size:1.5rem;margin:0 0 .5rem}
+    """
+
+  private static func page(_ status: Int, _ title: String, _ text: String) -> RedirectPage {
+    RedirectPage(
+      status: status,
+      html: """
+        <!doctype html>
+        <html lang="en">
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <title>\(escaped(title))</title>
+        <style>\(style)</style>
+        <h1>\(escaped(title))</h1>
+        <p>\(escaped(text))</p>
+        </html>
+
+        """, policy: policy)
+  }
+
+  private static func escaped(_ text: String) -> String {
+    text.shown().reduce(into: "") { result, character in
+      switch character {
+      case "&": result += "&amp;"
+      case "<": result += "&lt;"
+      case ">": result += "&gt;"
+      case "\"": result += "&quot;"
+      case "'": result += "&#39;"
+      default: result.append(character)
+      }
+    }
+  }
+}

@@ -1,0 +1,27 @@
+import Glibc
+
+/// The person's browser.
+enum Browser {
+  /// A display, or a program that was named to open pages.
+  static var isThere: Bool {
+    variable("BROWSER") != nil || variable("DISPLAY") != nil || variable("WAYLAND_DISPLAY") != nil
+  }
+
+  /// Has the browser show a page, with the program of `$BROWSER` (of several the first) or xdg-open; false where there is
+  /// none. Nobody waits for it.
+  static func open(_ url: String) -> Bool {
+    guard isThere else { return false }
+    let program = variable("BROWSER").flatMap { $0.split(separator: ":").first.map(String.init) } ?? "xdg-open"
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    // What the browser writes is none of the person's business here.
+    for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
+      posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
+    }
+    var arguments = [strdup(program), strdup(url), nil]
+    defer { for argument in arguments { free(argument) } }
+    var process = pid_t()
+    return posix_spawnp(&process, program, &actions, nil, &arguments, environ) == 0
+  }
+}

@@ -1,0 +1,81 @@
+import Glibc
+import HearthControl
+import HearthCore
+
+/// Tells the person what to do, and waits until the sign-in is over: it is given up with Ctrl-C.
+struct SignInWait {
+  /// How often the time left is shown, and an interruption noticed.
+  private static let step: Duration = .milliseconds(250)
+
+  let flow: SignInFlow
+  let begun: BegunSignIn
+  let account: AccountName
+  let opensBrowser: Bool
+
+  /// `limit`: gives up then.
+  func run(_ daemon: inout ControlClient, within limit: Duration?) throws -> Reply<SessionStatus> {
+    Interruption.watch()
+    let takesAddress = instruct() && Input.isTerminal
+    let deadline = limit.map { Timestamp.now + $0 }
+    let call = try daemon.begin(AwaitSignIn(begun.id))
+    defer { clearLine() }
+    while true {
+      if let reply = try daemon.response(to: call, within: Self.step) { return reply }
+      if Interruption.hasCome { throw try giveUp("The sign-in was given up.", .failed, &daemon) }
+      if let deadline, deadline <= .now {
+        throw try giveUp("Nobody signed in within the time of --timeout.", .later, &daemon)
+      }
+      if takesAddress, let address = Input.waitingLine() { try complete(address, &daemon) }
+      showTimeLeft()
+    }
+  }
+
+  /// Says what to do; true where the address that the browser ends at can be typed in.
+  private func instruct() -> Bool {
+    if let url = begun.authorizationURL {
+      if opensBrowser, Browser.open(url) {
+        Output.note("Your browser opens to sign in to \(account). If it does not, open this address:\n\n  \(url)\n")
+        return false
+      }
+      Output.note("Open this address in a browser to sign in to \(account):\n\n  \(url)\n")
+      Output.note(
+        "Is the browser on another machine? Then copy the address that it ends at, which it cannot show, to here.\n")
+      return true
+    }
+    if let code = begun.userCode {
+      Output.note(
+        "On any device, open\n\n  \(begun.verificationURI ?? "")\n\nand type in this code to sign in to \(account):\n\n"
+          + "  \(code)\n")
+      if let complete = begun.verificationURIComplete { Output.note("Or open this address:\n\n  \(complete)\n") }
+    }
+    return false
+  }
+
+  private func complete(_ address: String, _ daemon: inout ControlClient) throws {
+    do throws(ControlClient.Failure) {
+      _ = try daemon.call(CompleteSignIn(begun.id, address: Secret(address)))
+    } catch {
+      guard case .refused(let rejection) = error else { throw error }
+      clearLine()
+      Output.note(rejection.message)
+    }
+  }
+
+  private func giveUp(
+    _ why: String, _ status: ExitStatus, _ daemon: inout ControlClient
+  ) throws -> CommandFailure {
+    _ = try? daemon.call(CancelSignIn(begun.id))
+    return CommandFailure(status, why)
+  }
+
+  private func showTimeLeft() {
+    guard isatty(STDERR_FILENO) == 1, let expiresAt = begun.expiresAt else { return }
+    let seconds = Int(Swift.max(expiresAt.since(.now), .zero) / .seconds(1))
+    let left = seconds >= 60 ? "\(seconds / 60) min \(seconds % 60) s" : "\(seconds) s"
+    Output.write("\r\u{1B}[KWaiting for you to sign in: \(left) left. Ctrl-C gives up.", to: STDERR_FILENO)
+  }
+
+  private func clearLine() {
+    if isatty(STDERR_FILENO) == 1 { Output.write("\r\u{1B}[K", to: STDERR_FILENO) }
+  }
+}
