@@ -21,6 +21,7 @@ extension Target.Dependency {
   static let grdb = product(name: "GRDB", package: "GRDB.swift")
   static let hummingbird = product(name: "Hummingbird", package: "hummingbird")
   static let hummingbirdTesting = product(name: "HummingbirdTesting", package: "hummingbird")
+  static let jwtKit = product(name: "JWTKit", package: "jwt-kit")
   static let logging = product(name: "Logging", package: "swift-log")
   static let nio = product(name: "NIOCore", package: "swift-nio")
   static let nioEmbedded = product(name: "NIOEmbedded", package: "swift-nio")
@@ -82,6 +83,7 @@ let package = Package(
     .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
   ],
   targets: [
     library("HearthCore"),
@@ -95,8 +97,8 @@ let package = Package(
     library(
       "HearthOAuth",
       [
-        "HearthCore", "HearthControl", "HearthHashing", .asyncHTTPClient, .crypto, .cryptoExtras, .logging, .nio,
-        .nioHTTP1, .nioSSL, .nioTLS, .swiftASN1,
+        "HearthCore", "HearthControl", "HearthHashing", .asyncHTTPClient, .crypto, .cryptoExtras, .jwtKit, .logging,
+        .nio, .nioHTTP1, .nioSSL, .nioTLS, .swiftASN1,
       ]),
     library(
       "HearthStorage",

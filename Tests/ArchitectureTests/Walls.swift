@@ -16,7 +16,7 @@ enum Walls {
     "HearthRuntime": ["HearthCore", "HearthControl", "Logging", "Synchronization"],
     "HearthLinux": rim.union(nio).union(["CLinux", "CSystemd", "HearthThreads", "NIOHTTP1"]),
     "HearthOAuth": rim.union(nio).union([
-      "AsyncHTTPClient", "Crypto", "CryptoExtras", "HearthHashing", "NIOHTTP1", "NIOSSL", "NIOTLS",
+      "AsyncHTTPClient", "Crypto", "CryptoExtras", "HearthHashing", "JWTKit", "NIOHTTP1", "NIOSSL", "NIOTLS",
       "SwiftASN1",
     ]),
     "HearthStorage": rim.union(["CLinux", "Crypto", "CryptoExtras", "GRDB", "HearthHashing", "HearthThreads"]),

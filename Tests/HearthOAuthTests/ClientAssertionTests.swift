@@ -240,7 +240,7 @@ struct ClientAssertionTests {
         audience: "https://issuer.example.com/")
       #expect(await bench.failure(of: bench.endpoint(.assertion(key))) == nil)
       let der = Data(base64Encoded: try authority.pem.split(separator: "\n").dropFirst().dropLast().joined()) ?? Data()
-      let thumbprint = ClientAssertion.base64URL(Array(SHA256.hash(data: der)))
+      let thumbprint = Base64URL.encode(Array(SHA256.hash(data: der)))
       let expected: JSONValue = .object([
         "alg": .string("ES256"), "typ": .string("JWT"), "kid": .string("key-1"), "x5t#S256": .string(thumbprint),
       ])

@@ -43,8 +43,12 @@ package struct RedirectAddress: Hashable, Sendable {
   package let host: String
   /// Nil: any free one.
   package let port: Int?
-  /// From the first `/` on, without a query.
+  /// From the first `/` on, without a query. Empty where the provider knows an address without one, such as
+  /// `http://localhost`, which it compares as text.
   package let path: String
+
+  /// What a browser asks for that is sent back here.
+  package var requestedPath: String { path.isEmpty ? "/" : path }
 
   package init(host: String = "127.0.0.1", port: Int? = nil, path: String = "/callback") {
     self.host = host

@@ -23,6 +23,7 @@ package struct ProviderConfiguration: Hashable, Sendable {
   package var tokenParameters: [String: String] = [:]
   /// Further fields of the authorization request, by name.
   package var authorizationParameters: [String: String] = [:]
+  package var signIn = SignInSettings()
   package var route = HTTPRoute()
 
   /// What the session needs to know about its provider.
@@ -56,6 +57,7 @@ extension ProviderConfiguration {
     defaultLifetime = try table.duration(.defaultLifetime)
     tokenParameters = try table.tokenParameters()
     authorizationParameters = try table.authorizationParameters()
+    signIn = try SignInSettings(reading: table, preset)
     finalErrors = Set(try table.strings(.finalErrors))
     route = try HTTPRoute(reading: table, usesMutualTLS: kind.usesMutualTLS, proxies: proxies)
     if let preset { apply(preset) }

@@ -12,6 +12,16 @@ package struct ProviderEndpoints: Hashable, Sendable {
   /// What client assertions may be signed with, where discovery says it
   /// (`token_endpoint_auth_signing_alg_values_supported`).
   package var signingAlgorithms: [String]?
+  /// Where authorization requests are pushed (RFC 9126, section 5).
+  package var pushedRequest: HTTPURL?
+  /// Authorization requests have to be pushed (RFC 9126, section 5).
+  package var requiresPushedRequest = false
+  /// The keys that ID tokens are signed with (`jwks_uri`); nil where they are not named.
+  package var keys: HTTPURL?
+  /// What the provider calls itself; nil where it is not known, or the name stands for many issuers.
+  package var issuer: String?
+  /// Authorization responses name the issuer (RFC 9207, section 3).
+  package var namesIssuer = false
 
   /// Of those that are sent tokens.
   var origins: Set<Origin> { Set([token, revocation, userInfo].compactMap { $0?.origin }) }

@@ -43,6 +43,9 @@ package enum ProviderKey: String, ConfigurationKey {
   case finalErrors = "final_errors"
   case caFile = "ca_file"
   case certificatePins = "certificate_pins"
+  case redirectPort = "redirect_port"
+  case redirectURI = "redirect_uri"
+  case onReauth = "on_reauth"
 
   /// The types of account that the key means something for.
   var types: [AccountType] {
@@ -58,7 +61,7 @@ package enum ProviderKey: String, ConfigurationKey {
     case .apiKey: [.firebase]
     case .clientAuth, .clientKeyFile, .clientKeyID, .clientCertificateFile, .clientAssertionAudience, .teamID:
       [.oidc, .oauth2, .clientCredentials]
-    case .authorizationParameters: [.oidc, .oauth2]
+    case .authorizationParameters, .redirectPort, .redirectURI, .onReauth: [.oidc, .oauth2]
     // What a provider rejects of client credentials is the client, and ends no session.
     case .finalErrors: [.oidc, .oauth2, .firebase, .json]
     }

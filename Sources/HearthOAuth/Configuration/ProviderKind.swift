@@ -105,11 +105,25 @@ extension ProviderConfiguration {
     }
   }
 
-  /// The token endpoint of this account. `sender` makes fresh connections; secrets, keys and certificates are read from
-  /// `files`; `timeout` is for each request.
+  /// The token endpoint of this account, alone.
   package func tokenEndpoint(
     sender: HTTPSender, files: any FileSystem, timeout: Duration
   ) -> any TokenEndpoint {
+    endpoints(sender: sender, files: files, timeout: timeout).tokens
+  }
+
+  /// What this account signs in with, alone.
+  package func signInEndpoint(
+    sender: HTTPSender, files: any FileSystem, timeout: Duration
+  ) -> any SignInEndpoint {
+    endpoints(sender: sender, files: files, timeout: timeout).signIn
+  }
+
+  /// The token endpoint of this account, and what it signs in with; both know what discovery has told one of them.
+  /// `sender` makes fresh connections; secrets, keys and certificates are read from `files`; `timeout` is for each request.
+  package func endpoints(
+    sender: HTTPSender, files: any FileSystem, timeout: Duration
+  ) -> (tokens: any TokenEndpoint, signIn: any SignInEndpoint) {
     let exchange = TokenExchange(
       sender: sender, files: files, timeout: timeout, defaultLifetime: defaultLifetime,
       finalErrors: finalErrors, responseRules: responseRules + kind.responseRules, binding: binding,
@@ -130,11 +144,34 @@ extension ProviderConfiguration {
         userInfoSubjectField: userInfoSubjectField)
     }
     switch kind {
-    case .oauth(let authority, let client): return oauth(authority, client)
+    case .oauth(let authority, let client):
+      let tokens = oauth(authority, client)
+      return (tokens, signInEndpoint(beside: tokens, authority))
     case .clientCredentials(let authority, let client):
-      return ClientCredentialsTokenEndpoint(endpoint: oauth(authority, client), subject: subject)
-    case .json(let backend): return JSONTokenEndpoint(backend: backend, exchange: exchange)
-    case .firebase(let project): return FirebaseTokenEndpoint(project: project, exchange: exchange)
+      let tokens = ClientCredentialsTokenEndpoint(endpoint: oauth(authority, client), subject: subject)
+      return (tokens, ClientCredentialsSignInEndpoint())
+    case .json(let backend):
+      return (
+        JSONTokenEndpoint(backend: backend, exchange: exchange),
+        JSONSignInEndpoint(backend: backend, exchange: exchange)
+      )
+    case .firebase(let project):
+      return (
+        FirebaseTokenEndpoint(project: project, exchange: exchange),
+        FirebaseSignInEndpoint(project: project, exchange: exchange)
+      )
     }
+  }
+
+  private func signInEndpoint(beside tokens: OAuthTokenEndpoint, _ authority: Authority) -> OAuthSignInEndpoint {
+    let issuer: IssuerName? =
+      switch authority {
+      case .discovered(let issuer): issuer.name
+      case .named: nil
+      }
+    let idTokens = IDTokenValidator(
+      exchange: tokens.exchange, client: tokens.client, issuer: issuer, keys: PublicKeySet(tokens.exchange))
+    return OAuthSignInEndpoint(
+      tokens: tokens, settings: signIn, authorizationParameters: authorizationParameters, idTokens: idTokens)
   }
 }

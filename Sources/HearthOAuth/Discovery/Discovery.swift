@@ -117,6 +117,11 @@ final class Discovery: Sendable {
     }
     endpoints.authenticationMethods = names("token_endpoint_auth_methods_supported")
     endpoints.signingAlgorithms = names("token_endpoint_auth_signing_alg_values_supported")
+    endpoints.pushedRequest = url("pushed_authorization_request_endpoint")
+    endpoints.requiresPushedRequest = document["require_pushed_authorization_requests"] == .bool(true)
+    endpoints.keys = url("jwks_uri")
+    endpoints.issuer = issuer.name.standsForMany ? nil : named
+    endpoints.namesIssuer = document["authorization_response_iss_parameter_supported"] == .bool(true)
     return endpoints
   }
 }

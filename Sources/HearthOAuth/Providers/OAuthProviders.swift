@@ -7,16 +7,18 @@ extension ProviderPreset {
       place: .endpoints(
         token: "https://api.amazon.com/auth/o2/token", authorization: "https://www.amazon.com/ap/oa",
         device: "https://api.amazon.com/auth/o2/create/codepair", userInfo: "https://api.amazon.com/user/profile"),
-      rotation: .never, clientAuthentication: .post, userInfoSubjectField: "user_id"),
+      rotation: .never, clientAuthentication: .post, redirect: .localhost, userInfoSubjectField: "user_id"),
     // https://developer.apple.com/documentation/signinwithapplerestapi/generate-and-validate-tokens
     // The client's secret is a JWT of its own, signed with ES256, for https://appleid.apple.com and at most six months.
-    // The endpoints are named because Apple publishes them at the addresses of more than one issuer.
+    // The endpoints are named because Apple publishes them at the addresses of more than one issuer. A browser is sent
+    // back by https to a domain only ("Configuring your environment for Sign in with Apple").
     Self(
       name: "apple",
       place: .endpoints(
         token: "https://appleid.apple.com/auth/token", authorization: "https://appleid.apple.com/auth/authorize",
         revocation: "https://appleid.apple.com/auth/revoke"),
-      rotation: .never, clientAuthentication: .apple, authorizationParameters: ["response_mode": "form_post"]),
+      rotation: .never, clientAuthentication: .apple, authorizationParameters: ["response_mode": "form_post"],
+      redirect: nil),
     // https://developer.atlassian.com/cloud/oauth/getting-started/refresh-tokens/
     // The code unauthorized_client, which elsewhere is about a client, is about a refresh token too.
     Self(
@@ -42,7 +44,8 @@ extension ProviderPreset {
       name: "dropbox",
       place: .endpoints(
         token: "https://api.dropboxapi.com/oauth2/token", authorization: "https://www.dropbox.com/oauth2/authorize"),
-      rotation: .never, clientAuthentication: .post, authorizationParameters: ["token_access_type": "offline"]),
+      rotation: .never, clientAuthentication: .post, authorizationParameters: ["token_access_type": "offline"],
+      redirect: .localhost),
     // https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/refreshing-user-access-tokens
     // The tokens of GitHub Apps live for eight hours; those of OAuth apps do not run out and have no refresh token.
     // Errors have the status 200.
@@ -58,27 +61,29 @@ extension ProviderPreset {
       name: "hubspot",
       place: .endpoints(
         token: "https://api.hubapi.com/oauth/v3/token", authorization: "https://app.hubspot.com/oauth/authorize"),
-      rotation: .never, clientAuthentication: .post,
+      rotation: .never, clientAuthentication: .post, redirect: .localhost,
       // The code is in "status", beside an "error" of invalid_request or invalid_grant.
       responseRules: [
         ResponseRule(codes: ["BAD_REFRESH_TOKEN"], means: .final),
         ResponseRule(codes: ["BAD_CLIENT_ID", "BAD_CLIENT_SECRET"], means: .misconfigured),
       ]),
     // https://learn.microsoft.com/linkedin/shared/authentication/programmatic-refresh-tokens
+    // A client with a secret that sends a code_verifier is refused as invalid_client
+    // (https://github.com/nextauthjs/next-auth/issues/8831).
     Self(
       name: "linkedin",
       place: .endpoints(
         token: "https://www.linkedin.com/oauth/v2/accessToken",
         authorization: "https://www.linkedin.com/oauth/v2/authorization",
         revocation: "https://www.linkedin.com/oauth/v2/revoke", userInfo: "https://api.linkedin.com/v2/userinfo"),
-      rotation: .never, clientAuthentication: .post),
+      rotation: .never, clientAuthentication: .post, redirect: .localhost, usesCodeChallenge: false),
     // https://docs.slack.dev/authentication/using-token-rotation and …/reference/methods/oauth.v2.access
     // Errors have the status 200 and "ok": false. A token of the type "bot" or "user" is sent as Bearer.
     Self(
       name: "slack",
       place: .endpoints(
         token: "https://slack.com/api/oauth.v2.access", authorization: "https://slack.com/oauth/v2/authorize"),
-      rotation: .always, clientAuthentication: .post, finalErrors: ["token_revoked"],
+      rotation: .always, clientAuthentication: .post, redirect: .localhost, finalErrors: ["token_revoked"],
       responseRules: [
         ResponseRule(codes: ["account_inactive"], means: .accountDisabled),
         ResponseRule(
@@ -112,16 +117,16 @@ extension ProviderPreset {
         ResponseRule(phrase: "Application client_id invalid", means: .misconfigured),
         ResponseRule(phrase: "Application client_secret invalid", means: .misconfigured),
       ], userInfoSubjectField: "id"),
-    // https://dev.twitch.tv/docs/authentication/refresh-tokens/
+    // https://dev.twitch.tv/docs/authentication/refresh-tokens/ and …/getting-tokens-oauth/
     // Errors have a status and a message, and no code. The refresh token of a public client ends with its use, those of
-    // others do not.
+    // others do not. A request for a device code names "scopes".
     Self(
       name: "twitch",
       place: .endpoints(
         token: "https://id.twitch.tv/oauth2/token", authorization: "https://id.twitch.tv/oauth2/authorize",
         device: "https://id.twitch.tv/oauth2/device", revocation: "https://id.twitch.tv/oauth2/revoke",
         userInfo: "https://id.twitch.tv/oauth2/userinfo"),
-      rotation: .lenient, clientAuthentication: .post,
+      rotation: .lenient, clientAuthentication: .post, redirect: .localhost, deviceScopeField: "scopes",
       responseRules: [
         ResponseRule(phrase: "Invalid refresh token", means: .final),
         ResponseRule(phrase: "Invalid grant", means: .final),

@@ -1,3 +1,5 @@
+import HearthCore
+
 extension ProviderPreset {
   /// Providers whose endpoints are discovered, by name.
   static let openIDProviders = [
@@ -11,11 +13,12 @@ extension ProviderPreset {
         // This is the response to a wrong secret; what an Action denies has a description of its own.
         ResponseRule(codes: ["access_denied"], phrase: "Unauthorized", means: .misconfigured),
       ]),
-    // https://docs.aws.amazon.com/cognito/latest/developerguide/token-endpoint.html
+    // https://docs.aws.amazon.com/cognito/latest/developerguide/token-endpoint.html and
+    // …/cognito-user-pools-app-idp-settings.html
     Self(
       name: "cognito",
       place: .ownIssuer(example: "https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_EXAMPLE"),
-      rotation: .asConfigured),
+      rotation: .asConfigured, redirect: .localhost),
     // https://docs.gitlab.com/api/oauth2/
     // The account names the issuer of an instance of its own.
     Self(name: "gitlab", place: .issuer("https://gitlab.com"), rotation: .always),
@@ -35,10 +38,12 @@ extension ProviderPreset {
       responseRules: [ResponseRule(codes: ["invalid_grant"], phrase: "user disabled", means: .accountDisabled)]),
     // https://learn.microsoft.com/entra/identity-platform/v2-oauth2-auth-code-flow and …/reference-error-codes
     // "common" stands for all tenants; an account of one tenant names the issuer of that tenant. A refresh token is not
-    // revoked by its use, and the scopes have to be named again.
+    // revoked by its use, and the scopes have to be named again. Of http://localhost the port is ignored
+    // (https://learn.microsoft.com/entra/identity-platform/reply-url).
     Self(
       name: "microsoft", place: .issuer("https://login.microsoftonline.com/common/v2.0"), rotation: .lenient,
       sendsScopeOnRefresh: true, offlineScopes: ["offline_access"],
+      redirect: RedirectAddress(host: "localhost", path: ""),
       responseRules: [
         // A client that asks too often gets invalid_grant, and the same token works again after some minutes.
         ResponseRule(codes: ["invalid_grant"], phrase: "AADSTS50196", means: .unavailable),
@@ -56,7 +61,8 @@ extension ProviderPreset {
     // response states. The account names a domain of its own as the issuer.
     Self(
       name: "salesforce", place: .issuer("https://login.salesforce.com"), rotation: .asConfigured,
-      clientAuthentication: .post, offlineScopes: ["refresh_token"], defaultLifetime: .seconds(3600),
+      clientAuthentication: .post, offlineScopes: ["refresh_token"], redirect: .localhost,
+      defaultLifetime: .seconds(3600),
       responseRules: [
         // This is about the address and the time of the request, and not about the token.
         ResponseRule(codes: ["invalid_grant"], phrase: "ip restricted", means: .unclear),

@@ -1,4 +1,4 @@
-import HearthCore
+package import HearthCore
 
 /// What is known of a provider beforehand: where it answers, and in what it differs from others.
 ///
@@ -40,6 +40,13 @@ package struct ProviderPreset: Sendable {
   package var offlineScopes: [String] = []
   /// Further fields of the authorization request, without which there is no refresh token.
   package var authorizationParameters: [String: String] = [:]
+  /// Where the provider sends a browser back that signs in: an address of this machine, as the provider takes it for
+  /// registration; nil where it takes none.
+  package var redirect: RedirectAddress? = RedirectAddress()
+  /// The provider knows PKCE, or ignores it (RFC 7636).
+  package var usesCodeChallenge = true
+  /// The field of the requests for a device code that names the scopes, where it is not `scope`.
+  package var deviceScopeField: String?
   /// How long an access token lives where the response does not tell it.
   package var defaultLifetime: Duration?
   /// Error codes of its own that end a session.
@@ -112,8 +119,14 @@ extension ProviderConfiguration {
     finalErrors.formUnion(preset.finalErrors)
     responseRules += preset.responseRules
     sendsScopeOnRefresh = preset.sendsScopeOnRefresh
+    signIn.apply(preset)
     userInfoSubjectField = preset.userInfoSubjectField
   }
+}
+
+extension RedirectAddress {
+  /// For providers that take no address of the loopback interface for registration, but its name.
+  static let localhost = RedirectAddress(host: "localhost")
 }
 
 extension ProviderPreset.Place {

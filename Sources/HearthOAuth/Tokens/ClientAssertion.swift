@@ -1,5 +1,4 @@
 import Crypto
-import FoundationEssentials
 import HearthCore
 
 /// A JWT by which a client authenticates (RFC 7523, section 3; OpenID Connect Core, section 9).
@@ -29,25 +28,14 @@ struct ClientAssertion {
     let issuedAt = now.milliseconds / 1000
     let claims: [String: JSONValue] = [
       "iss": .string(issuer), "sub": .string(subject), "aud": .string(audience), "iat": .integer(issuedAt),
-      "exp": .integer(issuedAt + Self.lifetime), "jti": .string(Self.uniqueID()),
+      "exp": .integer(issuedAt + Self.lifetime), "jti": .string(Base64URL.random(bytes: 16)),
     ]
-    let input = [header, claims].map { Self.base64URL(JSONValue.object($0).serialized ?? []) }.joined(separator: ".")
+    let input = [header, claims].map { Base64URL.encode(JSONValue.object($0).serialized ?? []) }.joined(separator: ".")
     do {
-      return Secret(input + "." + Self.base64URL(try signer.sign(Array(input.utf8), algorithm: algorithm)))
+      return Secret(input + "." + Base64URL.encode(try signer.sign(Array(input.utf8), algorithm: algorithm)))
     } catch {
       throw .misconfigured(message: "The client key \(path) cannot sign: \(error).")
     }
-  }
-
-  /// 128 random bits.
-  private static func uniqueID() -> String {
-    var generator = SystemRandomNumberGenerator()
-    return base64URL((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
-  }
-
-  /// RFC 7515, section 2.
-  static func base64URL(_ bytes: [UInt8]) -> String {
-    String(Data(bytes).base64EncodedString().prefix { $0 != "=" }.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 })
   }
 }
 
@@ -69,6 +57,6 @@ extension ClientKey {
       throw .misconfigured(
         message: "The client certificate \(certificate.path) cannot be used: there is no certificate in it.")
     }
-    return ClientAssertion.base64URL(Array(SHA256.hash(data: der)))
+    return Base64URL.encode(Array(SHA256.hash(data: der)))
   }
 }

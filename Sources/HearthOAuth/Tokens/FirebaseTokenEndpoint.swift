@@ -6,7 +6,7 @@ struct FirebaseTokenEndpoint: TokenEndpoint {
   let exchange: TokenExchange
 
   func refresh(_ credential: Credential) async throws(RefreshFailure) -> TokenResponse {
-    let url = try url()
+    let url = try project.url(project.tokenURL)
     try exchange.requireBinding(of: credential, to: url.origin)
     let token = try exchange.refreshToken(of: credential)
     let fields = [("grant_type", "refresh_token"), ("refresh_token", token.reveal())] + exchange.parameters
@@ -25,10 +25,13 @@ struct FirebaseTokenEndpoint: TokenEndpoint {
     [credential.grant.idToken, credential.grant.accessToken].lazy
       .compactMap { $0.flatMap { JWTClaims($0.secret.reveal()) } }.first?.subject(default: exchange.issuer)
   }
+}
 
-  private func url() throws(RefreshFailure) -> HTTPURL {
-    let base = project.tokenURL.description
-    let key = (base.contains("?") ? "&" : "?") + "key=" + FormBody.encode(project.apiKey.reveal())
+extension FirebaseProject {
+  /// With the project's key.
+  func url(_ base: HTTPURL) throws(RefreshFailure) -> HTTPURL {
+    let base = base.description
+    let key = (base.contains("?") ? "&" : "?") + "key=" + FormBody.encode(apiKey.reveal())
     do {
       return try HTTPURL(base + key)
     } catch {

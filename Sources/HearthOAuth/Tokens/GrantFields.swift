@@ -18,6 +18,15 @@ struct GrantFields {
       accessToken = object["access_token"]?.text ?? idToken
       refreshToken = object["refresh_token"]?.text
       expiresIn = object["expires_in"]
+    case .identityToolkit:
+      let names = [
+        "idToken": "id_token", "refreshToken": "refresh_token", "expiresIn": "expires_in", "localId": "user_id",
+      ]
+      object = .object(
+        Dictionary(names.compactMap { name, plain in response[name].map { (plain, $0) } }) { first, _ in first })
+      accessToken = object["id_token"]?.text
+      refreshToken = object["refresh_token"]?.text
+      expiresIn = object["expires_in"]
     case .json(let backend):
       let path = backend.accessTokenField.path
       // A name with dots is the exact path.

@@ -2,19 +2,21 @@ import FoundationEssentials
 import HearthCore
 
 extension OAuthClient {
-  /// A request in which the client authenticates, and the secrets in it, for the reader of the response.
+  /// A request in which the client authenticates, and the secrets in it, for the reader of the response. `isNamed`: the
+  /// body names the client in any case, as a part of what is asked for (RFC 9126, section 2.1; RFC 8628, section 3.1).
   func request(
     _ fields: [(String, String)], to url: HTTPURL, of endpoints: ProviderEndpoints, files: any FileSystem,
-    at now: Timestamp
+    at now: Timestamp, isNamed: Bool = false
   ) async throws(RefreshFailure) -> (request: HTTPSender.Request, secrets: [Secret]) {
+    let name = isNamed ? [("client_id", id)] : []
     switch authentication {
     case .automatic(nil), .none, .tls:
       return (.form(fields + [("client_id", id)], to: url), [])
     case .automatic(let secret?):
       let secret = try await secret.secret(from: files)
-      return endpoints.wantsSecretInBody ? post(fields, secret, to: url) : basic(fields, secret, to: url)
+      return endpoints.wantsSecretInBody ? post(fields, secret, to: url) : basic(fields + name, secret, to: url)
     case .basic(let secret):
-      return basic(fields, try await secret.secret(from: files), to: url)
+      return basic(fields + name, try await secret.secret(from: files), to: url)
     case .post(let secret):
       return post(fields, try await secret.secret(from: files), to: url)
     case .assertion(let key):
@@ -48,6 +50,23 @@ extension OAuthClient {
     _ fields: [(String, String)], _ secret: Secret, to url: HTTPURL
   ) -> (request: HTTPSender.Request, secrets: [Secret]) {
     (.form(fields + [("client_id", id), ("client_secret", secret.reveal())], to: url), [secret])
+  }
+
+  /// The client's secret, where it has one that it shares with the provider.
+  var sharedSecret: ClientFile? {
+    switch authentication {
+    case .automatic(let secret): secret
+    case .basic(let secret), .post(let secret): secret
+    case .none, .assertion, .appleSecret, .tls: nil
+    }
+  }
+
+  /// It shows no more than its name, and a request of it may be refused for that alone.
+  var isPublic: Bool {
+    switch authentication {
+    case .automatic(nil), .none: true
+    case .automatic, .basic, .post, .assertion, .appleSecret, .tls: false
+    }
   }
 
   var scopeField: [(String, String)] {

@@ -16,10 +16,28 @@ struct OAuthTokenEndpoint: TokenEndpoint {
     return try await requestGrant(fields, for: credential)
   }
 
-  /// Asks the token endpoint for a grant, and a second time where discovery has moved the endpoint.
+  /// What a token endpoint has answered.
+  struct Answer {
+    let response: HTTPResponse
+    /// Those that were known when it was asked.
+    let endpoints: ProviderEndpoints
+    let reader: TokenResponseReader
+  }
+
   func requestGrant(
     _ fields: [(String, String)], for credential: Credential?
   ) async throws(RefreshFailure) -> TokenResponse {
+    let answer = try await ask(fields, for: credential)
+    var granted = try answer.reader.read(answer.response)
+    granted.origins = answer.endpoints.origins
+    return granted
+  }
+
+  /// Asks the token endpoint, and a second time where discovery has moved the endpoint. `secrets`: those in the fields,
+  /// besides the tokens of the credential.
+  func ask(
+    _ fields: [(String, String)], for credential: Credential?, secrets own: [Secret] = []
+  ) async throws(RefreshFailure) -> Answer {
     if let credential { try exchange.requireBinding(of: credential) }
     let fields = fields + exchange.parameters
     var endpoints = try await source.endpoints()
@@ -28,10 +46,8 @@ struct OAuthTokenEndpoint: TokenEndpoint {
       endpoints = moved
       (response, secrets) = try await send(fields, to: moved, for: credential)
     }
-    let reader = exchange.reader(.oauth, origin: endpoints.token.origin, for: credential, secrets: secrets)
-    var granted = try reader.read(response)
-    granted.origins = endpoints.origins
-    return granted
+    let reader = exchange.reader(.oauth, origin: endpoints.token.origin, for: credential, secrets: secrets + own)
+    return Answer(response: response, endpoints: endpoints, reader: reader)
   }
 
   private func send(

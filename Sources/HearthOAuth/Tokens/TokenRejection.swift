@@ -1,7 +1,7 @@
 import HearthCore
 
 /// A token endpoint's response without a grant, and what can be done about it.
-struct TokenRejection: Sendable {
+struct TokenRejection: Error {
   let response: HTTPResponse
   let error: ResponseError
   let document: ResponseDocument
@@ -11,15 +11,24 @@ struct TokenRejection: Sendable {
   let rules: [ResponseRule]
   /// The response is for a `json` account, whose 401 and 403 with a JSON object are final.
   let isBackend: Bool
+  /// What a response with the status 2xx contains in place of what was asked for, and of an error; nil otherwise.
+  private(set) var content: String?
+
+  /// The same, of a response that contains this.
+  func containing(_ content: String) -> TokenRejection {
+    var rejection = self
+    rejection.content = content
+    return rejection
+  }
 
   /// The response has an error, though its status may be 2xx.
   var hasError: Bool { error.isNamed || !finalErrors.isDisjoint(with: error.codes) }
 
   func failure(of origin: Origin) -> RefreshFailure {
+    if let content { return unexpected(content, from: origin) }
     switch response.status {
     case 300..<400:
-      return unexpected(
-        "a redirect, which is not followed (is a sign-in page of the network in between?)", from: origin)
+      return unexpected(Self.redirect, from: origin)
     case 404, 405:
       return .misconfigured(message: "\(origin) has no token endpoint there (\(summary)). Check the configuration.")
     case 407, 408, 425, 429, 500...:
@@ -40,8 +49,11 @@ struct TokenRejection: Sendable {
     }
   }
 
+  static let redirect = "a redirect, which is not followed (is a sign-in page of the network in between?)"
+  static let page = "a web page (is a sign-in page of the network in between?)"
+
   /// A token endpoint does not respond like this.
-  func unexpected(_ found: String, from origin: Origin) -> RefreshFailure {
+  private func unexpected(_ found: String, from origin: Origin) -> RefreshFailure {
     .unavailable(
       message: "\(origin) answered HTTP \(response.status) with \(found).", retryAfter: response.retryAfter)
   }
@@ -59,7 +71,7 @@ struct TokenRejection: Sendable {
     }
   }
 
-  private var meaning: ResponseRule.Meaning? {
+  var meaning: ResponseRule.Meaning? {
     if !finalErrors.isDisjoint(with: error.codes) { return .final }
     if let rule = rules.first(where: { $0.fits(error) }) { return rule.meaning }
     let known = error.codes.lazy.compactMap(Self.meaning).first
@@ -102,7 +114,7 @@ struct TokenRejection: Sendable {
   }
 
   /// The response in a few words: the error's code and descriptions, without secrets and never a piece of the body.
-  private var summary: String {
+  var summary: String {
     let codes = error.codes.filter { $0 != String(response.status) }
     let code = codes.first { Self.meaning(of: $0) != nil || finalErrors.contains($0) } ?? codes.first
     var parts = code.map { [quote($0, limit: 64)] } ?? []

@@ -8,6 +8,8 @@ struct TokenResponseReader: Sendable {
     case oauth
     /// The same, but that an ID token may stand alone.
     case firebase
+    /// Google's Identity Toolkit, by which Firebase's users sign in: `idToken`, `refreshToken`, `expiresIn`.
+    case identityToolkit
     /// Fields of other names, perhaps nested.
     case json(JSONBackend)
   }
@@ -26,6 +28,17 @@ struct TokenResponseReader: Sendable {
   var redactor: Redactor
 
   func read(_ response: HTTPResponse) throws(RefreshFailure) -> TokenResponse {
+    do {
+      return try grant(in: response)
+    } catch {
+      throw error.failure(of: origin)
+    }
+  }
+
+  /// The JSON object of a response with the status 2xx, whatever is in it, and the rejection that it else is.
+  func object(
+    in response: HTTPResponse
+  ) throws(TokenRejection) -> (object: JSONValue, rejection: TokenRejection) {
     let document = ResponseDocument(response)
     var redactor = redactor
     if let object = document.object { redactor.add(TokenDetector.tokens(in: object, named: tokenFields)) }
@@ -33,25 +46,32 @@ struct TokenResponseReader: Sendable {
     let rejection = TokenRejection(
       response: response, error: ResponseError(document.object), document: document, redactor: redactor,
       finalErrors: finalErrors, rules: rules, isBackend: isBackend)
-
-    guard (200..<300).contains(response.status) else { throw rejection.failure(of: origin) }
-    guard !response.isTruncated else { throw rejection.unexpected("an answer that is too long", from: origin) }
+    guard (200..<300).contains(response.status) else { throw rejection }
+    guard !response.isTruncated else { throw rejection.containing("an answer that is too long") }
     guard let object = document.object else {
-      let page = "a web page (is a sign-in page of the network in between?)"
-      throw rejection.unexpected(rejection.isPage ? page : "no JSON", from: origin)
+      throw rejection.containing(rejection.isPage ? TokenRejection.page : "no JSON")
     }
+    return (object, rejection)
+  }
+
+  /// The grant in a response, or what is in it instead.
+  func grant(in response: HTTPResponse) throws(TokenRejection) -> TokenResponse {
+    let (object, rejection) = try object(in: response)
     // A token is never thrown away because of something else in the response.
     let grant = GrantFields(of: object, in: dialect)
     guard let accessToken = grant.accessToken else {
-      throw rejection.hasError ? rejection.failure(of: origin) : rejection.unexpected("no access token", from: origin)
+      if case .identityToolkit = dialect, object["mfaPendingCredential"] != nil {
+        throw rejection.containing("the request for a second factor, which Hearth cannot give")
+      }
+      throw rejection.hasError ? rejection : rejection.containing("no access token")
     }
     guard TokenSyntax.isBearer(accessToken) else {
-      throw rejection.unexpected("a token with characters that no token has", from: origin)
+      throw rejection.containing("a token with characters that no token has")
     }
     var result = tokens(from: grant, accessToken: accessToken, response: response)
     // Not thrown: the refresh token that came with it may have replaced the one before.
     if let type = grant["token_type"]?.text, !isBearer(type) {
-      let shown = redactor.line(type, limit: 40)
+      let shown = rejection.redactor.line(type, limit: 40)
       result.error =
         "\(origin) gives tokens of type \(shown), which Hearth cannot use: let this client have Bearer tokens."
     }
@@ -109,7 +129,7 @@ struct TokenResponseReader: Sendable {
   private func isBearer(_ type: String) -> Bool {
     let name = type.lowercased().filter { !$0.isWhitespace }
     return switch dialect {
-    case .oauth, .firebase: Self.bearerTypes.contains(name)
+    case .oauth, .firebase, .identityToolkit: Self.bearerTypes.contains(name)
     case .json: !["dpop", "pop", "mac", "n_a"].contains(name)
     }
   }

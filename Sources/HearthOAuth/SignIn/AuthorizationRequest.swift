@@ -1,0 +1,42 @@
+import Crypto
+import HearthCore
+
+/// An authorization request with PKCE (RFC 6749, section 4.1.1; RFC 7636, section 4.3; OpenID Connect Core, section
+/// 3.1.2.1).
+struct AuthorizationRequest {
+  let redirectURI: String
+  /// 256 random bits each, as RFC 7636, section 4.1 recommends for the verifier.
+  let state = Secret(Base64URL.random(bytes: 32))
+  let codeVerifier = Secret(Base64URL.random(bytes: 32))
+  /// Nil where no ID token is asked for.
+  let nonce: Secret?
+  /// Without `client_id`, which the authentication of a pushed request may bring itself.
+  let fields: [(String, String)]
+
+  /// `parameters`: further fields, from the configuration.
+  init(
+    redirectURI: String, scopes: [String], hasCodeChallenge: Bool, parameters: [String: String]
+  ) {
+    self.redirectURI = redirectURI
+    nonce = scopes.contains("openid") ? Secret(Base64URL.random(bytes: 32)) : nil
+    var fields = [("response_type", "code"), ("redirect_uri", redirectURI)]
+    if !scopes.isEmpty { fields.append(("scope", scopes.joined(separator: " "))) }
+    fields.append(("state", state.reveal()))
+    if let nonce { fields.append(("nonce", nonce.reveal())) }
+    if hasCodeChallenge {
+      let challenge = Base64URL.encode(Array(SHA256.hash(data: Array(codeVerifier.reveal().utf8))))
+      fields += [("code_challenge", challenge), ("code_challenge_method", "S256")]
+    }
+    self.fields = fields + parameters.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+  }
+
+  /// What a provider that repeats its input must not bring into a message.
+  var secrets: [Secret] { [state, codeVerifier, nonce].compactMap(\.self) }
+
+  /// The endpoint's own query stays (RFC 6749, section 3.1).
+  static func url(_ endpoint: HTTPURL, with fields: [(String, String)]) -> String {
+    let base = endpoint.description
+    let separator = !base.contains("?") ? "?" : base.hasSuffix("?") || base.hasSuffix("&") ? "" : "&"
+    return base + separator + String(decoding: FormBody.encode(fields), as: UTF8.self)
+  }
+}

@@ -1,0 +1,61 @@
+import HearthCore
+
+/// An ID token, taken apart (OpenID Connect Core, section 2; RFC 7515, section 7.1). Nothing of it is checked yet.
+struct IDToken {
+  /// `alg` (RFC 7515, section 4.1.1).
+  let algorithm: String
+  /// `kid` (RFC 7515, section 4.1.4).
+  let keyID: String?
+  let claims: JSONValue
+  /// Header and claims as they were signed.
+  let signedBytes: [UInt8]
+  let signature: [UInt8]
+
+  init(_ token: Secret) throws(IDTokenFault) {
+    let parts = token.reveal().split(separator: ".", omittingEmptySubsequences: false)
+    // RFC 7516, section 7.1.
+    guard parts.count != 5 else { throw .encrypted }
+    guard parts.count == 3, let header = Base64URL.decode(parts[0]).flatMap({ JSONValue(parsing: $0) }),
+      let claims = Base64URL.decode(parts[1]).flatMap({ JSONValue(parsing: $0) }), claims.object != nil,
+      let signature = Base64URL.decode(parts[2]), let algorithm = header["alg"]?.text
+    else { throw .unreadable }
+    // RFC 7515, section 4.1.11: what must be understood and is not.
+    guard header["crit"] == nil else { throw .critical }
+    (self.algorithm, keyID, self.claims, self.signature) = (algorithm, header["kid"]?.text, claims, signature)
+    signedBytes = Array("\(parts[0]).\(parts[1])".utf8)
+  }
+}
+
+/// Why an ID token is not accepted, as it follows "The ID token from …".
+struct IDTokenFault: Error, Hashable {
+  let text: String
+
+  private init(_ text: String) { self.text = text }
+
+  static let absent = Self("is missing, though one was asked for (scope openid)")
+  static let unreadable = Self("cannot be read")
+  static let encrypted = Self("is encrypted, which Hearth cannot read")
+  static let critical = Self("has a header that Hearth does not understand (crit)")
+  static let unsigned = Self("is not signed (alg none)")
+  static let noSharedSecret = Self("is signed with a secret (HS256) that this client does not have")
+  static let unknownKey = Self("is signed with a key that the provider does not publish")
+  static let forged = Self("has a signature that is not the provider's")
+  static let foreignIssuer = Self("is from another issuer than the configured one (iss)")
+  static let noSubject = Self("names no user (sub)")
+  static let otherAudience = Self("is for another client (aud)")
+  static let otherParty = Self("was issued to another client (azp)")
+  static let expired = Self("has expired (exp)")
+  static let undated = Self("does not say when it was issued and when it expires (iat, exp)")
+  static let fromFuture = Self("was issued in the future, by the provider's own clock (iat)")
+  static let otherNonce = Self("is not from this sign-in (nonce)")
+  static let otherAccessToken = Self("belongs to another access token (at_hash)")
+
+  /// The name is shown only where it looks like one.
+  static func algorithm(_ name: String) -> Self {
+    let isName = name.utf8.count <= 8 && name.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit }
+    return Self("is signed in a way that Hearth does not accept (alg\(isName ? " " + name : ""))")
+  }
+
+  /// The keys cannot be requested, for a reason in a sentence.
+  static func keys(_ reason: String) -> Self { Self("cannot be checked (\(reason.withoutStop))") }
+}

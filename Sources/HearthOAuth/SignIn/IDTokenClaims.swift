@@ -1,0 +1,73 @@
+import Crypto
+import HearthCore
+
+/// What the claims of an ID token have to agree with (OpenID Connect Core, section 3.1.3.7, rules 2 to 5 and 9 to 11).
+struct IDTokenClaims {
+  /// How far two clocks may be apart.
+  static let leeway = 60.0
+
+  /// Nil where the provider's name is not known.
+  let issuer: IssuerName?
+  let client: String
+  /// Nil where none was sent.
+  let nonce: Secret?
+  /// A provider of OpenID Connect repeats the nonce; one whose endpoints are configured may be none, and LinkedIn's ID
+  /// tokens have no nonce.
+  let isNonceRequired: Bool
+  let accessToken: Secret
+  /// By the provider's clock.
+  let now: Timestamp
+
+  func check(_ token: IDToken) throws(IDTokenFault) {
+    let claims = token.claims
+    if let issuer {
+      guard let named = claims["iss"]?.text, issuer.covers(named) || issuer.isSpelled(named) else {
+        throw .foreignIssuer
+      }
+    }
+    guard claims["sub"]?.text != nil else { throw .noSubject }
+    try checkAudience(of: claims)
+    try checkTimes(of: claims)
+    if let nonce {
+      let named = claims["nonce"]
+      guard named == .string(nonce.reveal()) || named == nil && !isNonceRequired else { throw .otherNonce }
+    }
+    if let hash = claims["at_hash"] {
+      guard hash.text == Self.hash(of: accessToken, by: token.algorithm) else { throw .otherAccessToken }
+    }
+  }
+
+  /// One of several audiences has to be named as the party that it was issued to (rules 3 to 5).
+  private func checkAudience(of claims: JSONValue) throws(IDTokenFault) {
+    let audiences: [String?] =
+      if case .array(let names)? = claims["aud"] { names.map(\.text) } else { [claims["aud"]?.text] }
+    guard audiences.contains(client) else { throw .otherAudience }
+    let party = claims["azp"]
+    guard party == .string(client) || party == nil && audiences.count == 1 else { throw .otherParty }
+  }
+
+  private func checkTimes(of claims: JSONValue) throws(IDTokenFault) {
+    guard let expiresAt = claims["exp"]?.asNumber, let issuedAt = claims["iat"]?.asNumber else { throw .undated }
+    let now = Double(now.milliseconds) / 1000
+    guard expiresAt + Self.leeway > now else { throw .expired }
+    guard issuedAt - Self.leeway < now else { throw .fromFuture }
+  }
+
+  /// The left half of the access token's hash, by the hash function of the signature (OpenID Connect Core, section
+  /// 3.1.3.6). Ed25519 has SHA-512 in it (RFC 8032, section 5.1).
+  static func hash(of accessToken: Secret, by algorithm: String) -> String {
+    let bytes = Array(accessToken.reveal().utf8)
+    let hash: [UInt8] =
+      switch algorithm.suffix(3) {
+      case "256": Array(SHA256.hash(data: bytes))
+      case "384": Array(SHA384.hash(data: bytes))
+      default: Array(SHA512.hash(data: bytes))
+      }
+    return Base64URL.encode(Array(hash.prefix(hash.count / 2)))
+  }
+}
+
+extension IssuerName {
+  /// Google documents that its ID tokens name it with the scheme or without ("OpenID Connect", "iss").
+  fileprivate func isSpelled(_ name: String) -> Bool { "https://" + name == text }
+}

@@ -1,0 +1,106 @@
+import Crypto
+import HearthCore
+
+/// Validates the ID tokens that come with a sign-in (OpenID Connect Core, section 3.1.3.7).
+struct IDTokenValidator: Sendable {
+  /// What is expected of the ID token of one sign-in.
+  struct Expectation {
+    /// Nil where none was sent.
+    let nonce: Secret?
+    /// The provider has to send one (OpenID Connect Core, section 3.1.3.3).
+    let isRequired: Bool
+  }
+
+  let exchange: TokenExchange
+  let client: OAuthClient
+  /// Nil where the account names its provider's endpoints.
+  let issuer: IssuerName?
+  let keys: PublicKeySet
+
+  /// Requests the keys, where they are not known yet.
+  func prepare(for endpoints: ProviderEndpoints) async throws(RefreshFailure) {
+    if let url = endpoints.keys { _ = try await keys.keys(at: url) }
+  }
+
+  /// The user whom the ID token names; nil where there is none, and none is required.
+  func subject(
+    of response: TokenResponse, expecting expected: Expectation, at endpoints: ProviderEndpoints
+  ) async throws(SignInFailure) -> Subject? {
+    do throws(IDTokenFault) {
+      guard let secret = response.idToken?.secret else {
+        if expected.isRequired { throw .absent }
+        return nil
+      }
+      let token = try IDToken(secret)
+      try await checkSignature(of: token, endpoints)
+      let now = exchange.sender.clock.now() + (response.skew ?? .zero)
+      let claims = IDTokenClaims(
+        issuer: issuer, client: client.id, nonce: expected.nonce, isNonceRequired: issuer != nil,
+        accessToken: response.accessToken.secret, now: now)
+      try claims.check(token)
+      guard let id = token.claims["sub"]?.text else { throw .noSubject }
+      return token.claims["iss"]?.text.map { Subject(issuer: $0, id: id) } ?? exchange.issuer.subject(id)
+    } catch {
+      throw .failed(message: "The ID token from \(response.origin) \(error.text): it was not accepted, sign in again.")
+    }
+  }
+
+  /// A token that came over TLS from the token endpoint itself need not be signed by a known key (rule 6); so that is not
+  /// asked where the provider publishes none. One that says itself that it is not signed is never accepted.
+  private func checkSignature(of token: IDToken, _ endpoints: ProviderEndpoints) async throws(IDTokenFault) {
+    switch token.algorithm {
+    case let name where name.lowercased() == "none": throw .unsigned
+    case "HS256":
+      guard let secret = try await sharedSecret() else {
+        if endpoints.keys == nil { return }
+        throw .noSharedSecret
+      }
+      // Not jwt-kit's, which stops the process in a debug build where the secret is shorter than the hash. Providers
+      // choose the secret, and the key is never one of the provider's public keys.
+      let key = SymmetricKey(data: Array(secret.reveal().utf8))
+      guard HMAC<SHA256>.isValidAuthenticationCode(token.signature, authenticating: token.signedBytes, using: key)
+      else { throw .forged }
+    case let name where PublicKey.knows(name):
+      if let url = endpoints.keys { try await checkSignature(of: token, withKeysAt: url) }
+    default: throw .algorithm(token.algorithm)
+    }
+  }
+
+  private func checkSignature(of token: IDToken, withKeysAt url: HTTPURL) async throws(IDTokenFault) {
+    var wasTried = false
+    // The second time they are requested anew, for a key that is not known yet.
+    for isFresh in [false, true] {
+      let candidates = token.candidates(in: try await published(at: url, isFresh: isFresh))
+      for key in candidates where await key.verifies(token.signature, of: token.signedBytes, by: token.algorithm) {
+        return
+      }
+      wasTried = wasTried || !candidates.isEmpty
+      if wasTried, token.keyID != nil { break }
+    }
+    throw wasTried ? .forged : .unknownKey
+  }
+
+  private func published(at url: HTTPURL, isFresh: Bool) async throws(IDTokenFault) -> [PublicKey] {
+    do {
+      return isFresh ? try await keys.fetch(url) : try await keys.keys(at: url)
+    } catch {
+      throw .keys(error.message)
+    }
+  }
+
+  private func sharedSecret() async throws(IDTokenFault) -> Secret? {
+    do {
+      return try await client.sharedSecret?.secret(from: exchange.files)
+    } catch {
+      throw .keys(error.message)
+    }
+  }
+}
+
+extension IDToken {
+  /// The keys that may have signed it: the one that it names, or, where it names none, each one of its algorithm (OpenID
+  /// Connect Core, section 10.1).
+  fileprivate func candidates(in keys: [PublicKey]) -> [PublicKey] {
+    keys.filter { $0.fits(algorithm) && (keyID == nil || $0.id == keyID) }
+  }
+}

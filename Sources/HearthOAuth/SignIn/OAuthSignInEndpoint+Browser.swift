@@ -1,0 +1,97 @@
+import HearthCore
+
+/// The authorization code with PKCE (RFC 6749, section 4.1; RFC 7636; RFC 8252).
+extension OAuthSignInEndpoint {
+  func beginBrowser(redirectURI: String) async throws(SignInFailure) -> BrowserSignIn {
+    guard settings.redirect != nil else {
+      throw .notSupported(
+        message: "This provider sends no browser back to an address on this machine: import a refresh token.")
+    }
+    let endpoints = try await endpoints()
+    guard let page = endpoints.authorization else { throw missing("authorization_endpoint", for: "browser") }
+    let request = AuthorizationRequest(
+      redirectURI: redirectURI, scopes: scopes, hasCodeChallenge: settings.usesCodeChallenge,
+      parameters: authorizationParameters)
+    let fields = try await pushed(request, to: endpoints) ?? request.fields
+    return BrowserSignIn(
+      authorizationURL: AuthorizationRequest.url(page, with: [("client_id", tokens.client.id)] + fields),
+      redirectURI: redirectURI, state: request.state, nonce: request.nonce, codeVerifier: request.codeVerifier,
+      issuer: endpoints.issuerCheck)
+  }
+
+  func redeem(code: Secret, of signIn: BrowserSignIn) async throws(SignInFailure) -> TokenResponse {
+    var fields = [
+      ("grant_type", "authorization_code"), ("code", code.reveal()), ("redirect_uri", signIn.redirectURI),
+    ]
+    if settings.usesCodeChallenge { fields.append(("code_verifier", signIn.codeVerifier.reveal())) }
+    let secrets = [code, signIn.codeVerifier, signIn.state] + [signIn.nonce].compactMap(\.self)
+    let answer: OAuthTokenEndpoint.Answer
+    do {
+      // The code can be spent once: what else is needed has to be there first.
+      if signIn.nonce != nil { try await idTokens.prepare(for: try await tokens.source.endpoints()) }
+      answer = try await tokens.ask(fields, for: nil, secrets: secrets)
+    } catch {
+      throw SignInFailure(error)
+    }
+    let response: TokenResponse
+    do {
+      response = try answer.reader.grant(in: answer.response)
+    } catch {
+      throw error.signInFailure(of: answer.endpoints.token.origin, at: .code)
+    }
+    return try await grant(
+      in: answer, response,
+      expecting: IDTokenValidator.Expectation(nonce: signIn.nonce, isRequired: signIn.nonce != nil && isDiscovered))
+  }
+
+  // MARK: - Pushed requests
+
+  /// Pushes the request where the provider offers it, and returns the fields that stand for it (RFC 9126, section 4). Nil
+  /// where it is not offered, or not to this client.
+  private func pushed(
+    _ request: AuthorizationRequest, to endpoints: ProviderEndpoints
+  ) async throws(SignInFailure) -> [(String, String)]? {
+    guard let url = endpoints.pushedRequest else {
+      guard endpoints.requiresPushedRequest else { return nil }
+      throw missing("pushed_authorization_request_endpoint", for: "browser")
+    }
+    let (response, reader) = try await ask(request.fields, at: url, of: endpoints, secrets: request.secrets)
+    do throws(TokenRejection) {
+      let (object, rejection) = try reader.object(in: response)
+      if let reference = object["request_uri"]?.text { return [("request_uri", reference)] }
+      throw rejection.hasError ? rejection : rejection.containing("no request_uri")
+    } catch {
+      if !endpoints.requiresPushedRequest, error.isAboutPushing(by: tokens.client) { return nil }
+      throw error.signInFailure(of: url.origin, at: .pushedRequest)
+    }
+  }
+}
+
+extension TokenRejection {
+  /// Whether the provider refuses that this client pushes its request, and not the request: then the browser takes it. A
+  /// request that is wrong in itself is refused in the browser too, and is better told here; what cannot be answered now
+  /// may be later.
+  ///
+  /// Providers that offer this to all in their discovery document take it from clients that authenticate only (Auth0,
+  /// "Pushed Authorization Requests"), and tell a public client so with `invalid_client` or `invalid_request`.
+  fileprivate func isAboutPushing(by client: OAuthClient) -> Bool {
+    switch response.status {
+    case 404, 405, 501: return true
+    case 400, 401, 403: break
+    default: return false
+    }
+    guard !isPage else { return false }
+    let codes = Set(error.codes.map { $0.lowercased() })
+    if codes.contains("unauthorized_client") { return true }
+    return client.isPublic
+      && (response.status == 401 || !codes.isDisjoint(with: ["invalid_client", "invalid_request"]))
+  }
+}
+
+extension ProviderEndpoints {
+  /// RFC 9207, section 2.4.
+  fileprivate var issuerCheck: BrowserSignIn.IssuerCheck {
+    guard let issuer else { return .none }
+    return namesIssuer ? .required(issuer) : .ifPresent(issuer)
+  }
+}

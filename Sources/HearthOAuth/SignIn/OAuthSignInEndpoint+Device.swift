@@ -1,0 +1,81 @@
+import HearthCore
+
+/// The code for another device (RFC 8628).
+extension OAuthSignInEndpoint {
+  func beginDevice() async throws(SignInFailure) -> DeviceSignIn {
+    let endpoints = try await endpoints()
+    guard let url = endpoints.deviceAuthorization else { throw missing("device_authorization_endpoint", for: "device") }
+    let fields = scopes.isEmpty ? [] : [(settings.deviceScopeField ?? "scope", scopes.joined(separator: " "))]
+    let (response, reader) = try await ask(fields, at: url, of: endpoints, secrets: [])
+    do throws(TokenRejection) {
+      let (object, rejection) = try reader.object(in: response)
+      return try DeviceSignIn(reading: object, else: rejection)
+    } catch {
+      throw error.signInFailure(of: url.origin, at: .deviceCode)
+    }
+  }
+
+  func poll(_ signIn: DeviceSignIn) async throws(SignInFailure) -> DevicePoll {
+    var fields = [
+      ("grant_type", "urn:ietf:params:oauth:grant-type:device_code"), ("device_code", signIn.deviceCode.reveal()),
+    ]
+    if let field = settings.deviceScopeField { fields.append((field, scopes.joined(separator: " "))) }
+    let answer: OAuthTokenEndpoint.Answer
+    do {
+      // The code can be spent once: what else is needed has to be there first.
+      if scopes.contains("openid") { try await idTokens.prepare(for: try await tokens.source.endpoints()) }
+      answer = try await tokens.ask(fields, for: nil, secrets: [signIn.deviceCode])
+    } catch {
+      switch error {
+      case .unreachable(let message), .unanswered(let message), .unavailable(let message, _):
+        return .unanswered(message: message)
+      case .rejected, .unclear, .misconfigured: throw SignInFailure(error)
+      }
+    }
+    let response: TokenResponse
+    do {
+      response = try answer.reader.grant(in: answer.response)
+    } catch {
+      return try error.devicePoll(of: answer.endpoints.token.origin)
+    }
+    // Not every provider sends an ID token to a device.
+    let expected = IDTokenValidator.Expectation(nonce: nil, isRequired: false)
+    return .granted(try await grant(in: answer, response, expecting: expected))
+  }
+}
+
+extension DeviceSignIn {
+  /// The longest that a code is waited for.
+  static let longestLifetime = Duration.seconds(86_400)
+
+  /// RFC 8628, section 3.2. Google writes `verification_url`, as drafts of the RFC did.
+  fileprivate init(reading object: JSONValue, else rejection: TokenRejection) throws(TokenRejection) {
+    func url(_ name: String) -> String? {
+      let text = object["verification_uri" + name]?.text ?? object["verification_url" + name]?.text
+      return text.flatMap(Self.page)
+    }
+    guard let deviceCode = object["device_code"]?.text else {
+      throw rejection.hasError ? rejection : rejection.containing("no device_code")
+    }
+    guard let userCode = object["user_code"]?.name else { throw rejection.containing("no user_code") }
+    guard userCode.utf8.count <= 64, userCode.unicodeScalars.allSatisfy(\.isPlain) else {
+      throw rejection.containing("a user_code that cannot be shown")
+    }
+    guard let page = url("") else { throw rejection.containing("no verification_uri that can be opened") }
+    guard let lifetime = TokenResponseReader.lifetime(object["expires_in"]) else {
+      throw rejection.containing("no expires_in")
+    }
+    let interval = TokenResponseReader.lifetime(object["interval"]) ?? .seconds(5)
+    self.init(
+      deviceCode: Secret(deviceCode), userCode: userCode, verificationURI: page,
+      verificationURIComplete: url("_complete"), lifetime: min(lifetime, Self.longestLifetime),
+      interval: max(interval, .seconds(1)))
+  }
+
+  /// A page that a browser may open, perhaps at some place in it; nil where the text is none.
+  private static func page(_ text: String) -> String? {
+    let base = text.prefix { $0 != "#" }
+    guard let url = try? HTTPURL(String(base)), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
+    return url.description + text[base.endIndex...]
+  }
+}

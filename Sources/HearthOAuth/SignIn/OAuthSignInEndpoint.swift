@@ -1,0 +1,81 @@
+import HearthCore
+
+/// Signs in at an OAuth 2.0 provider, by browser or by a code for another device (RFC 6749, section 4.1; RFC 8628).
+struct OAuthSignInEndpoint: SignInEndpoint {
+  /// Its discovery is that of the account's refreshes too.
+  let tokens: OAuthTokenEndpoint
+  let settings: SignInSettings
+  /// Further fields of the authorization request.
+  let authorizationParameters: [String: String]
+  let idTokens: IDTokenValidator
+
+  var redirect: RedirectAddress { settings.redirect ?? RedirectAddress() }
+
+  /// The grant for user name and password must not be used (RFC 9700, section 2.4).
+  var takesPassword: Bool { false }
+
+  func signIn(username: String, password: Secret) async throws(SignInFailure) -> TokenResponse {
+    throw .notSupported(
+      message: "An account of an OAuth provider takes no password from Hearth: sign in by browser or by device code.")
+  }
+
+  /// What is asked for: the configured scopes, and those without which there is no refresh token. An account of an
+  /// OpenID provider that names none asks for what every request to one has (OpenID Connect Core, section 3.1.2.1).
+  var scopes: [String] {
+    let configured = tokens.client.scopes.isEmpty && isDiscovered ? ["openid"] : tokens.client.scopes
+    return configured + settings.offlineScopes.filter { !configured.contains($0) }
+  }
+
+  var isDiscovered: Bool {
+    switch tokens.source {
+    case .discovered: true
+    case .named: false
+    }
+  }
+
+  func endpoints() async throws(SignInFailure) -> ProviderEndpoints {
+    do {
+      return try await tokens.source.endpoints()
+    } catch {
+      throw SignInFailure(error)
+    }
+  }
+
+  /// Why there is no such flow: `name` is missing from the configuration, or from what the issuer says of itself.
+  func missing(_ name: String, for flow: String) -> SignInFailure {
+    switch tokens.source {
+    case .named:
+      .notSupported(message: "The account names no \"\(name)\", which signing in by \(flow) needs: configure it.")
+    case .discovered(let discovery):
+      .notSupported(message: "The issuer \(discovery.issuer.text) names no \(name): it has no sign-in by \(flow).")
+    }
+  }
+
+  /// A request to another endpoint than the token endpoint, and its response's reader.
+  func ask(
+    _ fields: [(String, String)], at url: HTTPURL, of endpoints: ProviderEndpoints, secrets own: [Secret]
+  ) async throws(SignInFailure) -> (response: HTTPResponse, reader: TokenResponseReader) {
+    let exchange = tokens.exchange
+    do {
+      let (request, secrets) = try await tokens.client.request(
+        fields, to: url, of: endpoints, files: exchange.files, at: exchange.sender.clock.now(), isNamed: true)
+      let response = try await exchange.send(request)
+      return (response, exchange.reader(.oauth, origin: url.origin, for: nil, secrets: secrets + own))
+    } catch {
+      throw SignInFailure(error)
+    }
+  }
+
+  /// The grant in an answer of the token endpoint, checked.
+  func grant(
+    in answer: OAuthTokenEndpoint.Answer, _ response: TokenResponse, expecting expected: IDTokenValidator.Expectation
+  ) async throws(SignInFailure) -> TokenResponse {
+    var response = response
+    if let error = response.error { throw .failed(message: error) }
+    response.origins = answer.endpoints.origins
+    if let subject = try await idTokens.subject(of: response, expecting: expected, at: answer.endpoints) {
+      response.subject = subject
+    }
+    return response
+  }
+}

@@ -1,0 +1,55 @@
+import HearthCore
+import Synchronization
+
+/// The keys that a provider signs with (RFC 7517, section 5), requested once an hour.
+///
+/// While the provider cannot be reached, the keys that are known are used.
+final class PublicKeySet: Sendable {
+  private struct Known {
+    let url: HTTPURL
+    let keys: [PublicKey]
+    let at: Timestamp
+  }
+
+  private let exchange: TokenExchange
+  private let known = Mutex<Known?>(nil)
+
+  init(_ exchange: TokenExchange) {
+    self.exchange = exchange
+  }
+
+  func keys(at url: HTTPURL) async throws(RefreshFailure) -> [PublicKey] {
+    let known = known.withLock { $0?.url == url ? $0 : nil }
+    // A clock that was set back makes the age negative; then the keys are requested again too.
+    if let known, .zero ..< .seconds(3600) ~= exchange.sender.clock.now() - known.at { return known.keys }
+    do {
+      return try await fetch(url)
+    } catch {
+      guard let known else { throw error }
+      return known.keys
+    }
+  }
+
+  /// Asks again, for a key that is not known: providers change their keys.
+  func fetch(_ url: HTTPURL) async throws(RefreshFailure) -> [PublicKey] {
+    let response = try await exchange.send(HTTPSender.Request(url: url, headers: [.acceptJSON]))
+    guard response.status == 200 else {
+      let message = "The keys of the provider cannot be had: HTTP \(response.status) from \(url)."
+      guard (400..<500).contains(response.status), ![408, 425, 429].contains(response.status) else {
+        throw .unavailable(message: message, retryAfter: response.retryAfter)
+      }
+      throw .misconfigured(message: message)
+    }
+    guard !response.isTruncated else {
+      throw .misconfigured(message: "The keys of the provider cannot be had: more than 1 MiB from \(url).")
+    }
+    guard case .array(let values)? = JSONValue(parsing: response.body)?["keys"] else {
+      let found = response.isPage ? "a web page" : "no key set"
+      throw .unavailable(
+        message: "The keys of the provider cannot be had: \(found) from \(url).", retryAfter: response.retryAfter)
+    }
+    let keys = values.compactMap { PublicKey($0) }
+    known.withLock { $0 = Known(url: url, keys: keys, at: exchange.sender.clock.now()) }
+    return keys
+  }
+}

@@ -1,0 +1,144 @@
+import HearthCore
+
+extension SignInFailure {
+  /// A request that brought no answer, or could not be made.
+  init(_ failure: RefreshFailure) {
+    switch failure {
+    case .unreachable(let message), .unanswered(let message): self = .unavailable(message: message, retryAfter: nil)
+    case .unavailable(let message, let retryAfter): self = .unavailable(message: message, retryAfter: retryAfter)
+    case .rejected(_, let message), .unclear(let message, _), .misconfigured(let message):
+      self = .failed(message: message)
+    }
+  }
+}
+
+/// What a request of a sign-in is for.
+enum SignInStep {
+  case pushedRequest, code, deviceCode, poll, password
+
+  /// What the provider does that answers with an error.
+  fileprivate var refusal: String {
+    switch self {
+    case .pushedRequest: "refuses the authorization request"
+    case .code: "refuses the code"
+    case .deviceCode: "gives no code for another device"
+    case .poll: "refuses the device code"
+    case .password: "does not sign in"
+    }
+  }
+
+  fileprivate var endpoint: String {
+    switch self {
+    case .pushedRequest: "endpoint for pushed authorization requests"
+    case .code, .poll: "token endpoint"
+    case .deviceCode: "device authorization endpoint"
+    case .password: "sign-in"
+    }
+  }
+}
+
+/// What an error means to a sign-in.
+enum SignInMeaning {
+  /// RFC 8628, section 3.5.
+  case pending, slowDown, expired
+  case denied
+  case accountDisabled
+  case misconfigured
+  case unavailable
+  /// Everything else.
+  case refused
+}
+
+extension TokenRejection {
+  func signInMeaning(at step: SignInStep) -> SignInMeaning {
+    switch response.status {
+    case 300..<400, 407, 408, 425, 500...: return .unavailable
+    case 404, 405: return .misconfigured
+    default: break
+    }
+    if isPage { return .unavailable }
+    if content != nil { return .refused }
+    // A preset knows of a code that means something else here.
+    switch meaning {
+    case .accountDisabled: return step == .password && isWrongPassword ? .denied : .accountDisabled
+    case .misconfigured where rules.contains { $0.fits(error) }: return .misconfigured
+    case .final, .misconfigured, .unavailable, .unclear, nil: break
+    }
+    // Twitch has no codes and writes them into the message.
+    let words = error.codes + error.descriptions
+    if let known = words.lazy.compactMap({ Self.signInMeaning(of: $0) }).first { return known }
+    switch meaning {
+    case .misconfigured: return .misconfigured
+    case .unavailable: return .unavailable
+    case .final, .accountDisabled, .unclear, nil: break
+    }
+    if response.status == 429 { return step == .poll ? .slowDown : .unavailable }
+    if step == .password, isWrongPassword { return .denied }
+    let isExpired = step == .poll && error.descriptions.contains { $0.lowercased().contains("expired") }
+    return isExpired ? .expired : .refused
+  }
+
+  /// `origin` has answered so.
+  func signInFailure(of origin: Origin, at step: SignInStep) -> SignInFailure {
+    switch signInMeaning(at: step) {
+    case .denied where step == .password:
+      .denied(message: "\(origin) refuses the user name or the password: \(summary).")
+    case .denied:
+      .denied(message: "\(origin) says that signing in was denied: \(summary).")
+    case .accountDisabled:
+      .denied(message: "\(origin) says that the account is disabled: \(summary).")
+    case .expired:
+      .expired(message: "\(origin) says that the code has expired: \(summary). Sign in again.")
+    case .misconfigured where response.status == 404 || response.status == 405:
+      .failed(message: "\(origin) has no \(step.endpoint) there (\(summary)). Check the configuration.")
+    case .misconfigured:
+      .failed(message: "\(origin) refuses the configuration: \(summary). Check client, secret and scopes.")
+    case .unavailable:
+      .unavailable(message: unavailability(of: origin), retryAfter: response.retryAfter)
+    case .pending, .slowDown, .refused:
+      .failed(
+        message: content.map { "\(origin) answered HTTP \(response.status) with \($0)." }
+          ?? "\(origin) \(step.refusal): \(summary).")
+    }
+  }
+
+  /// What the answer to a poll says (RFC 8628, section 3.5).
+  func devicePoll(of origin: Origin) throws(SignInFailure) -> DevicePoll {
+    switch signInMeaning(at: .poll) {
+    case .pending: return .pending
+    case .slowDown: return .slowDown
+    case .unavailable: return .unanswered(message: unavailability(of: origin))
+    case .expired, .denied, .accountDisabled, .misconfigured, .refused: throw signInFailure(of: origin, at: .poll)
+    }
+  }
+
+  private func unavailability(of origin: Origin) -> String {
+    let found = (300..<400).contains(response.status) ? Self.redirect : isPage ? Self.page : content
+    return found.map { "\(origin) answered HTTP \(response.status) with \($0)." }
+      ?? "\(origin) cannot sign in now: \(summary)."
+  }
+
+  private static func signInMeaning(of code: String) -> SignInMeaning? {
+    switch code.lowercased() {
+    case "authorization_pending": .pending
+    case "slow_down": .slowDown
+    // The second is Microsoft's.
+    case "access_denied", "authorization_declined": .denied
+    // The second is Microsoft's too.
+    case "expired_token", "code_expired": .expired
+    case "temporarily_unavailable", "server_error": .unavailable
+    default: nil
+    }
+  }
+
+  /// A backend, or Firebase, says that there is no such user with this password. A backend's codes are its own, so that
+  /// its 401 and 403 say it; Firebase's are in "Sign in with email / password" of its REST reference.
+  private var isWrongPassword: Bool {
+    let known: Set = [
+      "invalid_grant", "invalid_credentials", "invalid_password", "wrong_password", "bad_credentials",
+      "invalid_login_credentials", "email_not_found", "invalid_email", "missing_password", "user_not_found",
+    ]
+    if error.codes.contains(where: { known.contains($0.lowercased()) }) { return true }
+    return isBackend && (response.status == 401 || response.status == 403) && document.object != nil
+  }
+}

@@ -1,0 +1,65 @@
+package import HearthCore
+
+/// How an account signs in, besides what its endpoints and its client say.
+package struct SignInSettings: Hashable, Sendable {
+  /// Where the browser is sent back; nil where the provider registers no loopback address.
+  package var redirect: RedirectAddress? = RedirectAddress()
+  /// What is done when the session has ended and a person has to sign in again.
+  package var onReauth = ReauthAction.none
+  /// Scopes without which there is no refresh token, asked for besides the configured ones.
+  package var offlineScopes: [String] = []
+  /// Authorization requests have a code challenge (RFC 7636).
+  package var usesCodeChallenge = true
+  /// The field of the requests for a device code that names the scopes, where it is not `scope` (RFC 8628, section 3.1).
+  package var deviceScopeField: String?
+}
+
+/// The value of the key `on_reauth`.
+package enum ReauthAction: String, CaseIterable, Hashable, Sendable {
+  /// The sign-in page is opened.
+  case browser
+  case none
+}
+
+extension SignInSettings {
+  /// Reads `redirect_port` or `redirect_uri`, and `on_reauth`.
+  init(reading table: TableReader<ProviderKey>, _ preset: ProviderPreset?) throws(ConfigurationError) {
+    if let preset { redirect = preset.redirect }
+    let (uri, port) = (try table.redirectURI(), try table.integer(.redirectPort, in: 1...65_535))
+    switch (uri, port) {
+    case (.some, .some): throw table.error("has both \"redirect_port\" and \"redirect_uri\"; one of them is enough")
+    case (let uri?, nil): redirect = uri
+    case (nil, let port?):
+      let usual = redirect ?? RedirectAddress()
+      redirect = RedirectAddress(host: usual.host, port: port, path: usual.path)
+    case (nil, nil): break
+    }
+    onReauth = try table.choice(.onReauth, as: ReauthAction.self) ?? .none
+  }
+
+  /// Adds what the preset knows besides the redirect address.
+  mutating func apply(_ preset: ProviderPreset) {
+    offlineScopes = preset.offlineScopes
+    usesCodeChallenge = preset.usesCodeChallenge
+    deviceScopeField = preset.deviceScopeField
+  }
+}
+
+extension TableReader<ProviderKey> {
+  /// An address on this machine (RFC 8252, section 7.3), of which providers compare host and path as text.
+  fileprivate func redirectURI() throws(ConfigurationError) -> RedirectAddress? {
+    guard let text = try string(.redirectURI), let url = try url(.redirectURI) else { return nil }
+    let host = url.origin.host
+    guard url.origin.scheme == "http", ["127.0.0.1", "[::1]", "localhost"].contains(host) else {
+      throw error(
+        .redirectURI,
+        "cannot be \"\(text)\": it has to be http with the host 127.0.0.1, [::1] or localhost, where Hearth listens")
+    }
+    guard !text.contains("?") else { throw error(.redirectURI, "cannot be \"\(text)\": it has a query") }
+    let rest = text.dropFirst("http://".count)
+    let authority = rest.prefix { $0 != "/" }
+    return RedirectAddress(
+      host: host, port: authority.utf8.count > host.utf8.count ? url.origin.port : nil,
+      path: String(rest[authority.endIndex...]))
+  }
+}

@@ -1,0 +1,238 @@
+import HearthCore
+import NIOHTTP1
+import TestSupport
+import Testing
+
+@testable import HearthOAuth
+
+@Suite("Signing in without a browser") struct PasswordSignInTests {
+  private static let password = Secret("p@ss \"wörd\" 1")
+
+  private func json(
+    configured change: @escaping (inout JSONBackend, LoopbackServer) -> Void = { $0.loginURL = $1.url("/login") },
+    _ body: (SignInBench) async throws -> Void
+  ) async throws {
+    try await SignInBench.run(
+      kind: { server in
+        var backend = JSONBackend(refreshURL: server.url("/refresh"))
+        change(&backend, server)
+        return .json(backend)
+      }, body)
+  }
+
+  private func signIn(_ bench: SignInBench) async throws(SignInFailure) -> TokenResponse {
+    try await bench.endpoint.signIn(username: "me@example.com", password: Self.password)
+  }
+
+  // MARK: - A backend
+
+  @Test("a backend gets user name and password as JSON, and answers as to a refresh")
+  func backend() async throws {
+    try await json(configured: { backend, server in
+      backend.loginURL = server.url("/login")
+      backend.accessTokenField = "data.accessToken"
+      backend.refreshTokenField = "refreshToken"
+    }) { bench in
+      #expect(bench.endpoint.takesPassword)
+      bench.provider.grant("/login", #"{"data":{"accessToken":"a","refreshToken":"r","expires_in":60}}"#)
+      let response = try await signIn(bench)
+      #expect(response.accessToken.secret == Secret("a") && response.refreshToken?.secret == Secret("r"))
+      #expect(response.lifetime == .seconds(60) && response.origin == bench.origin && response.origins == nil)
+      let request = try #require(bench.requests.first)
+      #expect(request.method == "POST" && request.headers["Content-Type"] == ["application/json"])
+      #expect(
+        JSONValue(parsing: Array(request.body.utf8))
+          == ["username": "me@example.com", "password": .string(Self.password.reveal())])
+    }
+  }
+
+  @Test("a grant of a backend is bound to where it is refreshed, wherever it was signed in")
+  func binding() async throws {
+    try await LoopbackServer.with({ _ in
+      .answer(200, headers: [("Content-Type", "application/json")], body: #"{"access_token":"a"}"#)
+    }) { login in
+      try await json(configured: { backend, _ in
+        backend.loginURL = login.url("/login")
+      }) { bench in
+        let response = try await signIn(bench)
+        #expect(response.origin == bench.origin)
+        #expect(login.requests.count == 1)
+      }
+    }
+  }
+
+  static let refusals: [(LoopbackServer.Reply, SignInFailure)] = [
+    (
+      .answer(401, body: #"{"message":"Wrong password."}"#),
+      .denied(message: "refuses the user name or the password: HTTP 401, Wrong password.")
+    ),
+    (
+      .answer(403, body: "{}"),
+      .denied(message: "refuses the user name or the password: HTTP 403, an answer that names no error.")
+    ),
+    (
+      .answer(400, body: #"{"error":"invalid_credentials"}"#),
+      .denied(message: "refuses the user name or the password: HTTP 400, invalid_credentials.")
+    ),
+    (
+      .answer(400, body: #"{"error":"bad_request","message":"No field email."}"#),
+      .failed(message: "does not sign in: HTTP 400, bad_request, No field email.")
+    ),
+    (
+      .answer(401, headers: [("Content-Type", "text/html")], body: "<html>"),
+      .unavailable(
+        message: "answered HTTP 401 with a web page (is a sign-in page of the network in between?).", retryAfter: nil)
+    ),
+    (
+      .answer(404, body: "{}"),
+      .failed(message: "has no sign-in there (HTTP 404, an answer that names no error). Check the configuration.")
+    ),
+    (.answer(200, body: "{}"), .failed(message: "answered HTTP 200 with no access token.")),
+    (.answer(500), .unavailable(message: "cannot sign in now: HTTP 500, an empty answer.", retryAfter: nil)),
+  ]
+
+  @Test("a wrong password is told from a backend that cannot be asked", arguments: refusals.indices)
+  func refusal(_ index: Int) async throws {
+    try await json { bench in
+      bench.provider.answer("/login", with: Self.refusals[index].0)
+      #expect(await bench.failure { try await signIn(bench) } == Self.refusals[index].1.said(by: bench.base))
+    }
+  }
+
+  @Test("what a backend repeats of the password is in no message")
+  func echo() async throws {
+    try await json { bench in
+      bench.provider.answer(
+        "/login", with: .answer(400, body: #"{"error":"odd","message":"p@ss \"wörd\" 1 is wrong"}"#))
+      let failure = try #require(await bench.failure { try await signIn(bench) })
+      #expect(!failure.message.contains("p@ss") && failure.message.contains(Redactor.replacement))
+    }
+  }
+
+  // MARK: - Firebase
+
+  private func firebase(_ path: String = "/token", _ body: (SignInBench) async throws -> Void) async throws {
+    try await SignInBench.run(
+      kind: {
+        .firebase(FirebaseProject(apiKey: Secret("key-0123"), tokenEndpoint: $0.url(path)))
+      }, body)
+  }
+
+  private static let signInPath = "/identitytoolkit.googleapis.com/v1/accounts:signInWithPassword"
+
+  @Test("Firebase is asked with e-mail address and password, an emulator below the name of Google's host")
+  func firebase() async throws {
+    for (path, prefix) in [
+      ("/securetoken.googleapis.com/v1/token", ""), ("/token", ""), ("/x/securetoken.googleapis.com/v1/token", "/x"),
+    ] {
+      try await firebase(path) { bench in
+        // As the emulator has it: not signed.
+        let idToken = IDTokenMint.token(["iss": "i", "sub": "u", "exp": 1], header: ["alg": "none"], by: .nobody)
+        bench.provider.grant(
+          prefix + Self.signInPath,
+          #"{"kind":"x","localId":"u","idToken":"\#(idToken)","refreshToken":"r","expiresIn":"3600","registered":true}"#
+        )
+        let response = try await signIn(bench)
+        #expect(response.idToken?.secret == Secret(idToken) && response.refreshToken?.secret == Secret("r"))
+        #expect(response.lifetime == .seconds(3600) && response.subject == Subject(issuer: "i", id: "u"))
+        #expect(response.origin == bench.origin)
+        let request = try #require(bench.requests.first)
+        #expect(request.target == prefix + Self.signInPath + "?key=key-0123")
+        #expect(
+          JSONValue(parsing: Array(request.body.utf8)) == [
+            "email": "me@example.com", "password": .string(Self.password.reveal()), "returnSecureToken": .bool(true),
+          ])
+      }
+    }
+  }
+
+  /// https://firebase.google.com/docs/reference/rest/auth#section-sign-in-email-password
+  static let firebaseErrors: [(String, SignInFailure)] = [
+    (
+      "INVALID_LOGIN_CREDENTIALS",
+      .denied(message: "refuses the user name or the password: HTTP 400, INVALID_LOGIN_CREDENTIALS.")
+    ),
+    ("INVALID_PASSWORD", .denied(message: "refuses the user name or the password: HTTP 400, INVALID_PASSWORD.")),
+    ("EMAIL_NOT_FOUND", .denied(message: "refuses the user name or the password: HTTP 400, EMAIL_NOT_FOUND.")),
+    ("USER_DISABLED", .denied(message: "says that the account is disabled: HTTP 400, USER_DISABLED.")),
+    (
+      "TOO_MANY_ATTEMPTS_TRY_LATER : Access was disabled.",
+      .unavailable(
+        message:
+          "cannot sign in now: HTTP 400, TOO_MANY_ATTEMPTS_TRY_LATER, TOO_MANY_ATTEMPTS_TRY_LATER : Access was disabled.",
+        retryAfter: nil)
+    ),
+    (
+      "OPERATION_NOT_ALLOWED", .failed(message: "does not sign in: HTTP 400, OPERATION_NOT_ALLOWED.")
+    ),
+  ]
+
+  @Test("Firebase's errors mean what it documents", arguments: firebaseErrors.indices)
+  func firebaseError(_ index: Int) async throws {
+    let (code, expected) = Self.firebaseErrors[index]
+    try await firebase { bench in
+      bench.provider.answer(
+        Self.signInPath, with: .answer(400, body: #"{"error":{"code":400,"message":"\#(code)"}}"#))
+      #expect(await bench.failure { try await signIn(bench) } == expected.said(by: bench.base))
+    }
+  }
+
+  @Test("a second factor that Firebase asks for is told, and the project's key and the password never")
+  func secrets() async throws {
+    try await firebase { bench in
+      bench.provider.grant(Self.signInPath, #"{"localId":"u","mfaPendingCredential":"m","mfaInfo":[]}"#)
+      let told = "answered HTTP 200 with the request for a second factor, which Hearth cannot give."
+      #expect(
+        await bench.failure { try await signIn(bench) } == SignInFailure.failed(message: told).said(by: bench.base))
+      bench.provider.answer(
+        Self.signInPath, with: .answer(400, body: #"{"error":{"message":"key-0123 p@ss \"wörd\" 1"}}"#))
+      let failure = try #require(await bench.failure { try await signIn(bench) })
+      #expect(!failure.message.contains("key-0123") && !failure.message.contains("p@ss"))
+    }
+  }
+
+  // MARK: - What is not there
+
+  @Test("a flow that an account does not have is told with the one that it has")
+  func otherFlow() async throws {
+    func refusals(_ bench: SignInBench) async -> Set<SignInFailure?> {
+      let signIn = BrowserSignIn(
+        authorizationURL: "", redirectURI: "", state: Secret(""), nonce: nil, codeVerifier: Secret(""), issuer: .none)
+      let device = DeviceSignIn(
+        deviceCode: Secret(""), userCode: "", verificationURI: "", verificationURIComplete: nil, lifetime: .zero,
+        interval: .zero)
+      return [
+        await bench.failure { try await bench.endpoint.beginBrowser(redirectURI: "r") },
+        await bench.failure { try await bench.redeem(signIn) },
+        await bench.failure { try await bench.endpoint.beginDevice() },
+        await bench.failure { try await bench.endpoint.poll(device) },
+      ]
+    }
+    try await json { bench in
+      let told = "An account of type json signs in with user name and password, at its \"login_url\"."
+      #expect(await refusals(bench) == [.notSupported(message: told)])
+    }
+    try await json(configured: { _, _ in
+    }) { bench in
+      let told =
+        "The account names no \"login_url\", which signing in with user name and password needs: configure it, or import a refresh token."
+      #expect(!bench.endpoint.takesPassword)
+      #expect(await refusals(bench) == [.notSupported(message: told)])
+      #expect(await bench.failure { try await signIn(bench) } == .notSupported(message: told))
+    }
+    try await firebase { bench in
+      let told = "An account of type firebase signs in with e-mail address and password."
+      #expect(bench.endpoint.takesPassword)
+      #expect(await refusals(bench) == [.notSupported(message: told)])
+    }
+    try await SignInBench.run(kind: {
+      .clientCredentials(.named(ProviderEndpoints(token: $0.url("/token"))), OAuthClient(id: "h"))
+    }) { bench in
+      let told = "An account of type client-credentials needs nobody to sign in: it asks for its token by itself."
+      #expect(!bench.endpoint.takesPassword)
+      #expect(await refusals(bench) == [.notSupported(message: told)])
+      #expect(await bench.failure { try await signIn(bench) } == .notSupported(message: told))
+      #expect(bench.requests.isEmpty)
+    }
+  }
+}

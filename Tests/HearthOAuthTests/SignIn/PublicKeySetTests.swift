@@ -1,0 +1,86 @@
+import CryptoExtras
+import HearthCore
+import TestSupport
+import Testing
+
+@testable import HearthOAuth
+
+@Suite("The keys of a provider (RFC 7517)") struct PublicKeySetTests {
+  private func accept(_ bench: SignInBench, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    let failure = try await bench.failure(to: good)
+    #expect(failure == nil, sourceLocation: sourceLocation)
+  }
+
+  private func good(_ claims: [String: JSONValue], _: BrowserSignIn) -> String { IDTokenMint.token(claims) }
+
+  @Test("are requested once an hour, and an old set serves while there is no new one")
+  func caching() async throws {
+    try await SignInBench.run { bench in
+      for _ in 0..<2 { try await accept(bench) }
+      bench.bench.clock.advance(by: .seconds(3599))
+      try await accept(bench)
+      #expect(bench.keyRequests == 1)
+      bench.bench.clock.advance(by: .seconds(1))
+      bench.provider.answer("/keys", with: .answer(503))
+      try await accept(bench)
+      #expect(bench.keyRequests > 1)
+    }
+  }
+
+  @Test("are requested once more for a key that is not known, and the new one is used")
+  func rotation() async throws {
+    for header in [["alg": "RS256", "kid": "2"], ["alg": "RS256"]] as [[String: JSONValue]] {
+      try await SignInBench.run { bench in
+        try await accept(bench)
+        func new(_ claims: [String: JSONValue], _: BrowserSignIn) -> String {
+          IDTokenMint.token(claims, header: header, by: .rsa(IDTokenMint.otherRSA))
+        }
+        let refused = try await bench.failure(to: new)
+        #expect(refused != nil && bench.keyRequests == 2)
+        bench.provider.grant("/keys", IDTokenMint.keySet([IDTokenMint.jwk(IDTokenMint.otherRSA.publicKey, id: "2")]))
+        let accepted = try await bench.failure(to: new)
+        #expect(accepted == nil && bench.keyRequests == 3)
+      }
+    }
+  }
+
+  @Test("that are for something else, or are none, are passed over")
+  func otherKeys() async throws {
+    try await SignInBench.run { bench in
+      let own = IDTokenMint.jwk(IDTokenMint.rsa.publicKey)
+      let others: [JSONValue] = [
+        "text", 1, [], ["kty": "RSA"], ["kty": "oct", "kid": "1", "k": "c2VjcmV0"],
+        ["kty": "RSA", "kid": "1", "n": "AQAB", "e": "AQAB"],
+        ["kty": "EC", "kid": "1", "crv": "P-256", "x": "AQ", "y": "AQ"],
+        IDTokenMint.jwk(IDTokenMint.otherRSA.publicKey, ["use": "enc", "alg": "RSA-OAEP"]),
+        IDTokenMint.jwk(IDTokenMint.otherRSA.publicKey, ["alg": "ES256"]),
+      ]
+      bench.provider.grant("/keys", IDTokenMint.keySet(others + [own]))
+      try await accept(bench)
+      // The provider's own key, but for encryption.
+      bench.bench.clock.advance(by: .seconds(3600))
+      bench.provider.grant("/keys", IDTokenMint.keySet([IDTokenMint.jwk(IDTokenMint.rsa.publicKey, ["use": "enc"])]))
+      #expect(try await bench.failure(to: good)?.message.contains("does not publish") == true)
+    }
+  }
+
+  @Test("are there before the code is spent, and a sentence says where they are not")
+  func absent() async throws {
+    let html = String(repeating: "<p>", count: (1 << 20) / 3 + 1)
+    for (reply, told, isUnavailable) in [
+      (.answer(503), "HTTP 503 from", true), (.answer(404), "HTTP 404 from", false),
+      (.answer(302, headers: [("Location", "https://evil.example.com/keys")]), "HTTP 302 from", true),
+      (.answer(200, body: html), "more than 1 MiB from", false),
+      (.answer(200, body: "<html>"), "a web page from", true),
+      (.answer(200, body: #"{"keys":"none"}"#), "no key set from", true), (.close, "No answer from", true),
+    ] as [(LoopbackServer.Reply, String, Bool)] {
+      try await SignInBench.run { bench in
+        bench.provider.answer("/keys", with: reply)
+        let failure = try #require(try await bench.failure(to: good))
+        #expect(failure.message.contains(told), "\(failure.message)")
+        #expect(failure.isUnavailable == isUnavailable)
+        #expect(bench.requests.isEmpty, "the code was sent")
+      }
+    }
+  }
+}
