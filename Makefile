@@ -15,7 +15,7 @@ DEBUG := .build/debug
 PROGRAMS := hearthd hearthctl hearth-sandbox
 UNITS := hearthd.service hearthd.socket
 PACKAGES := libsystemd-dev libsqlite3-dev pkg-config
-DEMO_PACKAGES := jq curl
+DEMO_PACKAGES := jq curl python3
 CHECK_PACKAGES := systemd iproute2 $(DEMO_PACKAGES)
 INTEROP_VENV := .build/interop-venv
 
