@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """browser.py URL: a person with a browser, for a demo or a test: logs in, consents, and says what the last page says.
 
-It is called as $BROWSER and xdg-open are. The address is that of an authorization request, or of a page for the code of a
-device. Environment: BROWSER_USER (ada), BROWSER_PASSWORD (password), BROWSER_DECISION (allow; or deny).
+It is called as $BROWSER and xdg-open are. The address is that of an authorization request, or of a page for the code
+of a device. Environment: BROWSER_USER (ada), BROWSER_PASSWORD (password), BROWSER_DECISION (allow; or deny).
 """
 
 import html.parser
@@ -36,7 +36,7 @@ class Form:
         return any(field.get("type") == "password" for field in self.fields)
 
     def button(self, decision):
-        """The button for a yes or a no; nil where none is known by its words."""
+        """The button for a yes or a no; None where none is known by its words."""
         wanted = YES if decision == "allow" else NO
         for button in self.buttons:
             if any(wanted.search(button.get(part) or "") for part in ("name", "value", "text")):
@@ -52,7 +52,7 @@ class Form:
                 continue
             if kind == "password":
                 value = password
-            elif kind in ("text", "email") and re.search("user|login|name|email", name, re.IGNORECASE) and "code" not in name:
+            elif kind in ("text", "email") and re.search("user|login|name|email", name, re.I) and "code" not in name:
                 value = user
             elif kind in ("checkbox", "radio"):
                 value = value or "on"
