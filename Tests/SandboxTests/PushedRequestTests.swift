@@ -5,8 +5,10 @@ import Testing
 
 @Suite struct PushedRequestTests {
   private struct Pushed: Decodable {
-    let request_uri: String
-    let expires_in: Int
+    let requestURI: String
+    let expiresIn: Int
+
+    enum CodingKeys: String, CodingKey { case requestURI = "request_uri", expiresIn = "expires_in" }
   }
 
   private static func push(_ sandbox: Harness, changing changes: [String: String?] = [:]) async throws -> Harness.Answer
@@ -25,13 +27,13 @@ import Testing
     try await Harness.run { sandbox in
       let answer = try await Self.push(sandbox)
       let pushed: Pushed = try answer.decoded()
-      #expect(answer.status == 201 && pushed.expires_in == 60)
+      #expect(answer.status == 201 && pushed.expiresIn == 60)
       var person = Person(at: sandbox)
-      #expect(try await person.open(Self.path(pushed.request_uri, client: "another")).status == 400)
-      let login = try await person.open(Self.path(pushed.request_uri))
+      #expect(try await person.open(Self.path(pushed.requestURI, client: "another")).status == 400)
+      let login = try await person.open(Self.path(pushed.requestURI))
       let sent = Person.sent(try await person.decide(try await person.logIn(login)))
       #expect(try await person.redeem(sent["code"]).status == 200)
-      #expect(try await person.open(Self.path(pushed.request_uri)).status == 400)
+      #expect(try await person.open(Self.path(pushed.requestURI)).status == 400)
     }
   }
 
@@ -41,7 +43,7 @@ import Testing
       let pushed: Pushed = try await Self.push(sandbox).decoded()
       sandbox.time.advance(60)
       var person = Person(at: sandbox)
-      #expect(try await person.open(Self.path(pushed.request_uri)).status == 400)
+      #expect(try await person.open(Self.path(pushed.requestURI)).status == 400)
     }
   }
 
@@ -65,7 +67,7 @@ import Testing
       var person = Person(at: sandbox)
       #expect(Person.sent(try await person.authorize())["error"] == "invalid_request")
       let pushed: Pushed = try await Self.push(sandbox).decoded()
-      #expect(try await person.open(Self.path(pushed.request_uri)).asksForLogin)
+      #expect(try await person.open(Self.path(pushed.requestURI)).asksForLogin)
     }
   }
 }
