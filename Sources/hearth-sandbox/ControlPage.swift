@@ -10,7 +10,7 @@ enum ControlPage {
                           signs a device in with a code that a person types
       POST /token         authorization_code, device_code, refresh_token (rotates;
                           a reuse is detected), client_credentials, password
-      POST /revoke, POST /introspect
+      POST /revoke, POST /introspect, GET /end_session
       POST /auth/login, POST /auth/refresh: password and refresh_token, for JSON
                           in and out
 

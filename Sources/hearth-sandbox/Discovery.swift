@@ -1,5 +1,5 @@
 /// The provider's discovery document (OpenID Connect Discovery 1.0, section 3; RFC 8414; RFC 8628, section 4; RFC 9126,
-/// section 5; RFC 9207, section 3).
+/// section 5; RFC 9207, section 3; OpenID Connect RP-Initiated Logout 1.0, section 2.1).
 struct Discovery: Codable, Hashable, Sendable {
   let issuer: String
   let authorizationEndpoint: String
@@ -9,6 +9,7 @@ struct Discovery: Codable, Hashable, Sendable {
   let revocationEndpoint: String
   let introspectionEndpoint: String
   let userinfoEndpoint: String
+  let endSessionEndpoint: String
   let jwksURI: String
   let requirePushedAuthorizationRequests: Bool
   var authorizationResponseIssParameterSupported = true
@@ -33,6 +34,7 @@ struct Discovery: Codable, Hashable, Sendable {
     case revocationEndpoint = "revocation_endpoint"
     case introspectionEndpoint = "introspection_endpoint"
     case userinfoEndpoint = "userinfo_endpoint"
+    case endSessionEndpoint = "end_session_endpoint"
     case jwksURI = "jwks_uri"
     case requirePushedAuthorizationRequests = "require_pushed_authorization_requests"
     case authorizationResponseIssParameterSupported = "authorization_response_iss_parameter_supported"
@@ -57,6 +59,7 @@ struct Discovery: Codable, Hashable, Sendable {
     revocationEndpoint = address(.revoke)
     introspectionEndpoint = address(.introspect)
     userinfoEndpoint = address(.userInfo)
+    endSessionEndpoint = address(.endSession)
     jwksURI = address(.keys)
     requirePushedAuthorizationRequests = demandsPushedRequests
   }

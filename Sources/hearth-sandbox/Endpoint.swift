@@ -16,11 +16,12 @@ enum Endpoint: String, CaseIterable, Sendable {
   case revoke = "/revoke"
   case introspect = "/introspect"
   case userInfo = "/userinfo"
+  case endSession = "/end_session"
 
   var methods: Set<HTTPRequest.Method> {
     switch self {
     case .discovery, .keys, .userInfo: [.get]
-    case .authorize, .consent, .device: [.get, .post]
+    case .authorize, .consent, .device, .endSession: [.get, .post]
     case .login, .pushedRequest, .deviceAuthorization, .token, .jsonLogin, .jsonRefresh, .revoke, .introspect: [.post]
     }
   }

@@ -99,6 +99,17 @@ struct IdentityProvider: Codable, Sendable {
     return indices.count
   }
 
+  /// Ends all that a subject gave to the client of one of its ID tokens, which may have expired. Nil where the token is
+  /// unknown; else whose it is.
+  mutating func endSession(idToken: String) -> String? {
+    guard let known = accessTokens[idToken] else { return nil }
+    let ended = families[known.family]
+    for index in families.indices where families[index].subject == ended.subject {
+      if families[index].clientID == ended.clientID { families[index].isRevoked = true }
+    }
+    return ended.subject
+  }
+
   /// Makes every access token invalid, and returns how many there were.
   mutating func expireAccessTokens() -> Int {
     defer { accessTokens = [:] }

@@ -45,6 +45,7 @@ extension Sandbox {
     case .revoke: revoke(call)
     case .introspect: introspect(call)
     case .userInfo: userInfo(call)
+    case .endSession: endSession(call)
     }
   }
 

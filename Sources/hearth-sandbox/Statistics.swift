@@ -16,6 +16,8 @@ struct Statistics: Codable, Sendable {
   /// Codes that were used a second time.
   var codesReplayed = 0
   var revocations = 0
+  /// Sessions that clients ended in the browser.
+  var sessionsEnded = 0
   var apiRequests = 0
   var replays = 0
   var keyConflicts = 0

@@ -192,7 +192,32 @@ import Testing
       #expect(Person.sent(try await person.authorize(changing: ["prompt": "none"]))["error"] == "consent_required")
       let login = try await person.authorize(changing: ["prompt": "login"])
       #expect(login.asksForLogin)
+      let ticket = try #require(login.body.firstMatch(of: /name="ticket" value="([^"]*)"/)?.output.1)
+      #expect(try await person.open("/consent?ticket=\(ticket)").asksForLogin, "the old login is not enough")
       #expect(try await person.logIn(login).asksForConsent)
+    }
+  }
+
+  @Test("a session that a client ends takes the login and that client's tokens with it, and leaves another's")
+  func endSession() async throws {
+    try await Harness.run { sandbox in
+      let other = try await sandbox.grant(#"{"subject":"ada","clientID":"other"}"#)
+      var person = Person(at: sandbox)
+      let sent = try await person.signIn()
+      let grant: Grant = try await person.redeem(sent["code"]).decoded()
+      #expect(try await person.open("/end_session?id_token_hint=a.b.c").status == 400)
+      #expect(try await person.authorize().asksForConsent)
+      let fields = [
+        "id_token_hint": grant.idToken ?? "", "post_logout_redirect_uri": Person.redirectURI, "state": "s2",
+      ]
+      let back = try await person.open("/end_session?" + Person.form(fields))
+      #expect(back.status == 302 && Person.sent(back) == ["state": "s2"])
+      #expect(try await person.authorize().asksForLogin)
+      #expect(try await sandbox.call(.get, "/userinfo", bearer: grant.accessToken).status == 401)
+      #expect(try await sandbox.call(.get, "/userinfo", bearer: other.accessToken).status == 200)
+      let away = try await person.open(
+        "/end_session?id_token_hint=\(grant.idToken ?? "")&post_logout_redirect_uri=https://evil.example/")
+      #expect(away.status == 200 && away.headers[.location] == nil)
     }
   }
 

@@ -110,6 +110,10 @@ import Testing
       #expect(access.contains(#""client_id":"app""#) && access.contains(#""exp":1795000060"#))
       let refresh = try await sandbox.call(.post, "/introspect", body: "token=\(grant.refreshToken ?? "")").body
       #expect(refresh.contains(#""active":true"#) && !refresh.contains("exp"))
+      let form = "grant_type=refresh_token&client_id=app&refresh_token=\(grant.refreshToken ?? "")"
+      #expect(try await sandbox.token(form).status == 200)
+      let used = try await sandbox.call(.post, "/introspect", body: "token=\(grant.refreshToken ?? "")").body
+      #expect(used == #"{"active":false}"#)
       sandbox.time.advance(60)
       let expired = try await sandbox.call(.post, "/introspect", body: "token=\(grant.accessToken)").body
       #expect(expired == #"{"active":false}"#)
@@ -180,6 +184,9 @@ import Testing
       let login = try await sandbox.call(
         .post, "/auth/login", headers: json, body: #"{"username":"me","password":"password"}"#)
       let grant: Grant = try login.decoded()
+      let wrong = try await sandbox.call(
+        .post, "/auth/login", headers: json, body: #"{"username":"me","password":"wrong"}"#)
+      #expect(wrong.status == 401 && wrong.error == "invalid_grant")
       let body = #"{"refresh_token":"\#(grant.refreshToken ?? "")"}"#
       #expect(try await sandbox.call(.post, "/auth/refresh", headers: json, body: body).status == 200)
       _ = try await sandbox.call(.post, "/__revoke")
@@ -212,6 +219,7 @@ import Testing
       #expect(document.authorizationEndpoint == document.issuer + "/authorize")
       #expect(document.deviceAuthorizationEndpoint == document.issuer + "/device_authorization")
       #expect(document.pushedAuthorizationRequestEndpoint == document.issuer + "/par")
+      #expect(document.endSessionEndpoint == document.issuer + "/end_session")
       #expect(document.jwksURI == document.issuer + "/jwks")
       #expect(document.codeChallengeMethodsSupported == ["S256"])
       #expect(document.authorizationResponseIssParameterSupported && !document.requirePushedAuthorizationRequests)

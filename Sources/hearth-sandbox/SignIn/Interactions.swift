@@ -72,5 +72,10 @@ struct Interactions: Codable, Sendable {
     return cookie
   }
 
+  /// In every browser.
+  mutating func logOut(_ subject: String) {
+    logins = logins.filter { $0.value.subject != subject }
+  }
+
   func login(of cookie: String?) -> Login? { cookie.flatMap { logins[$0] } }
 }

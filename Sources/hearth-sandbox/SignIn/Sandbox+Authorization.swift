@@ -127,6 +127,26 @@ extension Sandbox {
     }
   }
 
+  /// Ends a person's session at the client's wish (OpenID Connect RP-Initiated Logout 1.0, section 2). Who shows no ID token
+  /// of this provider ends nothing.
+  func endSession(_ call: Call) -> Response {
+    let fields = call.method == .post ? call.fields : call.query
+    let isEnded = state.withLock { state in
+      guard let subject = state.provider.endSession(idToken: fields["id_token_hint"] ?? "") else { return false }
+      state.interactions.logOut(subject)
+      state.statistics.sessionsEnded += 1
+      return true
+    }
+    guard isEnded else {
+      return Page.message("You are still signed in", "Nothing tells whose session is to be ended.").response(
+        .badRequest)
+    }
+    guard let back = fields["post_logout_redirect_uri"].flatMap(RedirectURI.init) else {
+      return Page.message("You are signed out", "You can close this page.").response()
+    }
+    return .redirect(.found, to: fields["state"].map { back.adding([("state", $0)]) } ?? back.text)
+  }
+
   /// Shows the page that comes next: the login where nobody is logged in, or somebody has to do so again; else the consent.
   func ask(_ question: Interactions.Question, _ call: Call, at now: Date) -> Response {
     let login = loggedIn(call)
