@@ -25,26 +25,28 @@ def signed_in_by_browser(stage, account="work", **person):
 
 def begun(stage, *words):
     """`hearthctl login … --json`, still waiting: (process, what its first line says)."""
-    process = subprocess.Popen(
-        [stage.programs / "hearthctl", "login", *words, "--json"],
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=stage.environment,
-        start_new_session=True,
-    )
+    notes = stage.folder / "login.log"
+    with open(notes, "w") as file:
+        process = subprocess.Popen(
+            [stage.programs / "hearthctl", "login", *words, "--json"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=file, text=True, env=stage.environment,
+            start_new_session=True,
+        )
     stage.processes.append(process)
     line = process.stdout.readline()
     try:
         return process, json.loads(line)
     except ValueError:
-        process.kill()
-        said = line + process.stdout.read()
+        said = line + notes.read_text()
         raise Failure(f"\"hearthctl login {' '.join(words)} --json\" says: {said}") from None
 
 
-def finished(process, status=0):
-    """What its last line says."""
+def finished(stage, process, status=0):
+    """What its last line says; where it failed, what it said to people."""
     rest, _ = process.communicate(timeout=60)
-    expect(process.returncode == status, f"hearthctl login ended with {process.returncode}, not {status}: {rest}")
-    return json.loads(rest.strip().splitlines()[-1]) if status == 0 else rest
+    said = (stage.folder / "login.log").read_text()
+    expect(process.returncode == status, f"hearthctl login ended with {process.returncode}, not {status}: {said}{rest}")
+    return json.loads(rest.strip().splitlines()[-1]) if status == 0 else said
 
 
 def expect_session(stage, subject, issuer, account="work"):
@@ -111,12 +113,12 @@ def sign_in_printed(stage):
     provider.client(redirect_uri=ANY_PORT)
     stage.configure({"work": oidc(provider)})
     stage.start_daemon()
-    process, first = begun(stage, "work", "--no-browser")
+    process, first = begun(stage, "work", "--browser", "--no-browser")
     expect(set(first) >= {"signIn", "authorizationUrl"}, f"it says {first}")
     expect(stage.session()["signIn"]["flow"] == "browser", f"the status does not tell: {stage.session()}")
     status, said = raw_client.browse(first["authorizationUrl"])
-    expect(status == 0 and "signed in" in said, f"the last page ({status}) says: {said}")
-    expect(finished(process)["state"] == "authenticated", "the last line does not tell")
+    expect(status == 0 and "You are signed in" in said, f"the last page ({status}) says: {said}")
+    expect(finished(stage, process)["state"] == "authenticated", "the last line does not tell")
     expect_session(stage, ada(provider), provider.issuer)
     return f"the last page says \"{said.splitlines()[0]}\""
 
@@ -126,7 +128,7 @@ def sign_in_device(stage):
     """A code that is typed in elsewhere; a no; and its tokens are refreshed like others."""
     provider = stage.provider()
     provider.client("device", grant_type=DEVICE_CODE)
-    stage.configure({"work": named(provider, client_id="device", scopes=["notes"])})
+    stage.configure({"work": named(provider, client_id="device")})
     stage.start_daemon()
 
     def decide(decision, status):
@@ -134,7 +136,7 @@ def sign_in_device(stage):
         expect(set(first) >= {"signIn", "verificationUri", "userCode"}, f"it says {first}")
         done, said = raw_client.browse(f"{first['verificationUri']}?user_code={first['userCode']}", decision=decision)
         expect(done == 0, f"the provider's pages say: {said}")
-        return finished(process, status)
+        return finished(stage, process, status)
 
     decide("deny", 1)
     stage.expect_state("unauthenticated: neverSignedIn")
@@ -146,7 +148,7 @@ def sign_in_device(stage):
     return f"denied and allowed, {len(polls)} polls"
 
 
-@check("sign-in-client-credentials", needs="--device")
+@check("sign-in-client-credentials")
 def sign_in_client_credentials(stage):
     """The client's own grant, asked for at once."""
     provider = stage.provider()

@@ -45,7 +45,7 @@ def providers_themselves(stage):
 
 def expect_device(provider):
     """A device's code that is allowed, and one that is denied; which fields the provider tells of."""
-    fields = {"client_id": "device", "scope": "notes"}
+    fields = {"client_id": "device", "scope": "openid notes"}
     for decision in ("allow", "deny"):
         status, body, _ = signin.open_url(provider.issuer + "/device-authorization/", fields)
         expect(status == 200, f"the device authorization is answered {status}: {body[:500]}")
