@@ -15,7 +15,7 @@ DEBUG := .build/debug
 PROGRAMS := hearthd hearthctl hearth-sandbox
 UNITS := hearthd.service hearthd.socket
 PACKAGES := libsystemd-dev libsqlite3-dev pkg-config
-DEMO_PACKAGES := jq curl
+DEMO_PACKAGES := jq curl python3
 CHECK_PACKAGES := systemd iproute2 $(DEMO_PACKAGES)
 INTEROP_VENV := .build/interop-venv
 
@@ -114,7 +114,7 @@ docs: swift ## build the documentation, in .build/docs/html; a broken link is an
 check-systemd: debug deps-check ## try units, notifications and journal in a real user manager
 	@./Tests/Systemd/check.sh $(DEBUG)
 
-deps-interop: $(INTEROP_VENV)/ready ## install a real provider for interop, in a virtual environment of its own
+deps-interop: $(INTEROP_VENV)/ready ## install two real providers for interop, in a virtual environment of their own
 
 # In Debian, venv and pip are a package apart from Python.
 $(INTEROP_VENV)/ready: Tests/Interop/requirements.txt
@@ -127,7 +127,7 @@ $(INTEROP_VENV)/ready: Tests/Interop/requirements.txt
 # Some of the checks alone: CHECKS="sigterm reuse".
 CHECKS ?=
 
-interop: debug deps-interop ## try the programs against a real OpenID Connect provider; CHECKS="NAME ..." for some alone
+interop: debug deps-interop ## try the programs against two real OpenID Connect providers; CHECKS="NAME ..." for some alone
 	@$(INTEROP_VENV)/bin/python Tests/Interop/interop.py $(DEBUG) $(CHECKS)
 
 $(RELEASE)/hearthd:

@@ -147,7 +147,8 @@ let package = Package(
         "HearthCore", "HearthHashing", "HearthLinux", "HearthStorage", "CDiskFaults", .crypto, .grdb, .logging,
       ]),
     tests("hearthdTests", ["hearthd", .argumentParser, .logging]),
-    tests("SandboxTests", ["hearth-sandbox", .argumentParser, .hummingbird, .hummingbirdTesting, .logging, .nio]),
+    tests(
+      "SandboxTests", ["hearth-sandbox", .argumentParser, .crypto, .hummingbird, .hummingbirdTesting, .logging, .nio]),
     tests("hearthctlTests", ["HearthControl", "HearthCore", "hearthctl"]),
     .target(
       name: "FuzzTargets",

@@ -7,12 +7,17 @@ import NIOCore
 struct Call: Sendable {
   let method: HTTPRequest.Method
   let path: String
+  /// The fields of the address.
+  let query: [String: String]
   let headers: HTTPFields
   let body: Data
+  /// What goes wrong on purpose in carrying it out.
+  var mistake: Mistake?
 
   init(_ request: Request, body: ByteBuffer) {
     method = request.method
     path = request.uri.path
+    query = formFields(request.uri.query ?? "")
     headers = request.headers
     self.body = Data(body.readableBytesView)
   }
@@ -34,11 +39,17 @@ struct Call: Sendable {
   /// The fields of a form or of a flat JSON object; empty where the body is neither.
   var fields: [String: String] {
     if isJSON { return (try? JSONDecoder().decode([String: String].self, from: body)) ?? [:] }
-    let pairs = String(decoding: body, as: UTF8.self).split(separator: "&").map { pair in
-      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      return (formDecoded(parts[0]), parts.count == 2 ? formDecoded(parts[1]) : "")
+    return formFields(String(decoding: body, as: UTF8.self))
+  }
+
+  /// A cookie's value (RFC 6265, section 4.2).
+  func cookie(_ name: String) -> String? {
+    let pairs = headers[values: .cookie].flatMap { header in header.split(separator: ";") }
+    for pair in pairs {
+      let pair = pair.drop { $0 == " " }
+      if pair.hasPrefix(name + "=") { return String(pair.dropFirst(name.count + 1)) }
     }
-    return Dictionary(pairs) { first, _ in first }
+    return nil
   }
 
   private func credentials(of scheme: String) -> String? {
@@ -47,6 +58,15 @@ struct Call: Sendable {
     guard parts.count == 2, parts[0].lowercased() == scheme else { return nil }
     return String(parts[1])
   }
+}
+
+/// Reads `application/x-www-form-urlencoded`; of a field that is there twice, the first.
+private func formFields(_ text: String) -> [String: String] {
+  let pairs = text.split(separator: "&").map { pair in
+    let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    return (formDecoded(parts[0]), parts.count == 2 ? formDecoded(parts[1]) : "")
+  }
+  return Dictionary(pairs) { first, _ in first }
 }
 
 /// Reads one name or value of `application/x-www-form-urlencoded`.
@@ -74,6 +94,13 @@ extension Response {
     encoder.dateEncodingStrategy = .iso8601
     guard let data = try? encoder.encode(value) else { return Response(status: .internalServerError) }
     return .text(data, contentType: "application/json", status: status, headers: headers)
+  }
+
+  static func redirect(_ status: HTTPResponse.Status, to address: String, headers: HTTPFields = [:]) -> Response {
+    var headers = headers
+    headers[.location] = address
+    headers[.cacheControl] = "no-store"
+    return Response(status: status, headers: headers)
   }
 
   static func text(

@@ -2,10 +2,22 @@
 enum ControlPage {
   static let text = """
     PROVIDER
-      GET /.well-known/openid-configuration, GET /userinfo, POST /revoke
-      POST /token: refresh_token (rotates; a reuse is detected),
-        client_credentials, password
-      POST /auth/login, POST /auth/refresh: the same, for JSON in and out
+      GET /.well-known/openid-configuration, GET /jwks, GET /userinfo
+      GET /authorize      signs a person in: authorization code with PKCE (S256),
+                          back to http://127.0.0.1, [::1] or localhost, any port;
+                          POST /par takes the request beforehand
+      POST /device_authorization, GET /device
+                          signs a device in with a code that a person types
+      POST /token         authorization_code, device_code, refresh_token (rotates;
+                          a reuse is detected), client_credentials, password
+      POST /revoke, POST /introspect, GET /end_session
+      POST /auth/login, POST /auth/refresh: password and refresh_token, for JSON
+                          in and out
+
+    SIGNING IN
+      On the login page any user name will do, and becomes the subject; the
+      password is that of --password. The next page asks for consent. A refresh
+      token is for the scope "offline_access", or without "openid".
 
     API
       Any method under /api/, with a bearer token. An Idempotency-Key takes
@@ -17,7 +29,11 @@ enum ControlPage {
                           "scope", "lifetime", "refreshToken": false, "clientID"
       POST /__revoke      ends the grants of "subject", or all
       POST /__expire      makes all access tokens invalid
-      GET /__tokens       every token that was ever issued, to search logs for
+      POST /__decide      answers for a device: "userCode", "subject"; without
+                          "subject" the answer is no
+      POST /__rotateKeys  signs with a new key from now on
+      GET /__tokens       every token and code that was ever issued, to search
+                          logs for
       GET /__stats        what happened so far; DELETE counts anew
       POST /__fault       adds a fault for requests whose path begins with
                           "path"; the first that matches is applied
@@ -32,6 +48,14 @@ enum ControlPage {
       "echo": true        the response repeats the secrets that were sent
       "hang": true        never responds
       "drop": true        closes the connection without a response
+      "mistake"           the request takes effect, but wrongly; "path" may be
+                          left out:
+        in ID tokens      wrongNonce, noNonce, algNone, unknownKey,
+                          wrongSignature, otherAudience, otherIssuer,
+                          otherSubject, expiredIDToken, wrongAtHash, noIDToken
+        to the client     wrongState, noState, wrongIss, noIss, noCode
+        the answer        denied (also to a device's poll), replayedCode,
+                          expiredDeviceCode, slowDown
       "handle": BOOL      whether the request takes effect; the default is true
                           unless it hangs or gets another response
     """

@@ -4,7 +4,8 @@ import Hummingbird
 
 /// Something that goes wrong on purpose.
 struct Fault: Codable, Hashable, Sendable {
-  let path: String
+  /// Nil: any. Only a fault with a mistake may leave it out.
+  var path: String?
   var method: String?
   var status: Int?
   /// Seconds to wait before anything else.
@@ -16,13 +17,15 @@ struct Fault: Codable, Hashable, Sendable {
   var headers: [String: String]?
   var echo: Bool?
   var redirect: String?
+  /// What the provider does wrong while the request takes effect.
+  var mistake: Mistake?
   /// Whether the request takes effect.
   var handle: Bool?
   /// For how many requests; nil: until the fault is cleared.
   var times: Int?
 
   enum CodingKeys: String, CodingKey, CaseIterable {
-    case path, method, status, delay, hang, drop, body, contentType, headers, echo, redirect, handle, times
+    case path, method, status, delay, hang, drop, body, contentType, headers, echo, redirect, mistake, handle, times
   }
 
   /// The fault has a response of its own.
@@ -31,7 +34,8 @@ struct Fault: Codable, Hashable, Sendable {
   var takesEffect: Bool { handle ?? !(hasResponse || hang == true) }
 
   func matches(_ call: Call) -> Bool {
-    call.path.hasPrefix(path) && (method == nil || method?.uppercased() == call.method.rawValue)
+    call.path.hasPrefix(path ?? "") && (method == nil || method?.uppercased() == call.method.rawValue)
+      && mistake?.concerns(call) ?? true
   }
 
   /// The response to `call`. `original`: the response without the fault, where the request took effect.
@@ -59,7 +63,9 @@ struct Fault: Codable, Hashable, Sendable {
 
   /// The credentials of a request, as a careless server repeats them.
   private static func secrets(in call: Call) -> String {
-    let names: Set = ["refresh_token", "token", "client_secret", "password", "access_token"]
+    let names: Set = [
+      "refresh_token", "token", "client_secret", "password", "access_token", "code", "code_verifier", "device_code",
+    ]
     let fields = call.fields.filter { names.contains($0.key) }.sorted { $0.key < $1.key }
     return ([call.headers[.authorization]].compactMap(\.self) + fields.map { "\($0.key)=\($0.value)" })
       .joined(separator: " ")

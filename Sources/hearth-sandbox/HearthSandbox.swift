@@ -40,6 +40,15 @@ struct HearthSandbox: AsyncParsableCommand {
   @Option(help: "The password that is right for every user name.")
   var password = "password"
 
+  @Flag(help: "Take authorization requests only where they were pushed first.")
+  var requirePushedRequests = false
+
+  @Option(help: "How long the code of a device is good.")
+  var deviceCodeLifetime = Seconds(600)
+
+  @Option(help: "How long a device has to wait between two polls.")
+  var deviceInterval = Seconds(5)
+
   func validate() throws {
     guard (0...65_535).contains(port) else { throw ValidationError("--port must be between 0 and 65535.") }
   }
@@ -48,7 +57,8 @@ struct HearthSandbox: AsyncParsableCommand {
     let sandbox = Sandbox(
       settings: Settings(
         tokenLifetime: tokenLifetime.value, grace: grace.value, clientID: clientID, clientSecret: clientSecret,
-        password: password))
+        password: password, demandsPushedRequests: requirePushedRequests,
+        deviceCodeLifetime: deviceCodeLifetime.value, deviceInterval: deviceInterval.value))
     if let state { try sandbox.load(from: state) }
     // Standard output is reserved for the one line below.
     var logger = Logger(label: "hearth-sandbox") { StreamLogHandler.standardError(label: $0) }

@@ -10,6 +10,9 @@ struct IdentityProvider: Codable, Sendable {
     let scope: String
     let lifetime: Double
     let hasRefreshToken: Bool
+    var hasIDToken = true
+    /// When the person logged in; nil where nobody did.
+    var authenticatedAt: Date?
     var isRevoked = false
   }
 
@@ -35,10 +38,18 @@ struct IdentityProvider: Codable, Sendable {
     return (families[known.family], known.expiresAt)
   }
 
-  /// A first grant.
-  mutating func grant(_ family: Family, issuer: Issuer, at now: Date) -> Grant {
+  /// A first grant, and the number of its family. Only its ID token has the nonce (OpenID Connect Core, section 12.2).
+  mutating func grant(
+    _ family: Family, nonce: String? = nil, issuer: Issuer, mistake: Mistake? = nil, at now: Date
+  ) -> (Grant, family: Int) {
     families.append(family)
-    return issue(families.count - 1, issuer: issuer, at: now)
+    let index = families.count - 1
+    return (issue(index, nonce: nonce, issuer: issuer, mistake: mistake, at: now), index)
+  }
+
+  /// Ends all that came of one sign-in.
+  mutating func revoke(family: Int) {
+    families[family].isRevoked = true
   }
 
   enum Refresh: Sendable {
@@ -49,7 +60,7 @@ struct IdentityProvider: Codable, Sendable {
   /// Exchanges a refresh token for the next one. A token that was rotated at most `grace` seconds ago is accepted again,
   /// since the response to the first exchange may have been lost.
   mutating func refresh(
-    _ token: String, clientID: String?, grace: Double, issuer: Issuer, at now: Date
+    _ token: String, clientID: String?, grace: Double, issuer: Issuer, mistake: Mistake? = nil, at now: Date
   ) -> Refresh {
     func rejected(_ description: String, isReuse: Bool = false) -> Refresh {
       .rejected(ErrorBody(error: "invalid_grant", description: description), isReuse: isReuse)
@@ -66,7 +77,8 @@ struct IdentityProvider: Codable, Sendable {
     }
     refreshTokens[token]?.rotatedAt = known.rotatedAt ?? now
     return .granted(
-      issue(known.family, issuer: issuer, at: now), subject: family.subject, again: known.rotatedAt != nil)
+      issue(known.family, issuer: issuer, mistake: mistake, at: now), subject: family.subject,
+      again: known.rotatedAt != nil)
   }
 
   /// Revokes a refresh token with its family, or an access token alone (RFC 7009, section 2.1). True where it was known.
@@ -87,34 +99,59 @@ struct IdentityProvider: Codable, Sendable {
     return indices.count
   }
 
+  /// Ends all that a subject gave to the client of one of its ID tokens, which may have expired. Nil where the token is
+  /// unknown; else whose it is.
+  mutating func endSession(idToken: String) -> String? {
+    guard let known = accessTokens[idToken] else { return nil }
+    let ended = families[known.family]
+    for index in families.indices where families[index].subject == ended.subject {
+      if families[index].clientID == ended.clientID { families[index].isRevoked = true }
+    }
+    return ended.subject
+  }
+
   /// Makes every access token invalid, and returns how many there were.
   mutating func expireAccessTokens() -> Int {
     defer { accessTokens = [:] }
     return accessTokens.count
   }
 
-  private mutating func issue(_ index: Int, issuer: Issuer, at now: Date) -> Grant {
+  /// What there is to tell of a token (RFC 7662, section 2.2); nil where it is not active. A refresh token tells no end.
+  func introspect(_ token: String, at now: Date) -> (family: Family, expiresAt: Date?)? {
+    if let owner = owner(of: token, at: now) { return (owner.family, owner.expiresAt) }
+    guard let known = refreshTokens[token], known.rotatedAt == nil, !families[known.family].isRevoked else {
+      return nil
+    }
+    return (families[known.family], nil)
+  }
+
+  /// Notes a secret that is no token, such as a code.
+  mutating func note(_ secret: String) {
+    issued.append(secret)
+  }
+
+  private mutating func issue(
+    _ index: Int, nonce: String? = nil, issuer: Issuer, mistake: Mistake?, at now: Date
+  ) -> Grant {
     let family = families[index]
     let expiresAt = now.addingTimeInterval(family.lifetime)
+    let accessToken = RandomText.token("at")
+    let claims = Issuer.Claims(
+      sub: family.subject, aud: family.clientID ?? "hearth", iat: Int(now.timeIntervalSince1970),
+      exp: Int(expiresAt.timeIntervalSince1970.rounded(.up)),
+      authTime: family.authenticatedAt.map { Int($0.timeIntervalSince1970) }, nonce: nonce)
+    let hasIDToken = family.hasIDToken && mistake != .noIDToken
     let grant = Grant(
-      accessToken: Self.random("at"),
-      refreshToken: family.hasRefreshToken ? Self.random("rt") : nil,
-      idToken: issuer.idToken(subject: family.subject, audience: family.clientID, at: now, expiresAt: expiresAt),
+      accessToken: accessToken,
+      refreshToken: family.hasRefreshToken ? RandomText.token("rt") : nil,
+      idToken: hasIDToken ? issuer.idToken(claims, accessToken: accessToken, mistake: mistake) : nil,
       expiresIn: family.lifetime, scope: family.scope)
-    for token in [grant.accessToken, grant.idToken] {
+    for token in [grant.accessToken, grant.idToken].compactMap(\.self) {
       accessTokens[token] = AccessToken(family: index, expiresAt: expiresAt)
     }
     if let refreshToken = grant.refreshToken { refreshTokens[refreshToken] = RefreshToken(family: index) }
-    issued += [grant.accessToken, grant.idToken] + [grant.refreshToken].compactMap(\.self)
+    issued += [grant.accessToken, grant.idToken, grant.refreshToken].compactMap(\.self)
     return grant
-  }
-
-  private static func random(_ prefix: String) -> String {
-    let digits = (0..<4).map { _ in
-      let text = String(UInt64.random(in: .min ... .max), radix: 16)
-      return String(repeating: "0", count: 16 - text.count) + text
-    }
-    return prefix + "_" + digits.joined()
   }
 }
 
@@ -122,7 +159,7 @@ struct IdentityProvider: Codable, Sendable {
 struct Grant: Codable, Hashable, Sendable {
   let accessToken: String
   let refreshToken: String?
-  let idToken: String
+  let idToken: String?
   var tokenType = "Bearer"
   let expiresIn: Double
   let scope: String

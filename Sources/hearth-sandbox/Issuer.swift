@@ -1,29 +1,65 @@
 import Crypto
 import FoundationEssentials
 
-/// Signs ID tokens: JWTs with HS256 and the client's secret (OIDC Core, sections 2 and 10.1).
+/// Signs ID tokens: JWTs with ES256 and a key of the provider's key set (OpenID Connect Core, section 2).
 struct Issuer: Sendable {
   let url: String
-  let secret: String
+  let key: SigningKey
 
-  private struct Claims: Encodable {
-    let iss, sub, aud, jti: String
-    let iat, exp: Int
+  /// What an ID token says.
+  struct Claims: Encodable {
+    var iss = ""
+    var sub, aud: String
+    var iat, exp: Int
+    /// When the person logged in; nil where nobody did.
+    var authTime: Int?
+    var nonce: String?
+    var atHash: String?
+    /// Two tokens of one second differ.
+    let jti = UUID().uuidString
+
+    enum CodingKeys: String, CodingKey {
+      case iss, sub, aud, iat, exp, nonce, jti, authTime = "auth_time", atHash = "at_hash"
+    }
   }
 
-  func idToken(subject: String, audience: String?, at now: Date, expiresAt: Date) -> String {
-    let claims = Claims(
-      iss: url, sub: subject, aud: audience ?? "hearth", jti: UUID().uuidString,
-      iat: Int(now.timeIntervalSince1970), exp: Int(expiresAt.timeIntervalSince1970.rounded(.up)))
+  private struct Header: Encodable {
+    let alg: String
+    let kid: String?
+    let typ = "JWT"
+  }
+
+  func idToken(_ claims: Claims, accessToken: String, mistake: Mistake? = nil) -> String {
+    var claims = claims
+    claims.iss = url
+    claims.atHash = Self.hash(of: mistake == .wrongAtHash ? "another" : accessToken)
+    switch mistake {
+    case .wrongNonce: claims.nonce = "another"
+    case .noNonce: claims.nonce = nil
+    case .otherAudience: claims.aud = "another-client"
+    case .otherIssuer: claims.iss = "https://another.example"
+    case .otherSubject: claims.sub = "another-" + claims.sub
+    case .expiredIDToken: (claims.iat, claims.exp) = (claims.iat - 86_400, claims.iat - 82_800)
+    case nil, .algNone, .unknownKey, .wrongSignature, .wrongAtHash, .noIDToken, .wrongState, .noState, .wrongIss,
+      .noIss,
+      .noCode, .denied, .replayedCode, .expiredDeviceCode, .slowDown:
+      break
+    }
+    let key = mistake == .unknownKey ? SigningKey() : key
+    let header = mistake == .algNone ? Header(alg: "none", kid: nil) : Header(alg: "ES256", kid: key.publicKey?.kid)
+    let signed = Self.part(header) + "." + Self.part(claims)
+    if mistake == .algNone { return signed + "." }
+    return signed + "." + base64URL(key.signature(of: mistake == .wrongSignature ? signed + "?" : signed))
+  }
+
+  private static func part(_ value: some Encodable) -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    let payload = (try? encoder.encode(claims)) ?? Data()
-    let signed = base64URL(Data(#"{"alg":"HS256","typ":"JWT"}"#.utf8)) + "." + base64URL(payload)
-    let mac = HMAC<SHA256>.authenticationCode(for: Data(signed.utf8), using: SymmetricKey(data: Data(secret.utf8)))
-    return signed + "." + base64URL(Data(mac))
+    return base64URL((try? encoder.encode(value)) ?? Data())
   }
-}
 
-private func base64URL(_ data: Data) -> String {
-  data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+  /// The left half of the hash, which ties an access token to its ID token (OpenID Connect Core, section 3.1.3.6).
+  private static func hash(of accessToken: String) -> String {
+    base64URL(Data(SHA256.hash(data: Data(accessToken.utf8))).prefix(16))
+  }
 }

@@ -20,6 +20,13 @@ extension Sandbox {
     enum CodingKeys: String, CodingKey, CaseIterable { case subject }
   }
 
+  private struct DecisionRequest: Decodable {
+    let userCode: String
+    var subject: String?
+
+    enum CodingKeys: String, CodingKey, CaseIterable { case userCode, subject }
+  }
+
   private struct StatisticsReport: Encodable {
     let statistics: Statistics
     let effects: [APILedger.Effect]
@@ -48,6 +55,13 @@ extension Sandbox {
         return .json(["revoked": state.withLock { $0.provider.revoke(subject: request.subject) }])
       case (.post, "/__expire"):
         return .json(["expired": state.withLock { $0.provider.expireAccessTokens() }])
+      case (.post, "/__decide"):
+        let request = try decode(DecisionRequest.self, DecisionRequest.CodingKeys.self, from: call)
+        let login = request.subject.map { Login(subject: $0, at: now) }
+        return .json(["decided": state.withLock { [now] in $0.devices.decide(request.userCode, login, at: now) }])
+      case (.post, "/__rotateKeys"):
+        state.withLock { $0.keys.rotate() }
+        return .json(KeySet(keys: state.withLock(\.keys.published)))
       case (.get, "/__tokens"):
         return .json(["tokens": state.withLock(\.provider.issued)])
       case (.get, "/__stats"):
@@ -60,6 +74,9 @@ extension Sandbox {
         return .json([String: String]())
       case (.post, "/__fault"):
         let fault = try decode(Fault.self, Fault.CodingKeys.self, from: call)
+        guard fault.path != nil || fault.mistake != nil else {
+          throw ErrorBody(error: "invalid_request", description: "A \"path\" or a \"mistake\" is needed.")
+        }
         state.withLock { $0.faults.add(fault) }
         return .json(state.withLock(\.faults))
       case (.get, "/__fault"):

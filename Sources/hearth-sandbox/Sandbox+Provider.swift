@@ -4,71 +4,53 @@ import Hummingbird
 import Synchronization
 
 extension Sandbox {
-  static let tokenPaths: Set = ["/token", "/auth/refresh", "/auth/login"]
+  struct KeySet: Encodable {
+    let keys: [SigningKey.PublicKey]
+  }
+
+  private struct Introspection: Encodable {
+    var active = false
+    var sub, scope, iss, clientID: String?
+    var exp: Int?
+
+    enum CodingKeys: String, CodingKey {
+      case active, sub, scope, iss, exp, clientID = "client_id"
+    }
+  }
 
   /// Carries out a request to the provider or the API.
   func perform(_ call: Call) -> Response {
-    switch (call.method, call.path) {
-    case (.get, "/.well-known/openid-configuration"): .json(Discovery(issuer: issuer.url))
-    case (.post, "/token"): token(call, grantType: call.fields["grant_type"])
-    case (.post, "/auth/refresh"): token(call, grantType: "refresh_token")
-    case (.post, "/auth/login"): token(call, grantType: "password")
-    case (.post, "/revoke"): revoke(call)
-    case (.get, "/userinfo"): userInfo(call)
-    case (_, let path) where path.hasPrefix("/api/"): api(call)
-    case (_, "/token"), (_, "/revoke"), (_, "/userinfo"), (_, "/auth/refresh"), (_, "/auth/login"):
-      .json(ErrorBody(error: "invalid_request", description: "Another method is needed."), status: .methodNotAllowed)
-    case (_, let path):
-      .json(ErrorBody(error: "not_found", description: "There is nothing at \(path)."), status: .notFound)
-    }
-  }
-
-  /// The token endpoint (RFC 6749, section 3.2). Where it rejects a token in a JSON request the status is 401, as with many
-  /// backends.
-  private func token(_ call: Call, grantType: String?) -> Response {
-    let result = Result { () throws(ErrorBody) in try grant(call, grantType: grantType) }
-    state.withLock { state in
-      let outcome =
-        switch result {
-        case .success: "success"
-        case .failure(let error): error.error
-        }
-      state.statistics.tokenOutcomes[outcome, default: 0] += 1
-    }
-    switch result {
-    case .success(let grant): return .json(grant)
-    case .failure(let error):
-      let isUnauthorized = error.error == "invalid_client" || call.isJSON && error.error == "invalid_grant"
+    if call.path.hasPrefix("/api/") { return api(call) }
+    guard let endpoint = Endpoint(rawValue: call.path) else {
       return .json(
-        error, status: isUnauthorized ? .unauthorized : .badRequest,
-        headers: error.error == "invalid_client" ? [.wwwAuthenticate: "Basic realm=\"hearth-sandbox\""] : [:])
+        ErrorBody(error: "not_found", description: "There is nothing at \(call.path)."), status: .notFound)
     }
-  }
-
-  private func grant(_ call: Call, grantType: String?) throws(ErrorBody) -> Grant {
-    let clientID = try authenticatedClient(call)
-    let fields = call.fields
-    switch grantType {
-    case "refresh_token":
-      guard let token = fields["refresh_token"] else {
-        throw ErrorBody(error: "invalid_request", description: "There is no refresh_token.")
-      }
-      return try refresh(token, clientID: clientID)
-    case "client_credentials":
-      guard let clientID else { throw ErrorBody(error: "invalid_client", description: "There is no client_id.") }
-      return issue(subject: clientID, clientID: clientID, scope: fields["scope"] ?? "", hasRefreshToken: false)
-    case "password":
-      guard let name = fields["username"], fields["password"] == settings.password else {
-        throw ErrorBody(error: "invalid_grant", description: "The user name or the password is wrong.")
-      }
-      return issue(subject: name, clientID: clientID, scope: fields["scope"] ?? "openid offline_access")
-    case nil: throw ErrorBody(error: "invalid_request", description: "There is no grant_type.")
-    case .some: throw ErrorBody(error: "unsupported_grant_type", description: "This grant type is not supported.")
+    guard endpoint.methods.contains(call.method) else {
+      return .json(
+        ErrorBody(error: "invalid_request", description: "Another method is needed."), status: .methodNotAllowed)
+    }
+    return switch endpoint {
+    case .discovery:
+      .json(Discovery(issuer: issuer.url, demandsPushedRequests: settings.demandsPushedRequests))
+    case .keys: .json(KeySet(keys: state.withLock(\.keys.published)))
+    case .authorize: authorize(call)
+    case .login: logIn(call)
+    case .consent: consent(call)
+    case .pushedRequest: pushRequest(call)
+    case .deviceAuthorization: startDevice(call)
+    case .device: device(call)
+    case .token: token(call, grantType: call.fields["grant_type"])
+    case .jsonRefresh: token(call, grantType: "refresh_token")
+    case .jsonLogin: token(call, grantType: "password")
+    case .revoke: revoke(call)
+    case .introspect: introspect(call)
+    case .userInfo: userInfo(call)
+    case .endSession: endSession(call)
     }
   }
 
   /// The client's id by Basic authentication or in the form (RFC 6749, section 2.3.1); nil where the request has none.
-  private func authenticatedClient(_ call: Call) throws(ErrorBody) -> String? {
+  func authenticatedClient(_ call: Call) throws(ErrorBody) -> String? {
     let fields = call.fields
     let id = call.basic?.id ?? fields["client_id"]
     let secret = call.basic?.secret ?? fields["client_secret"]
@@ -78,35 +60,11 @@ extension Sandbox {
     return id
   }
 
-  private func refresh(_ token: String, clientID: String?) throws(ErrorBody) -> Grant {
-    let (issuer, now) = (issuer, now)
-    let outcome = state.withLock { state in
-      let outcome = state.provider.refresh(
-        token, clientID: clientID, grace: settings.grace, issuer: issuer, at: now)
-      switch outcome {
-      case .granted(_, let subject, let again):
-        state.statistics.refreshes[subject, default: 0] += 1
-        if again { state.statistics.graceReuses += 1 }
-      case .rejected(_, let isReuse):
-        if isReuse { state.statistics.reuseDetected += 1 }
-      }
-      return outcome
-    }
-    switch outcome {
-    case .granted(let grant, _, _): return grant
-    case .rejected(let error, _): throw error
-    }
-  }
-
-  /// A first grant, as after a sign-in.
-  func issue(
-    subject: String, clientID: String?, scope: String, lifetime: Double? = nil, hasRefreshToken: Bool = true
-  ) -> Grant {
-    let (issuer, now) = (issuer, now)
-    let family = IdentityProvider.Family(
-      subject: subject, clientID: clientID, scope: scope, lifetime: lifetime ?? settings.tokenLifetime,
-      hasRefreshToken: hasRefreshToken)
-    return state.withLock { $0.provider.grant(family, issuer: issuer, at: now) }
+  /// A response of an endpoint for clients. A client that is not known is told how to name itself (RFC 6749, section 5.2).
+  func refused(_ error: ErrorBody, status: HTTPResponse.Status = .badRequest) -> Response {
+    guard error.error == "invalid_client" else { return .json(error, status: status) }
+    return .json(
+      error, status: .unauthorized, headers: [.wwwAuthenticate: "Basic realm=\"hearth-sandbox\""])
   }
 
   /// An unknown token is no error (RFC 7009, section 2.2).
@@ -114,15 +72,32 @@ extension Sandbox {
     do {
       _ = try authenticatedClient(call)
     } catch {
-      return .json(error, status: .unauthorized)
+      return refused(error)
     }
     guard let token = call.fields["token"] else {
-      return .json(ErrorBody(error: "invalid_request", description: "There is no token."), status: .badRequest)
+      return refused(ErrorBody(error: "invalid_request", description: "There is no token."))
     }
     state.withLock { state in
       if state.provider.revoke(token: token) { state.statistics.revocations += 1 }
     }
     return Response(status: .ok)
+  }
+
+  /// RFC 7662, section 2. Of a token that is not active nothing is told but that.
+  private func introspect(_ call: Call) -> Response {
+    do {
+      _ = try authenticatedClient(call)
+    } catch {
+      return refused(error)
+    }
+    let (now, token) = (now, call.fields["token"] ?? "")
+    guard let (family, expiresAt) = state.withLock({ $0.provider.introspect(token, at: now) }) else {
+      return .json(Introspection())
+    }
+    return .json(
+      Introspection(
+        active: true, sub: family.subject, scope: family.scope, iss: issuer.url, clientID: family.clientID,
+        exp: expiresAt.map { Int($0.timeIntervalSince1970) }))
   }
 
   private func userInfo(_ call: Call) -> Response {

@@ -23,6 +23,11 @@ final class Sandbox: HTTPResponder {
     var ledger = APILedger()
     var statistics = Statistics()
     var faults = FaultList()
+    var keys = SigningKeys()
+    var interactions = Interactions()
+    var codes = AuthorizationCodes()
+    var pushed = PushedRequests()
+    var devices = DeviceCodes()
   }
 
   struct Address: CustomStringConvertible {
@@ -43,7 +48,7 @@ final class Sandbox: HTTPResponder {
 
   var now: Date { clock() }
 
-  var issuer: Issuer { Issuer(url: url.withLock(\.self), secret: settings.clientSecret ?? "hearth-sandbox") }
+  var issuer: Issuer { Issuer(url: url.withLock(\.self), key: state.withLock(\.keys.current)) }
 
   /// `announce` is called once the server listens.
   func application(
@@ -62,13 +67,14 @@ final class Sandbox: HTTPResponder {
 
   func respond(to request: Request, context: Context) async throws -> Response {
     var request = request
-    let call = Call(request, body: try await request.collectBody(upTo: 64 << 20))
+    var call = Call(request, body: try await request.collectBody(upTo: 64 << 20))
     if call.path.hasPrefix("/__") { return control(call) }
     let isTokenCall = Self.tokenPaths.contains(call.path)
     if isTokenCall { state.withLock { $0.statistics.tokenCallBegan() } }
     defer { if isTokenCall { state.withLock { $0.statistics.tokenCallsInFlight -= 1 } } }
 
     guard let fault = state.withLock({ $0.faults.next(for: call) }) else { return perform(call) }
+    call.mistake = fault.mistake
     if let delay = fault.delay { try await pause(.seconds(delay)) }
     if isTokenCall, !fault.takesEffect { state.withLock { $0.statistics.tokenOutcomes["fault", default: 0] += 1 } }
     let response = fault.takesEffect ? perform(call) : nil

@@ -5,4 +5,8 @@ struct Settings: Sendable {
   var clientID: String?
   var clientSecret: String?
   var password = "password"
+  /// Whether authorization requests have to be pushed.
+  var demandsPushedRequests = false
+  var deviceCodeLifetime: Double = 600
+  var deviceInterval: Double = 5
 }

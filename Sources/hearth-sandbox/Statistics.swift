@@ -11,7 +11,13 @@ struct Statistics: Codable, Sendable {
   var graceReuses = 0
   /// Rotated tokens that were used after the grace period, so that their family was revoked.
   var reuseDetected = 0
+  /// Sign-ins on the pages that gave tokens, by subject.
+  var signIns: [String: Int] = [:]
+  /// Codes that were used a second time.
+  var codesReplayed = 0
   var revocations = 0
+  /// Sessions that clients ended in the browser.
+  var sessionsEnded = 0
   var apiRequests = 0
   var replays = 0
   var keyConflicts = 0

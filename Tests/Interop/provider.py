@@ -10,6 +10,9 @@ from pathlib import Path
 import signin
 
 SERVE = Path(__file__).parent / "provider" / "serve.py"
+# Grant types of its clients, besides the code.
+DEVICE_CODE = "urn:ietf:params:oauth:grant-type:device_code"
+CLIENT_CREDENTIALS = "client-credentials"
 
 
 def environment(folder, settings=None, troubles=None):
@@ -45,8 +48,9 @@ class Provider:
     def stop(self):
         self.stage.end(self.process)
 
-    def client(self, client_id="hearth", client_secret=""):
-        wanted = {"client_id": client_id, "client_secret": client_secret, "redirect_uri": signin.REDIRECT_URI}
+    def client(self, client_id="hearth", client_secret="", grant_type=None, redirect_uri=signin.REDIRECT_URI):
+        wanted = {"client_id": client_id, "client_secret": client_secret, "redirect_uri": redirect_uri}
+        wanted["grant_type"] = grant_type
         self._post("/control/client", wanted)
 
     def trouble(self, **troubles):

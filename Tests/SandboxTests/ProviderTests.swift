@@ -56,10 +56,10 @@ import Testing
       let grant = try await sandbox.grant()
       sandbox.time.advance(59.9)
       #expect(try await sandbox.call(.get, "/userinfo", bearer: grant.accessToken).status == 200)
-      #expect(try await sandbox.call(.get, "/userinfo", bearer: grant.idToken).status == 200)
+      #expect(try await sandbox.call(.get, "/userinfo", bearer: grant.idToken ?? "").status == 200)
       sandbox.time.advance(0.1)
       #expect(try await sandbox.call(.get, "/userinfo", bearer: grant.accessToken).status == 401)
-      #expect(try await sandbox.call(.get, "/userinfo", bearer: grant.idToken).status == 401)
+      #expect(try await sandbox.call(.get, "/userinfo", bearer: grant.idToken ?? "").status == 401)
     }
   }
 
@@ -81,12 +81,7 @@ import Testing
     }
     try await Harness.run { sandbox in
       let grant = try await sandbox.grant(#"{"subject":"2482","clientID":"app"}"#)
-      let parts = grant.idToken.split(separator: ".")
-      #expect(parts.count == 3)
-      let base64 = String(parts[1].replacing("-", with: "+").replacing("_", with: "/"))
-      let padding = String(repeating: "=", count: (4 - base64.count % 4) % 4)
-      let payload = try #require(Data(base64Encoded: base64 + padding))
-      let claims = try JSONDecoder().decode(Claims.self, from: payload)
+      let claims = try JSONDecoder().decode(Claims.self, from: try SignedToken(grant.idToken).payload)
       #expect(claims.iss == sandbox.sandbox.issuer.url)
       #expect(claims.sub == "2482" && claims.aud == "app")
       #expect(claims.exp - claims.iat == 3600)
@@ -103,6 +98,26 @@ import Testing
       #expect(sandbox.statistics.revocations == 1)
       #expect(try await sandbox.refresh(grant.refreshToken).error == "invalid_grant")
       #expect(try await sandbox.call(.get, "/userinfo", bearer: grant.accessToken).status == 401)
+    }
+  }
+
+  @Test("introspection tells whose a token is and whether it is active, and of others nothing")
+  func introspection() async throws {
+    try await Harness.run(Settings(tokenLifetime: 60)) { sandbox in
+      let grant = try await sandbox.grant(#"{"subject":"2482","clientID":"app","scope":"openid"}"#)
+      let access = try await sandbox.call(.post, "/introspect", body: "token=\(grant.accessToken)").body
+      #expect(access.contains(#""active":true"#) && access.contains(#""sub":"2482""#))
+      #expect(access.contains(#""client_id":"app""#) && access.contains(#""exp":1795000060"#))
+      let refresh = try await sandbox.call(.post, "/introspect", body: "token=\(grant.refreshToken ?? "")").body
+      #expect(refresh.contains(#""active":true"#) && !refresh.contains("exp"))
+      let form = "grant_type=refresh_token&client_id=app&refresh_token=\(grant.refreshToken ?? "")"
+      #expect(try await sandbox.token(form).status == 200)
+      let used = try await sandbox.call(.post, "/introspect", body: "token=\(grant.refreshToken ?? "")").body
+      #expect(used == #"{"active":false}"#)
+      sandbox.time.advance(60)
+      let expired = try await sandbox.call(.post, "/introspect", body: "token=\(grant.accessToken)").body
+      #expect(expired == #"{"active":false}"#)
+      #expect(try await sandbox.call(.post, "/introspect", body: "token=unknown").body == #"{"active":false}"#)
     }
   }
 
@@ -169,6 +184,9 @@ import Testing
       let login = try await sandbox.call(
         .post, "/auth/login", headers: json, body: #"{"username":"me","password":"password"}"#)
       let grant: Grant = try login.decoded()
+      let wrong = try await sandbox.call(
+        .post, "/auth/login", headers: json, body: #"{"username":"me","password":"wrong"}"#)
+      #expect(wrong.status == 401 && wrong.error == "invalid_grant")
       let body = #"{"refresh_token":"\#(grant.refreshToken ?? "")"}"#
       #expect(try await sandbox.call(.post, "/auth/refresh", headers: json, body: body).status == 200)
       _ = try await sandbox.call(.post, "/__revoke")
@@ -197,6 +215,14 @@ import Testing
       #expect(document.tokenEndpoint == document.issuer + "/token")
       #expect(document.userinfoEndpoint == document.issuer + "/userinfo")
       #expect(document.revocationEndpoint == document.issuer + "/revoke")
+      #expect(document.introspectionEndpoint == document.issuer + "/introspect")
+      #expect(document.authorizationEndpoint == document.issuer + "/authorize")
+      #expect(document.deviceAuthorizationEndpoint == document.issuer + "/device_authorization")
+      #expect(document.pushedAuthorizationRequestEndpoint == document.issuer + "/par")
+      #expect(document.endSessionEndpoint == document.issuer + "/end_session")
+      #expect(document.jwksURI == document.issuer + "/jwks")
+      #expect(document.codeChallengeMethodsSupported == ["S256"])
+      #expect(document.authorizationResponseIssParameterSupported && !document.requirePushedAuthorizationRequests)
     }
   }
 

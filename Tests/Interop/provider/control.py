@@ -11,7 +11,10 @@ import troubles
 
 @csrf_exempt
 def client(request):
-    """Registers a client: {"client_id", "redirect_uri", "client_secret"?}; with a secret it is a confidential one."""
+    """Registers a client: {"client_id", "redirect_uri", "client_secret"?, "grant_type"?}.
+
+    With a secret it is a confidential one. A client has one grant type: "authorization-code" where none is named.
+    """
     wanted = json.loads(request.body)
     secret = wanted.get("client_secret", "")
     Application.objects.create(
@@ -20,7 +23,7 @@ def client(request):
         client_secret=secret,
         hash_client_secret=False,
         client_type=Application.CLIENT_CONFIDENTIAL if secret else Application.CLIENT_PUBLIC,
-        authorization_grant_type=Application.GRANT_AUTHORIZATION_CODE,
+        authorization_grant_type=wanted.get("grant_type") or Application.GRANT_AUTHORIZATION_CODE,
         redirect_uris=wanted["redirect_uri"],
         # Without it a client cannot have the scope "openid".
         algorithm=Application.RS256_ALGORITHM,

@@ -46,8 +46,13 @@ def serve(port):
             """calls.jsonl tells more."""
 
     server = Server(("127.0.0.1", port), Handler)
+    url = f"http://127.0.0.1:{server.server_port}"
+    settings.OAUTH2_PROVIDER |= {
+        "OAUTH_DEVICE_VERIFICATION_URI": f"{url}/o/device/",
+        "OAUTH_DEVICE_VERIFICATION_URI_COMPLETE": lambda user_code: f"{url}/o/device/?user_code={user_code}",
+    }
     server.set_app(Troubled(get_wsgi_application()))
-    print(f"listening on http://127.0.0.1:{server.server_port}", flush=True)
+    print(f"listening on {url}", flush=True)
     server.serve_forever()
 
 

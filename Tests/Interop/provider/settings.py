@@ -59,6 +59,7 @@ OAUTH2_PROVIDER = {
     "OIDC_RSA_PRIVATE_KEY": KEY_FILE.read_text() if KEY_FILE.exists() else "",
     "SCOPES": {"openid": "Know who you are", "notes": "Read and write your notes"},
     "ACCESS_TOKEN_EXPIRE_SECONDS": 60,
+    "DEVICE_FLOW_INTERVAL": 1,
     # What a check wants otherwise: rotation, grace, reuse protection, lifetimes.
     **json.loads(os.environ.get("INTEROP_SETTINGS", "{}")),
 }

@@ -1,0 +1,28 @@
+import HTTPTypes
+
+/// The provider's paths.
+enum Endpoint: String, CaseIterable, Sendable {
+  case discovery = "/.well-known/openid-configuration"
+  case keys = "/jwks"
+  case authorize = "/authorize"
+  case login = "/login"
+  case consent = "/consent"
+  case pushedRequest = "/par"
+  case deviceAuthorization = "/device_authorization"
+  case device = "/device"
+  case token = "/token"
+  case jsonLogin = "/auth/login"
+  case jsonRefresh = "/auth/refresh"
+  case revoke = "/revoke"
+  case introspect = "/introspect"
+  case userInfo = "/userinfo"
+  case endSession = "/end_session"
+
+  var methods: Set<HTTPRequest.Method> {
+    switch self {
+    case .discovery, .keys, .userInfo: [.get]
+    case .authorize, .consent, .device, .endSession: [.get, .post]
+    case .login, .pushedRequest, .deviceAuthorization, .token, .jsonLogin, .jsonRefresh, .revoke, .introspect: [.post]
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import Crypto
+import FoundationEssentials
+
+/// The codes that browsers take to their clients. Each counts once, for a minute, and for the client, the address and the
+/// challenge it was asked with (RFC 6749, section 4.1.2; RFC 7636, section 4.6).
+struct AuthorizationCodes: Codable, Sendable {
+  static let lifetime: Double = 60
+
+  private struct Code: Codable, Sendable {
+    let request: AuthorizationRequest
+    let login: Login
+    let expiresAt: Date
+    var isUsed = false
+    /// The family of tokens that it gave.
+    var family: Int?
+  }
+
+  enum Outcome: Sendable {
+    case accepted(AuthorizationRequest, Login)
+    /// It was used before. What it gave has to be revoked (RFC 6749, section 4.1.2).
+    case replayed(family: Int?)
+    case rejected(String)
+  }
+
+  private var codes: [String: Code] = [:]
+
+  mutating func issue(for request: AuthorizationRequest, by login: Login, at now: Date) -> String {
+    let code = RandomText.token("ac")
+    codes[code] = Code(request: request, login: login, expiresAt: now.addingTimeInterval(Self.lifetime))
+    return code
+  }
+
+  mutating func redeem(_ fields: [String: String], clientID: String?, at now: Date) -> Outcome {
+    guard let text = fields["code"], let code = codes[text] else { return .rejected("The code is unknown.") }
+    guard !code.isUsed else { return .replayed(family: code.family) }
+    guard now < code.expiresAt else { return .rejected("The code has expired.") }
+    guard code.request.clientID == clientID else { return .rejected("The code belongs to another client.") }
+    guard code.request.redirectURI.text == fields["redirect_uri"] else {
+      return .rejected("The redirect_uri is not the one that the code was asked with.")
+    }
+    guard let verifier = fields["code_verifier"],
+      base64URL(Data(SHA256.hash(data: Data(verifier.utf8)))) == code.request.codeChallenge
+    else { return .rejected("The code_verifier does not agree with the code_challenge.") }
+    codes[text]?.isUsed = true
+    return .accepted(code.request, code.login)
+  }
+
+  /// Notes what a code gave, to find it should the code be used again.
+  mutating func redeemed(_ code: String?, into family: Int) {
+    if let code { codes[code]?.family = family }
+  }
+}

@@ -1,0 +1,73 @@
+/// What a client asks of the authorization endpoint (RFC 6749, section 4.1.1; OpenID Connect Core, section 3.1.2.1). Only
+/// the code flow with PKCE and S256 is there (RFC 9700, section 2.1.1).
+struct AuthorizationRequest: Codable, Hashable, Sendable {
+  enum Prompt: String, CaseIterable, Codable, Sendable {
+    case none, login, consent, selectAccount = "select_account"
+  }
+
+  let clientID: String
+  let redirectURI: RedirectURI
+  let scope: String
+  let state: String?
+  let nonce: String?
+  let codeChallenge: String
+  let prompts: Set<Prompt>
+  let loginHint: String?
+
+  var asksForLogin: Bool { prompts.contains(.login) || prompts.contains(.selectAccount) }
+
+  /// Why a request is refused, by who is told.
+  enum Refusal: Error, Hashable, Sendable {
+    /// The person at the browser: it cannot be sent back (RFC 6749, section 4.1.2.1).
+    case person(String)
+    /// The client.
+    case client(ErrorBody, RedirectURI, state: String?)
+
+    var error: ErrorBody {
+      switch self {
+      case .person(let description): ErrorBody(error: "invalid_request", description: description)
+      case .client(let error, _, _): error
+      }
+    }
+  }
+
+  /// `wantedClient`: the only client that is known; nil where every one is.
+  init(_ fields: [String: String], wantedClient: String?) throws(Refusal) {
+    guard let client = fields["client_id"], !client.isEmpty, wantedClient == nil || client == wantedClient else {
+      throw .person("The client is unknown.")
+    }
+    guard let address = fields["redirect_uri"], let redirectURI = RedirectURI(address) else {
+      throw .person("The redirect_uri is missing, or is not an address such as http://127.0.0.1:PORT/PATH.")
+    }
+    func refusal(_ error: String, _ description: String) -> Refusal {
+      .client(ErrorBody(error: error, description: description), redirectURI, state: fields["state"])
+    }
+    guard let responseType = fields["response_type"] else {
+      throw refusal("invalid_request", "There is no response_type.")
+    }
+    guard responseType == "code" else {
+      throw refusal("unsupported_response_type", "The only response_type is \"code\".")
+    }
+    guard fields["response_mode"] ?? "query" == "query" else {
+      throw refusal("invalid_request", "The only response_mode is \"query\".")
+    }
+    guard fields["request"] == nil else {
+      throw refusal("request_not_supported", "Request objects are not supported.")
+    }
+    guard let challenge = fields["code_challenge"], fields["code_challenge_method"] == "S256",
+      challenge.utf8.count == 43
+    else { throw refusal("invalid_request", "A code_challenge is needed, with the code_challenge_method \"S256\".") }
+    let words = (fields["prompt"] ?? "").split(separator: " ").map(String.init)
+    prompts = Set(words.compactMap(Prompt.init(rawValue:)))
+    guard prompts.count == Set(words).count, !prompts.contains(.none) || prompts.count == 1 else {
+      throw refusal("invalid_request", "This prompt is not supported.")
+    }
+    clientID = client
+    self.redirectURI = redirectURI
+    scope = fields["scope"] ?? ""
+    state = fields["state"]
+    nonce = fields["nonce"]
+    codeChallenge = challenge
+    loginHint = fields["login_hint"]
+  }
+}

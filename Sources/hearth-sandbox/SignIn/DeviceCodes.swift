@@ -1,0 +1,105 @@
+import FoundationEssentials
+
+/// The sign-ins of devices, each with a code that the device polls with and one that the person types in (RFC 8628).
+struct DeviceCodes: Codable, Sendable {
+  static let grantType = "urn:ietf:params:oauth:grant-type:device_code"
+
+  private enum Decision: Codable, Sendable {
+    case none, allowed(Login), denied, redeemed
+  }
+
+  private struct Entry: Codable, Sendable {
+    let clientID: String
+    let scope: String
+    let userCode: String
+    let expiresAt: Date
+    /// Seconds; five more after each poll that came too early.
+    var interval: Double
+    var polledAt: Date
+    var decision = Decision.none
+  }
+
+  /// The answer to a device (RFC 8628, section 3.2).
+  struct Started: Codable, Sendable {
+    let deviceCode, userCode, verificationURI, verificationURIComplete: String
+    let expiresIn, interval: Int
+
+    enum CodingKeys: String, CodingKey {
+      case deviceCode = "device_code", userCode = "user_code", verificationURI = "verification_uri"
+      case verificationURIComplete = "verification_uri_complete", expiresIn = "expires_in", interval
+    }
+  }
+
+  /// What a person is asked to allow.
+  struct Waiting: Codable, Hashable, Sendable {
+    let clientID: String
+    let scope: String
+    let userCode: String
+  }
+
+  private var entries: [String: Entry] = [:]
+
+  mutating func start(
+    clientID: String, scope: String, page: String, lifetime: Double, interval: Double, at now: Date
+  ) -> Started {
+    let (device, user) = (RandomText.token("dc"), RandomText.userCode())
+    entries[device] = Entry(
+      clientID: clientID, scope: scope, userCode: user, expiresAt: now.addingTimeInterval(lifetime),
+      interval: interval, polledAt: .distantPast)
+    return Started(
+      deviceCode: device, userCode: user, verificationURI: page, verificationURIComplete: "\(page)?user_code=\(user)",
+      expiresIn: Int(lifetime), interval: Int(interval))
+  }
+
+  /// The sign-in that a person's code belongs to, however it is typed: case and dashes do not count. Nil where there is
+  /// none that waits.
+  func waiting(for userCode: String, at now: Date) -> Waiting? {
+    guard let entry = key(of: userCode, at: now).flatMap({ entries[$0] }) else { return nil }
+    return Waiting(clientID: entry.clientID, scope: entry.scope, userCode: entry.userCode)
+  }
+
+  /// Nil as the login: the person says no. False where nothing waits for it any more.
+  mutating func decide(_ userCode: String, _ login: Login?, at now: Date) -> Bool {
+    guard let key = key(of: userCode, at: now) else { return false }
+    entries[key]?.decision = login.map(Decision.allowed) ?? .denied
+    return true
+  }
+
+  /// A poll of the device (RFC 8628, sections 3.4 and 3.5).
+  mutating func poll(
+    _ deviceCode: String?, clientID: String?, mistake: Mistake?, at now: Date
+  ) -> Result<(scope: String, login: Login), ErrorBody> {
+    func no(_ error: String, _ description: String) -> Result<(scope: String, login: Login), ErrorBody> {
+      .failure(ErrorBody(error: error, description: description))
+    }
+    guard let deviceCode, let entry = entries[deviceCode], entry.clientID == clientID else {
+      return no("invalid_grant", "The device code is unknown.")
+    }
+    guard now < entry.expiresAt, mistake != .expiredDeviceCode else {
+      return no("expired_token", "The device code has expired.")
+    }
+    let isEarly = now.timeIntervalSince(entry.polledAt) < entry.interval
+    entries[deviceCode]?.polledAt = now
+    if isEarly || mistake == .slowDown {
+      entries[deviceCode]?.interval += 5
+      return no("slow_down", "The poll came too early.")
+    }
+    switch mistake == .denied ? .denied : entry.decision {
+    case .none: return no("authorization_pending", "The person has not decided yet.")
+    case .denied: return no("access_denied", "The person said no.")
+    case .redeemed: return no("invalid_grant", "The device code was used before.")
+    case .allowed(let login):
+      entries[deviceCode]?.decision = .redeemed
+      return .success((entry.scope, login))
+    }
+  }
+
+  private func key(of userCode: String, at now: Date) -> String? {
+    func letters(_ code: String) -> String { code.uppercased().filter { $0.isLetter } }
+    let wanted = letters(userCode)
+    return entries.first { _, entry in
+      guard case .none = entry.decision else { return false }
+      return letters(entry.userCode) == wanted && now < entry.expiresAt
+    }?.key
+  }
+}

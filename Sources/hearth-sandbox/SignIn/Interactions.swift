@@ -1,0 +1,81 @@
+import FoundationEssentials
+
+/// Who is logged in, and since when.
+struct Login: Codable, Hashable, Sendable {
+  let subject: String
+  let at: Date
+}
+
+/// What goes on in browsers: who is logged in there, and what is being asked.
+struct Interactions: Codable, Sendable {
+  /// What a person is asked to allow.
+  enum Question: Codable, Hashable, Sendable {
+    case authorization(AuthorizationRequest)
+    case device(DeviceCodes.Waiting)
+
+    var clientID: String {
+      switch self {
+      case .authorization(let request): request.clientID
+      case .device(let waiting): waiting.clientID
+      }
+    }
+
+    var scope: String {
+      switch self {
+      case .authorization(let request): request.scope
+      case .device(let waiting): waiting.scope
+      }
+    }
+  }
+
+  struct Open: Codable, Sendable {
+    let question: Question
+    let since: Date
+
+    /// Whether this login is good enough, or the person has to log in first.
+    func accepts(_ login: Login) -> Bool {
+      switch question {
+      case .authorization(let request): !request.asksForLogin || login.at >= since
+      case .device: true
+      }
+    }
+  }
+
+  /// How long a person may take, in seconds.
+  static let patience: Double = 600
+
+  private var open: [String: Open] = [:]
+  private var logins: [String: Login] = [:]
+
+  /// Returns the ticket that the pages' forms carry.
+  mutating func begin(_ question: Question, at now: Date) -> String {
+    open = open.filter { now.timeIntervalSince($1.since) < Self.patience }
+    let ticket = RandomText.token("ticket")
+    open[ticket] = Open(question: question, since: now)
+    return ticket
+  }
+
+  func question(of ticket: String?, at now: Date) -> Open? {
+    guard let ticket, let found = open[ticket], now.timeIntervalSince(found.since) < Self.patience else { return nil }
+    return found
+  }
+
+  /// A question is answered once.
+  mutating func end(_ ticket: String?) {
+    if let ticket { open[ticket] = nil }
+  }
+
+  /// Returns the cookie.
+  mutating func logIn(_ subject: String, at now: Date) -> String {
+    let cookie = RandomText.token("session")
+    logins[cookie] = Login(subject: subject, at: now)
+    return cookie
+  }
+
+  /// In every browser.
+  mutating func logOut(_ subject: String) {
+    logins = logins.filter { $0.value.subject != subject }
+  }
+
+  func login(of cookie: String?) -> Login? { cookie.flatMap { logins[$0] } }
+}

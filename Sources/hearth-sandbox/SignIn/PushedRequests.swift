@@ -1,0 +1,26 @@
+import FoundationEssentials
+
+/// Authorization requests that clients have handed in directly. Each is taken up once, within a minute (RFC 9126).
+struct PushedRequests: Codable, Sendable {
+  static let lifetime: Double = 60
+
+  private struct Entry: Codable, Sendable {
+    let request: AuthorizationRequest
+    let expiresAt: Date
+  }
+
+  private var entries: [String: Entry] = [:]
+
+  mutating func add(_ request: AuthorizationRequest, at now: Date) -> String {
+    let uri = "urn:ietf:params:oauth:request_uri:" + RandomText.token("par")
+    entries[uri] = Entry(request: request, expiresAt: now.addingTimeInterval(Self.lifetime))
+    return uri
+  }
+
+  /// Nil where it is unknown, was taken up or has expired, or belongs to another client.
+  mutating func take(_ uri: String, clientID: String?, at now: Date) -> AuthorizationRequest? {
+    guard let entry = entries[uri], entry.request.clientID == clientID else { return nil }
+    entries[uri] = nil
+    return now < entry.expiresAt ? entry.request : nil
+  }
+}

@@ -1,0 +1,189 @@
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+import Synchronization
+
+extension Sandbox {
+  static let sessionCookie = "sandbox_session"
+
+  private struct Pushed: Encodable {
+    let requestURI: String
+    var expiresIn = Int(PushedRequests.lifetime)
+
+    enum CodingKeys: String, CodingKey { case requestURI = "request_uri", expiresIn = "expires_in" }
+  }
+
+  /// The authorization endpoint (RFC 6749, section 3.1). The person logs in where nobody is, and is then asked.
+  func authorize(_ call: Call) -> Response {
+    do throws(AuthorizationRequest.Refusal) {
+      let request = try authorizationRequest(call.method == .post ? call.fields : call.query)
+      let now = now
+      let login = loggedIn(call)
+      if request.prompts.contains(.none) {
+        // Consent is always asked for: nothing tells one client on a loopback address from another (RFC 8252, 8.6).
+        let error =
+          login == nil
+          ? ErrorBody(error: "login_required", description: "Nobody is logged in.")
+          : ErrorBody(error: "consent_required", description: "The person has to be asked.")
+        throw AuthorizationRequest.Refusal.client(error, request.redirectURI, state: request.state)
+      }
+      return ask(.authorization(request), call, at: now)
+    } catch {
+      switch error {
+      case .person(let description): return Page.message("This link does not work", description).response(.badRequest)
+      case .client(let error, let redirectURI, let state):
+        return sendBack(
+          to: redirectURI, [("error", error.error), ("error_description", error.description)], state: state, .found)
+      }
+    }
+  }
+
+  private func authorizationRequest(_ fields: [String: String]) throws(AuthorizationRequest.Refusal)
+    -> AuthorizationRequest
+  {
+    let now = now
+    if let uri = fields["request_uri"] {
+      guard let request = state.withLock({ $0.pushed.take(uri, clientID: fields["client_id"], at: now) }) else {
+        throw .person("The request_uri is unknown, was used before, or has expired.")
+      }
+      return request
+    }
+    let request = try AuthorizationRequest(fields, wantedClient: settings.clientID)
+    guard !settings.demandsPushedRequests else {
+      throw .client(
+        ErrorBody(error: "invalid_request", description: "The request has to be pushed first."), request.redirectURI,
+        state: request.state)
+    }
+    return request
+  }
+
+  /// Takes an authorization request from the client directly (RFC 9126, section 2).
+  func pushRequest(_ call: Call) -> Response {
+    do {
+      let client = try authenticatedClient(call)
+      guard call.fields["request_uri"] == nil else {
+        throw ErrorBody(error: "invalid_request", description: "A request_uri cannot be pushed.")
+      }
+      var fields = call.fields
+      fields["client_id"] = client
+      let now = now
+      let request = try AuthorizationRequest(fields, wantedClient: settings.clientID)
+      let uri = state.withLock { $0.pushed.add(request, at: now) }
+      return .json(Pushed(requestURI: uri), status: .created)
+    } catch let refusal as AuthorizationRequest.Refusal {
+      return refused(refusal.error)
+    } catch let error as ErrorBody {
+      return refused(error)
+    } catch {
+      return refused(ErrorBody(error: "invalid_request", description: "\(error)"))
+    }
+  }
+
+  /// The answer to the login form.
+  func logIn(_ call: Call) -> Response {
+    let (fields, now) = (call.fields, now)
+    let ticket = fields["ticket"]
+    guard let ticket, state.withLock({ $0.interactions.question(of: ticket, at: now) }) != nil else {
+      return Self.tooLate
+    }
+    let name = fields["username"] ?? ""
+    guard !name.isEmpty, fields["password"] == settings.password else {
+      return Page.login(ticket: ticket, hint: name, problem: "The user name or the password is wrong.")
+        .response(.unauthorized)
+    }
+    let cookie = state.withLock { $0.interactions.logIn(name, at: now) }
+    return .redirect(
+      .seeOther, to: Endpoint.consent.rawValue + "?ticket=" + percentEncoded(ticket),
+      headers: [.setCookie: "\(Self.sessionCookie)=\(cookie); Path=/; HttpOnly; SameSite=Lax"])
+  }
+
+  /// The page that asks for consent, and the answer to it.
+  func consent(_ call: Call) -> Response {
+    let (fields, now) = (call.method == .post ? call.fields : call.query, now)
+    guard let ticket = fields["ticket"], let open = state.withLock({ $0.interactions.question(of: ticket, at: now) })
+    else { return Self.tooLate }
+    guard let login = loggedIn(call), open.accepts(login) else { return loginPage(ticket, open.question) }
+    guard call.method == .post, let decision = fields["decision"] else {
+      return Page.consent(ticket: ticket, question: open.question, subject: login.subject).response()
+    }
+    state.withLock { $0.interactions.end(ticket) }
+    let isAllowed = decision == "allow" && call.mistake != .denied
+    switch open.question {
+    case .device(let waiting): return decide(waiting, isAllowed ? login : nil)
+    case .authorization(let request):
+      guard isAllowed else {
+        return sendBack(
+          to: request.redirectURI, [("error", "access_denied"), ("error_description", "The person said no.")],
+          state: request.state, .seeOther, mistake: call.mistake)
+      }
+      let code = state.withLock { state in
+        let code = state.codes.issue(for: request, by: login, at: now)
+        state.provider.note(code)
+        return code
+      }
+      return sendBack(
+        to: request.redirectURI, call.mistake == .noCode ? [] : [("code", code)], state: request.state, .seeOther,
+        mistake: call.mistake)
+    }
+  }
+
+  /// Ends a person's session at the client's wish (OpenID Connect RP-Initiated Logout 1.0, section 2). Who shows no ID token
+  /// of this provider ends nothing.
+  func endSession(_ call: Call) -> Response {
+    let fields = call.method == .post ? call.fields : call.query
+    let isEnded = state.withLock { state in
+      guard let subject = state.provider.endSession(idToken: fields["id_token_hint"] ?? "") else { return false }
+      state.interactions.logOut(subject)
+      state.statistics.sessionsEnded += 1
+      return true
+    }
+    guard isEnded else {
+      return Page.message("You are still signed in", "Nothing tells whose session is to be ended.").response(
+        .badRequest)
+    }
+    guard let back = fields["post_logout_redirect_uri"].flatMap(RedirectURI.init) else {
+      return Page.message("You are signed out", "You can close this page.").response()
+    }
+    return .redirect(.found, to: fields["state"].map { back.adding([("state", $0)]) } ?? back.text)
+  }
+
+  /// Shows the page that comes next: the login where nobody is logged in, or somebody has to do so again; else the consent.
+  func ask(_ question: Interactions.Question, _ call: Call, at now: Date) -> Response {
+    let login = loggedIn(call)
+    let (ticket, open) = state.withLock { state in
+      let ticket = state.interactions.begin(question, at: now)
+      return (ticket, state.interactions.question(of: ticket, at: now))
+    }
+    guard let login, open?.accepts(login) == true else { return loginPage(ticket, question) }
+    return Page.consent(ticket: ticket, question: question, subject: login.subject).response()
+  }
+
+  private func loggedIn(_ call: Call) -> Login? {
+    state.withLock { $0.interactions.login(of: call.cookie(Self.sessionCookie)) }
+  }
+
+  private func loginPage(_ ticket: String, _ question: Interactions.Question) -> Response {
+    let hint =
+      switch question {
+      case .authorization(let request): request.loginHint
+      case .device: String?.none
+      }
+    return Page.login(ticket: ticket, hint: hint).response()
+  }
+
+  private static var tooLate: Response {
+    Page.message("This page is no longer good", "Begin again at the program that you are signing in to.")
+      .response(.badRequest)
+  }
+
+  /// Sends the browser back to the client, with the issuer's name (RFC 9207, section 2).
+  private func sendBack(
+    to redirectURI: RedirectURI, _ fields: [(String, String)], state: String?, _ status: HTTPResponse.Status,
+    mistake: Mistake? = nil
+  ) -> Response {
+    var fields = fields
+    if let state, mistake != .noState { fields.append(("state", mistake == .wrongState ? "another" : state)) }
+    if mistake != .noIss { fields.append(("iss", mistake == .wrongIss ? "https://another.example" : issuer.url)) }
+    return .redirect(status, to: redirectURI.adding(fields))
+  }
+}

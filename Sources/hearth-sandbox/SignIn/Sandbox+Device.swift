@@ -1,0 +1,50 @@
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+import Synchronization
+
+extension Sandbox {
+  /// Begins the sign-in of a device (RFC 8628, section 3.1).
+  func startDevice(_ call: Call) -> Response {
+    do throws(ErrorBody) {
+      guard let client = try authenticatedClient(call) else {
+        throw ErrorBody(error: "invalid_client", description: "There is no client_id.")
+      }
+      let (scope, page, now) = (call.fields["scope"] ?? "", issuer.url + Endpoint.device.rawValue, now)
+      let started = state.withLock { state in
+        let started = state.devices.start(
+          clientID: client, scope: scope, page: page, lifetime: settings.deviceCodeLifetime,
+          interval: settings.deviceInterval, at: now)
+        state.provider.note(started.deviceCode)
+        return started
+      }
+      return .json(started)
+    } catch {
+      return refused(error)
+    }
+  }
+
+  /// The page where the code is typed in, and the answer to it (RFC 8628, section 3.3). A code in the address fills in the
+  /// form and does no more.
+  func device(_ call: Call) -> Response {
+    guard call.method == .post else { return Page.device(userCode: call.query["user_code"] ?? "").response() }
+    let (userCode, now) = (call.fields["user_code"] ?? "", now)
+    guard let waiting = state.withLock({ $0.devices.waiting(for: userCode, at: now) }) else {
+      return Page.device(userCode: userCode, problem: "This code is unknown, or has expired.").response(.badRequest)
+    }
+    return ask(.device(waiting), call, at: now)
+  }
+
+  /// Keeps the person's answer for the device's next poll.
+  func decide(_ waiting: DeviceCodes.Waiting, _ login: Login?) -> Response {
+    let now = now
+    guard state.withLock({ $0.devices.decide(waiting.userCode, login, at: now) }) else {
+      return Page.device(userCode: "", problem: "This code has expired.").response(.badRequest)
+    }
+    let page =
+      login == nil
+      ? Page.message("Access denied", "The device is told so. You can close this page.")
+      : Page.message("Access allowed", "Go on at the device. You can close this page.")
+    return page.response()
+  }
+}

@@ -1,0 +1,53 @@
+import Crypto
+import FoundationEssentials
+
+/// A key for ES256, under the name that its tokens and the provider's key set call it by.
+struct SigningKey: Codable, Sendable {
+  private let raw: Data
+
+  init() {
+    raw = P256.Signing.PrivateKey().rawRepresentation
+  }
+
+  /// A public key of a key set (RFC 7517, section 4; RFC 7518, section 6.2).
+  struct PublicKey: Codable, Hashable, Sendable {
+    var kty = "EC"
+    var crv = "P-256"
+    var use = "sig"
+    var alg = "ES256"
+    let kid, x, y: String
+  }
+
+  var publicKey: PublicKey? {
+    guard let point = try? P256.Signing.PrivateKey(rawRepresentation: raw).publicKey.rawRepresentation else {
+      return nil
+    }
+    let (x, y) = (base64URL(point.prefix(32)), base64URL(point.suffix(32)))
+    // The name is the thumbprint (RFC 7638, section 3).
+    let thumbprint = SHA256.hash(data: Data(#"{"crv":"P-256","kty":"EC","x":"\#(x)","y":"\#(y)"}"#.utf8))
+    return PublicKey(kid: base64URL(Data(thumbprint)), x: x, y: y)
+  }
+
+  func signature(of text: String) -> Data {
+    let key = try? P256.Signing.PrivateKey(rawRepresentation: raw)
+    return (try? key?.signature(for: Data(text.utf8)).rawRepresentation) ?? Data()
+  }
+}
+
+/// The key that signs now, and those before it whose tokens may still be about.
+struct SigningKeys: Codable, Sendable {
+  private(set) var current = SigningKey()
+  private var former: [SigningKey] = []
+
+  /// The key set (RFC 7517, section 5).
+  var published: [SigningKey.PublicKey] { ([current] + former).compactMap(\.publicKey) }
+
+  mutating func rotate() {
+    former = [current]
+    current = SigningKey()
+  }
+}
+
+func base64URL(_ data: Data) -> String {
+  data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+}

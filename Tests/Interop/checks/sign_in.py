@@ -1,0 +1,188 @@
+"""Signing in with the command line: by the browser, by a device's code, by the client alone; and out again."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import raw_client
+from checks import check
+from checks.second_provider import expect_kept_alive, expect_out, second_account
+from provider import CLIENT_CREDENTIALS, DEVICE_CODE
+from second import SecondProvider
+from stage import Failure, expect, oauth2, oidc
+
+BROWSER = Path(raw_client.BROWSER)
+# Of the client: the port is whichever is free (RFC 8252, section 7.3).
+ANY_PORT = "http://127.0.0.1/callback"
+
+
+def signed_in_by_browser(stage, account="work", **person):
+    """`hearthctl login` with the scripted browser as $BROWSER; what it said."""
+    keys = {"BROWSER": str(BROWSER), "BROWSER_USER": "ada", "BROWSER_PASSWORD": "analytical"} | person
+    stage.environment |= keys
+    return stage.hearthctl("login", account, "--browser", status=0 if person.get("BROWSER_DECISION") != "deny" else 1)
+
+
+def begun(stage, *words):
+    """`hearthctl login … --json`, still waiting: (process, what its first line says)."""
+    notes = stage.folder / "login.log"
+    with open(notes, "w") as file:
+        process = subprocess.Popen(
+            [stage.programs / "hearthctl", "login", *words, "--json"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=file, text=True, env=stage.environment,
+            start_new_session=True,
+        )
+    stage.processes.append(process)
+    line = process.stdout.readline()
+    try:
+        return process, json.loads(line)
+    except ValueError:
+        said = line + notes.read_text()
+        raise Failure(f"\"hearthctl login {' '.join(words)} --json\" says: {said}") from None
+
+
+def finished(stage, process, status=0):
+    """What its last line says; where it failed, what it said to people."""
+    rest, _ = process.communicate(timeout=60)
+    said = (stage.folder / "login.log").read_text()
+    expect(process.returncode == status, f"hearthctl login ended with {process.returncode}, not {status}: {said}{rest}")
+    return json.loads(rest.strip().splitlines()[-1]) if status == 0 else said
+
+
+def expect_session(stage, subject, issuer, account="work"):
+    session = stage.session(account)
+    found = (session["state"], session["subject"], session["issuer"], session["signIn"])
+    expect(found == ("authenticated", subject, issuer, None), f"the session is {found}: {session}")
+
+
+def ada(provider):
+    [(key,)] = provider.rows("SELECT id FROM auth_user WHERE username = 'ada'")
+    return str(key)
+
+
+def named(provider, **keys):
+    """Its discovery tells of neither a device's nor a revocation endpoint."""
+    return oauth2(
+        provider, authorization_endpoint=provider.issuer + "/authorize/",
+        device_authorization_endpoint=provider.issuer + "/device-authorization/", **keys,
+    )
+
+
+@check("sign-in-browser", needs="--device")
+def sign_in_browser(stage):
+    """Through the login and the consent page of the provider and back, by $BROWSER; then refreshed, then out."""
+    provider = stage.provider()
+    provider.client(redirect_uri=ANY_PORT)
+    stage.configure({"work": oidc(provider), "named": named(provider)})
+    stage.start_daemon()
+    for account in ("work", "named"):
+        signed_in_by_browser(stage, account)
+        stage.expect_state("authenticated", account)
+        [code] = provider.calls("/o/token/", grant="authorization_code", status=200)[-1:]
+        expect(code["client"] == "hearth" and code["auth"] == "none", f"the code was redeemed so: {code}")
+        expect(stage.call(provider, stage.hearthctl("token", account)) == 200, "the token is not good")
+        stage.hearthctl("refresh", account)
+    expect_session(stage, ada(provider), provider.issuer)
+    refresh = stage.stored_refresh_token("named")
+    told = json.loads(stage.hearthctl("logout", "named", "--json"))
+    expect(told["revoked"] is True, f"it does not say that the tokens were revoked: {told}")
+    expect(not provider.holds_refresh_token(refresh), "the refresh token is not revoked")
+    return "discovered and named endpoints, the code redeemed as a public client, refreshed, revoked"
+
+
+@check("sign-in-denied", needs="--device")
+def sign_in_denied(stage):
+    """A no on the consent page is told, and the session from before goes on."""
+    provider = stage.provider()
+    provider.client(redirect_uri=ANY_PORT)
+    stage.configure({"work": oidc(provider)})
+    stage.start_daemon()
+    signed_in_by_browser(stage)
+    before = stage.hearthctl("token", "work")
+    said = signed_in_by_browser(stage, BROWSER_DECISION="deny")
+    expect("denied" in said.lower() or "declined" in said.lower() or "refused" in said.lower(), f"it says: {said}")
+    stage.expect_state("authenticated")
+    expect(stage.hearthctl("token", "work") == before, "another token is held")
+    return "told, and the session before it goes on with its token"
+
+
+@check("sign-in-printed", needs="--device")
+def sign_in_printed(stage):
+    """Where no browser is to be started the address is printed, and whoever opens it is signed in."""
+    provider = stage.provider()
+    provider.client(redirect_uri=ANY_PORT)
+    stage.configure({"work": oidc(provider)})
+    stage.start_daemon()
+    process, first = begun(stage, "work", "--browser", "--no-browser")
+    expect(set(first) >= {"signIn", "authorizationUrl"}, f"it says {first}")
+    expect(stage.session()["signIn"]["flow"] == "browser", f"the status does not tell: {stage.session()}")
+    status, said = raw_client.browse(first["authorizationUrl"])
+    expect(status == 0 and "You are signed in" in said, f"the last page ({status}) says: {said}")
+    expect(finished(stage, process)["state"] == "authenticated", "the last line does not tell")
+    expect_session(stage, ada(provider), provider.issuer)
+    return f"the last page says \"{said.splitlines()[0]}\""
+
+
+@check("sign-in-device", needs="--device")
+def sign_in_device(stage):
+    """A code that is typed in elsewhere; a no; and its tokens are refreshed like others."""
+    provider = stage.provider()
+    provider.client("device", grant_type=DEVICE_CODE)
+    stage.configure({"work": named(provider, client_id="device")})
+    stage.start_daemon()
+
+    def decide(decision, status):
+        process, first = begun(stage, "work", "--device")
+        expect(set(first) >= {"signIn", "verificationUri", "userCode"}, f"it says {first}")
+        done, said = raw_client.browse(f"{first['verificationUri']}?user_code={first['userCode']}", decision=decision)
+        expect(done == 0, f"the provider's pages say: {said}")
+        return finished(stage, process, status)
+
+    decide("deny", 1)
+    stage.expect_state("unauthenticated: neverSignedIn")
+    decide("allow", 0)
+    stage.expect_state("authenticated")
+    expect(stage.call(provider, stage.hearthctl("token", "work")) == 200, "the token is not good")
+    polls = provider.calls("/o/token/", grant=DEVICE_CODE)
+    expect(any(poll["error"] == "access_denied" for poll in polls), f"the polls were {polls}")
+    return f"denied and allowed, {len(polls)} polls"
+
+
+@check("sign-in-client-credentials")
+def sign_in_client_credentials(stage):
+    """The client's own grant, asked for at once."""
+    provider = stage.provider()
+    secret = "a secret: with + and %"
+    provider.client("robot", client_secret=secret, grant_type=CLIENT_CREDENTIALS)
+    file = stage.folder / "client.secret"
+    file.write_text(secret)
+    file.chmod(0o600)
+    stage.configure(
+        {
+            "work": {
+                "type": "client-credentials", "client_id": "robot", "client_secret_file": str(file),
+                "scopes": ["notes"], "token_endpoint": provider.issuer + "/token/", "api_origins": [provider.url],
+            }
+        }
+    )
+    stage.start_daemon()
+    stage.hearthctl("login", "work")
+    stage.expect_state("authenticated")
+    asked = provider.calls("/o/token/", grant="client_credentials", status=200)
+    expect(asked and asked[0]["auth"] == "basic", f"it was asked for so: {asked}")
+    return "asked for at once, with HTTP Basic"
+
+
+@check("second-sign-in", needs="--device")
+def second_sign_in(stage):
+    """A provider of another make: code with PKCE and `iss`, rotation, revocation."""
+    provider = SecondProvider(stage)
+    stage.providers.append(provider)
+    stage.configure({"work": second_account(provider, redirect_port=provider.redirect_port)})
+    stage.start_daemon()
+    said = signed_in_by_browser(stage, BROWSER_DECISION="deny")
+    stage.expect_state("unauthenticated: neverSignedIn")
+    signed_in_by_browser(stage, BROWSER_DECISION="allow")
+    expect_kept_alive(stage, provider)
+    expect_out(stage, provider)
+    return f"told of the no ({said!r}), signed in by its pages, rotated three times, told when signing out"
