@@ -40,9 +40,9 @@ refreshing_fails() { [ "$(session '.token.health == "expired" and .refresh.failu
 outbox() { hearthctl rpc outbox.getStats '{"account":"demo"}' | jq "$1"; }
 delivered() { curl --silent "$issuer/__stats" | jq --exit-status "[.effects[].body] == $1" > /dev/null; }
 sign_in() {
-  echo "\$ hearthctl login demo --refresh-token-stdin"
-  grant | hearthctl login demo --refresh-token-stdin | sed 's/^/  /'
-  await 5 state_is authenticated
+  echo "  (the browser is a script that logs in as ada, with her password, and consents)"
+  show 0 login demo
+  state_is authenticated || fail "the sign-in brought no session"
 }
 
 echo "Hearth's main job, with access tokens that live for $lifetime seconds."

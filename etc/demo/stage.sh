@@ -73,4 +73,6 @@ start_daemon() {
 hearthctl() { "$programs/hearthctl" "$@"; }
 
 # A refresh token, as a person would get one by signing in.
-grant() { curl --silent --show-error -d '{"subject":"ada"}' "$issuer/__grant" | jq --raw-output .refresh_token; }
+# A person with a browser, who is named as the daemon's user names theirs.
+BROWSER=$(cd "$(dirname "$0")" && pwd)/browser.py
+export BROWSER

@@ -45,7 +45,7 @@ extension BrowserSignIn {
   /// A name that a web page has had resolved to this machine is not the address that is listened on.
   private func isOwn(host: String, target: String) -> Bool {
     let origin = "http://" + host
-    guard redirectURI.lowercased().hasPrefix(origin.lowercased()) else { return false }
+    guard target.hasPrefix("/"), redirectURI.lowercased().hasPrefix(origin.lowercased()) else { return false }
     let path = redirectURI.dropFirst(origin.count)
     return (path.isEmpty ? "/" : path) == target.prefix { $0 != "?" }
   }

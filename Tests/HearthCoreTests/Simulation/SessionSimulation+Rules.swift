@@ -39,7 +39,8 @@ extension SessionSimulation {
       if let mark = disk.known.end?.fingerprint { ledger.refusedOnRecord.insert(mark) }
     case .removed(let result):
       if case .failure = result { ledger.removalFailed = true } else { ledger.removalFailed = false }
-    case .started, .woke, .clockChanged, .networkReturned, .settingsChanged, .stopping, .credentialHinted,
+    case .started, .woke, .clockChanged, .networkReturned, .settingsChanged, .signInChanged, .stopping,
+      .credentialHinted,
       .credentialWritten, .credentialSuperseded, .credentialSetAside, .lockRemembered, .identified, .locked, .unlocked,
       .called:
       break
@@ -115,7 +116,7 @@ extension SessionSimulation {
         ledger.adopting = []
         ledger.grounds = []
       }
-    case .started, .woke, .settingsChanged, .stopping, .credentialHinted,
+    case .started, .woke, .settingsChanged, .signInChanged, .stopping, .credentialHinted,
       .credentialRead, .credentialSuperseded, .credentialSetAside, .lockRemembered, .endWritten, .removed,
       .refreshEnded, .identified, .locked,
       .unlocked,

@@ -149,6 +149,7 @@ extension SignInFailure {
     case .denied(let text): .denied(message: "\(name) \(text)")
     case .expired(let text): .expired(message: "\(name) \(text)")
     case .failed(let text): .failed(message: "\(name) \(text)")
+    case .pending: self
     }
   }
 }

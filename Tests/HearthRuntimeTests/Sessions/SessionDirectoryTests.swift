@@ -17,7 +17,7 @@ struct SessionDirectoryTests {
       store: store ?? MemoryCredentialStore(.grant(.sample(number, issuedAt: clock.now()))), endpoint: endpoint,
       clock: clock,
       logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), seed: 1, publish: { _, _ in })
-    return SessionDirectory.Entry(service: service, place: place)
+    return SessionDirectory.Entry(service: service, signIn: ScriptedSignInEndpoint(), place: place)
   }
 
   @Test("A call that a new configuration interrupts is repeated to the session that follows")

@@ -60,7 +60,7 @@ final class SimulatedDaemon: @unchecked Sendable {
       for name in self.names {
         guard let service = self.services[name] else { continue }
         await self.sessions.set(
-          SessionDirectory.Entry(service: service, place: ""), for: name)
+          SessionDirectory.Entry(service: service, signIn: ScriptedSignInEndpoint(), place: ""), for: name)
       }
       await withTaskGroup(of: Void.self) { group in
         group.addTask {

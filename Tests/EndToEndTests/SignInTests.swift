@@ -1,0 +1,184 @@
+import Glibc
+import HearthControl
+import TestSupport
+import Testing
+
+/// The real programs, from `hearthctl login` through the provider's pages and back; a script plays the person.
+@Suite("Signing in", .serialized, .mayBlock) struct SignInTests {
+  private static let browser =
+    #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" } + "/etc/demo/browser.py"
+
+  private func configuration(_ sandbox: Sandbox, _ lines: String...) -> String {
+    Configuration.oidc(sandbox, "scopes = [\"openid\", \"offline_access\"]")
+      + lines.map { $0 + "\n" }.joined()
+  }
+
+  private func login(
+    _ environment: TestEnvironment, _ daemon: Daemon, _ arguments: [String] = [], browser: Bool = true,
+    as user: [String: String] = [:], input: String? = nil
+  ) throws -> ChildProcess {
+    var variables = user
+    if browser { variables["BROWSER"] = Self.browser }
+    return try environment.spawn(
+      "hearthctl", ["login", "work", "--socket", daemon.socket] + arguments, environment: variables,
+      user: environment.user, input: input)
+  }
+
+  private func status(_ process: ChildProcess) throws -> Int32 {
+    guard case .exited(let status) = try process.wait(within: .seconds(60)) else { return -1 }
+    return status
+  }
+
+  @Test("one command signs in by the browser, and what was written before is delivered under that user")
+  func browser() async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(configuration(sandbox))
+      try daemon.call("outbox.enqueue", daemon.draft("before", to: sandbox.notes))
+      let process = try login(environment, daemon)
+      #expect(try status(process) == 0)
+      #expect(process.output == "Signed in.\n")
+      #expect(process.errors.contains("Your browser opens"))
+      let session = try SessionView(daemon.call("session.get", ["account": "work"]))
+      #expect(session.state == "authenticated" && session.subject == "ada")
+      try eventually("it is delivered") { try sandbox.written == ["before"] }
+    }
+  }
+
+  @Test("a person who says no is told so in terminal and browser, and the session stays")
+  func denied() async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(configuration(sandbox))
+      try daemon.signIn(at: sandbox)
+      let before = try daemon.call("session.get", ["account": "work"])["token"]?["fingerprint"]
+      let process = try login(environment, daemon, as: ["BROWSER_DECISION": "deny"])
+      #expect(try status(process) == 1)
+      #expect(process.errors.contains("access was denied"))
+      let after = try daemon.call("session.get", ["account": "work"])
+      #expect(after["token"]?["fingerprint"] == before && after["signIn"]?.isNull == true)
+    }
+  }
+
+  @Test(
+    "a bad reply of the provider is refused in a sentence, and the session stays",
+    arguments: [
+      "wrongNonce", "noNonce", "algNone", "unknownKey", "wrongSignature", "otherAudience", "otherIssuer",
+      "expiredIDToken", "wrongAtHash", "wrongIss", "noIss", "noCode", "replayedCode",
+    ])
+  func badReplies(_ mistake: String) async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(configuration(sandbox))
+      try daemon.signIn(at: sandbox)
+      let before = try daemon.call("session.get", ["account": "work"])["token"]?["fingerprint"]
+      try sandbox.fault(["mistake": .string(mistake)])
+      let process = try login(environment, daemon)
+      #expect(try status(process) == 1)
+      #expect(process.errors.contains("hearthctl: ") && !process.errors.contains("eyJ"))
+      #expect(try daemon.call("session.get", ["account": "work"])["token"]?["fingerprint"] == before)
+    }
+  }
+
+  @Test("a device's code is shown, and the sign-in ends when the person has typed it in")
+  func device() async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox("sandbox", "--device-interval", "1")
+      let daemon = try environment.daemon(configuration(sandbox))
+      let process = try login(environment, daemon, ["--device", "--json"], browser: false)
+      let begun = try eventually("the code is shown") { () -> JSON? in
+        try? JSON(parsing: Array((process.output.split(separator: "\n").first ?? "").utf8))
+      }
+      let code = try #require(begun["userCode"]?.string)
+      #expect(begun["verificationUri"]?.string?.hasPrefix(sandbox.url) == true)
+      #expect(try daemon.call("session.get", ["account": "work"])["signIn"]?["flow"] == "device")
+      _ = try sandbox.call("POST", "/__decide", ["userCode": .string(code), "subject": "2482"])
+      #expect(try status(process) == 0)
+      #expect(try SessionView(daemon.call("session.get", ["account": "work"])).subject == "2482")
+    }
+  }
+
+  @Test("an interruption gives the sign-in up at the daemon")
+  func interrupted() async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(configuration(sandbox))
+      let process = try login(environment, daemon, ["--browser", "--no-browser"])
+      try eventually("it waits") { try daemon.call("session.get", ["account": "work"])["signIn"]?["flow"] == "browser" }
+      process.signal(SIGINT)
+      #expect(try status(process) == 1)
+      #expect(process.errors.contains("given up"))
+      #expect(try daemon.call("session.get", ["account": "work"])["signIn"]?.isNull == true)
+    }
+  }
+
+  @Test("another user who signs in gets nothing of what waits, and is told that it does")
+  func otherUser() async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(configuration(sandbox))
+      try daemon.signIn(at: sandbox)
+      try daemon.call("outbox.pause", ["account": "work"])
+      try daemon.call("outbox.enqueue", daemon.draft("of 2482", to: sandbox.notes))
+      let process = try login(environment, daemon)
+      #expect(try status(process) == 0)
+      #expect(process.errors.contains("1 item of the outbox is held"))
+      try daemon.call("outbox.resume", ["account": "work"])
+      #expect(try sandbox.written.isEmpty)
+    }
+  }
+
+  @Test("while locked, signing in is refused unless the credential is to be replaced")
+  func locked() async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(configuration(sandbox))
+      try daemon.signIn(at: sandbox)
+      try daemon.call("session.lock", ["account": "work"])
+      #expect(try status(login(environment, daemon)) == 4)
+      #expect(try status(login(environment, daemon, ["--replace"])) == 0)
+    }
+  }
+
+  @Test("a backend of one's own takes user name and password, from standard input")
+  func password() async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(
+        """
+        [accounts.work]
+        type = "json"
+        refresh_url = "\(sandbox.url)/auth/refresh"
+        login_url = "\(sandbox.url)/auth/login"
+        subject = "ada"
+        api_origins = ["\(sandbox.url)"]
+
+        """)
+      let wrong = try login(environment, daemon, ["--password", "--username", "ada"], input: "wrong\n")
+      #expect(try status(wrong) == 1)
+      let right = try login(environment, daemon, ["--username", "ada"], browser: false, input: "password\n")
+      #expect(try status(right) == 0)
+      #expect(try SessionView(daemon.call("session.get", ["account": "work"])).state == "authenticated")
+    }
+  }
+
+  @Test("nothing of a sign-in's secrets is in the log, and no one who guesses is let in")
+  func secrets() async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(configuration(sandbox))
+      let begun = try daemon.call("session.beginSignIn", ["account": "work", "flow": "browser"])
+      #expect(try daemon.refusal(of: "session.awaitSignIn", ["signIn": "guess"]).code == 1204)
+      let foreign = try daemon.refusal(
+        of: "session.completeSignIn", ["signIn": begun["signIn"] ?? .null, "address": "http://127.0.0.1/?code=x"])
+      #expect(foreign.code == 1201)
+      _ = try daemon.call("session.cancelSignIn", ["signIn": begun["signIn"] ?? .null])
+      #expect(try status(login(environment, daemon)) == 0)
+      for token in try sandbox.tokens {
+        for (path, text) in environment.output where !path.contains("sandbox") {
+          #expect(!text.contains(token), "\(path)")
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import HearthCore
+import Testing
+
+@Suite("What the browser comes back with")
+struct RedirectRequestTests {
+  private func signIn(
+    at redirectURI: String = "http://127.0.0.1:4711/callback",
+    _ issuer: BrowserSignIn.IssuerCheck = .ifPresent("https://id.example.com")
+  ) -> BrowserSignIn {
+    BrowserSignIn(
+      authorizationURL: "https://id.example.com/authorize", redirectURI: redirectURI, state: Secret("s1"), nonce: nil,
+      codeVerifier: Secret("v"), issuer: issuer)
+  }
+
+  private func request(
+    _ target: String, _ method: String = "GET", host: String? = "127.0.0.1:4711"
+  ) -> RedirectRequest { RedirectRequest(method: method, host: host, target: target) }
+
+  @Test("A code with the state of the request is the answer")
+  func code() {
+    #expect(signIn().read(request("/callback?code=a%2Fb+c&state=s1")) == .code(Secret("a/b c")))
+    let iss = "iss=https%3A%2F%2Fid.example.com"
+    #expect(signIn().read(request("/callback?state=s1&\(iss)&code=x")) == .code(Secret("x")))
+  }
+
+  @Test(
+    "What is not from the provider changes nothing",
+    arguments: [
+      ("/callback?code=x", "GET", "127.0.0.1:4711"), ("/callback?code=x&state=s2", "GET", "127.0.0.1:4711"),
+      ("/callback?code=x&state=s1&state=s1", "GET", "127.0.0.1:4711"),
+      ("/other?code=x&state=s1", "GET", "127.0.0.1:4711"), ("/callback/?code=x&state=s1", "GET", "127.0.0.1:4711"),
+      ("/callback?code=x&state=s1", "POST", "127.0.0.1:4711"), ("/callback?code=x&state=s1", "GET", "evil.example:4711"),
+      ("/callback?code=x&state=s1", "GET", "127.0.0.1"), ("/favicon.ico", "GET", "127.0.0.1:4711"),
+      ("/", "GET", "127.0.0.1:4711"), ("", "GET", ""),
+    ])
+  func foreign(_ target: String, _ method: String, _ host: String) {
+    #expect(signIn().read(request(target, method, host: host)) == .foreign)
+  }
+
+  @Test("A request without a host is not the browser's")
+  func noHost() {
+    #expect(signIn().read(request("/callback?code=x&state=s1", host: nil)) == .foreign)
+  }
+
+  @Test("An answer of another issuer ends the sign-in and is redeemed nowhere (RFC 9207)")
+  func mixUp() {
+    let target = "/callback?code=x&state=s1&iss=https%3A%2F%2Fevil.example"
+    guard case .failed(.failed(let message)) = signIn().read(request(target)) else {
+      Issue.record("it was accepted")
+      return
+    }
+    #expect(message.contains("another provider") && !message.contains("evil"))
+  }
+
+  @Test("A provider that says it names itself has to")
+  func issuerRequired() {
+    let strict = signIn(.required("https://id.example.com"))
+    guard case .failed(.failed) = strict.read(request("/callback?code=x&state=s1")) else {
+      Issue.record("it was accepted")
+      return
+    }
+    #expect(
+      strict.read(request("/callback?code=x&state=s1&iss=https%3A%2F%2Fid.example.com")) == .code(Secret("x")))
+    #expect(signIn(.none).read(request("/callback?code=x&state=s1&iss=any")) == .code(Secret("x")))
+  }
+
+  private func signIn(_ issuer: BrowserSignIn.IssuerCheck) -> BrowserSignIn {
+    signIn(at: "http://127.0.0.1:4711/callback", issuer)
+  }
+
+  @Test("A person who said no is told so, and what else went wrong in the provider's words")
+  func errors() {
+    #expect(
+      signIn().read(request("/callback?error=access_denied&state=s1"))
+        == .failed(.denied(message: "The provider says that access was denied: access_denied.")))
+    let target = "/callback?error=server_error&error_description=It+is+%1B%5B31mbroken.&state=s1"
+    guard case .failed(.failed(let message)) = signIn().read(request(target)) else {
+      Issue.record("it is no failure")
+      return
+    }
+    #expect(message.hasPrefix("The provider refused the sign-in: It is ") && !message.contains("\u{1B}"))
+    #expect(message.hasSuffix("broken."))
+    guard case .failed(.failed) = signIn().read(request("/callback?state=s1")) else {
+      Issue.record("nothing is no answer")
+      return
+    }
+  }
+
+  @Test("An address that was copied counts with the redirect URI before it")
+  func copied() {
+    let code = RedirectReading.code(Secret("x"))
+    #expect(signIn().read(address: "http://127.0.0.1:4711/callback?code=x&state=s1") == code)
+    #expect(signIn().read(address: "http://127.0.0.1:4711/callback?code=x&state=s1#top") == code)
+    #expect(signIn().read(address: "http://127.0.0.1:4711/callback?code=x&state=s2") == .foreign)
+    #expect(signIn().read(address: "http://127.0.0.1:4711/callback") == nil)
+    #expect(signIn().read(address: "https://id.example.com/callback?code=x&state=s1") == nil)
+    #expect(signIn(at: "http://localhost:4711").read(address: "http://localhost:4711/?code=x&state=s1") == code)
+  }
+
+  @Test("A redirect URI without a path is asked for as /, and a host in any case is the same")
+  func bare() {
+    let bare = signIn(at: "http://localhost:4711")
+    #expect(bare.read(request("/?code=x&state=s1", host: "LocalHost:4711")) == .code(Secret("x")))
+    #expect(bare.read(request("/callback?code=x&state=s1", host: "localhost:4711")) == .foreign)
+    #expect(bare.read(request("1?code=x&state=s1", host: "localhost:471")) == .foreign)
+  }
+}

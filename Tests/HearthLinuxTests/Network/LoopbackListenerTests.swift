@@ -1,0 +1,139 @@
+import Glibc
+import HearthCore
+import Logging
+import TestSupport
+import Testing
+
+@testable import HearthLinux
+
+@Suite("The loopback address of a sign-in", .timeLimit(.minutes(1)))
+struct LoopbackListenerTests {
+  private static let page = RedirectPage(status: 200, html: "<p>Done", policy: "default-src 'none'")
+
+  /// Listens while `body` runs, and answers each request with the page.
+  private func listening(
+    _ address: RedirectAddress = RedirectAddress(), _ body: (Int) async throws -> Void
+  ) async throws -> [RedirectRequest] {
+    let open = try await LoopbackListener(logger: Logger(label: "test")).listen(at: address)
+    return try await withThrowingTaskGroup(of: [RedirectRequest].self) { group in
+      group.addTask {
+        var requests: [RedirectRequest] = []
+        for await received in open.requests {
+          requests.append(received.request)
+          received.respond(Self.page)
+        }
+        return requests
+      }
+      try await body(open.port)
+      await open.close()
+      return try await group.next() ?? []
+    }
+  }
+
+  /// What the server sends until it closes; nil where nobody listens.
+  private func send(_ text: String, to host: String, _ port: Int) async throws -> String? {
+    try await onThread { () -> String? in
+      guard let client = LoopbackClient(host: host, port: port) else { return nil }
+      client.send(text)
+      return client.receiveAll()
+    }
+  }
+
+  @Test("a request is handed on as it came, and its page sent with headers that let nothing run")
+  func answers() async throws {
+    let requests = try await listening { port in
+      let text = "GET /callback?code=x&state=y HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n"
+      let answer = try #require(await send(text, to: "127.0.0.1", port))
+      #expect(answer.hasPrefix("HTTP/1.1 200") && answer.hasSuffix("<p>Done"))
+      for header in [
+        "Content-Security-Policy: default-src 'none'", "Cache-Control: no-store", "Referrer-Policy: no-referrer",
+        "X-Content-Type-Options: nosniff", "Content-Type: text/html; charset=utf-8",
+      ] { #expect(answer.contains(header)) }
+    }
+    #expect(requests.map(\.target) == ["/callback?code=x&state=y"])
+    #expect(requests.map(\.method) == ["GET"])
+  }
+
+  @Test("both loopback addresses are listened on, at one port, and nothing else is")
+  func both() async throws {
+    let requests = try await listening { port in
+      #expect(try await send("GET /1 HTTP/1.1\r\nHost: h\r\n\r\n", to: "127.0.0.1", port) != nil)
+      _ = try await send("GET /2 HTTP/1.1\r\nHost: h\r\n\r\n", to: "::1", port)
+      #expect(try await send("", to: "127.0.0.2", port) == nil)
+    }
+    #expect(requests.first?.target == "/1")
+  }
+
+  @Test("nobody is listening once it is closed")
+  func closed() async throws {
+    var port = 0
+    _ = try await listening { port = $0 }
+    #expect(try await send("", to: "127.0.0.1", port) == nil)
+  }
+
+  @Test("a port that is taken is named, with what to do")
+  func taken() async throws {
+    _ = try await listening { port in
+      let failure = await #expect(throws: SignInFailure.self) {
+        _ = try await LoopbackListener(logger: Logger(label: "test")).listen(at: RedirectAddress(port: port))
+      }
+      #expect(failure?.message.contains("127.0.0.1:\(port)") == true)
+      #expect(failure?.message.contains("redirect_port") == true)
+    }
+  }
+
+  @Test("what is no HTTP, or too much of it, is handed on to nobody")
+  func nonsense() async throws {
+    let requests = try await listening { port in
+      _ = try await send("hello\r\n\r\n", to: "127.0.0.1", port)
+      let long = String(repeating: "x", count: 200_000)
+      _ = try await send("GET / HTTP/1.1\r\nHost: h\r\nX: \(long)\r\n\r\n", to: "127.0.0.1", port)
+      _ = try await send("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", to: "127.0.0.1", port)
+    }
+    #expect(requests.allSatisfy { $0.host == nil })
+    #expect(requests.count <= 1)
+  }
+}
+
+/// Blocks: for use on a thread of its own.
+private final class LoopbackClient {
+  private let descriptor: Int32
+
+  init?(host: String, port: Int) {
+    var hints = addrinfo()
+    hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    hints.ai_flags = AI_NUMERICHOST
+    var found: UnsafeMutablePointer<addrinfo>?
+    guard getaddrinfo(host, "\(port)", &hints, &found) == 0, let address = found else { return nil }
+    defer { freeaddrinfo(found) }
+    descriptor = socket(address.pointee.ai_family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    var patience = timeval(tv_sec: 50, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    guard uninterrupted({ Int(connect(descriptor, address.pointee.ai_addr, address.pointee.ai_addrlen)) }) == 0 else {
+      return nil
+    }
+  }
+
+  deinit { if descriptor >= 0 { close(descriptor) } }
+
+  func send(_ text: String) {
+    var rest = Array(text.utf8)[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { buffer in
+        uninterrupted { Glibc.send(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_NOSIGNAL)) }
+      }
+      guard count > 0 else { return }
+      rest = rest.dropFirst(count)
+    }
+  }
+
+  func receiveAll() -> String {
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 4096)
+    while true {
+      let count = uninterrupted { recv(descriptor, &chunk, chunk.count, 0) }
+      guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
+      bytes += chunk.prefix(count)
+    }
+  }
+}

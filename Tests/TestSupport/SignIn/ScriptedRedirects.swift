@@ -1,0 +1,46 @@
+package import HearthCore
+import Synchronization
+
+/// Loopback addresses that nobody listens on: the test plays the browser.
+package final class ScriptedRedirects: RedirectListener {
+  package final class Address: OpenRedirect {
+    package let port = 4711
+    package let requests: AsyncStream<ReceivedRedirect>
+    private let feed: AsyncStream<ReceivedRedirect>.Continuation
+    private let closed = Mutex(false)
+
+    init() {
+      (requests, feed) = AsyncStream.makeStream()
+    }
+
+    package var isClosed: Bool { closed.withLock(\.self) }
+
+    package func close() async {
+      closed.withLock { $0 = true }
+      feed.finish()
+    }
+
+    /// Makes a request as a browser does, and returns the page that it is shown.
+    package func get(
+      _ target: String, method: String = "GET", host: String = "127.0.0.1:4711"
+    ) async -> RedirectPage {
+      let request = RedirectRequest(method: method, host: host, target: target)
+      return await withCheckedContinuation { page in
+        feed.yield(ReceivedRedirect(request) { page.resume(returning: $0) })
+      }
+    }
+  }
+
+  private let state = Mutex<[Address]>([])
+
+  package init() {}
+
+  /// In the order in which they were opened.
+  package var addresses: [Address] { state.withLock(\.self) }
+
+  package func listen(at _: RedirectAddress) async throws(SignInFailure) -> any OpenRedirect {
+    let address = Address()
+    state.withLock { $0.append(address) }
+    return address
+  }
+}

@@ -1,0 +1,112 @@
+package import HearthCore
+import Synchronization
+
+/// A provider that answers each step of a sign-in as the test says, and waits for that where nothing was said yet.
+package final class ScriptedSignInEndpoint: SignInEndpoint {
+  package typealias Answer = Result<TokenResponse, SignInFailure>
+
+  private struct State {
+    var codes: [Secret] = []
+    var polls = 0
+    var answers: [Answer] = []
+    var waiting: [CheckedContinuation<Answer, Never>] = []
+    var asked: [CheckedContinuation<Void, Never>] = []
+    var beginning: SignInFailure?
+  }
+
+  private let state = Mutex(State())
+  package let redirect: RedirectAddress
+  package let takesPassword: Bool
+
+  package init(redirect: RedirectAddress = RedirectAddress(), takesPassword: Bool = false) {
+    self.redirect = redirect
+    self.takesPassword = takesPassword
+  }
+
+  package static let state = Secret("the-state")
+
+  package static let device = DeviceSignIn(
+    deviceCode: Secret("device-code"), userCode: "WDJB-MJHT", verificationURI: "https://id.example.com/device",
+    verificationURIComplete: nil, lifetime: .seconds(900), interval: .seconds(5))
+
+  /// The codes that were redeemed, in their order.
+  package var codes: [Secret] { state.withLock(\.codes) }
+  package var polls: Int { state.withLock(\.polls) }
+
+  /// From now on no sign-in begins.
+  package func failToBegin(_ failure: SignInFailure) { state.withLock { $0.beginning = failure } }
+
+  package func answer(_ answer: Answer) {
+    let waiting: CheckedContinuation<Answer, Never>? = state.withLock { state in
+      if !state.waiting.isEmpty { return state.waiting.removeFirst() }
+      state.answers.append(answer)
+      return nil
+    }
+    waiting?.resume(returning: answer)
+  }
+
+  /// Returns once the provider is being asked for a grant.
+  package func waitUntilAsked() async {
+    await withCheckedContinuation { continuation in
+      let isAsked = state.withLock { state in
+        if state.waiting.isEmpty { state.asked.append(continuation) }
+        return !state.waiting.isEmpty
+      }
+      if isAsked { continuation.resume() }
+    }
+  }
+
+  package func beginBrowser(redirectURI: String) async throws(SignInFailure) -> BrowserSignIn {
+    try failIfTold()
+    return BrowserSignIn(
+      authorizationURL: "https://id.example.com/authorize", redirectURI: redirectURI, state: Self.state,
+      nonce: nil, codeVerifier: Secret("verifier"), issuer: .ifPresent("https://id.example.com"))
+  }
+
+  package func redeem(code: Secret, of signIn: BrowserSignIn) async throws(SignInFailure) -> TokenResponse {
+    state.withLock { $0.codes.append(code) }
+    return try await next()
+  }
+
+  package func beginDevice() async throws(SignInFailure) -> DeviceSignIn {
+    try failIfTold()
+    return Self.device
+  }
+
+  package func poll(_ signIn: DeviceSignIn) async throws(SignInFailure) -> DevicePoll {
+    state.withLock { $0.polls += 1 }
+    do throws(SignInFailure) {
+      return .granted(try await next())
+    } catch {
+      switch error {
+      case .pending(.pending): return .pending
+      case .pending(.slowDown): return .slowDown
+      case .pending(.unanswered): return .unanswered(message: "no answer")
+      case .notSupported, .unavailable, .denied, .expired, .failed: throw error
+      }
+    }
+  }
+
+  package func signIn(username: String, password: Secret) async throws(SignInFailure) -> TokenResponse {
+    guard takesPassword else { throw .notSupported(message: "The account takes no password.") }
+    return try await next()
+  }
+
+  private func failIfTold() throws(SignInFailure) {
+    if let failure = state.withLock(\.beginning) { throw failure }
+  }
+
+  private func next() async throws(SignInFailure) -> TokenResponse {
+    let answer = await withCheckedContinuation { continuation in
+      let (ready, asked): (Answer?, [CheckedContinuation<Void, Never>]) = state.withLock { state in
+        if !state.answers.isEmpty { return (state.answers.removeFirst(), []) }
+        state.waiting.append(continuation)
+        defer { state.asked = [] }
+        return (nil, state.asked)
+      }
+      if let ready { continuation.resume(returning: ready) }
+      for waiter in asked { waiter.resume() }
+    }
+    return try answer.get()
+  }
+}
