@@ -50,7 +50,7 @@ import Testing
     "wrong usage exits 64",
     arguments: [
       ["bogus"], ["status", "--bogus"], ["token"], ["token", "work", "--min-valid", "x"],
-      ["token", "work", "--min-valid", "-1"], ["login", "work", "--device"], ["metrics"],
+      ["token", "work", "--min-valid", "-1"], ["login", "work", "--device", "--browser"], ["metrics"],
       ["request", "work", "GET", "https://x"], ["outbox", "retry"],
       ["outbox", "retry", "1", "--dead", "work"], ["outbox", "add", "work", "POST"],
       ["outbox", "add", "work", "POST", "https://x", "-H", "nonsense"], ["rpc", "m", "[1]"], ["rpc", "m", "{"],
@@ -191,25 +191,67 @@ import Testing
     #expect(asked[0].params == ["account": "work", "refreshToken": "r-1", "replace": true])
   }
 
-  @Test("login alone asks for the client's own grant, and waits for it")
+  /// The flows that were asked for, in their order.
+  private func flows(_ asked: [Request]) -> [String] {
+    asked.filter { $0.method == "session.beginSignIn" }.compactMap { $0.params["flow"]?.string }
+  }
+
+  @Test("login alone begins with the first flow that the account has, and waits for it")
   func login() async throws {
     let (outcome, asked) = try await run(["login", "work", "--replace"]) { request in
-      request.method == "session.beginSignIn"
-        ? .result(["signIn": "s1", "expiresAt": nil]) : .result(Samples.session().json)
+      guard request.method == "session.beginSignIn" else { return .result(Samples.session().json) }
+      return request.params["flow"] == "client-credentials"
+        ? .result(["signIn": "s1", "expiresAt": nil])
+        : .error(RPCError(.flowNotSupported, message: "Not this flow."))
     }
     #expect(outcome.status == 0)
     #expect(outcome.output == "Signed in.\n")
     #expect(outcome.errors == "")
-    #expect(
-      asked == [
-        Request(
-          id: 1, method: "session.beginSignIn",
-          params: ["account": "work", "flow": "client-credentials", "replace": true]),
-        Request(id: 2, method: "session.awaitSignIn", params: ["signIn": "s1"]),
-      ])
+    #expect(flows(asked) == ["device", "browser", "client-credentials"], "without a display the browser is elsewhere")
+    #expect(asked.filter { $0.method == "session.beginSignIn" }.allSatisfy { $0.params["replace"] == true })
+    #expect(asked.contains { $0.method == "session.awaitSignIn" && $0.params == ["signIn": "s1"] })
   }
 
-  @Test("login alone says what can be done for an account that cannot sign in by itself")
+  @Test("login shows the code for another device and where it is typed in, and waits")
+  func loginByDevice() async throws {
+    let begun: JSON = [
+      "signIn": "s1", "verificationUri": "https://id.example.com/device", "verificationUriComplete": nil,
+      "userCode": "WDJB-MJHT", "expiresAt": nil,
+    ]
+    let (outcome, asked) = try await run(["login", "work", "--device"]) { request in
+      request.method == "session.beginSignIn" ? .result(begun) : .result(Samples.session().json)
+    }
+    #expect(outcome.status == 0 && outcome.output == "Signed in.\n")
+    #expect(outcome.errors.contains("https://id.example.com/device") && outcome.errors.contains("  WDJB-MJHT\n"))
+    #expect(flows(asked) == ["device"])
+  }
+
+  @Test("login says what became of a sign-in that failed")
+  func loginFails() async throws {
+    let (outcome, _) = try await run(["login", "work", "--device"]) { request in
+      request.method == "session.beginSignIn"
+        ? .result(["signIn": "s1", "expiresAt": nil]) : .error(RPCError(.signInDenied, message: "You said no."))
+    }
+    #expect(outcome.status == 1)
+    #expect(outcome.output == "" && outcome.errors.hasSuffix("hearthctl: You said no.\n"))
+  }
+
+  @Test("login reads the password of a backend that takes one, and never asks where there is no terminal")
+  func loginByPassword() async throws {
+    let answer: @Sendable (Request) -> FakeDaemon.Answer = { request in
+      guard request.method == "session.beginSignIn" else { return .result(Samples.session().json) }
+      if request.params["flow"] != "password" { return .error(RPCError(.flowNotSupported, message: "Not this flow.")) }
+      return request.params["password"] == nil
+        ? .error(.invalidParams("Give both.")) : .result(["signIn": "s1", "expiresAt": nil])
+    }
+    let (outcome, asked) = try await run(["login", "work", "--username", "ada"], input: "secret\n", answer: answer)
+    #expect(outcome.status == 0)
+    #expect(asked.contains { $0.params["username"] == "ada" && $0.params["password"] == "secret" })
+    let (nameless, _) = try await run(["login", "work"], input: "secret\n", answer: answer)
+    #expect(nameless.status == 64 && nameless.errors.contains("--username"))
+  }
+
+  @Test("login alone says what can be done for an account that has none of the flows")
   func loginUnsupported() async throws {
     let (outcome, asked) = try await run(["login", "work"]) { _ in
       .error(RPCError(.flowNotSupported, message: "Not this flow."))
@@ -217,9 +259,9 @@ import Testing
     #expect(outcome.status == 1)
     #expect(outcome.output == "")
     #expect(
-      outcome.errors == "hearthctl: work cannot sign in by itself: "
-        + "give its refresh token to \"hearthctl login work --refresh-token-stdin\".\n")
-    #expect(asked.count == 1)
+      outcome.errors == "hearthctl: Not this flow. "
+        + "A refresh token can be given to \"hearthctl login work --refresh-token-stdin\".\n")
+    #expect(flows(asked).count == 4)
   }
 
   @Test("a result that this version does not know is said to be one, and is a failure")

@@ -168,8 +168,6 @@ extension GoldenWireTests {
         session.beginSignIn {"account":"work","flow":7}
         session.beginSignIn {"account":"work","flow":"carrier pigeon"}
         session.beginSignIn {"account":"work","flow":"device","replace":1}
-        session.beginSignIn {"account":"work","flow":"device"}
-        session.beginSignIn {"account":"work","flow":"browser","replace":true}
         session.beginSignIn {"account":"work","flow":"password","username":"a","password":"b"}
         session.beginSignIn {"account":"work","flow":"client-credentials"}
         session.awaitSignIn
