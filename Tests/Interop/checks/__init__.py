@@ -16,4 +16,4 @@ def check(name, needs=None):
 
 
 from checks import kept_alive, crashes, ends, outbox, providers  # noqa: E402, F401
-from checks import second_provider, sign_in, themselves  # noqa: E402, F401
+from checks import bad_replies, second_provider, sign_in, themselves  # noqa: E402, F401

@@ -185,4 +185,4 @@ def second_sign_in(stage):
     signed_in_by_browser(stage, BROWSER_DECISION="allow")
     expect_kept_alive(stage, provider)
     expect_out(stage, provider)
-    return f"told of the no ({said!r}), signed in by its pages, rotated three times, told when signing out"
+    return f"told \"{said.splitlines()[-1]}\"; signed in by its pages, rotated three times, told when signing out"
