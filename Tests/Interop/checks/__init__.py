@@ -1,15 +1,11 @@
 """The checks, by name. Each takes a stage, returns in a few words what it saw, and raises where something is wrong."""
 
 CHECKS = {}
-# The option of `hearthctl login` without which a check has nothing to try, by the check's name.
-NEEDS = {}
 
 
-def check(name, needs=None):
+def check(name):
     def add(function):
         CHECKS[name] = function
-        if needs:
-            NEEDS[name] = needs
         return function
 
     return add

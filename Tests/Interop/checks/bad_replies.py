@@ -65,7 +65,7 @@ def expect_refused(stage, sandbox, what, fault, word, held):
     return said
 
 
-@check("bad-replies", needs="--device")
+@check("bad-replies")
 def bad_replies(stage):
     """To a sign-in in the browser."""
     sandbox = begin(stage, "--require-pushed-requests")
@@ -86,7 +86,7 @@ def bad_replies(stage):
     return f"{count} of them told, nothing of them used; refreshed and signed in after that"
 
 
-@check("bad-device-replies", needs="--device")
+@check("bad-device-replies")
 def bad_device_replies(stage):
     """To a sign-in with a device's code; a slow_down is none of them."""
     sandbox = begin(stage, "--device-interval", "1")
