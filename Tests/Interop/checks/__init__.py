@@ -1,19 +1,15 @@
 """The checks, by name. Each takes a stage, returns in a few words what it saw, and raises where something is wrong."""
 
 CHECKS = {}
-# The option of `hearthctl login` without which a check has nothing to try, by the check's name.
-NEEDS = {}
 
 
-def check(name, needs=None):
+def check(name):
     def add(function):
         CHECKS[name] = function
-        if needs:
-            NEEDS[name] = needs
         return function
 
     return add
 
 
 from checks import kept_alive, crashes, ends, outbox, providers  # noqa: E402, F401
-from checks import second_provider, sign_in, themselves  # noqa: E402, F401
+from checks import bad_replies, second_provider, sign_in, themselves  # noqa: E402, F401

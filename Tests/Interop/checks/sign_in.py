@@ -8,6 +8,7 @@ import raw_client
 from checks import check
 from checks.second_provider import expect_kept_alive, expect_out, second_account
 from provider import CLIENT_CREDENTIALS, DEVICE_CODE
+from sandbox import Sandbox
 from second import SecondProvider
 from stage import Failure, expect, oauth2, oidc
 
@@ -68,7 +69,7 @@ def named(provider, **keys):
     )
 
 
-@check("sign-in-browser", needs="--device")
+@check("sign-in-browser")
 def sign_in_browser(stage):
     """Through the login and the consent page of the provider and back, by $BROWSER; then refreshed, then out."""
     provider = stage.provider()
@@ -90,7 +91,7 @@ def sign_in_browser(stage):
     return "discovered and named endpoints, the code redeemed as a public client, refreshed, revoked"
 
 
-@check("sign-in-denied", needs="--device")
+@check("sign-in-denied")
 def sign_in_denied(stage):
     """A no on the consent page is told, and the session from before goes on."""
     provider = stage.provider()
@@ -106,7 +107,7 @@ def sign_in_denied(stage):
     return "told, and the session before it goes on with its token"
 
 
-@check("sign-in-printed", needs="--device")
+@check("sign-in-printed")
 def sign_in_printed(stage):
     """Where no browser is to be started the address is printed, and whoever opens it is signed in."""
     provider = stage.provider()
@@ -123,7 +124,7 @@ def sign_in_printed(stage):
     return f"the last page says \"{said.splitlines()[0]}\""
 
 
-@check("sign-in-device", needs="--device")
+@check("sign-in-device")
 def sign_in_device(stage):
     """A code that is typed in elsewhere; a no; and its tokens are refreshed like others."""
     provider = stage.provider()
@@ -173,7 +174,7 @@ def sign_in_client_credentials(stage):
     return "asked for at once, with HTTP Basic"
 
 
-@check("second-sign-in", needs="--device")
+@check("second-sign-in")
 def second_sign_in(stage):
     """A provider of another make: code with PKCE and `iss`, rotation, revocation."""
     provider = SecondProvider(stage)
@@ -185,4 +186,24 @@ def second_sign_in(stage):
     signed_in_by_browser(stage, BROWSER_DECISION="allow")
     expect_kept_alive(stage, provider)
     expect_out(stage, provider)
-    return f"told of the no ({said!r}), signed in by its pages, rotated three times, told when signing out"
+    return f"told \"{said.splitlines()[-1]}\"; signed in by its pages, rotated three times, told when signing out"
+
+
+@check("sign-in-password")
+def sign_in_password(stage):
+    """At a backend of one's own, which no real provider is any more; and in the browser, back to an IPv6 address."""
+    sandbox = Sandbox(stage)
+    stage.providers.append(sandbox)
+    backend = {"type": "json", "refresh_url": sandbox.url + "/auth/refresh", "login_url": sandbox.url + "/auth/login"}
+    six = {"type": "oidc", "issuer": sandbox.issuer, "client_id": "hearth", "redirect_uri": "http://[::1]/callback"}
+    stage.configure({"work": backend, "six": six | {"scopes": ["openid", "offline_access"]}})
+    stage.start_daemon()
+    words = ("login", "work", "--password", "--username", "ada")
+    said = stage.hearthctl(*words, stdin="mistyped\n", status=1)
+    expect("user name or the password" in said and "mistyped" not in said, f"a wrong password is told so: {said}")
+    stage.hearthctl(*words, stdin="password\n")
+    stage.expect_state("authenticated")
+    stage.hearthctl("refresh", "work")
+    signed_in_by_browser(stage, "six", BROWSER_PASSWORD="password")
+    expect_session(stage, "ada", sandbox.issuer, "six")
+    return "a wrong one is told, the right one taken; and signed in by [::1]"

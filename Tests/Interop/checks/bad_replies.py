@@ -1,0 +1,104 @@
+"""What a provider must not answer to a sign-in: each is told in a sentence, and the session before it goes on."""
+
+from checks import check
+from checks.sign_in import begun, finished, signed_in_by_browser
+from sandbox import Sandbox
+from stage import expect
+
+# By the sandbox's name for it: a word that the sentence has to have in it.
+IN_THE_ID_TOKEN = {
+    "wrongNonce": "nonce", "noNonce": "nonce", "algNone": "not signed", "unknownKey": "key",
+    "wrongSignature": "signature", "otherAudience": "another client", "otherIssuer": "another issuer",
+    "expiredIDToken": "expired", "wrongAtHash": "access token", "noIDToken": "missing",
+}
+IN_THE_REDIRECT = {
+    "wrongIss": "another provider", "noIss": "does not say", "noCode": "neither a code nor an error",
+    "denied": "denied",
+}
+AT_THE_TOKEN_ENDPOINT = {
+    "a code that was used before": ({"mistake": "replayedCode"}, "used before"),
+    "no fields": ({"path": "/token", "status": 200, "body": "{}"}, "access token"),
+    "a wrong type": (
+        {"path": "/token", "status": 200, "body": '{"access_token":5,"token_type":"Bearer"}'}, "access token",
+    ),
+    "a megabyte of HTML": (
+        {"path": "/token", "status": 200, "body": "<p>x</p>" * (1 << 17), "contentType": "text/html"}, "web page",
+    ),
+    "a redirection": ({"path": "/token", "redirect": "http://127.0.0.1:9/token"}, "redirect"),
+    "a server error": ({"path": "/token", "status": 503}, "503"),
+    "a code and a secret repeated": ({"path": "/token", "status": 400, "echo": True}, "[redacted]"),
+}
+
+
+def account(sandbox):
+    return {
+        "type": "oidc", "issuer": sandbox.issuer, "client_id": "hearth", "scopes": ["openid", "offline_access"],
+        "api_origins": [sandbox.url],
+    }
+
+
+def begin(stage, *options):
+    sandbox = Sandbox(stage, *options)
+    stage.providers.append(sandbox)
+    stage.configure({"work": account(sandbox)})
+    stage.start_daemon()
+    stage.environment |= {"BROWSER_PASSWORD": "password"}
+    signed_in_by_browser(stage, BROWSER_PASSWORD="password")
+    return sandbox
+
+
+def expect_refused(stage, sandbox, what, fault, word, held):
+    """The sign-in fails with one sentence that has the word in it, and nothing else changes."""
+    sandbox.fault(**fault)
+    done = stage.run("login", "work", "--browser", "--timeout", "20")
+    left = sandbox.faults_left()
+    expect(not left, f"{what}: the sign-in never came so far: {done.stderr}")
+    said = done.stderr.strip().splitlines()[-1]
+    ended = f"{what}: it ended with {done.returncode}: {done.stdout}{said}"
+    expect(done.returncode in (1, 5) and not done.stdout, ended)
+    expect(word in said and "Nobody signed in" not in said, f"{what}: it says {said}")
+    expect(len(said) < 600, f"{what}: it says {len(said)} characters: {said[:600]}")
+    for secret in sandbox.secrets():
+        expect(secret not in done.stdout + done.stderr, f"{what}: it says a secret: {said}")
+    expect(stage.hearthctl("token", "work") == held, f"{what}: another token is held")
+    expect(stage.session()["signIn"] is None, f"{what}: the sign-in still goes on: {stage.session()}")
+    return said
+
+
+@check("bad-replies")
+def bad_replies(stage):
+    """To a sign-in in the browser."""
+    sandbox = begin(stage, "--require-pushed-requests")
+    held = stage.hearthctl("token", "work")
+    for mistake, word in (IN_THE_ID_TOKEN | IN_THE_REDIRECT).items():
+        expect_refused(stage, sandbox, mistake, {"mistake": mistake}, word, held)
+    for what, (fault, word) in AT_THE_TOKEN_ENDPOINT.items():
+        expect_refused(stage, sandbox, what, fault, word, held)
+    for mistake in ("wrongState", "noState"):
+        sandbox.fault(mistake=mistake)
+        done = stage.run("login", "work", "--browser", "--timeout", "3")
+        expect(not sandbox.faults_left(), f"{mistake}: the browser was never sent back")
+        expect(done.returncode == 5 and "Nobody signed in" in done.stderr, f"{mistake}: it says {done.stderr}")
+        expect(stage.hearthctl("token", "work") == held, f"{mistake}: another token is held")
+    stage.hearthctl("refresh", "work")
+    signed_in_by_browser(stage, BROWSER_PASSWORD="password")
+    count = len(IN_THE_ID_TOKEN | IN_THE_REDIRECT) + len(AT_THE_TOKEN_ENDPOINT) + 2
+    return f"{count} of them told, nothing of them used; refreshed and signed in after that"
+
+
+@check("bad-device-replies")
+def bad_device_replies(stage):
+    """To a sign-in with a device's code; a slow_down is none of them."""
+    sandbox = begin(stage, "--device-interval", "1")
+    held = stage.hearthctl("token", "work")
+    for mistake, word in {"denied": "denied", "expiredDeviceCode": "expired"}.items():
+        sandbox.fault(mistake=mistake)
+        process, _ = begun(stage, "work", "--device")
+        said = finished(stage, process, 1)
+        expect(word in said, f"{mistake}: it says {said}")
+        expect(stage.hearthctl("token", "work") == held, f"{mistake}: another token is held")
+    sandbox.fault(mistake="slowDown")
+    process, first = begun(stage, "work", "--device")
+    sandbox.post("/__decide", userCode=first["userCode"], subject="ada")
+    expect(finished(stage, process)["subject"] == "ada", "slowed down, it did not come to the end")
+    return "denied and expired are told, and slowed down it goes on"

@@ -1,0 +1,42 @@
+"""The sandbox as a check sees it: hearth-sandbox, which does on demand what no real provider does."""
+
+import json
+
+import signin
+
+
+class Sandbox:
+    name = "sandbox"
+
+    def __init__(self, stage, *options):
+        _, self.url = stage.start(
+            self.name, [stage.programs / "hearth-sandbox", *options], until="listening on ", env=stage.environment
+        )
+        self.issuer = self.url
+
+    def post(self, path, /, **value):
+        return self._call(path, body=json.dumps(value).encode())
+
+    def fault(self, **fault):
+        """For the next request that it is for."""
+        self.post("/__fault", times=1, **fault)
+
+    def faults_left(self):
+        """Those that no request has met; they are forgotten."""
+        left = self._call("/__fault")["faults"]
+        self._call("/__fault", method="DELETE")
+        return left
+
+    def calls(self):
+        """It writes none down."""
+        return []
+
+    def secrets(self):
+        """Every token and code that it has ever given away."""
+        return set(self._call("/__tokens")["tokens"])
+
+    def _call(self, path, **how):
+        status, body, _ = signin.open_url(self.url + path, **how)
+        if status != 200:
+            raise AssertionError(f"{path} answered {status}: {body[:500]}")
+        return json.loads(body)
