@@ -1,13 +1,15 @@
 extension ProviderPreset {
   /// Providers whose endpoints are named here, by name.
   static let oauthProviders = [
-    // https://developer.amazon.com/docs/login-with-amazon/authorization-code-grant.html#using-refresh-tokens
+    // https://developer.amazon.com/docs/login-with-amazon/authorization-code-grant.html#using-refresh-tokens and
+    // …/retrieve-code-other-platforms-cbl-docs.html
     Self(
       name: "amazon",
       place: .endpoints(
         token: "https://api.amazon.com/auth/o2/token", authorization: "https://www.amazon.com/ap/oa",
         device: "https://api.amazon.com/auth/o2/create/codepair", userInfo: "https://api.amazon.com/user/profile"),
-      rotation: .never, clientAuthentication: .post, redirect: .localhost, userInfoSubjectField: "user_id"),
+      rotation: .never, clientAuthentication: .post, redirect: .localhost, deviceDialect: .draft,
+      userInfoSubjectField: "user_id"),
     // https://developer.apple.com/documentation/signinwithapplerestapi/generate-and-validate-tokens
     // The client's secret is a JWT of its own, signed with ES256, for https://appleid.apple.com and at most six months.
     // The endpoints are named because Apple publishes them at the addresses of more than one issuer. A browser is sent
@@ -126,7 +128,7 @@ extension ProviderPreset {
         token: "https://id.twitch.tv/oauth2/token", authorization: "https://id.twitch.tv/oauth2/authorize",
         device: "https://id.twitch.tv/oauth2/device", revocation: "https://id.twitch.tv/oauth2/revoke",
         userInfo: "https://id.twitch.tv/oauth2/userinfo"),
-      rotation: .lenient, clientAuthentication: .post, redirect: .localhost, deviceScopeField: "scopes",
+      rotation: .lenient, clientAuthentication: .post, redirect: .localhost, deviceDialect: .pluralScopes,
       responseRules: [
         ResponseRule(phrase: "Invalid refresh token", means: .final),
         ResponseRule(phrase: "Invalid grant", means: .final),

@@ -45,8 +45,7 @@ package struct ProviderPreset: Sendable {
   package var redirect: RedirectAddress? = RedirectAddress()
   /// The provider knows PKCE, or ignores it (RFC 7636).
   package var usesCodeChallenge = true
-  /// The field of the requests for a device code that names the scopes, where it is not `scope`.
-  package var deviceScopeField: String?
+  package var deviceDialect = DeviceDialect.standard
   /// How long an access token lives where the response does not tell it.
   package var defaultLifetime: Duration?
   /// Error codes of its own that end a session.

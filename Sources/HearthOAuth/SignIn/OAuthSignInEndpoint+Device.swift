@@ -5,8 +5,7 @@ extension OAuthSignInEndpoint {
   func beginDevice() async throws(SignInFailure) -> DeviceSignIn {
     let endpoints = try await endpoints()
     guard let url = endpoints.deviceAuthorization else { throw missing("device_authorization_endpoint", for: "device") }
-    let fields = scopes.isEmpty ? [] : [(settings.deviceScopeField ?? "scope", scopes.joined(separator: " "))]
-    let (response, reader) = try await ask(fields, at: url, of: endpoints, secrets: [])
+    let (response, reader) = try await ask(deviceRequest, at: url, of: endpoints, secrets: [])
     do throws(TokenRejection) {
       let (object, rejection) = try reader.object(in: response)
       return try DeviceSignIn(reading: object, else: rejection)
@@ -16,15 +15,11 @@ extension OAuthSignInEndpoint {
   }
 
   func poll(_ signIn: DeviceSignIn) async throws(SignInFailure) -> DevicePoll {
-    var fields = [
-      ("grant_type", "urn:ietf:params:oauth:grant-type:device_code"), ("device_code", signIn.deviceCode.reveal()),
-    ]
-    if let field = settings.deviceScopeField { fields.append((field, scopes.joined(separator: " "))) }
     let answer: OAuthTokenEndpoint.Answer
     do {
       // The code can be spent once: what else is needed has to be there first.
       if scopes.contains("openid") { try await idTokens.prepare(for: try await tokens.source.endpoints()) }
-      answer = try await tokens.ask(fields, for: nil, secrets: [signIn.deviceCode])
+      answer = try await tokens.ask(fields(ofPoll: signIn), for: nil, secrets: [signIn.deviceCode])
     } catch {
       switch error {
       case .unreachable(let message), .unanswered(let message), .unavailable(let message, _):
@@ -41,6 +36,25 @@ extension OAuthSignInEndpoint {
     // Not every provider sends an ID token to a device.
     let expected = IDTokenValidator.Expectation(nonce: nil, isRequired: false)
     return .granted(try await grant(in: answer, response, expecting: expected))
+  }
+}
+
+extension OAuthSignInEndpoint {
+  private var deviceRequest: [(String, String)] {
+    switch settings.deviceDialect {
+    case .standard: scopes.isEmpty ? [] : [("scope", scopes.joined(separator: " "))]
+    case .pluralScopes: [("scopes", scopes.joined(separator: " "))]
+    case .draft: [("response_type", "device_code"), ("scope", scopes.joined(separator: " "))]
+    }
+  }
+
+  private func fields(ofPoll signIn: DeviceSignIn) -> [(String, String)] {
+    let (type, code) = ("urn:ietf:params:oauth:grant-type:device_code", ("device_code", signIn.deviceCode.reveal()))
+    return switch settings.deviceDialect {
+    case .standard: [("grant_type", type), code]
+    case .pluralScopes: [("grant_type", type), code] + deviceRequest
+    case .draft: [("grant_type", "device_code"), code, ("user_code", signIn.userCode)]
+    }
   }
 }
 

@@ -10,8 +10,17 @@ package struct SignInSettings: Hashable, Sendable {
   package var offlineScopes: [String] = []
   /// Authorization requests have a code challenge (RFC 7636).
   package var usesCodeChallenge = true
-  /// The field of the requests for a device code that names the scopes, where it is not `scope` (RFC 8628, section 3.1).
-  package var deviceScopeField: String?
+  package var deviceDialect = DeviceDialect.standard
+}
+
+/// How a provider is asked for a device code, and about it.
+package enum DeviceDialect: Hashable, Sendable {
+  /// RFC 8628, sections 3.1 and 3.4.
+  case standard
+  /// The scopes are named `scopes`, in both requests (Twitch).
+  case pluralScopes
+  /// As in an early draft of the RFC: the request names a response type, and a poll the person's code as well (Amazon).
+  case draft
 }
 
 /// The value of the key `on_reauth`.
@@ -41,7 +50,7 @@ extension SignInSettings {
   mutating func apply(_ preset: ProviderPreset) {
     offlineScopes = preset.offlineScopes
     usesCodeChallenge = preset.usesCodeChallenge
-    deviceScopeField = preset.deviceScopeField
+    deviceDialect = preset.deviceDialect
   }
 }
 

@@ -143,6 +143,10 @@ import Testing
       if !preset.offlineScopes.isEmpty {
         #expect(preset.offlineScopes.allSatisfy { section.contains("\"\($0)\"") }, "\(name)")
       }
+      #expect(
+        (preset.redirect?.host == "localhost") == section.contains("\n- Redirect address: `http://localhost"), "\(name)"
+      )
+      #expect((preset.redirect == nil) == section.contains("there is no sign-in by browser"), "\(name)")
     }
   }
 }

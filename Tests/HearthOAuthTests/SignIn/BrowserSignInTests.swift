@@ -7,7 +7,7 @@ import Testing
 
 @testable import HearthOAuth
 
-@Suite("Signing in by browser") struct BrowserSignInTests {
+@Suite("Signing in by browser", .serialized) struct BrowserSignInTests {
   @Test("the request has a challenge, a state and a nonce that no other one has (RFC 7636; OIDC Core, section 3.1.2.1)")
   func request() async throws {
     try await SignInBench.run(

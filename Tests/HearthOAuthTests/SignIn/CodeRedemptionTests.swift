@@ -6,7 +6,7 @@ import Testing
 @testable import HearthOAuth
 
 /// RFC 6749, sections 4.1.3 and 4.1.4.
-@Suite("Exchanging the code of a sign-in") struct CodeRedemptionTests {
+@Suite("Exchanging the code of a sign-in", .serialized) struct CodeRedemptionTests {
   @Test("the code is exchanged with its verifier and the same redirect address, by the client as it authenticates")
   func redeem() async throws {
     try await SignInBench.run(

@@ -6,7 +6,7 @@ import Testing
 @testable import HearthOAuth
 
 /// RFC 8628, sections 3.4 and 3.5.
-@Suite("Asking whether a device code was used") struct DevicePollTests {
+@Suite("Asking whether a device code was used", .serialized) struct DevicePollTests {
   @Test("a poll names the code; what it brings is a grant like any other")
   func granted() async throws {
     try await SignInBench.run { bench in

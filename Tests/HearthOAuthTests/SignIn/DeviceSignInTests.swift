@@ -6,7 +6,7 @@ import Testing
 @testable import HearthOAuth
 
 /// RFC 8628.
-@Suite("Signing in on another device") struct DeviceSignInTests {
+@Suite("Signing in on another device", .serialized) struct DeviceSignInTests {
   @Test("the provider gives a code for the person and one for the client (section 3.2)")
   func begin() async throws {
     try await SignInBench.run(scopes: ["openid", "email"], secret: "s3cret-word") { bench in
@@ -129,17 +129,33 @@ import Testing
   @Test("Twitch's field for scopes is named in both requests")
   func twitch() async throws {
     try await SignInBench.run(
-      scopes: ["chat:read", "chat:edit"],
-      configured: {
-        $0.apply(try #require(ProviderPreset.named("twitch")))
-      }
+      scopes: ["chat:read", "chat:edit"], configured: { $0.apply(try #require(ProviderPreset.named("twitch"))) }
     ) { bench in
       let signIn = try await bench.beginDevice()
-      #expect(bench.requests.last?.form["scopes"] == "chat:read chat:edit")
+      #expect(bench.requests.last?.form == ["client_id": "hearth app", "scopes": "chat:read chat:edit"])
       bench.grant(nil)
       _ = try await bench.endpoint.poll(signIn)
       #expect(bench.requests.last?.form["scopes"] == "chat:read chat:edit")
       #expect(bench.requests.allSatisfy { $0.form["scope"] == nil })
+    }
+  }
+
+  @Test("Amazon is asked as an early draft had it")
+  func amazon() async throws {
+    try await SignInBench.run(
+      scopes: ["profile"], configured: { $0.apply(try #require(ProviderPreset.named("amazon"))) }
+    ) { bench in
+      let signIn = try await bench.beginDevice()
+      #expect(
+        bench.requests.last?.form
+          == ["client_id": "hearth app", "response_type": "device_code", "scope": "profile"])
+      bench.grant(nil)
+      _ = try await bench.endpoint.poll(signIn)
+      #expect(
+        bench.requests.last?.form == [
+          "client_id": "hearth app", "grant_type": "device_code", "user_code": "WDJB-MJHT",
+          "device_code": "GmRhmhcxhwAzkoEqiMEg_DnyEysNkuNhszIySk9eS",
+        ])
     }
   }
 }

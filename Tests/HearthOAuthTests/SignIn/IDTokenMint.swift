@@ -11,6 +11,7 @@ struct IDTokenMint {
     case rsa(_RSA.Signing.PrivateKey)
     case p256(P256.Signing.PrivateKey)
     case p384(P384.Signing.PrivateKey)
+    case p521(P521.Signing.PrivateKey)
     case ed25519(Curve25519.Signing.PrivateKey)
     case secret(String)
     case nobody
@@ -26,6 +27,7 @@ struct IDTokenMint {
   }()
   static let p256 = P256.Signing.PrivateKey()
   static let p384 = P384.Signing.PrivateKey()
+  static let p521 = P521.Signing.PrivateKey()
   static let ed25519 = Curve25519.Signing.PrivateKey()
 
   /// A token with this header and these claims.
@@ -49,6 +51,7 @@ struct IDTokenMint {
       }
     case .p256(let key): return Array(try key.signature(for: input).rawRepresentation)
     case .p384(let key): return Array(try key.signature(for: input).rawRepresentation)
+    case .p521(let key): return Array(try key.signature(for: input).rawRepresentation)
     case .ed25519(let key): return Array(try key.signature(for: input))
     case .secret(let text):
       return Array(HMAC<SHA256>.authenticationCode(for: input, using: SymmetricKey(data: Array(text.utf8))))

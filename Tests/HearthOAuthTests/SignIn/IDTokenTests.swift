@@ -9,7 +9,7 @@ import Testing
 @testable import HearthOAuth
 
 /// OpenID Connect Core, section 3.1.3.7.
-@Suite("ID tokens of a sign-in") struct IDTokenTests {
+@Suite("ID tokens of a sign-in", .serialized) struct IDTokenTests {
   /// A token that differs from a good one in one thing, and what is said of it.
   struct Fault: Sendable, CustomTestStringConvertible {
     let testDescription: String
@@ -173,6 +173,10 @@ import Testing
         algorithm: "ES384", key: "p",
         keys: [IDTokenMint.jwk("P-384", IDTokenMint.p384.publicKey.x963Representation, id: "p")],
         signer: .p384(IDTokenMint.p384)),
+      Way(
+        algorithm: "ES512", key: "p",
+        keys: [IDTokenMint.jwk("P-521", IDTokenMint.p521.publicKey.x963Representation, id: "p")],
+        signer: .p521(IDTokenMint.p521)),
       Way(algorithm: "EdDSA", key: "ed", keys: [IDTokenMint.ed25519JWK], signer: .ed25519(IDTokenMint.ed25519)),
       Way(algorithm: "Ed25519", key: "ed", keys: [IDTokenMint.ed25519JWK], signer: .ed25519(IDTokenMint.ed25519)),
       Way(algorithm: "HS256", keys: [], signer: .secret("s3cret-word"), secret: "s3cret-word"),

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HearthOAuth
 
-@Suite("Signing in without a browser") struct PasswordSignInTests {
+@Suite("Signing in without a browser", .serialized) struct PasswordSignInTests {
   private static let password = Secret("p@ss \"wörd\" 1")
 
   private func json(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HearthOAuth
 
-@Suite("The keys of a provider (RFC 7517)") struct PublicKeySetTests {
+@Suite("The keys of a provider (RFC 7517)", .serialized) struct PublicKeySetTests {
   private func accept(_ bench: SignInBench, sourceLocation: SourceLocation = #_sourceLocation) async throws {
     let failure = try await bench.failure(to: good)
     #expect(failure == nil, sourceLocation: sourceLocation)

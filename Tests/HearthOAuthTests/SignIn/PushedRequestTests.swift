@@ -5,7 +5,7 @@ import Testing
 
 @testable import HearthOAuth
 
-@Suite("Pushed authorization requests (RFC 9126)") struct PushedRequestTests {
+@Suite("Pushed authorization requests (RFC 9126)", .serialized) struct PushedRequestTests {
   private func run(
     required: Bool = false, secret: String? = nil, _ reply: LoopbackServer.Reply?,
     _ body: (SignInBench) async throws -> Void

@@ -51,7 +51,7 @@ import Testing
       try signIn("provider = 'twitch'\nclient_id = 'c'\nredirect_port = 3000").redirect
         == RedirectAddress(host: "localhost", port: 3000, path: "/callback"))
     let twitch = try signIn("provider = 'twitch'\nclient_id = 'c'\nredirect_uri = 'http://127.0.0.1/x'")
-    #expect(twitch.redirect == RedirectAddress(path: "/x") && twitch.deviceScopeField == "scopes")
+    #expect(twitch.redirect == RedirectAddress(path: "/x") && twitch.deviceDialect == .pluralScopes)
     let apple = "provider = 'apple'\nclient_id = 'c'\nclient_secret_file = '/s'\n"
     #expect(try signIn(apple).redirect == nil)
     #expect(try signIn("provider = 'linkedin'\nclient_id = 'c'").usesCodeChallenge == false)
