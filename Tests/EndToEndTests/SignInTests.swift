@@ -103,7 +103,7 @@ import Testing
     try await TestEnvironment.run { environment in
       let sandbox = try environment.sandbox()
       let daemon = try environment.daemon(configuration(sandbox))
-      let process = try login(environment, daemon, ["--browser", "--no-browser"])
+      let process = try login(environment, daemon, ["--no-browser"])
       try eventually("it waits") { try daemon.call("session.get", ["account": "work"])["signIn"]?["flow"] == "browser" }
       process.signal(SIGINT)
       #expect(try status(process) == 1)

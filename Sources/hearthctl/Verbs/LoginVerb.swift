@@ -81,7 +81,7 @@ struct LoginVerb: ParsableCommand {
   private func begin(
     _ account: AccountName, _ daemon: inout ControlClient
   ) throws -> (SignInFlow, Reply<BegunSignIn>) {
-    let flows = choice.map { [$0.flow].compactMap(\.self) } ?? Self.usualFlows(opensBrowser: !noBrowser)
+    let flows = choice.map { [$0.flow].compactMap(\.self) } ?? (noBrowser ? [.browser] : Self.usualFlows)
     var missing: [String] = []
     for flow in flows {
       do throws(ControlClient.Failure) {
@@ -99,9 +99,8 @@ struct LoginVerb: ParsableCommand {
   }
 
   /// A person at a display has a browser; over a network the code for another device is what works.
-  private static func usualFlows(opensBrowser: Bool) -> [SignInFlow] {
-    let hasDisplay = Browser.isThere && opensBrowser
-    return (hasDisplay ? [.browser, .device] : [.device, .browser]) + [.clientCredentials, .password]
+  private static var usualFlows: [SignInFlow] {
+    (Browser.isThere ? [.browser, .device] : [.device, .browser]) + [.clientCredentials, .password]
   }
 
   private func askPassword(
