@@ -154,13 +154,16 @@ import Testing
     }
   }
 
-  @Test("what a provider repeats of the device code is in no message")
+  @Test("what a provider repeats of the device code is in no message, be it a word")
   func echoes() async throws {
     try await SignInBench.run { bench in
-      let signIn = try await bench.beginDevice()
-      let code = signIn.deviceCode.reveal()
-      bench.provider.answer("/token", with: .answer(400, body: #"{"error":"odd","error_description":"\#(code)"}"#))
-      #expect(await bench.failure { try await bench.endpoint.poll(signIn) }?.message.contains(code) == false)
+      let signIn = try await bench.beginDevice(
+        #"{"device_code":"hearts-of-oak","user_code":"u","verification_uri":"https://example.com/","expires_in":60}"#)
+      let body = #"{"error":"odd","error_description":"no hearts-of-oak here"}"#
+      bench.provider.answer("/token", with: .answer(400, body: body))
+      let failure = await bench.failure { try await bench.endpoint.poll(signIn) }
+      let told = "\(bench.base) refuses the device code: HTTP 400, odd, no \(Redactor.replacement) here."
+      #expect(failure == .failed(message: told))
     }
   }
 }
