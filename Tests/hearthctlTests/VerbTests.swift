@@ -236,19 +236,26 @@ import Testing
     #expect(outcome.output == "" && outcome.errors.hasSuffix("hearthctl: You said no.\n"))
   }
 
-  @Test("login reads the password of a backend that takes one, and never asks where there is no terminal")
+  /// A daemon whose account takes user name and password.
+  private static let backend: @Sendable (Request) -> FakeDaemon.Answer = { request in
+    guard request.method == "session.beginSignIn" else { return .result(Samples.session().json) }
+    if request.params["flow"] != "password" { return .error(RPCError(.flowNotSupported, message: "Not this flow.")) }
+    return request.params["password"] == nil
+      ? .error(.invalidParams("Give both.")) : .result(["signIn": "s1", "expiresAt": nil])
+  }
+
+  @Test("login reads the password of a backend that takes one")
   func loginByPassword() async throws {
-    let answer: @Sendable (Request) -> FakeDaemon.Answer = { request in
-      guard request.method == "session.beginSignIn" else { return .result(Samples.session().json) }
-      if request.params["flow"] != "password" { return .error(RPCError(.flowNotSupported, message: "Not this flow.")) }
-      return request.params["password"] == nil
-        ? .error(.invalidParams("Give both.")) : .result(["signIn": "s1", "expiresAt": nil])
-    }
-    let (outcome, asked) = try await run(["login", "work", "--username", "ada"], input: "secret\n", answer: answer)
+    let line = ["login", "work", "--username", "ada"]
+    let (outcome, asked) = try await run(line, input: "secret\n", answer: Self.backend)
     #expect(outcome.status == 0)
     #expect(asked.contains { $0.params["username"] == "ada" && $0.params["password"] == "secret" })
-    let (nameless, _) = try await run(["login", "work"], input: "secret\n", answer: answer)
-    #expect(nameless.status == 64 && nameless.errors.contains("--username"))
+  }
+
+  @Test("login asks for no name where there is no terminal")
+  func loginWithoutName() async throws {
+    let (outcome, _) = try await run(["login", "work"], input: "secret\n", answer: Self.backend)
+    #expect(outcome.status == 64 && outcome.errors.contains("--username"))
   }
 
   @Test("login alone says what can be done for an account that has none of the flows")
