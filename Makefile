@@ -50,8 +50,11 @@ deps-demo:
 demo: debug deps-demo ## show the main job, against a sandbox, in a throw-away folder
 	@./etc/demo/demo.sh $(DEBUG)
 
+# What failed is said once more at the end, where people look.
 test: debug ## run every test
-	$(SWIFT) test --skip-build
+	@{ $(SWIFT) test --skip-build 2>&1; echo $$? > .build/test.status; } | tee .build/test.log
+	@status=$$(cat .build/test.status); [ "$$status" -eq 0 ] || { \
+	  echo; echo "What failed (.build/test.log has all of it):"; grep -a '✘' .build/test.log; exit "$$status"; }
 
 # How much more than "make test" the following do; any number will do.
 SEEDS ?= 100000

@@ -13,8 +13,7 @@ The daemon answers on $HEARTH_SOCKET, the sandbox on $issuer
 (see $programs/hearth-sandbox --help). In another terminal:
 
   export HEARTH_SOCKET=$HEARTH_SOCKET PATH=$programs:\$PATH
-  curl -sd '{"subject":"ada"}' $issuer/__grant | jq -r .refresh_token |
-    hearthctl login demo --refresh-token-stdin
+  hearthctl login demo          # any user name, and the password "password"
   hearthctl status
 
 Ctrl-C ends both and removes $stage.

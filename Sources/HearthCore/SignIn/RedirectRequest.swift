@@ -56,17 +56,24 @@ extension BrowserSignIn {
     switch issuer {
     case .required(let expected) where named == nil:
       return .failed(
-        .failed(message: "The answer does not say that it is from \(expected), as that provider's do: nothing was sent."))
+        .failed(
+          message:
+            "The answer does not name \(expected), as all of that provider's do, so nothing was sent: begin again."
+        ))
     case .required(let expected), .ifPresent(let expected):
       if let named, named != expected {
         return .failed(
-          .failed(message: "The answer is from another provider than \(expected), which was asked: nothing was sent."))
+          .failed(
+            message:
+              "The answer is from another provider than \(expected), which was asked, so nothing was sent: begin "
+              + "again, and if it comes again, check the account's issuer."))
       }
     case .none: break
     }
     if let code = fields["code"] { return .code(Secret(code)) }
     guard let error = fields["error"] else {
-      return .failed(.failed(message: "The provider sent the browser back with neither a code nor an error."))
+      return .failed(
+        .failed(message: "The provider sent the browser back with neither a code nor an error: begin again."))
     }
     let why = Redactor(EmptyCollection<Secret>()).line(fields["error_description"] ?? error)
     if error == "access_denied" {

@@ -59,7 +59,8 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
   private var isGone = false
 
   init(
-    id: ConnectionID, channel: any Channel, peer: PeerCredentials, handler: any ControlHandler, limits: ControlLimits, budget: OutputBudget,
+    id: ConnectionID, channel: any Channel, peer: PeerCredentials, handler: any ControlHandler, limits: ControlLimits,
+    budget: OutputBudget,
     exceeded: @escaping @Sendable (ConnectionID, Int) -> Void
   ) {
     self.id = id

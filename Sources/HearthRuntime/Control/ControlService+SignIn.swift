@@ -137,7 +137,7 @@ extension CompleteSignIn: PlainMethod {
     case .foreign, nil:
       throw RPCError(
         .signInFailed, account: account,
-        message: "This is not the address that the browser was sent to for this sign-in: copy all of it, from http:// on.")
+        message: "This is not where the browser was sent for this sign-in: copy the whole address, from http:// on.")
     }
   }
 }

@@ -29,7 +29,8 @@ struct RedirectRequestTests {
       ("/callback?code=x", "GET", "127.0.0.1:4711"), ("/callback?code=x&state=s2", "GET", "127.0.0.1:4711"),
       ("/callback?code=x&state=s1&state=s1", "GET", "127.0.0.1:4711"),
       ("/other?code=x&state=s1", "GET", "127.0.0.1:4711"), ("/callback/?code=x&state=s1", "GET", "127.0.0.1:4711"),
-      ("/callback?code=x&state=s1", "POST", "127.0.0.1:4711"), ("/callback?code=x&state=s1", "GET", "evil.example:4711"),
+      ("/callback?code=x&state=s1", "POST", "127.0.0.1:4711"),
+      ("/callback?code=x&state=s1", "GET", "evil.example:4711"),
       ("/callback?code=x&state=s1", "GET", "127.0.0.1"), ("/favicon.ico", "GET", "127.0.0.1:4711"),
       ("/", "GET", "127.0.0.1:4711"), ("", "GET", ""),
     ])
