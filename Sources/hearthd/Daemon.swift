@@ -88,8 +88,10 @@ struct Daemon {
         updates.yield(.changed(session))
         status.sessionIs(session.account, session.state)
       })
+    signIns = SignInService(sessions: sessions, redirects: LoopbackListener(logger: logger), clock: clock)
     let reloader = Reloader(
-      setup: setup, builder: builder, sessions: sessions, outbox: outbox, hub: hub, log: log, status: status)
+      setup: setup, builder: builder, sessions: sessions, signIns: signIns, outbox: outbox, hub: hub, log: log,
+      status: status)
     self.reloader = reloader
     let info = DaemonInfo(
       pid: Int(getpid()), startedAt: clock.now(),
@@ -98,7 +100,6 @@ struct Daemon {
         ("credentials", setup.state.credentials), ("outbox", setup.state.outbox),
         ("socket", socket.path ?? setup.socketPath),
       ])
-    signIns = SignInService(sessions: sessions, redirects: LoopbackListener(logger: logger), clock: clock)
     let control = ControlService(
       sessions: sessions, signIns: signIns, outbox: outbox, hub: hub, clock: clock, info: info,
       token: { Token(hashing: $0) },

@@ -10,6 +10,7 @@ actor Reloader {
   private let setup: Daemon.Setup
   private let builder: SessionBuilder
   private let sessions: SessionDirectory
+  private let signIns: SignInService
   private let outbox: OutboxService
   private let hub: EventHub
   private let log: EventLog
@@ -22,12 +23,13 @@ actor Reloader {
   private var stores: [AccountName: FileCredentialStore] = [:]
 
   init(
-    setup: Daemon.Setup, builder: SessionBuilder, sessions: SessionDirectory, outbox: OutboxService, hub: EventHub,
-    log: EventLog, status: StatusLine
+    setup: Daemon.Setup, builder: SessionBuilder, sessions: SessionDirectory, signIns: SignInService,
+    outbox: OutboxService, hub: EventHub, log: EventLog, status: StatusLine
   ) {
     self.setup = setup
     self.builder = builder
     self.sessions = sessions
+    self.signIns = signIns
     self.outbox = outbox
     self.hub = hub
     self.log = log
@@ -75,6 +77,7 @@ actor Reloader {
     for account in old.accounts where !fresh.accounts.contains(where: { $0.name == account.name }) {
       stores[account.name] = nil
       await sessions.set(nil, for: account.name)
+      await signIns.end(allOf: account.name, .reconfigured)
       hub.remove(account.name)
       status.sessionIs(account.name, nil)
     }
@@ -100,5 +103,6 @@ actor Reloader {
     let store = existing ?? builder.store(for: account)
     stores[account.name] = store
     await sessions.set(builder.session(for: account, in: store, refresh: refresh), for: account.name)
+    await signIns.end(allOf: account.name, .reconfigured)
   }
 }

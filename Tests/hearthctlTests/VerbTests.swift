@@ -11,7 +11,7 @@ import Testing
   private let folder = TemporaryFolder()
   private var path: String { folder.file("rpc.sock") }
 
-  private func run(
+  func run(
     _ arguments: [String], input: String = "", into file: String? = nil,
     answer: @escaping @Sendable (Request) -> FakeDaemon.Answer
   ) async throws -> (Program.Outcome, [Request]) {
@@ -189,86 +189,6 @@ import Testing
     #expect(outcome.output == "Signed in.\n")
     #expect(asked[0].method == "session.import")
     #expect(asked[0].params == ["account": "work", "refreshToken": "r-1", "replace": true])
-  }
-
-  /// The flows that were asked for, in their order.
-  private func flows(_ asked: [Request]) -> [String] {
-    asked.filter { $0.method == "session.beginSignIn" }.compactMap { $0.params["flow"]?.string }
-  }
-
-  @Test("login alone begins with the first flow that the account has, and waits for it")
-  func login() async throws {
-    let (outcome, asked) = try await run(["login", "work", "--replace"]) { request in
-      guard request.method == "session.beginSignIn" else { return .result(Samples.session().json) }
-      return request.params["flow"] == "client-credentials"
-        ? .result(["signIn": "s1", "expiresAt": nil])
-        : .error(RPCError(.flowNotSupported, message: "Not this flow."))
-    }
-    #expect(outcome.status == 0)
-    #expect(outcome.output == "Signed in.\n")
-    #expect(outcome.errors == "")
-    #expect(flows(asked) == ["device", "browser", "client-credentials"], "without a display the browser is elsewhere")
-    #expect(asked.filter { $0.method == "session.beginSignIn" }.allSatisfy { $0.params["replace"] == true })
-    #expect(asked.contains { $0.method == "session.awaitSignIn" && $0.params == ["signIn": "s1"] })
-  }
-
-  @Test("login shows the code for another device and where it is typed in, and waits")
-  func loginByDevice() async throws {
-    let begun: JSON = [
-      "signIn": "s1", "verificationUri": "https://id.example.com/device", "verificationUriComplete": nil,
-      "userCode": "WDJB-MJHT", "expiresAt": nil,
-    ]
-    let (outcome, asked) = try await run(["login", "work", "--device"]) { request in
-      request.method == "session.beginSignIn" ? .result(begun) : .result(Samples.session().json)
-    }
-    #expect(outcome.status == 0 && outcome.output == "Signed in.\n")
-    #expect(outcome.errors.contains("https://id.example.com/device") && outcome.errors.contains("  WDJB-MJHT\n"))
-    #expect(flows(asked) == ["device"])
-  }
-
-  @Test("login says what became of a sign-in that failed")
-  func loginFails() async throws {
-    let (outcome, _) = try await run(["login", "work", "--device"]) { request in
-      request.method == "session.beginSignIn"
-        ? .result(["signIn": "s1", "expiresAt": nil]) : .error(RPCError(.signInDenied, message: "You said no."))
-    }
-    #expect(outcome.status == 1)
-    #expect(outcome.output == "" && outcome.errors.hasSuffix("hearthctl: You said no.\n"))
-  }
-
-  /// A daemon whose account takes user name and password.
-  private static let backend: @Sendable (Request) -> FakeDaemon.Answer = { request in
-    guard request.method == "session.beginSignIn" else { return .result(Samples.session().json) }
-    if request.params["flow"] != "password" { return .error(RPCError(.flowNotSupported, message: "Not this flow.")) }
-    return request.params["password"] == nil
-      ? .error(.invalidParams("Give both.")) : .result(["signIn": "s1", "expiresAt": nil])
-  }
-
-  @Test("login reads the password of a backend that takes one")
-  func loginByPassword() async throws {
-    let line = ["login", "work", "--username", "ada"]
-    let (outcome, asked) = try await run(line, input: "secret\n", answer: Self.backend)
-    #expect(outcome.status == 0)
-    #expect(asked.contains { $0.params["username"] == "ada" && $0.params["password"] == "secret" })
-  }
-
-  @Test("login asks for no name where there is no terminal")
-  func loginWithoutName() async throws {
-    let (outcome, _) = try await run(["login", "work"], input: "secret\n", answer: Self.backend)
-    #expect(outcome.status == 64 && outcome.errors.contains("--username"))
-  }
-
-  @Test("login alone says what can be done for an account that has none of the flows")
-  func loginUnsupported() async throws {
-    let (outcome, asked) = try await run(["login", "work"]) { _ in
-      .error(RPCError(.flowNotSupported, message: "Not this flow."))
-    }
-    #expect(outcome.status == 1)
-    #expect(outcome.output == "")
-    #expect(
-      outcome.errors == "hearthctl: Not this flow. "
-        + "A refresh token can be given to \"hearthctl login work --refresh-token-stdin\".\n")
-    #expect(flows(asked).count == 4)
   }
 
   @Test("a result that this version does not know is said to be one, and is a failure")

@@ -71,6 +71,9 @@ package struct ControlClient: ~Copyable {
   private var lastID = 0
   /// Notifications that came while an answer was awaited.
   private var notifications: [Notification] = []
+  /// Responses to calls that have begun, which came while another's was awaited, by the text of their id.
+  private var early: [String: Response] = [:]
+  private var begun: Set<String> = []
 
   /// Connects within `connecting` and makes sure that the server runs under `user`, this process's own.
   package init(
@@ -116,7 +119,10 @@ package struct ControlClient: ~Copyable {
 
   /// Sends a call whose response `response(to:within:)` waits for.
   package mutating func begin<Method: ControlMethod>(_ call: Method) throws(Failure) -> BegunCall<Method> {
-    BegunCall(id: try send(Method.name, call.params, until: ContinuousClock.now + patience, patience))
+    let call = BegunCall<Method>(
+      id: try send(Method.name, call.params, until: ContinuousClock.now + patience, patience))
+    begun.insert(call.id.description)
+    return call
   }
 
   /// The result of a call that has begun; nil where it has not come within `limit`: it can be waited for again.
@@ -154,20 +160,28 @@ package struct ControlClient: ~Copyable {
   private mutating func response(
     to id: JSON, until deadline: ContinuousClock.Instant, _ limit: Duration
   ) throws(Failure) -> JSON {
+    if let response = early.removeValue(forKey: id.description) { return try Self.result(of: response) }
     while true {
       let json = try message(until: deadline, limit)
       if let notification = Notification(json: json) {
         notifications.append(notification)
       } else if let response = Response(json: json) {
         // A response to id null is about the connection: there are too many, or a line was too long.
-        guard response.id == id || response.id.isNull else { continue }
-        switch response.outcome {
-        case .success(let result): return result
-        case .failure(let error): throw .refused(error)
+        guard response.id == id || response.id.isNull else {
+          if begun.contains(response.id.description) { early[response.id.description] = response }
+          continue
         }
+        return try Self.result(of: response)
       } else {
         throw .notUnderstood("it is neither a response nor a notification")
       }
+    }
+  }
+
+  private static func result(of response: Response) throws(Failure) -> JSON {
+    switch response.outcome {
+    case .success(let result): return result
+    case .failure(let error): throw .refused(error)
     }
   }
 

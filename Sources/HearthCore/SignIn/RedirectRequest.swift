@@ -75,7 +75,7 @@ extension BrowserSignIn {
       return .failed(
         .failed(message: "The provider sent the browser back with neither a code nor an error: begin again."))
     }
-    let why = Redactor(EmptyCollection<Secret>()).line(fields["error_description"] ?? error)
+    let why = Redactor([state, codeVerifier] + [nonce].compactMap(\.self)).line(fields["error_description"] ?? error)
     if error == "access_denied" {
       return .failed(.denied(message: "The provider says that access was denied: \(why)".withFullStop))
     }

@@ -1,3 +1,4 @@
+import Glibc
 package import HearthCore
 package import Logging
 package import NIOCore
@@ -9,7 +10,7 @@ package struct LoopbackListener: RedirectListener {
   /// How many connections a listener serves at once: a browser opens a few, some of them for nothing.
   static let mostConnections = 16
   /// How long a connection may take to make its request.
-  static let requestTime: TimeAmount = .seconds(30)
+  static let requestTime: TimeAmount = .seconds(10)
 
   private let group: any EventLoopGroup
   private let logger: Logger
@@ -21,6 +22,19 @@ package struct LoopbackListener: RedirectListener {
 
   package func listen(at address: RedirectAddress) async throws(SignInFailure) -> any OpenRedirect {
     let port = address.port ?? 0
+    do {
+      return try await open(address, port)
+    } catch {
+      let place = "\(address.host):\(port)"
+      throw .failed(
+        message: port == 0
+          ? "No port of this machine can be listened on: \(describe(error))."
+          : "The port that the browser is to come back to cannot be listened on: \(place): \(describe(error)). End what "
+            + "uses it, or set another \"redirect_port\" that is registered with the provider.")
+    }
+  }
+
+  private func open(_ address: RedirectAddress, _ port: Int, attempts: Int = 8) async throws -> LoopbackRedirect {
     let redirect = LoopbackRedirect()
     do {
       // The address that the provider is told comes first; the other is for a browser that prefers it.
@@ -31,17 +45,16 @@ package struct LoopbackListener: RedirectListener {
       do {
         redirect.add(try await listen(on: hosts[1], redirect.port, redirect))
       } catch {
+        // A browser that is sent to "localhost" may try this one first: nobody else may have it.
+        let isThere = ![EADDRNOTAVAIL, EAFNOSUPPORT].contains((error as? IOError)?.errnoCode ?? 0)
+        if address.host == "localhost", isThere { throw error }
         logger.debug("Nothing listens on [\(hosts[1])]:\(redirect.port): \(error)")
       }
       return redirect
     } catch {
       await redirect.close()
-      let place = "\(address.host):\(port)"
-      throw .failed(
-        message: port == 0
-          ? "No port of this machine can be listened on: \(describe(error))."
-          : "The port that the browser is to come back to cannot be listened on: \(place): \(describe(error)). End what "
-            + "uses it, or set another \"redirect_port\" that is registered with the provider.")
+      guard port == 0, attempts > 1, (error as? IOError)?.errnoCode == EADDRINUSE else { throw error }
+      return try await open(address, port, attempts: attempts - 1)
     }
   }
 

@@ -7,7 +7,10 @@ final class LoopbackRedirect: OpenRedirect {
   private struct State {
     var port = 0
     var listeners: [any Channel] = []
-    var connections: [ObjectIdentifier: any Channel] = [:]
+    /// In the order in which they came.
+    var connections: [any Channel] = []
+    /// Those that have made their request.
+    var asking: Set<ObjectIdentifier> = []
     var isClosed = false
   }
 
@@ -26,26 +29,41 @@ final class LoopbackRedirect: OpenRedirect {
 
   func add(_ listener: any Channel) { state.withLock { $0.listeners.append(listener) } }
 
-  /// Whether another connection may be served.
+  /// Whether another connection may be served. Where there are too many, the one that has been silent for longest gives
+  /// way: the browser's own may be the last.
   func admit(_ channel: any Channel) -> Bool {
-    let isAdmitted = state.withLock { state in
-      guard !state.isClosed, state.connections.count < LoopbackListener.mostConnections else { return false }
-      state.connections[ObjectIdentifier(channel)] = channel
-      return true
+    let (isAdmitted, oldest): (Bool, (any Channel)?) = state.withLock { state in
+      guard !state.isClosed else { return (false, nil) }
+      var oldest: (any Channel)?
+      if state.connections.count >= LoopbackListener.mostConnections {
+        guard let index = state.connections.firstIndex(where: { !state.asking.contains(ObjectIdentifier($0)) }) else {
+          return (false, nil)
+        }
+        oldest = state.connections.remove(at: index)
+      }
+      state.connections.append(channel)
+      return (true, oldest)
     }
+    oldest?.close(promise: nil)
     channel.closeFuture.whenComplete { [self] _ in
-      state.withLock { _ = $0.connections.removeValue(forKey: ObjectIdentifier(channel)) }
+      state.withLock { state in
+        state.connections.removeAll { $0 === channel }
+        state.asking.remove(ObjectIdentifier(channel))
+      }
     }
     return isAdmitted
   }
 
-  func receive(_ request: ReceivedRedirect) { feed.yield(request) }
+  func receive(_ request: ReceivedRedirect, on channel: any Channel) {
+    state.withLock { _ = $0.asking.insert(ObjectIdentifier(channel)) }
+    feed.yield(request)
+  }
 
   func close() async {
     feed.finish()
     let (listeners, connections) = state.withLock { state in
       state.isClosed = true
-      return (state.listeners, Array(state.connections.values))
+      return (state.listeners, state.connections)
     }
     for listener in listeners { try? await listener.close() }
     // In their turn: what was written before is sent first.

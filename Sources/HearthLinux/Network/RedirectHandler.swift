@@ -49,7 +49,7 @@ final class RedirectHandler: ChannelInboundHandler {
     let request = RedirectRequest(
       method: head.method.rawValue, host: hosts.count == 1 ? hosts[0] : nil, target: head.uri)
     let channel = context.channel
-    redirect.receive(ReceivedRedirect(request) { page in Self.write(page, to: channel) })
+    redirect.receive(ReceivedRedirect(request) { page in Self.write(page, to: channel) }, on: channel)
   }
 
   /// One request a connection: the browser has no more to ask here.

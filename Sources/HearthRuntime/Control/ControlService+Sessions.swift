@@ -69,7 +69,7 @@ extension SignOut: PlainMethod {
     try await service.check(account)
     // Before the session forgets whose the items are.
     if outbox == .discard { try await service.discardOutbox(of: account) }
-    await service.signIns.signedOut(account)
+    await service.signIns.end(allOf: account, .signedOut)
     var isRevoked = false
     let (entry, answer) = try await service.ask(account, .signOut(revoke: revoke))
     switch answer.response {

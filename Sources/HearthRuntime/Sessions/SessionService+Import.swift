@@ -13,32 +13,58 @@ extension SessionService {
     await storeIsQuiet()
   }
 
+  /// Whether a grant could be kept now, so that nobody signs in for nothing.
+  package func prepareToSignIn() async throws(AdoptionFailure) {
+    if isStopping { throw .stopping }
+    try await prepareStore()
+  }
+
   /// Signs in with what `grant` brings: asked once there is room for it, and heard to its end. The session before it stays
-  /// where that fails. `replacing`: also while locked.
+  /// where that fails. `replacing`: also while locked. `isWanted`: asked before the provider is, and when it has answered;
+  /// what it has granted for nothing is revoked.
   package func signIn(
-    replacing: Bool, _ grant: @escaping @Sendable () async throws(SignInFailure) -> TokenResponse
+    replacing: Bool, isWanted: @escaping @Sendable () async -> Bool,
+    _ grant: @escaping @Sendable () async throws(SignInFailure) -> TokenResponse
   ) async throws(AdoptionFailure) {
     if isStopping { throw .stopping }
-    if !replacing, case .locked = machine.state(at: catchUp()) { throw .locked(machine.state(at: catchUp())) }
+    try requireUnlocked(orReplacing: replacing)
     let since = machine.epoch
     try await untilSuperseded { (id) async throws(AdoptionFailure) in
       try await self.prepareStore()
+      // Since the epoch was noted the session sees a sign-out by itself; what came before, only this tells.
+      guard await isWanted() else { throw .superseded }
       let result = await Result { () async throws(SignInFailure) in try await grant() }
-      guard case .success(let response) = result else {
-        if case .failure(let failure) = result { throw .signIn(failure) }
-        return
+      switch result {
+      case .failure(let failure): throw .signIn(failure)
+      case .success(let response):
+        do throws(AdoptionFailure) {
+          guard await isWanted() else { throw .superseded }
+          try await self.requireUnlocked(orReplacing: replacing)
+        } catch {
+          _ = await self.revoke(self.credential(response))
+          throw error
+        }
+        try await self.adopt(response, since: since, as: id)
       }
-      try await self.adopt(response, since: since, as: id)
     }
     await storeIsQuiet()
+  }
+
+  private func requireUnlocked(orReplacing isReplacing: Bool) throws(AdoptionFailure) {
+    let state = machine.state(at: catchUp())
+    if case .locked = state, !isReplacing { throw .locked(state) }
+  }
+
+  private func credential(_ response: TokenResponse) -> Credential {
+    Credential(
+      grant: Grant(response, after: nil, bearer: machine.settings.bearer, receivedAt: catchUp()),
+      subject: response.subject, origin: response.origin, origins: response.origins)
   }
 
   private func adopt(_ response: TokenResponse, since: SessionEpoch, as id: Int) async throws(AdoptionFailure) {
     if let measured = response.skew { observe(measured) }
     let timed = clock.moment().stepped
-    let grant = Grant(response, after: nil, bearer: machine.settings.bearer, receivedAt: catchUp())
-    var fresh = Credential(
-      grant: grant, subject: response.subject, origin: response.origin, origins: response.origins)
+    var fresh = credential(response)
     if fresh.grant.expiresAt == nil { fresh.grant.expiresAt = expiry(of: fresh.grant) }
     try await complete(fresh, isFresh: true, timed: timed, since: since, as: id)
   }

@@ -16,49 +16,75 @@ package enum SignInSteps: Sendable {
   case nothing
 }
 
-/// A sign-in from its beginning on, until nobody can ask for its outcome any more.
+/// A sign-in that is under way.
 struct SignInAttempt {
-  typealias Outcome = Result<SessionStatus, SignInEnd>
+  enum Phase {
+    /// For the person: it can be given up.
+    case waiting
+    /// The provider is asked for the grant, and heard to its end.
+    case granting
+    /// Nothing of it counts any more, and its outcome is about to be told.
+    case ending
+  }
 
   let begun: BegunAttempt
   let entry: SessionDirectory.Entry
   let replaces: Bool
+  /// Where the browser comes back to; nil where there is none.
+  let redirect: (any OpenRedirect)?
   /// Ends the tasks that wait for the person.
   let over: AsyncStream<Never>.Continuation
-  private(set) var isGranting = false
-  /// Why it is to end once the provider has answered without a grant.
-  private(set) var wantedEnd: SignInEnd?
-  private(set) var outcome: Outcome?
-  private var callers: [CheckedContinuation<Outcome, Never>] = []
+  var phase = Phase.waiting
+  /// Why it is to end once the provider has answered.
+  var wantedEnd: SignInEnd?
+}
 
-  init(
-    _ begun: BegunAttempt, _ entry: SessionDirectory.Entry, replaces: Bool, over: AsyncStream<Never>.Continuation
-  ) {
-    self.begun = begun
-    self.entry = entry
-    self.replaces = replaces
-    self.over = over
+/// What became of a sign-in, for those who ask while it is under way and for a while after that.
+struct SignInOutcomes {
+  typealias Outcome = Result<SessionStatus, SignInEnd>
+
+  private struct Entry {
+    let account: AccountName
+    var outcome: Outcome?
+    var callers: [AsyncStream<Outcome>.Continuation] = []
   }
 
-  /// It waits for the person, and can be given up.
-  var isWaiting: Bool { outcome == nil && !isGranting }
+  /// How many are kept for those who ask late.
+  private static let most = 64
 
-  /// The person is done, and the provider is asked for the grant: that is not broken off.
-  mutating func granting() { isGranting = true }
+  private var entries: [String: Entry] = [:]
+  /// In the order in which they began.
+  private var order: [String] = []
 
-  /// Nothing was granted yet.
-  mutating func goesOnWaiting() { isGranting = false }
-
-  mutating func endLater(_ end: SignInEnd) { wantedEnd = end }
-
-  mutating func end(_ outcome: Outcome) {
-    self.outcome = outcome
-    over.finish()
-    for caller in callers { caller.resume(returning: outcome) }
-    callers = []
+  mutating func add(_ id: String, of account: AccountName) {
+    while order.count >= Self.most, let oldest = order.firstIndex(where: { entries[$0]?.outcome != nil }) {
+      entries.removeValue(forKey: order.remove(at: oldest))
+    }
+    entries[id] = Entry(account: account)
+    order.append(id)
   }
 
-  mutating func wait(_ caller: CheckedContinuation<Outcome, Never>) {
-    if let outcome { caller.resume(returning: outcome) } else { callers.append(caller) }
+  func account(of id: String) -> AccountName? { entries[id]?.account }
+
+  /// Brings the outcome once it is there; nil where no such sign-in is known.
+  mutating func outcome(of id: String) -> AsyncStream<Outcome>? {
+    guard let entry = entries[id] else { return nil }
+    let (stream, caller) = AsyncStream<Outcome>.makeStream()
+    if let outcome = entry.outcome {
+      caller.yield(outcome)
+      caller.finish()
+    } else {
+      entries[id]?.callers.append(caller)
+    }
+    return stream
+  }
+
+  mutating func tell(_ outcome: Outcome, of id: String) {
+    for caller in entries[id]?.callers ?? [] {
+      caller.yield(outcome)
+      caller.finish()
+    }
+    entries[id]?.callers = []
+    entries[id]?.outcome = outcome
   }
 }

@@ -10,7 +10,7 @@ extension SignInService {
       throw .failed(error)
     }
     await supersede(entry.service.account)
-    let (attempt, over) = add(.device, .device(device), expiresAt: clock.now() + device.lifetime, entry, replacing)
+    let (attempt, over) = try add(.device, .device(device), expiresAt: clock.now() + device.lifetime, entry, replacing)
     await wait(attempt, until: over) { await self.poll(device, attempt) }
     return attempt.begun
   }
@@ -37,7 +37,12 @@ extension SignInService {
       case .unanswered: throw .pending(.unanswered)
       }
     }
-    guard case .failure(.notAdopted(.signIn(.pending(let answer)))) = outcome else {
+    let answer: DevicePolling.Answer
+    switch outcome {
+    case .failure(.notAdopted(.signIn(.pending(let given)))): answer = given
+    // Nothing was asked: a lock or a full disk may be over by the next time.
+    case .failure(.notAdopted(.locked)), .failure(.notAdopted(.storage)): answer = .unanswered
+    case .success, .failure:
       await end(id, outcome)
       return nil
     }

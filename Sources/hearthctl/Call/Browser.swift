@@ -21,7 +21,12 @@ enum Browser {
     }
     var arguments = [strdup(program), strdup(url), nil]
     defer { for argument in arguments { free(argument) } }
+    // A process group of its own: Ctrl-C here is not meant for the browser.
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
     var process = pid_t()
-    return posix_spawnp(&process, program, &actions, nil, &arguments, environ) == 0
+    return posix_spawnp(&process, program, &actions, &attributes, &arguments, environ) == 0
   }
 }

@@ -46,6 +46,7 @@ enum Input {
     var saved = termios()
     let isSilent = !echo && tcgetattr(STDIN_FILENO, &saved) == 0
     if isSilent {
+      HiddenInput.begin(saved)
       var silent = saved
       silent.c_lflag &= ~tcflag_t(ECHO)
       tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
@@ -53,6 +54,7 @@ enum Input {
     defer {
       if isSilent {
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &saved)
+        HiddenInput.end()
         Output.write("\n", to: STDERR_FILENO)
       }
     }

@@ -7,7 +7,7 @@ enum Interruption {
 
   /// From here on these signals end the program only where it says so.
   static func watch() {
-    for number in [SIGINT, SIGTERM] {
+    for number in [SIGINT, SIGTERM, SIGHUP] {
       Glibc.signal(number) { Interruption.signal.store($0, ordering: .relaxed) }
     }
   }

@@ -14,16 +14,15 @@ struct SignInWait {
 
   /// `limit`: gives up then.
   func run(_ daemon: inout ControlClient, within limit: Duration?) throws -> Reply<SessionStatus> {
-    Interruption.watch()
-    let takesAddress = instruct() && Input.isTerminal
+    let takesAddress = instruct()
     let deadline = limit.map { Timestamp.now + $0 }
     let call = try daemon.begin(AwaitSignIn(begun.id))
     defer { clearLine() }
     while true {
       if let reply = try daemon.response(to: call, within: Self.step) { return reply }
-      if Interruption.hasCome { throw try giveUp("The sign-in was given up.", .failed, &daemon) }
+      if Interruption.hasCome { return try giveUp(call, "The sign-in was given up.", .failed, &daemon) }
       if let deadline, deadline <= .now {
-        throw try giveUp("Nobody signed in within the time of --timeout.", .later, &daemon)
+        return try giveUp(call, "Nobody signed in within the time of --timeout.", .later, &daemon)
       }
       if takesAddress, let address = Input.waitingLine() { try complete(address, &daemon) }
       showTimeLeft()
@@ -38,6 +37,7 @@ struct SignInWait {
         return false
       }
       Output.note("Open this address in a browser to sign in to \(account):\n\n  \(url)\n")
+      guard Input.isTerminal else { return false }
       Output.note(
         "Is the browser on another machine? Then copy the address that it ends at, which it cannot show, to here.\n")
       return true
@@ -61,11 +61,13 @@ struct SignInWait {
     }
   }
 
+  /// Where the sign-in had come to its end already, that counts.
   private func giveUp(
-    _ why: String, _ status: ExitStatus, _ daemon: inout ControlClient
-  ) throws -> CommandFailure {
+    _ call: BegunCall<AwaitSignIn>, _ why: String, _ status: ExitStatus, _ daemon: inout ControlClient
+  ) throws -> Reply<SessionStatus> {
     _ = try? daemon.call(CancelSignIn(begun.id))
-    return CommandFailure(status, why)
+    if let reply = try? daemon.response(to: call, within: ControlClient.shortPatience) { return reply }
+    throw CommandFailure(status, why)
   }
 
   private func showTimeLeft() {

@@ -70,6 +70,8 @@ struct LoginVerb: ParsableCommand {
   }
 
   private func signIn(to account: AccountName, _ daemon: inout ControlClient) throws -> Reply<SessionStatus> {
+    // A sign-in that the daemon has begun is given up there.
+    Interruption.watch()
     let (flow, begun) = try begin(account, &daemon)
     // What waits for nobody is over already.
     if flow == .browser || flow == .device { daemonOptions.output.begun(begun.json) }

@@ -82,6 +82,46 @@ struct LoopbackListenerTests {
     }
   }
 
+  @Test("a port is free again as soon as it is closed, though a browser keeps its connection")
+  func again() async throws {
+    let listener = LoopbackListener(logger: Logger(label: "test"))
+    let first = try await listener.listen(at: RedirectAddress())
+    let client = try #require(try await onThread { LoopbackClient(host: "127.0.0.1", port: first.port).map(Kept.init) })
+    await first.close()
+    let second = try await listener.listen(at: RedirectAddress(port: first.port))
+    #expect(second.port == first.port)
+    await second.close()
+    _ = client
+  }
+
+  @Test("connections that say nothing keep no browser out")
+  func crowd() async throws {
+    let requests = try await listening { port in
+      let crowd = try await onThread {
+        (0..<3 * LoopbackListener.mostConnections).compactMap { _ in
+          LoopbackClient(host: "127.0.0.1", port: port).map(Kept.init)
+        }
+      }
+      let answer = try await send("GET /browser HTTP/1.1\r\nHost: h\r\n\r\n", to: "127.0.0.1", port)
+      #expect(answer?.hasPrefix("HTTP/1.1 200") == true)
+      _ = crowd
+    }
+    #expect(requests.map(\.target) == ["/browser"])
+  }
+
+  @Test("for \"localhost\" both addresses are this sign-in's, or it does not begin")
+  func localhost() async throws {
+    let listener = LoopbackListener(logger: Logger(label: "test"))
+    let other = try await listener.listen(at: RedirectAddress(host: "[::1]"))
+    let free = try await listener.listen(at: RedirectAddress(host: "localhost"))
+    #expect(free.port != other.port)
+    await #expect(throws: SignInFailure.self) {
+      _ = try await listener.listen(at: RedirectAddress(host: "localhost", port: other.port))
+    }
+    await other.close()
+    await free.close()
+  }
+
   @Test("what is no HTTP, or too much of it, is handed on to nobody")
   func nonsense() async throws {
     let requests = try await listening { port in
@@ -93,6 +133,11 @@ struct LoopbackListenerTests {
     #expect(requests.allSatisfy { $0.host == nil })
     #expect(requests.count <= 1)
   }
+}
+
+/// A connection that a browser keeps open.
+private struct Kept: @unchecked Sendable {
+  let client: LoopbackClient
 }
 
 /// Blocks: for use on a thread of its own.

@@ -12,6 +12,7 @@ struct ControlServiceTests {
         "daemon.getInfo", "daemon.reload", "events.subscribe", "events.unsubscribe", "outbox.cancel", "outbox.enqueue",
         "outbox.enqueueMany", "outbox.flush", "outbox.get", "outbox.getStats", "outbox.list", "outbox.pause",
         "outbox.resume", "outbox.retry", "session.awaitSignIn", "session.beginSignIn", "session.cancelSignIn",
+        "session.completeSignIn",
         "session.get", "session.getToken", "session.import", "session.list", "session.lock", "session.refresh",
         "session.rehydrate", "session.reportUnauthorized", "session.signOut", "session.unlock",
       ])

@@ -158,7 +158,7 @@ struct SignInServiceTests {
   func signedOut() async throws {
     try await running {
       let begun = try await begin()
-      await signIns.signedOut(.sample)
+      await signIns.end(allOf: .sample, .signedOut)
       #expect(await signIns.outcome(of: begun.id) == .failure(.signedOut))
     }
   }
@@ -186,6 +186,83 @@ struct SignInServiceTests {
       await sessions.set(nil, for: .sample)
       _ = await redirects.addresses[0].get(Self.answer)
       #expect(await signIns.outcome(of: begun.id) == .failure(.reconfigured))
+    }
+  }
+
+  @Test("a sign-out while the code is on its way to the provider is not undone by it")
+  func signedOutBeforeGrant() async throws {
+    store.becomes(.grant(.sample(1, issuedAt: clock.now())))
+    try await running {
+      let begun = try await begin()
+      async let page = redirects.addresses[0].get(Self.answer)
+      await provider.waitUntilAsked()
+      await signIns.end(allOf: .sample, .signedOut)
+      _ = await entry.service.call(.signOut(revoke: true))
+      provider.answer(.success(.sample(8)))
+      #expect(await page.html.contains("You are not signed in"))
+      #expect(await signIns.outcome(of: begun.id) == .failure(.signedOut))
+      #expect(await entry.service.snapshot().state == .unauthenticated(signedOut: true))
+    }
+  }
+
+  @Test("what is granted to a sign-in that was given up meanwhile is revoked, and the session stays")
+  func cancelledDuringGrant() async throws {
+    store.becomes(.grant(.sample(1, issuedAt: clock.now())))
+    try await running {
+      let begun = try await begin()
+      async let page = redirects.addresses[0].get(Self.answer)
+      await provider.waitUntilAsked()
+      #expect(await signIns.cancel(begun.id))
+      provider.answer(.success(.sample(8)))
+      #expect(await page.html.contains("You are not signed in"))
+      #expect(await signIns.outcome(of: begun.id) == .failure(.cancelled))
+      #expect(store.written.isEmpty && tokens.revoked.count == 1)
+    }
+  }
+
+  @Test("what is granted while the account has been locked is revoked, and the credential stays")
+  func lockedDuringGrant() async throws {
+    store.becomes(.grant(.sample(1, issuedAt: clock.now())))
+    try await running {
+      let begun = try await begin()
+      async let page = redirects.addresses[0].get(Self.answer)
+      await provider.waitUntilAsked()
+      await entry.service.lock(.user)
+      provider.answer(.success(.sample(8)))
+      _ = await page
+      guard case .failure(.notAdopted(.locked)) = await signIns.outcome(of: begun.id) else {
+        Issue.record("it was adopted")
+        return
+      }
+      #expect(store.written.isEmpty && tokens.revoked.count == 1)
+    }
+  }
+
+  @Test("a lock during a device's sign-in is waited out")
+  func lockedDuringPolls() async throws {
+    store.becomes(.grant(.sample(1, issuedAt: clock.now())))
+    try await running {
+      let begun = try await begin(.device)
+      await entry.service.lock(.user)
+      await clock.waitForSleeper(until: clock.now() + .seconds(5))
+      clock.advance(by: .seconds(5))
+      await clock.waitForSleeper(until: clock.now() + .seconds(10))
+      #expect(provider.polls == 0)
+      try await entry.service.unlock(.user, passphrase: nil)
+      provider.answer(.success(.sample(8)))
+      clock.advance(by: .seconds(10))
+      #expect(try await signIns.outcome(of: begun.id)?.get().state == .authenticated)
+    }
+  }
+
+  @Test("a sign-in that a caller's refused one comes after is still shown in the status")
+  func stillShown() async throws {
+    try await running {
+      let begun = try await begin()
+      await #expect(throws: SignInEnd.self) {
+        try await signIns.signIn(username: "a", password: Secret("b"), to: entry, replacing: false)
+      }
+      #expect(await entry.service.snapshot().signIn == begun.progress)
     }
   }
 
@@ -233,15 +310,16 @@ struct SignInServiceTests {
 
   @Test("what cannot be stored is not asked for")
   func noRoom() async throws {
-    store.cannotBeWritten(.full)
     try await running {
       let begun = try await begin()
+      store.cannotBeWritten(.full)
       _ = await redirects.addresses[0].get(Self.answer)
       guard case .failure(.notAdopted(.storage)) = await signIns.outcome(of: begun.id) else {
         Issue.record("it was asked for")
         return
       }
       #expect(provider.codes.isEmpty)
+      await #expect(throws: SignInEnd.self, "nobody is sent to sign in for nothing") { try await begin() }
     }
   }
 

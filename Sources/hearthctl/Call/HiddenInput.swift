@@ -1,0 +1,32 @@
+import Glibc
+
+/// While a secret is typed without echo: a signal that ends the program gives the terminal its echo back first.
+enum HiddenInput {
+  private static let signals = [SIGINT, SIGTERM, SIGHUP]
+  /// Of the terminal as it was. Set before the handler is, and read by it alone.
+  nonisolated(unsafe) private static var saved = termios()
+  /// The handlers before these.
+  nonisolated(unsafe) private static var former: [sigaction] = []
+
+  static func begin(_ settings: termios) {
+    saved = settings
+    former = signals.map { number in
+      var action = sigaction()
+      action.__sigaction_handler.sa_handler = { number in
+        tcsetattr(STDIN_FILENO, TCSANOW, &HiddenInput.saved)
+        signal(number, SIG_DFL)
+        raise(number)
+      }
+      var before = sigaction()
+      sigaction(number, &action, &before)
+      return before
+    }
+  }
+
+  static func end() {
+    for (number, action) in zip(signals, former) {
+      var action = action
+      sigaction(number, &action, nil)
+    }
+  }
+}
