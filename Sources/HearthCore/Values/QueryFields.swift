@@ -22,16 +22,14 @@ package struct QueryFields: Sendable {
     var bytes: [UInt8] = []
     var rest = Array(text.utf8)[...]
     while let byte = rest.popFirst() {
-      switch byte {
-      case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
-      case UInt8(ascii: "%"):
-        guard let decoded = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16), rest.count >= 2 else {
-          bytes.append(byte)
-          continue
-        }
+      let digits = rest.prefix(2)
+      if byte == UInt8(ascii: "%"), digits.count == 2,
+        let decoded = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+      {
         bytes.append(decoded)
         rest = rest.dropFirst(2)
-      default: bytes.append(byte)
+      } else {
+        bytes.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
       }
     }
     return String(decoding: bytes, as: UTF8.self)

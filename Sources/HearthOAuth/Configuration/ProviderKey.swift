@@ -45,7 +45,6 @@ package enum ProviderKey: String, ConfigurationKey {
   case certificatePins = "certificate_pins"
   case redirectPort = "redirect_port"
   case redirectURI = "redirect_uri"
-  case onReauth = "on_reauth"
 
   /// The types of account that the key means something for.
   var types: [AccountType] {
@@ -61,7 +60,7 @@ package enum ProviderKey: String, ConfigurationKey {
     case .apiKey: [.firebase]
     case .clientAuth, .clientKeyFile, .clientKeyID, .clientCertificateFile, .clientAssertionAudience, .teamID:
       [.oidc, .oauth2, .clientCredentials]
-    case .authorizationParameters, .redirectPort, .redirectURI, .onReauth: [.oidc, .oauth2]
+    case .authorizationParameters, .redirectPort, .redirectURI: [.oidc, .oauth2]
     // What a provider rejects of client credentials is the client, and ends no session.
     case .finalErrors: [.oidc, .oauth2, .firebase, .json]
     }

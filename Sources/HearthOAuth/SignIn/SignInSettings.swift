@@ -4,8 +4,6 @@ package import HearthCore
 package struct SignInSettings: Hashable, Sendable {
   /// Where the browser is sent back; nil where the provider registers no loopback address.
   package var redirect: RedirectAddress? = RedirectAddress()
-  /// What is done when the session has ended and a person has to sign in again.
-  package var onReauth = ReauthAction.none
   /// Scopes without which there is no refresh token, asked for besides the configured ones.
   package var offlineScopes: [String] = []
   /// Authorization requests have a code challenge (RFC 7636).
@@ -23,15 +21,8 @@ package enum DeviceDialect: Hashable, Sendable {
   case draft
 }
 
-/// The value of the key `on_reauth`.
-package enum ReauthAction: String, CaseIterable, Hashable, Sendable {
-  /// The sign-in page is opened.
-  case browser
-  case none
-}
-
 extension SignInSettings {
-  /// Reads `redirect_port` or `redirect_uri`, and `on_reauth`.
+  /// Reads `redirect_port` or `redirect_uri`.
   init(reading table: TableReader<ProviderKey>, _ preset: ProviderPreset?) throws(ConfigurationError) {
     if let preset { redirect = preset.redirect }
     let (uri, port) = (try table.redirectURI(), try table.integer(.redirectPort, in: 1...65_535))
@@ -43,7 +34,6 @@ extension SignInSettings {
       redirect = RedirectAddress(host: usual.host, port: port, path: usual.path)
     case (nil, nil): break
     }
-    onReauth = try table.choice(.onReauth, as: ReauthAction.self) ?? .none
   }
 
   /// Adds what the preset knows besides the redirect address.

@@ -4,7 +4,7 @@ import Testing
 @testable import HearthOAuth
 @testable import hearthd
 
-/// `redirect_port`, `redirect_uri` and `on_reauth`.
+/// `redirect_port` and `redirect_uri`.
 @Suite struct SignInConfigurationTests {
   private static let oidc = "type = 'oidc'\nissuer = 'https://id.example.com'\nclient_id = 'c'\n"
 
@@ -16,10 +16,7 @@ import Testing
   func usual() throws {
     let usual = try signIn(Self.oidc)
     #expect(usual.redirect == RedirectAddress(host: "127.0.0.1", port: nil, path: "/callback"))
-    #expect(usual.onReauth == .none)
     #expect(try signIn(Self.oidc + "redirect_port = 65535").redirect == RedirectAddress(port: 65_535))
-    #expect(try signIn(Self.oidc + "on_reauth = 'browser'").onReauth == .browser)
-    #expect(try signIn(Self.oidc + "on_reauth = 'none'") == usual)
   }
 
   @Test(
@@ -89,11 +86,6 @@ import Testing
       "redirect_uri = \"http://localhost/#a\"",
       "/c.toml:5: \"redirect_uri\" in [accounts.a] cannot be \"http://localhost/#a\": it has a fragment"
     ),
-    (
-      "on_reauth = \"notify\"",
-      "/c.toml:5: \"on_reauth\" in [accounts.a] cannot be \"notify\": it is \"browser\" or \"none\""
-    ),
-    ("on_reauth = true", "/c.toml:5: \"on_reauth\" in [accounts.a] must be a string, not a boolean"),
   ]
 
   @Test("what cannot be used is refused with one sentence that names file, line and key", arguments: bad)
@@ -107,7 +99,7 @@ import Testing
 
   @Test(
     "none of the keys means anything where no browser is used",
-    arguments: ["redirect_port = 1", "redirect_uri = 'http://localhost'", "on_reauth = 'none'"])
+    arguments: ["redirect_port = 1", "redirect_uri = 'http://localhost'"])
   func others(_ text: String) throws {
     for account in [
       "type = 'json'\nrefresh_url = 'https://x.example'\n", "type = 'firebase'\napi_key = 'k'\n",
