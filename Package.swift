@@ -59,6 +59,13 @@ func withoutEntryPoint(_ program: Target) -> Target {
     swiftSettings: strict)
 }
 
+/// What is fuzzed, for a program. Otherwise it is a target of tests, so that it is built with what may be tested alone.
+func withoutTests(_ target: Target) -> Target {
+  .target(
+    name: target.name, dependencies: target.dependencies, path: "Tests/\(target.name)",
+    exclude: target.exclude + ["FuzzTests.swift"], swiftSettings: strict)
+}
+
 func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
   .testTarget(name: name, dependencies: dependencies + ["TestSupport"], exclude: exclude, swiftSettings: strict)
 }
@@ -150,11 +157,9 @@ let package = Package(
     tests(
       "SandboxTests", ["hearth-sandbox", .argumentParser, .crypto, .hummingbird, .hummingbirdTesting, .logging, .nio]),
     tests("hearthctlTests", ["HearthControl", "HearthCore", "hearthctl"]),
-    .target(
-      name: "FuzzTargets",
-      dependencies: ["HearthControl", "HearthCore", "HearthOAuth", "HearthStorage", "TestSupport", "hearthd", .grdb],
-      path: "Tests/FuzzTargets", exclude: ["Seeds"], swiftSettings: strict),
-    tests("FuzzTests", ["FuzzTargets", "HearthCore"]),
+    tests(
+      "FuzzTargets", ["HearthControl", "HearthCore", "HearthOAuth", "HearthStorage", "hearthd", .grdb],
+      exclude: ["Seeds"]),
     tests("ArchitectureTests", []),
     tests(
       "EndToEndTests", ["HearthControl", "HearthCore", "hearthd", "hearthctl", "hearth-sandbox", .grdb],
@@ -169,7 +174,13 @@ if Context.environment["HEARTH_DOCC"] != nil {
 
 if isFuzzed {
   package.products = []
-  package.targets = package.targets.map { $0.name == "hearthd" ? withoutEntryPoint($0) : $0 }
+  package.targets = package.targets.map { target in
+    switch target.name {
+    case "hearthd": withoutEntryPoint(target)
+    case "FuzzTargets": withoutTests(target)
+    default: target
+    }
+  }
   package.targets.append(
     .executableTarget(name: "hearth-fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz", swiftSettings: strict))
 }

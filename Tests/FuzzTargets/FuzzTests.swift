@@ -1,4 +1,3 @@
-import FuzzTargets
 import HearthCore
 import TestSupport
 import Testing
