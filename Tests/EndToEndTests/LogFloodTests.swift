@@ -18,7 +18,7 @@ import Testing
       try sandbox.fault(["path": "/api/bad", "status": 400])
       let item = JSON.object(daemon.draft("x", to: sandbox.url + "/api/bad", ["unordered": true]))
       for _ in 0..<5 { try daemon.call("outbox.enqueueMany", ["items": .array(Array(repeating: item, count: 100))]) }
-      try eventually("all are dead") { try daemon.outboxStats().dead == 500 }
+      try eventually("all are dead", within: .seconds(60)) { try daemon.outboxStats().dead == 500 }
       var client = try ControlClient(path: daemon.socket)
       for _ in 0..<300 {
         _ = try client.call("session.lock")

@@ -15,10 +15,10 @@ struct WorkerThreadTests {
     #expect(done.withLock(\.self) == Array(0..<1000))
   }
 
-  @Test("what comes while the thread waits, or ends, or has ended, is done", arguments: [0, 1, 1000])
+  @Test("what comes while the thread waits, or ends, or has ended, is done", arguments: [0, 1, 100])
   func idle(_ linger: Int) async {
     let worker = WorkerThread(linger: linger)
-    for _ in 0..<2000 { await withCheckedContinuation { continuation in worker.enqueue { continuation.resume() } } }
+    for _ in 0..<100 { await withCheckedContinuation { continuation in worker.enqueue { continuation.resume() } } }
   }
 
   @Test("a thread that blocks keeps no other from its work")

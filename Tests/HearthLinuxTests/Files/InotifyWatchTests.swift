@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Each test waits for the hint that it expects; a hint that never comes is ended by the time limit.
-@Suite("Changes of files", .timeLimit(.minutes(1)))
+@Suite("Changes of files", .timeLimit(.minutes(2)))
 struct InotifyWatchTests {
   let scratch = TemporaryFolder()
   let files = LinuxFileSystem()

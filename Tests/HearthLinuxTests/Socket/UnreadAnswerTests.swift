@@ -6,7 +6,7 @@ import Testing
 
 @testable import HearthLinux
 
-@Suite("Answers that nobody reads are bounded over all connections", .timeLimit(.minutes(1))) struct UnreadAnswerTests {
+@Suite("Answers that nobody reads are bounded over all connections", .timeLimit(.minutes(2))) struct UnreadAnswerTests {
   private static let big: JSONObject = ["size": 100_000]
 
   @Test("the connection with the most is closed, the others get all their answers, and the log tells of it once")
