@@ -50,9 +50,12 @@ deps-demo:
 demo: debug deps-demo ## show the main job, against a sandbox, in a throw-away folder
 	@./etc/demo/demo.sh $(DEBUG)
 
-# What failed is said once more at the end, where people look.
+# Where all tests begin at once, the load decides those whose time is limited (the option is of Swift 6.3). What failed is
+# said once more at the end, where people look.
+TEST_WIDTH := --experimental-maximum-parallelization-width
 test: debug ## run every test
-	@{ $(SWIFT) test --skip-build 2>&1; echo $$? > .build/test.status; } | tee .build/test.log
+	@width=$$($(SWIFT) test --help-hidden | grep -q -e $(TEST_WIDTH) && echo "$(TEST_WIDTH) 16"); \
+	  { $(SWIFT) test --skip-build $$width 2>&1; echo $$? > .build/test.status; } | tee .build/test.log
 	@status=$$(cat .build/test.status); [ "$$status" -eq 0 ] || { \
 	  echo; echo "What failed (.build/test.log has all of it):"; grep -a '✘' .build/test.log; exit "$$status"; }
 

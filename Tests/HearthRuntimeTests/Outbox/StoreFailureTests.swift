@@ -44,7 +44,10 @@ import Testing
 
   /// Damages an item as another program would, has a call meet it, and returns once the outbox is recovered.
   private func damage(_ outbox: ServiceFixture) async throws {
-    try await DatabaseQueue(path: outbox.folder.file("outbox.sqlite")).write { db in
+    var configuration = Configuration()
+    // The outbox may be writing.
+    configuration.busyMode = .timeout(30)
+    try await DatabaseQueue(path: outbox.folder.file("outbox.sqlite"), configuration: configuration).write { db in
       try db.execute(sql: "UPDATE items SET url = x'ff'")
     }
     let (recovered, signal) = AsyncStream<Void>.makeStream()
