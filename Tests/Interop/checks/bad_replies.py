@@ -12,7 +12,7 @@ IN_THE_ID_TOKEN = {
     "expiredIDToken": "expired", "wrongAtHash": "access token", "noIDToken": "missing",
 }
 IN_THE_REDIRECT = {
-    "wrongIss": "another provider", "noIss": "does not say", "noCode": "neither a code nor an error",
+    "wrongIss": "another provider", "noIss": "does not name", "noCode": "neither a code nor an error",
     "denied": "denied",
 }
 AT_THE_TOKEN_ENDPOINT = {
