@@ -20,7 +20,7 @@ CHECK_PACKAGES := systemd iproute2 $(DEMO_PACKAGES)
 INTEROP_VENV := .build/interop-venv
 
 .PHONY: help deps deps-demo deps-check deps-interop swift build debug demo test simulate torture fuzz run lint check-systemd
-.PHONY: interop docs bench deps-bench clean
+.PHONY: interop deps-interop-browser interop-browser docs bench deps-bench clean
 .PHONY: install install-units uninstall
 
 help: ## list what can be made
@@ -81,7 +81,7 @@ torture: debug build ## a siege of SIEGE_SECONDS, and crashes for hours: CRASH_C
 
 # How long each reader is fuzzed, in seconds, and which.
 FUZZ_SECONDS ?= 60
-FUZZ_TARGETS ?= json framer toml credential response jwt rows
+FUZZ_TARGETS ?= json framer toml credential response jwt rows idtoken signin
 FUZZ := .build/fuzz
 
 # A folder of its own, for our modules are built to tell which of their branches are taken.
@@ -135,6 +135,12 @@ CHECKS ?=
 
 interop: debug deps-interop ## try the programs against two real OpenID Connect providers; CHECKS="NAME ..." for some alone
 	@$(INTEROP_VENV)/bin/python Tests/Interop/interop.py $(DEBUG) $(CHECKS)
+
+deps-interop-browser: deps-interop
+	@./etc/install-packages.sh chromium chromium-driver
+
+interop-browser: debug deps-interop-browser ## sign in at a real provider with a real browser; pictures in .build/interop-pages
+	@$(INTEROP_VENV)/bin/python Tests/Interop/interop.py $(DEBUG) sign-in-chromium
 
 $(RELEASE)/hearthd:
 	@$(MAKE) --no-print-directory build

@@ -33,6 +33,7 @@ extension Target.Dependency {
   static let serviceLifecycle = product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
   static let swiftASN1 = product(name: "SwiftASN1", package: "swift-asn1")
   static let tomlKit = product(name: "TOMLKit", package: "TOMLKit")
+  static let unixSignals = product(name: "UnixSignals", package: "swift-service-lifecycle")
   static let x509 = product(name: "X509", package: "swift-certificates")
 }
 
@@ -120,7 +121,7 @@ let package = Package(
       "hearthd",
       [
         "HearthCore", "HearthControl", "HearthHashing", "HearthRuntime", "HearthLinux", "HearthOAuth", "HearthStorage",
-        .argumentParser, .logging, .serviceLifecycle, .tomlKit,
+        .argumentParser, .logging, .serviceLifecycle, .tomlKit, .unixSignals,
       ]),
     keeper("hearthctl", ["HearthControl", "HearthCore", "CLinux", .argumentParser]),
     program("hearth-sandbox", [.argumentParser, .crypto, .hummingbird, .logging, .nio, .serviceLifecycle]),
@@ -156,7 +157,7 @@ let package = Package(
     tests("hearthdTests", ["hearthd", .argumentParser, .logging]),
     tests(
       "SandboxTests", ["hearth-sandbox", .argumentParser, .crypto, .hummingbird, .hummingbirdTesting, .logging, .nio]),
-    tests("hearthctlTests", ["HearthControl", "HearthCore", "hearthctl"]),
+    tests("hearthctlTests", ["HearthControl", "HearthCore", "hearthctl", .argumentParser]),
     tests(
       "FuzzTargets", ["HearthControl", "HearthCore", "HearthOAuth", "HearthStorage", "hearthd", .grdb],
       exclude: ["Seeds"]),

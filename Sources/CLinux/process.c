@@ -1,3 +1,5 @@
+#define _GNU_SOURCE
+
 #include "hearth_process.h"
 
 #include <malloc.h>
@@ -20,4 +22,8 @@ int hearth_forbid_new_privileges(void) {
 
 void hearth_trim_heap(void) {
   malloc_trim(0);
+}
+
+int hearth_close_from(posix_spawn_file_actions_t *actions, int first) {
+  return posix_spawn_file_actions_addclosefrom_np(actions, first);
 }

@@ -8,7 +8,7 @@ enum Main {
   static func main() {
     // Before anything is read: it holds passphrases and tokens.
     guard hearth_forbid_dumps() == 0 else {
-      Output.error("The process cannot be kept out of core dumps: \(String(cString: strerror(errno))).")
+      Output.error("The process cannot be kept out of core dumps: \(reason()).")
       exit(ExitStatus.failed.rawValue)
     }
     let line = CommandLine.arguments.dropFirst()

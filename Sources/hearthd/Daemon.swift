@@ -8,6 +8,7 @@ import HearthRuntime
 import HearthStorage
 import Logging
 import ServiceLifecycle
+import UnixSignals
 
 /// The composition root: puts the parts together, and runs them until a signal ends it.
 struct Daemon {
@@ -24,19 +25,21 @@ struct Daemon {
   }
 
   private let setup: Setup
-  private let signals: AsyncStream<DaemonSignal>
+  private let signals: UnixSignalsSequence
   private let clock: SystemClock
   private let log: EventLog
   private let logger = Logger(label: "hearthd")
   private let status = StatusLine()
   private let sessions = SessionDirectory()
   private let signIns: SignInService
+  private let reauth: ReauthService
+  private let revocations: RevocationService
   private let outboxStore: SQLiteOutboxStore
   private let outbox: OutboxService
   private let server: ControlServer
   private let senders: (token: HTTPSender, api: HTTPSender)
   private let reloader: Reloader
-  /// What the outbox has to know of the sessions, in order.
+  /// What outbox and sign-ins have to know of the sessions, in order.
   private let sessionUpdates: AsyncStream<SessionUpdate>
 
   private enum SessionUpdate: Sendable {
@@ -47,7 +50,7 @@ struct Daemon {
   init(_ setup: Setup) async throws {
     self.setup = setup
     // Before anybody can see the daemon, so that a signal that comes early ends it in order.
-    signals = await DaemonSignals.stream()
+    signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)
     let configuration = setup.configuration
     let clock = try SystemClock()
     let log = EventLog(logger: logger)
@@ -78,6 +81,9 @@ struct Daemon {
       })
     let (sessionUpdates, updates) = AsyncStream<SessionUpdate>.makeStream()
     self.sessionUpdates = sessionUpdates
+    signIns = SignInService(sessions: sessions, redirects: LoopbackListener(logger: logger), clock: clock)
+    let reauth = ReauthService(sessions: sessions, signIns: signIns, pages: setup.paths.browser, logger: logger)
+    self.reauth = reauth
     let builder = SessionBuilder(
       state: setup.state, clock: clock, watch: InotifyWatch(logger: logger), logger: logger,
       sender: senders.token, api: api,
@@ -87,8 +93,11 @@ struct Daemon {
         for event in events { log.record(.session(event, session)) }
         updates.yield(.changed(session))
         status.sessionIs(session.account, session.state)
-      })
-    signIns = SignInService(sessions: sessions, redirects: LoopbackListener(logger: logger), clock: clock)
+      }, sessionEnded: { reauth.sessionEnded($0) })
+    revocations = RevocationService(
+      sessions: sessions,
+      store: FileRevocationStore(folder: setup.state.revocations, files: LinuxFileSystem(), logger: logger),
+      clock: clock, logger: logger)
     let reloader = Reloader(
       setup: setup, builder: builder, sessions: sessions, signIns: signIns, outbox: outbox, hub: hub, log: log,
       status: status)
@@ -101,7 +110,8 @@ struct Daemon {
         ("socket", socket.path ?? setup.socketPath),
       ])
     let control = ControlService(
-      sessions: sessions, signIns: signIns, outbox: outbox, hub: hub, clock: clock, info: info,
+      sessions: sessions, signIns: signIns, revocations: revocations, outbox: outbox, hub: hub, clock: clock,
+      info: info,
       token: { Token(hashing: $0) },
       reload: { () async throws(ReloadFailure) in try await reloader.reload() })
     server = ControlServer(
@@ -124,14 +134,14 @@ struct Daemon {
   func run() async throws {
     await reloader.apply(setup.configuration)
     var parts = [
-      DaemonService(run: serve, stop: finish), DaemonService(run: feedOutbox), DaemonService(run: watchNetwork),
+      DaemonService(run: serve, stop: finish), DaemonService(run: followSessions), DaemonService(run: watchNetwork),
     ]
     if let watchdog = Watchdog.requested() { parts.append(DaemonService(run: { await reportAlive(to: watchdog) })) }
     let group = ServiceGroup(configuration: ServiceGroupConfiguration(services: parts, logger: logger))
     try await withThrowingTaskGroup(of: Void.self) { tasks in
       tasks.addTask { try await group.run() }
       tasks.addTask { await handleSignals(of: group) }
-      await outbox.waitForSessions(of: sessions.accounts)
+      await outbox.waitUntilReady(for: sessions.accounts)
       log.record(.started(version: HearthVersion.text))
       status.ready()
       try await tasks.next()
@@ -148,9 +158,11 @@ struct Daemon {
     try await withThrowingTaskGroup(of: Void.self) { services in
       services.addTask { await sessions.run() }
       services.addTask { await signIns.run() }
+      services.addTask { await reauth.run() }
+      services.addTask { await revocations.run() }
       services.addTask { await outbox.run() }
       services.addTask {
-        await outbox.waitForSessions(of: sessions.accounts)
+        await outbox.waitUntilReady(for: sessions.accounts)
         try await server.run()
       }
       try await services.waitForAll()
@@ -160,19 +172,23 @@ struct Daemon {
   /// Accepts no new calls and begins no new deliveries; refreshes in flight end, and calls that wait for them are answered.
   private func finish() async {
     server.shutDown()
+    reauth.stop()
     await signIns.stop()
     await outbox.shutdown()
     await sessions.stop()
+    await revocations.stop()
     server.end()
   }
 
-  private func feedOutbox() async {
+  private func followSessions() async {
     for await update in sessionUpdates {
       switch update {
       case .changed(let snapshot):
         await outbox.sessionChanged(
           snapshot.account, permission: snapshot.outboxPermission, knownSubject: snapshot.subject,
           formerly: snapshot.formerSubject, token: snapshot.token?.fingerprint)
+        await signIns.sessionChanged(snapshot.account)
+        await revocations.sessionChanged(snapshot.account, snapshot.state, snapshot.subject)
       case .skewMeasured(let skew): await outbox.serverTimeReported(skew: skew)
       }
     }
@@ -182,6 +198,9 @@ struct Daemon {
     for await _ in NetworkWatch.hints() {
       await sessions.networkReturned()
       await outbox.networkReturned()
+      await revocations.networkReturned()
+      // An address, a route and its sibling of the other family come shortly after each other.
+      await clock.sleep(until: clock.now() + .seconds(3))
     }
     // Without hints from the kernel, what failed is tried again when its wait is over.
     try? await gracefulShutdown()
@@ -198,16 +217,16 @@ struct Daemon {
   private func handleSignals(of group: ServiceGroup) async {
     await withDiscardingTaskGroup { reloads in
       for await signal in signals {
-        switch signal {
-        case .stop:
-          log.record(.stopping(version: HearthVersion.text))
-          let patience = await reloader.stopPatience + Self.stopMargin
-          status.stopping(within: patience)
-          await group.triggerGracefulShutdown()
-          await clock.sleep(until: clock.now() + patience)
-          return reloads.cancelAll()
-        case .reload: reloads.addTask { try? await reloader.reload() }
+        guard signal != .sighup else {
+          reloads.addTask { try? await reloader.reload() }
+          continue
         }
+        log.record(.stopping(version: HearthVersion.text))
+        let patience = await reloader.stopPatience + Self.stopMargin
+        status.stopping(within: patience)
+        await group.triggerGracefulShutdown()
+        await clock.sleep(until: clock.now() + patience)
+        return reloads.cancelAll()
       }
     }
   }

@@ -28,6 +28,7 @@ enum Main {
     let paths = options.paths(
       environment: ProcessInfo.processInfo.environment,
       workingDirectory: FileManager.default.currentDirectoryPath)
+    if options.isReport { await report(options, paths) }
     let threshold = LogThreshold(options.logLevel ?? .info)
     let (configuration, path) = loadConfiguration(from: paths, threshold)
     if options.checkConfig {
@@ -58,6 +59,26 @@ enum Main {
       guard Options.exitCode(for: error) != .success else { Options.exit(withError: error) }
       PlainLogHandler.writeToStandardError(Options.fullMessage(for: error).shown(keepsLines: true) + "\n")
       exit(1)
+    }
+  }
+
+  /// `--describe` and its like: JSON on standard output, whatever there is to say.
+  private static func report(_ options: Options, _ paths: ConfiguredPaths) async -> Never {
+    if options.describeProviders {
+      print(ConfigurationReport.providers)
+      exit(0)
+    }
+    do throws(ConfigurationError) {
+      let (configuration, path) = try Configuration.load(from: paths)
+      if let account = options.discover {
+        print(await ConfigurationReport.endpoints(of: account, in: configuration, paths))
+      } else {
+        print(ConfigurationReport.accounts(of: configuration, path: path))
+      }
+      exit(0)
+    } catch {
+      print(ConfigurationReport.error(error.description))
+      exit(badConfiguration)
     }
   }
 

@@ -24,6 +24,16 @@ struct Options: ParsableCommand {
   @Flag(help: "Say whether the configuration can be used, and exit.")
   var checkConfig = false
 
+  @Flag(help: "Print the accounts of the configuration as JSON, or what is wrong with it, and exit.")
+  var describe = false
+
+  @Flag(help: "Print the providers that are known by name as JSON, and exit.")
+  var describeProviders = false
+
+  @Option(
+    help: ArgumentHelp("Print where the provider of this account answers as JSON, and exit.", valueName: "account"))
+  var discover: String?
+
   @Flag(help: "Say whether the outbox is sound, and exit.")
   var checkOutbox = false
 
@@ -31,6 +41,9 @@ struct Options: ParsableCommand {
   var version = false
 
   init() {}
+
+  /// Something is to be printed, and the daemon not to be run.
+  var isReport: Bool { describe || describeProviders || discover != nil }
 
   func paths(environment: [String: String], workingDirectory: String) -> ConfiguredPaths {
     ConfiguredPaths(

@@ -56,7 +56,7 @@ actor Reloader {
     }
     ServiceNotifier().reloading()
     await apply(fresh)
-    await outbox.waitForSessions(of: sessions.accounts)
+    await outbox.waitUntilReady(for: sessions.accounts)
     let event = Event.reloaded(version: HearthVersion.text)
     log.record(event)
     hub.publish(event)

@@ -16,11 +16,14 @@ struct SessionBuilder: Sendable {
   let accounts: AccountsFile
   let skewMeasured: @Sendable (Duration) -> Void
   let publish: @Sendable ([SessionEvent], SessionStatus) -> Void
+  /// Receives each end for which the account wants the browser to be opened.
+  let sessionEnded: @Sendable (AccountName) -> Void
 
   init(
     state: StatePaths, clock: any Clock, watch: any FileWatch, logger: Logger, sender: HTTPSender,
     api: HTTPAPIEndpoint, skewMeasured: @escaping @Sendable (Duration) -> Void,
-    publish: @escaping @Sendable ([SessionEvent], SessionStatus) -> Void
+    publish: @escaping @Sendable ([SessionEvent], SessionStatus) -> Void,
+    sessionEnded: @escaping @Sendable (AccountName) -> Void
   ) {
     self.state = state
     self.clock = clock
@@ -30,6 +33,7 @@ struct SessionBuilder: Sendable {
     self.api = api
     self.skewMeasured = skewMeasured
     self.publish = publish
+    self.sessionEnded = sessionEnded
     accounts = AccountsFile(path: state.accounts, files: LinuxFileSystem(), clock: clock, logger: logger)
   }
 
@@ -53,11 +57,27 @@ struct SessionBuilder: Sendable {
     settings.refresh = refresh
     let service = SessionService(
       account: account.name, settings: settings, store: store, endpoint: endpoint, clock: clock, logger: logger,
-      skewMeasured: skewMeasured, publish: publish)
-    return SessionDirectory.Entry(service: service, signIn: signIn, place: path(of: account))
+      skewMeasured: skewMeasured,
+      publish: { [prompt = settings.reauthPrompt, publish, sessionEnded] events, status in
+        publish(events, status)
+        for event in events where prompt.opensBrowser(after: event) { sessionEnded(status.account) }
+      })
+    return SessionDirectory.Entry(
+      service: service, signIn: signIn, place: path(of: account), revocations: account.credential.keepsRevocations)
   }
 
   private func path(of account: AccountConfiguration) -> String {
     account.credential.file ?? state.credentialFile(of: account.name)
+  }
+}
+
+extension CredentialSettings {
+  /// A grant that a seal kept from the disk is not put there under a weaker one.
+  fileprivate var keepsRevocations: PendingRevocation.Keeping {
+    switch protection {
+    case .none: .ownKey
+    case .keyFile: keyFile.map { .keyFile($0) } ?? .memory
+    case .passphrase, .secretService: .memory
+    }
   }
 }

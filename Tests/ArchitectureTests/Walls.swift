@@ -22,7 +22,7 @@ enum Walls {
     "HearthStorage": rim.union(["CLinux", "Crypto", "CryptoExtras", "GRDB", "HearthHashing", "HearthThreads"]),
     "hearthd": rim.union([
       "ArgumentParser", "HearthHashing", "HearthRuntime", "HearthLinux", "HearthOAuth", "HearthStorage",
-      "ServiceLifecycle", "TOMLKit",
+      "ServiceLifecycle", "TOMLKit", "UnixSignals",
     ]),
     // The command line is not dumpable either.
     "hearthctl": system.union(["ArgumentParser", "CLinux", "HearthControl", "HearthCore"]),

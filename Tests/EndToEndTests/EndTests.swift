@@ -85,6 +85,87 @@ import Testing
     }
   }
 
+  @Test("a grant that was signed out offline is revoked after a restart, and lies on the disk sealed until then")
+  func revokedLater() async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
+      try daemon.signIn(at: sandbox)
+      let tokens = try sandbox.tokens
+      let state = daemon.credentials.split(separator: "/").dropLast().map { "/" + $0 }.joined()
+      let folder = state + "/revocations"
+      // The provider's door is shut for revocations alone: its memory of the grant stays.
+      try sandbox.fault(["path": "/revoke", "status": 503])
+      let answer = try daemon.call("session.signOut", ["account": "work"])
+      #expect(answer["state"] == "unauthenticated" && answer["revoked"] == false && answer["revokesLater"] == true)
+      let notes = Files.names(in: folder)
+      #expect(notes.count == 2, "a note and the key: \(notes)")
+      for name in notes {
+        for token in tokens { #expect(!Files.text("\(folder)/\(name)").contains(token)) }
+      }
+      let again = try daemon.call("session.signOut", ["account": "work"])
+      #expect(again["state"] == "unauthenticated" && again["revoked"] == false)
+      try sandbox.clearFaults()
+      try daemon.restart()
+      try eventually("it is revoked") { try sandbox.count("revocations") == 2 }
+      try eventually("nothing is left") { Files.names(in: folder).isEmpty }
+    }
+  }
+
+  @Test("while the same user is signed in again the old grant is left alone, and revoked with the new one at the end")
+  func revokedWithTheNext() async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
+      try daemon.signIn(at: sandbox)
+      try sandbox.fault(["path": "/revoke", "status": 503])
+      #expect(try daemon.call("session.signOut", ["account": "work"])["revokesLater"] == true)
+      try sandbox.clearFaults()
+      try daemon.signIn(at: sandbox)
+      try daemon.restart()
+      try daemon.waitFor("authenticated")
+      try daemon.call("daemon.reload")
+      try daemon.refresh()
+      #expect(try sandbox.count("revocations") == 0)
+      #expect(try daemon.call("session.signOut", ["account": "work"])["revoked"] == true)
+      try eventually("both are revoked") { try sandbox.count("revocations") == 4 }
+    }
+  }
+
+  @Test("neither another user's sign-in nor a removed account keeps the grant of the one before from being revoked")
+  func revokedBesideAnother() async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let configuration = Configuration.oidc(sandbox)
+      let daemon = try environment.daemon(configuration)
+      try daemon.signIn(at: sandbox)
+      try sandbox.fault(["path": "/revoke", "status": 503])
+      #expect(try daemon.call("session.signOut", ["account": "work"])["revokesLater"] == true)
+      try sandbox.clearFaults()
+      try daemon.configure("")
+      try daemon.restart()
+      #expect(try daemon.call("session.list")["sessions"]?.array?.isEmpty == true)
+      try daemon.configure(configuration)
+      try daemon.call("daemon.reload")
+      try daemon.signIn(at: sandbox, subject: "ada")
+      try daemon.restart()
+      try eventually("the first is revoked") { try sandbox.count("revocations") == 2 }
+      try daemon.refresh()
+    }
+  }
+
+  @Test("signing out everywhere names the page that ends the session at the provider")
+  func everywhere() async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
+      try daemon.signIn(at: sandbox)
+      let answer = try daemon.call("session.signOut", ["account": "work", "everywhere": true])
+      #expect(answer["revoked"] == true)
+      #expect(answer["endSessionUrl"]?.string?.hasPrefix("\(sandbox.url)/end_session?") == true)
+    }
+  }
+
   @Test("signing out works offline")
   func signOutOffline() async throws {
     try await TestEnvironment.run { environment in

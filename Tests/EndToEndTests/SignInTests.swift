@@ -140,6 +140,49 @@ import Testing
     }
   }
 
+  @Test(
+    "a lock ends a sign-in that waits for the person at once, with what helps; with a session and without",
+    arguments: [true, false])
+  func lockedMeanwhile(_ isSignedIn: Bool) async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(configuration(sandbox))
+      if isSignedIn { try daemon.signIn(at: sandbox) }
+      let process = try login(environment, daemon, ["--no-browser"])
+      try eventually("it waits") { try daemon.call("session.get", ["account": "work"])["signIn"]?["flow"] == "browser" }
+      try daemon.call("session.lock", ["account": "work"])
+      #expect(try status(process) == 4)
+      #expect(process.errors.hasSuffix("hearthctl: Locked. Run \"hearthctl unlock work\".\n"))
+    }
+  }
+
+  @Test("a grant whose ID token is refused is revoked at the provider")
+  func revokesRefused() async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(configuration(sandbox))
+      try sandbox.fault(["mistake": "otherAudience"])
+      #expect(try status(login(environment, daemon)) == 1)
+      #expect(try sandbox.count("revocations") > 0)
+    }
+  }
+
+  @Test("on SIGTERM a code that was sent is redeemed to its end, and the session is there after the start")
+  func redemptionWhileStopping() async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(configuration(sandbox))
+      try sandbox.fault(["path": "/token", "delay": 3, "times": 1])
+      let process = try login(environment, daemon)
+      try eventually("the code is sent") { try sandbox.count("tokenCallsInFlight") == 1 }
+      #expect(try daemon.stop(SIGTERM) == .exited(0))
+      #expect(try status(process) == 0, "whoever waits for it is told")
+      #expect(process.output == "Signed in.\n")
+      try daemon.start()
+      #expect(try daemon.waitFor("authenticated").subject == "ada")
+    }
+  }
+
   @Test("a backend of one's own takes user name and password, from standard input")
   func password() async throws {
     try await TestEnvironment.run { environment in
@@ -179,6 +222,39 @@ import Testing
           #expect(!text.contains(token), "\(path)")
         }
       }
+    }
+  }
+
+  @Test("a session that ends opens the browser where its account wants that, each time it ends, and not at a start")
+  func reauth() async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try Daemon(
+        on: environment, name: "daemon", configuration: configuration(sandbox, "on_reauth = \"browser\""))
+      daemon.variables["BROWSER"] = Self.browser
+      try daemon.start()
+      try daemon.signIn(at: sandbox)
+      for _ in 1...2 {
+        let before = try daemon.status().token?.fingerprint
+        _ = try sandbox.call("POST", "/__revoke", [:])
+        #expect(try daemon.refusal(of: "session.refresh", ["account": "work"]).code == 1002)
+        try daemon.waitUntil("the person has signed in again") {
+          $0.state == "authenticated" && $0.token?.fingerprint != before
+        }
+      }
+      // A browser that does nothing: the end stays, and is an old one at the next start.
+      try daemon.stop()
+      daemon.variables["BROWSER"] = "true"
+      try daemon.start()
+      try daemon.waitFor("authenticated")
+      _ = try sandbox.call("POST", "/__revoke", [:])
+      #expect(try daemon.refusal(of: "session.refresh", ["account": "work"]).code == 1002)
+      try daemon.waitUntil("the browser is opened") { $0.json["signIn"]?["flow"] == "browser" }
+      try daemon.stop()
+      daemon.variables["BROWSER"] = Self.browser
+      try daemon.start()
+      try daemon.waitFor("reauthRequired", "refreshTokenRejected")
+      #expect(try daemon.status().json["signIn"]?.isNull == true)
     }
   }
 }

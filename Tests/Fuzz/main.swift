@@ -1,3 +1,4 @@
+import Dispatch
 import FuzzTargets
 import Glibc
 
@@ -24,10 +25,17 @@ for (index, argument) in rest.enumerated() { arguments[index] = strdup(argument)
 arguments[rest.count] = nil
 exit(
   runFuzzer(&count, &arguments) { bytes, size in
-    do {
-      try target.run(Array(UnsafeBufferPointer(start: bytes, count: size)))
-    } catch {
-      fatalError("\(error)")
+    let input = Array(UnsafeBufferPointer(start: bytes, count: size))
+    let (target, isDone) = (target, DispatchSemaphore(value: 0))
+    // libFuzzer waits for the answer, and what is read of signatures is asynchronous.
+    Task.detached {
+      do {
+        try await target.run(input)
+      } catch {
+        fatalError("\(error)")
+      }
+      isDone.signal()
     }
+    isDone.wait()
     return 0
   })

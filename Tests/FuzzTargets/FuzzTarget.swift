@@ -9,14 +9,14 @@ import TestSupport
 /// What is read of bytes that anybody may have written. Each target reads any bytes without ending the process, and what
 /// it makes of them agrees with itself.
 package enum FuzzTarget: String, CaseIterable, Sendable {
-  case json, framer, toml, credential, response, jwt, rows
+  case json, framer, toml, credential, response, jwt, rows, idtoken, signin
 
   /// What a target has got wrong, as a sentence.
   package struct Wrong: Error, CustomStringConvertible {
     package let description: String
   }
 
-  package func run(_ bytes: [UInt8]) throws {
+  package func run(_ bytes: [UInt8]) async throws {
     switch self {
     case .json: try Self.readJSON(bytes)
     case .framer: try Self.readLines(bytes)
@@ -25,6 +25,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case .response: try Self.readResponse(bytes)
     case .jwt: Self.readToken(bytes)
     case .rows: StoredRowTarget.read(bytes)
+    case .idtoken: try await Self.readIDToken(bytes)
+    case .signin: try Self.readSignIn(bytes)
     }
   }
 

@@ -8,9 +8,9 @@ import Testing
     try await inTurn {
       let seeds = Seeds.of(target)
       #expect(!seeds.isEmpty)
-      for seed in seeds { try target.run(seed) }
+      for seed in seeds { try await target.run(seed) }
       var mutation = Mutation(seeds: seeds, random: SeededGenerator(seed: 7))
-      for _ in 0..<300 { try target.run(mutation.next()) }
+      for _ in 0..<300 { try await target.run(mutation.next()) }
     }
   }
 }

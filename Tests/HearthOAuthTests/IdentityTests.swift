@@ -63,7 +63,7 @@ import Testing
       var provider = ProviderConfiguration(
         kind: .oauth(.discovered(try Issuer(bench.base)), OAuthClient(id: "hearth")))
       provider.tokenParameters = ["audience": "https://api.example.com"]
-      let endpoint = provider.tokenEndpoint(sender: bench.sender, files: bench.files, timeout: .seconds(30))
+      let endpoint = provider.endpoints(sender: bench.sender, files: bench.files, timeout: .seconds(30)).tokens
       let idToken = jwt(#"{"iss":"\#(bench.base)","sub":"1","aud":"https://api.example.com"}"#)
       #expect(await endpoint.identify(bench.credential(idToken: idToken))?.id == "1")
     }
@@ -91,7 +91,7 @@ import Testing
       var provider = ProviderConfiguration(
         kind: .oauth(.named(endpoints), OAuthClient(id: "h")), subject: "me@example.com")
       provider.userInfoSubjectField = "id"
-      let named = provider.tokenEndpoint(sender: bench.sender, files: bench.files, timeout: .seconds(30))
+      let named = provider.endpoints(sender: bench.sender, files: bench.files, timeout: .seconds(30)).tokens
       let assumed = { Subject(issuer: bench.base, id: $0, isIssuerAssumed: true) }
       #expect(await named.identify(bench.credential()) == assumed("2482"))
       var settings = SessionSettings()
@@ -101,6 +101,26 @@ import Testing
       let endpoint = bench.oidc()
       let idToken = jwt(#"{"sub":"1"}"#)
       #expect(await endpoint.identify(bench.credential(idToken: idToken))?.isIssuerAssumed == false)
+    }
+  }
+
+  @Test("a name longer than a user's may be is not taken from an ID token, the UserInfo endpoint or a response")
+  func longName() async throws {
+    let longest = String(repeating: "a", count: 255)
+    for (name, isTaken) in [(longest, true), (longest + "a", false)] {
+      try await ProviderBench.run { bench in
+        bench.provider.discover(at: bench.server)
+        bench.provider.grant("/userinfo", #"{"sub":"\#(name)"}"#)
+        bench.provider.grant("/token", #"{"access_token":"a","user_id":"\#(name)"}"#)
+        let endpoint = bench.oidc()
+        let expected = isTaken ? Subject(issuer: bench.base, id: name) : nil
+        #expect(await endpoint.identify(bench.credential()) == expected)
+        let response = try await endpoint.refresh(bench.credential())
+        #expect(response.subject == expected)
+        bench.provider.grant("/userinfo", #"{"sub":"2482"}"#)
+        let idToken = jwt(#"{"iss":"\#(bench.base)","sub":"\#(name)"}"#)
+        #expect(await endpoint.identify(bench.credential(idToken: idToken))?.id == (isTaken ? name : "2482"))
+      }
     }
   }
 

@@ -63,7 +63,7 @@ struct ProviderBench {
     _ kind: ProviderConfiguration.Kind, subject: String? = nil, defaultLifetime: Duration? = nil
   ) -> any TokenEndpoint {
     ProviderConfiguration(kind: kind, subject: subject, defaultLifetime: defaultLifetime)
-      .tokenEndpoint(sender: sender, files: files, timeout: .seconds(30))
+      .endpoints(sender: sender, files: files, timeout: .seconds(30)).tokens
   }
 
   func oidc(

@@ -104,7 +104,7 @@ struct TokenEndpointTests {
         let (outcome, message) = await bench.outcome(of: endpoint, foreign)
         #expect(outcome == .misconfigured)
         #expect(message.contains("https://other.example.com") && message.contains("sign in again"))
-        #expect(await endpoint.revoke(foreign) == false)
+        #expect(await endpoint.revoke(foreign) != .revoked)
         _ = await endpoint.identify(foreign)
       }
       #expect(bench.requests.isEmpty)
@@ -136,7 +136,7 @@ struct TokenEndpointTests {
       }
       #expect(bench.server.requests.isEmpty)
       for endpoint in endpoints {
-        #expect(await endpoint.revoke(foreign) == false)
+        #expect(await endpoint.revoke(foreign) != .revoked)
         _ = await endpoint.identify(foreign)
       }
       #expect(bench.requests.isEmpty)
@@ -254,7 +254,7 @@ struct TokenEndpointTests {
         kind: .oauth(.named(ProviderEndpoints(token: bench.server.url("/token"))), client))
       for isSent in [true, false] {
         provider.sendsScopeOnRefresh = isSent
-        _ = try await provider.tokenEndpoint(sender: bench.sender, files: bench.files, timeout: .seconds(30))
+        _ = try await provider.endpoints(sender: bench.sender, files: bench.files, timeout: .seconds(30)).tokens
           .refresh(bench.credential())
         #expect(bench.requests.last?.body.contains("scope=a") == isSent)
       }
@@ -268,7 +268,7 @@ struct TokenEndpointTests {
     try await ProviderBench.run { bench in
       bench.provider.discover(at: bench.server)
       bench.provider.answer("/revoke", with: .answer(200))
-      #expect(await bench.oidc().revoke(bench.credential()))
+      #expect(await bench.oidc().revoke(bench.credential()) == .revoked)
       #expect(
         bench.requests.map(\.body) == [
           "token=old-refresh&token_type_hint=refresh_token&client_id=hearth+app",
@@ -277,17 +277,31 @@ struct TokenEndpointTests {
     }
   }
 
-  @Test("revocation is not claimed where the provider did not take it")
+  @Test("a refusal is one for good only where the provider says so, and else it may be asked again")
   func notRevoked() async throws {
+    let page = LoopbackServer.Reply.answer(403, headers: [("Content-Type", "text/html")], body: "<html>")
     try await ProviderBench.run { bench in
       bench.provider.discover(at: bench.server)
-      bench.provider.answer("/revoke", with: .answer(503))
-      #expect(await bench.oidc().revoke(bench.credential()) == false)
-      bench.provider.answer("/revoke", with: .close)
-      #expect(await bench.oidc().revoke(bench.credential()) == false)
+      let cases: [(LoopbackServer.Reply, RevocationOutcome)] = [
+        (.answer(503, headers: [("Retry-After", "7")]), .unavailable(retryAfter: .seconds(7))),
+        (.close, .unavailable(retryAfter: nil)), (.answer(429), .unavailable(retryAfter: nil)),
+        (.answer(302, headers: [("Location", "/")]), .unavailable(retryAfter: nil)),
+        (page, .unavailable(retryAfter: nil)),
+        (.refused("invalid_client"), .refused(message: "\(bench.base) does not revoke it: HTTP 401.")),
+        (
+          .refused("unsupported_token_type", status: 400),
+          .refused(message: "\(bench.base) does not revoke it: HTTP 400.")
+        ),
+      ]
+      for (reply, outcome) in cases {
+        bench.provider.answer("/revoke", with: reply)
+        #expect(await bench.oidc().revoke(bench.credential()) == outcome)
+      }
       let without = bench.endpoint(
         .oauth(.named(ProviderEndpoints(token: bench.server.url("/token"))), OAuthClient(id: "h")))
-      #expect(await without.revoke(bench.credential()) == false)
+      #expect(
+        await without.revoke(bench.credential())
+          == .refused(message: "The provider names no endpoint that revokes tokens."))
     }
   }
 

@@ -62,7 +62,7 @@ struct TransportBench {
     var configuration = ProviderConfiguration(kind: kind)
     configuration.route = route
     configuration.tokenParameters = parameters
-    return configuration.tokenEndpoint(sender: sender, files: files, timeout: .seconds(30))
+    return configuration.endpoints(sender: sender, files: files, timeout: .seconds(30)).tokens
   }
 
   var credential: Credential {

@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 
-from checks import CHECKS  # noqa: E402
+from checks import CHECKS, USUAL  # noqa: E402
 from provider import SERVE, environment  # noqa: E402
 from stage import Failure, Stage  # noqa: E402
 
@@ -101,7 +101,7 @@ def main():
         signal.signal(number, stop)
     if sys.argv[1] == "--one":
         return run_one(sys.argv[4], sys.argv[3], sys.argv[2])
-    programs, names = Path(sys.argv[1]).resolve(), sys.argv[2:] or list(CHECKS)
+    programs, names = Path(sys.argv[1]).resolve(), sys.argv[2:] or USUAL
     unknown = [name for name in names if name not in CHECKS]
     if unknown:
         print(f"There is no check {', '.join(unknown)}. There are: {' '.join(CHECKS)}", file=sys.stderr)

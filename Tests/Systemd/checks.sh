@@ -209,6 +209,32 @@ systemctl --user daemon-reload
 systemctl --user restart hearthd.service
 await 10 work_is authenticated
 
+check "the page for an ended session is opened outside of the unit, on a display that came later"
+mkdir -p "$HOME/bin"
+cat > "$HOME/bin/xdg-open" <<'SH'
+#!/bin/sh
+{ echo "$1 $WAYLAND_DISPLAY"; cat /proc/self/cgroup; grep NoNewPrivs /proc/self/status; } > "$HOME/opened.new"
+mv "$HOME/opened.new" "$HOME/opened"
+SH
+chmod 700 "$HOME/bin/xdg-open"
+printf '[Service]\nEnvironment=PATH=%s\n' "$HOME/bin:$PATH" > "$units/hearthd.service.d/path.conf"
+echo 'on_reauth = "browser"' >> "$config"
+systemctl --user daemon-reload
+systemctl --user restart hearthd.service
+systemctl --user set-environment WAYLAND_DISPLAY=wayland-7
+await 10 work_is authenticated
+curl -sS -X POST "$issuer/__revoke" -d '{}' > /dev/null
+if hearthctl refresh work 2> /dev/null; then fail "it was refreshed with a grant that was revoked"; fi
+await 20 test -e "$HOME/opened"
+grep -q "^$issuer/authorize?.* wayland-7$" "$HOME/opened" || fail "opened: $(cat "$HOME/opened")"
+if grep -q hearthd.service "$HOME/opened"; then fail "the browser runs in the daemon's unit"; fi
+grep -q '^NoNewPrivs:[[:space:]]*0' "$HOME/opened" || fail "the browser may gain no privileges"
+if journalctl --user --output=cat | grep -q '/authorize?'; then fail "the address is in the journal"; fi
+rm "$units/hearthd.service.d/path.conf"
+curl -sS -X POST "$issuer/__grant" -d '{"subject":"2482"}' | jq --raw-output .refresh_token \
+  | hearthctl login work --refresh-token-stdin > /dev/null
+await 10 work_is authenticated
+
 check "no token is in the journal"
 token=$(hearthctl token work)
 journalctl --user --output=json --all > "$HOME/journal"

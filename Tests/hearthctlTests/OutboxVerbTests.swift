@@ -44,6 +44,35 @@ import Testing
     #expect(again[0].params["bodyBase64"] == "/wA=")
   }
 
+  @Test("outbox add takes headers from a file or standard input, and shows none of what is in there")
+  func headersFromFile() async throws {
+    let file = folder.file("headers")
+    try Files.write("A: 1\r\n\n B:  x:y\nA: 2", to: file)
+    let verb = ["outbox", "add", "work", "POST", "https://x"]
+    let queued: @Sendable (Request) -> FakeDaemon.Answer = { _ in
+      .result(["id": "item-1", "state": "pending", "duplicate": false])
+    }
+    let (_, asked) = try await run(verb + ["-H", "C: 3", "-H", "@\(file)", "-d", "-"], input: "body", answer: queued)
+    #expect(asked.first?.params["headers"] == ["C": "3", "A": ["1", "2"], "B": "x:y"])
+    #expect(asked.first?.params["body"] == "body")
+    unlink(path)
+    let (_, piped) = try await run(verb + ["-H", "@-"], input: "X-Key: s3cret\n", answer: queued)
+    #expect(piped.first?.params["headers"] == ["X-Key": "s3cret"])
+    for (options, input, told) in [
+      (["-H", "@-", "-d", "-"], "X: 1", "Standard input can be read once"),
+      (["-H", "@-", "-H", "@-"], "X: 1", "Standard input can be read once"),
+      (["-H", "@-"], "X: 1\ns3cret", "Line 2 of standard input is no header: write 'Name: value'."),
+    ] {
+      unlink(path)
+      let (refused, nothing) = try await run(verb + options, input: input, answer: queued)
+      #expect(refused.status == 64 && refused.errors.contains(told))
+      #expect(!refused.errors.contains("s3cret") && nothing.isEmpty)
+    }
+    unlink(path)
+    let (missing, _) = try await run(verb + ["-H", "@\(folder.file("none"))"], answer: queued)
+    #expect(missing.status == 1 && missing.errors.contains("cannot be read: No such file or directory."))
+  }
+
   @Test("outbox list is a table for people")
   func outboxList() async throws {
     let (outcome, asked) = try await run(["outbox", "list", "work", "--state", "waiting"]) { _ in

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import HearthControl
+import HearthCore
 import TestSupport
 import Testing
 
@@ -9,27 +10,57 @@ import Testing
 @Suite struct PathChecksTests {
   private let folder = TemporaryFolder()
 
-  @Test("a configuration that others may write is a problem, a missing one is not")
-  func configuration() throws {
-    let environment = ["HEARTH_CONFIG": folder.file("config.toml"), "XDG_CONFIG_HOME": folder.path]
-    try "".write(toFile: folder.file("config.toml"), atomically: false, encoding: .utf8)
-    chmod(folder.file("config.toml"), 0o644)
-    #expect(
-      PathChecks.configuration { environment[$0] } == [Finding(.good, "configuration", folder.file("config.toml"))])
-    chmod(folder.file("config.toml"), 0o664)
-    #expect(PathChecks.configuration { environment[$0] }.map(\.verdict) == [.bad(.failed)])
-    unlink(folder.file("config.toml"))
-    #expect(PathChecks.configuration { environment[$0] }.map(\.verdict) == [.doubtful])
+  private func unasked(_ environment: [String: String]) -> [Finding] {
+    PathChecks.unasked(EnvironmentPaths(workingDirectory: "/cwd") { environment[$0] })
   }
 
-  @Test("a state folder open to others is a problem, one that is not there yet is not")
+  @Test("a configuration that others may write is a problem, a missing one is not")
+  func configuration() throws {
+    let path = folder.file("config.toml")
+    let environment = ["HEARTH_CONFIG": path, "XDG_CONFIG_HOME": folder.path]
+    try "".write(toFile: path, atomically: false, encoding: .utf8)
+    chmod(path, 0o644)
+    #expect(unasked(environment).first == Finding(.good, "configuration", path))
+    chmod(path, 0o664)
+    #expect(unasked(environment).first?.verdict == .bad(.failed))
+    unlink(path)
+    #expect(unasked(environment).first?.verdict == .doubtful)
+  }
+
+  @Test("where the file that HEARTH_CONFIG names does not exist, it is said which one is used")
+  func otherConfiguration() throws {
+    mkdir(folder.file("hearth"), 0o700)
+    try "".write(toFile: folder.file("hearth/config.toml"), atomically: false, encoding: .utf8)
+    let finding = unasked(["HEARTH_CONFIG": "mine.toml", "XDG_CONFIG_HOME": folder.path]).first
+    #expect(
+      finding
+        == Finding(
+          .doubtful, "configuration",
+          "/cwd/mine.toml (HEARTH_CONFIG) does not exist; \(folder.file("hearth/config.toml")) is used"))
+  }
+
+  @Test("a state folder open to others is a problem, one that is not there yet is not, and no home is one")
   func state() {
     let environment = ["HEARTH_STATE_DIR": folder.file("state")]
-    #expect(PathChecks.state { environment[$0] }.map(\.verdict) == [.doubtful])
+    #expect(unasked(environment).last?.verdict == .doubtful)
     mkdir(folder.file("state"), 0o700)
-    #expect(PathChecks.state { environment[$0] } == [Finding(.good, "state", folder.file("state"))])
+    #expect(unasked(environment).last == Finding(.good, "state", folder.file("state")))
     chmod(folder.file("state"), 0o750)
-    #expect(PathChecks.state { environment[$0] }.map(\.verdict) == [.bad(.failed)])
+    #expect(unasked(environment).last?.verdict == .bad(.failed))
+    #expect(unasked([:]).last == Finding(.bad(.failed), "state", "Neither HEARTH_STATE_DIR nor HOME is set"))
+  }
+
+  @Test("a session whose token has run out, or that has none yet, says so and what to do")
+  func withoutToken() {
+    var expired = Samples.session(health: .expired, remaining: 0)
+    expired.history.lastError = "No connection to https://id.example.com."
+    #expect(
+      Finding(expired)
+        == Finding(
+          .bad(.later), "session",
+          "work: Its token has run out, and Hearth goes on asking for one; \"hearthctl refresh work\" asks at once. "
+            + "No connection to https://id.example.com."))
+    #expect(Finding(Samples.session(health: nil)).message.contains("It has no token yet"))
   }
 
   @Test("a socket that is not there is no daemon, and a file in its place is a problem")

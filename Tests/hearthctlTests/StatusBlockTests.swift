@@ -46,6 +46,15 @@ import Testing
     #expect(text.contains("outbox    empty, paused (user)"))
   }
 
+  @Test("tells of a sign-in under way, how it goes on and how long it may take")
+  func signIn() {
+    var session = Samples.locked
+    session.signIn = SignInProgress(flow: .browser, expiresAt: Samples.start + .seconds(540 + 570))
+    #expect(block(session).contains("\n  sign-in   under way in the browser, 9 min left\n"))
+    session.signIn = SignInProgress(flow: .device, expiresAt: Samples.start)
+    #expect(block(session).contains("\n  sign-in   under way with a code on another device, 0 s left\n"))
+  }
+
   @Test("has colours only where they were asked for")
   func colours() {
     #expect(!block(Samples.session()).contains("\u{1B}"))

@@ -117,4 +117,26 @@ import Testing
     #expect(outcome.errors.contains("hearthctl: work: The passphrase is wrong.\n"))
     #expect(sent(daemon) == ["work: wrong", "other: sesame"])
   }
+
+  @Test("account add offers to sign in, and does so where the person wants that", arguments: ["", "n"])
+  func offersSignIn(answer: String) async throws {
+    let folder = TemporaryFolder()
+    let configuration = folder.file("config.toml")
+    let daemon = FakeDaemon(path: folder.file("rpc.sock")) { request in
+      switch request.method {
+      case GetInfo.name:
+        let paths: [DaemonInfo.Path] = [("configuration", configuration)]
+        return .result(DaemonInfo(pid: 1, startedAt: Timestamp(seconds: 1), paths: paths).json)
+      case BeginSignIn.name: return .error(RPCError(.flowNotSupported, message: "Not this flow."))
+      default: return .result(Samples.session("work").json)
+      }
+    }
+    let outcome = try await run(
+      ["account", "add", "work", "--provider", "github", "--client-id", "c"], daemon,
+      typing: [(prompt: "Sign in now? [Y/n] ", typed: answer)])
+    #expect(outcome.status == (answer == "n" ? 0 : 1))
+    #expect(daemon.asked.contains { $0.method == BeginSignIn.name } == (answer != "n"))
+    #expect(daemon.asked.contains { $0.method == ReloadConfiguration.name })
+    #expect(Files.text(configuration).contains("[accounts.work]\nprovider = \"github\"\n"))
+  }
 }

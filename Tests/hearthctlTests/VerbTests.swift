@@ -284,6 +284,29 @@ import Testing
     #expect(again.errors == "")
   }
 
+  @Test("logout says that a grant is revoked later, and where the session at the provider ends")
+  func logoutEverywhere() async throws {
+    var status = Samples.signedOut.json.object ?? [:]
+    status["revoked"] = false
+    status["revokesLater"] = true
+    status["endSessionUrl"] = "https://id.example.com/logout"
+    let answer = JSON.object(status)
+    let (outcome, asked) = try await run(["logout", "work", "--everywhere", "--no-browser"]) { request in
+      .result(request.method == "session.get" ? Samples.session().json : answer)
+    }
+    #expect(outcome.status == 0)
+    #expect(
+      asked.last?.params == ["account": "work", "revoke": true, "outbox": "keep", "everywhere": true])
+    #expect(outcome.errors.contains("Hearth goes on trying for up to seven days."))
+    #expect(outcome.errors.contains("\n\n  https://id.example.com/logout\n"))
+    unlink(path)
+    status["endSessionUrl"] = nil
+    status["endSessionError"] = "The provider names no such page."
+    let missing = JSON.object(status)
+    let (none, _) = try await run(["logout", "work", "--everywhere"]) { _ in .result(missing) }
+    #expect(none.status == 0 && none.errors == "The provider names no such page.\n")
+  }
+
   @Test("lock and refresh say what the session says")
   func messages() async throws {
     let (lock, _) = try await run(["lock"]) { _ in .result(["sessions": [Samples.locked.json]]) }
@@ -318,6 +341,12 @@ import Testing
     #expect(outcome.output.contains("warning  outbox         work: 2 dead, 0 held"))
     #expect(outcome.output.contains("problem  session        work: Locked."))
     #expect(outcome.output.contains("warning  configuration  The daemon runs without one\n"))
+    unlink(path)
+    let hungUp = FakeDaemon(path: path) { _ in .hangUp }
+    let cut = try await Program.run(["doctor", "--socket", hungUp.path], environment: ["HOME": folder.path])
+    withExtendedLifetime(hungUp) {}
+    #expect(cut.status == 5)
+    #expect(cut.output.contains("before it answered: see why with \"systemctl --user status hearthd\""))
     let without = try await Program.run(
       ["doctor", "--json"], environment: ["HEARTH_SOCKET": folder.file("none"), "HOME": folder.path])
     #expect(without.status == 6)

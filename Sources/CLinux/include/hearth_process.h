@@ -1,6 +1,7 @@
 #ifndef HEARTH_PROCESS_H
 #define HEARTH_PROCESS_H
 
+#include <spawn.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <sys/types.h>
@@ -33,5 +34,8 @@ int hearth_open_file(const char *path, int flags, mode_t mode);
 
 /// close(2), which makes the descriptor a spare one again where one of those is missing.
 int hearth_close_file(int descriptor);
+
+/// Closes all descriptors from `first` on in a program that is started (posix_spawn(3)). 0, or an error number.
+int hearth_close_from(posix_spawn_file_actions_t *actions, int first);
 
 #endif

@@ -41,7 +41,9 @@ package struct ControlClient: ~Copyable {
       case .timedOut(let limit):
         "The daemon did not answer within \(Self.seconds(limit)) s: see how it does with "
           + "\"systemctl --user status hearthd\", or give it more time with --timeout."
-      case .disconnected: "The daemon closed the connection before it answered."
+      case .disconnected:
+        "The daemon closed the connection before it answered: see why with \"systemctl --user status hearthd\", and run "
+          + "the command again."
       case .notUnderstood(let what): "The daemon's answer cannot be understood: \(what)."
       case .unknownResult(let method):
         "The daemon's answer to \(method) cannot be understood: is its version another one?"

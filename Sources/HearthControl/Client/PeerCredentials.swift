@@ -8,11 +8,5 @@ package struct PeerCredentials: Sendable, CustomStringConvertible {
   package let user: uid_t
   package let group: gid_t
 
-  package init(process: pid_t, user: uid_t, group: gid_t) {
-    self.process = process
-    self.user = user
-    self.group = group
-  }
-
   package var description: String { "user \(user) (pid \(process))" }
 }

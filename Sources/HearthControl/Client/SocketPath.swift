@@ -21,15 +21,9 @@ package enum SocketPath {
   /// What fits into `sockaddr_un` (unix(7)) with its final zero.
   package static let maximumBytes = 107
 
-  /// `--socket`, `$HEARTH_SOCKET`, `$XDG_RUNTIME_DIR/hearth/rpc.sock`; an empty variable counts as unset.
-  package static func resolve(option: String?, environment: [String: String]) throws(Failure) -> String {
-    func variable(_ name: String) -> String? {
-      environment[name].flatMap { $0.isEmpty ? nil : $0 }
-    }
-    guard
-      let path = option ?? variable("HEARTH_SOCKET")
-        ?? variable("XDG_RUNTIME_DIR").map({ "\($0)/hearth/rpc.sock" })
-    else { throw .unknown }
+  /// `--socket`, else what the environment names.
+  package static func resolve(option: String?, else paths: EnvironmentPaths) throws(Failure) -> String {
+    guard let path = option ?? paths.socket else { throw .unknown }
     try check(path)
     return path
   }

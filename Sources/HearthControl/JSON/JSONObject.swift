@@ -3,11 +3,6 @@ package struct JSONObject: Hashable, Sendable {
   package struct Member: Hashable, Sendable {
     package var key: String
     package var value: JSON
-
-    package init(key: String, value: JSON) {
-      self.key = key
-      self.value = value
-    }
   }
 
   package private(set) var members: [Member]

@@ -29,10 +29,6 @@ private struct JSONParser {
   let bytes: UnsafeBufferPointer<UInt8>
   var offset = 0
 
-  init(bytes: UnsafeBufferPointer<UInt8>) {
-    self.bytes = bytes
-  }
-
   mutating func document() throws(JSONError) -> JSON {
     let value = try value(depth: 0)
     skipWhitespace()

@@ -21,12 +21,6 @@ package struct Notification: Hashable, Sendable {
   }
 
   package var json: JSON { ["method": .string(method), "params": .object(params)] }
-
-  /// The line, with its end.
-  package var line: [UInt8] {
-    let json: JSON = ["jsonrpc": "2.0", "method": .string(method), "params": .object(params)]
-    return json.bytes + [UInt8(ascii: "\n")]
-  }
 }
 
 extension Notification {

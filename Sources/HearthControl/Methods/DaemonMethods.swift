@@ -14,6 +14,13 @@ package struct ReloadConfiguration: ParameterlessMethod {
   package init() {}
 }
 
+package struct DiscoverMethods: ParameterlessMethod {
+  package static let declaration = MethodDeclaration<OpenRPCDocument>(
+    "rpc.discover", "Describe every method and notification, as an OpenRPC document.")
+
+  package init() {}
+}
+
 /// What the daemon says of itself: it stays as it is for one run.
 package struct DaemonInfo: TimelessWireValue {
   package typealias Path = (name: String, path: String?)
@@ -52,7 +59,9 @@ package struct DaemonInfo: TimelessWireValue {
 
 extension WireType<[DaemonInfo.Path]> {
   fileprivate static var paths: WireType {
-    WireType("must be an object of strings") { json in
+    WireType(
+      "must be an object of strings", .dictionary(of: .any(of: .type("string"), .type("null")))
+    ) { json in
       json.object?.members.map { ($0.key, $0.value.string) }
     } write: { paths in
       .object(JSONObject(paths.map { JSONObject.Member(key: $0.name, value: JSON($0.path)) }))

@@ -25,7 +25,9 @@ package struct Subscribe: ControlMethod {
 
 extension WireType<Set<EventTopic>> {
   fileprivate static var topics: WireType {
-    WireType<[String]>.texts.refusing(.meaning) { names in
+    WireType<[String]>.texts.refusing(
+      .meaning, .array(of: .choice(among: EventTopic.allCases.map(\.rawValue)))
+    ) { names in
       let unknown = names.first { EventTopic(rawValue: $0) == nil }
       return unknown.map { "has \"\($0)\"; there are session, outbox and daemon" }
     }.mapped(

@@ -61,7 +61,10 @@ extension OutboxDraft {
 extension WireType<[APIRequest.Header]> {
   /// In order: an object of strings, or of arrays of strings where a name comes more than once.
   fileprivate static var headers: WireType {
-    WireType("must be an object of strings") { json in
+    WireType(
+      "must be an object of strings",
+      .dictionary(of: .any(of: .type("string"), .array(of: .type("string"))))
+    ) { json in
       guard let object = json.object else { return nil }
       var headers: [APIRequest.Header] = []
       for member in object.members {
@@ -89,7 +92,10 @@ extension WireType<[APIRequest.Header]> {
 extension Field<OutboxDraft, [UInt8]> {
   /// `body` (text, as UTF-8) or `bodyBase64` (other bytes), not both; empty without either.
   fileprivate static func body(_ get: @escaping @Sendable (OutboxDraft) -> [UInt8]) -> Field {
-    Field(names: ["body", "bodyBase64"]) { reader in
+    Field(names: ["body", "bodyBase64"]) { components in
+      MemberSchema.optional("body", .type("string"))(&components)
+        + MemberSchema.optional("bodyBase64", .type("string", ["contentEncoding": "base64"]))(&components)
+    } read: { reader in
       let text = reader.optional("body", .text)
       guard let encoded = reader.optional("bodyBase64", .text) else { return Array((text ?? "").utf8) }
       guard text == nil else {

@@ -101,44 +101,6 @@ package struct RehydrateSessions: AccountsMethod {
   package init(_ account: AccountName?) { self.account = account }
 }
 
-package struct SignOut: ControlMethod {
-  /// What becomes of the items that wait in the account's outbox.
-  package enum Items: String, CaseIterable, Sendable {
-    case keep, discard
-  }
-
-  package static let declaration = MethodDeclaration<SignedOut>(
-    "session.signOut", "Sign out: revoke the grant and remove the credential. Works offline too.",
-    errors: [.locked, .unknownAccount, .storageUnavailable])
-  package static let parameters = Fields<SignOut>(
-    .required("account", \.account, .account), .optional("revoke", \.revoke, .bool, default: true),
-    .optional("outbox", \.outbox, .choice, default: .keep), make: Self.init)
-
-  package let account: AccountName
-  package let revoke: Bool
-  package let outbox: Items
-
-  package init(_ account: AccountName, revoke: Bool = true, outbox: Items = .keep) {
-    self.account = account
-    self.revoke = revoke
-    self.outbox = outbox
-  }
-}
-
-/// A session that was signed out, and whether the provider revoked its grant.
-package struct SignedOut: WireValue {
-  package static let fields = Fields<SignedOut>(
-    .all(\.status, SessionStatus.fields), .required("revoked", \.isRevoked, .bool), make: Self.init)
-
-  package let status: SessionStatus
-  package let isRevoked: Bool
-
-  package init(_ status: SessionStatus, isRevoked: Bool) {
-    self.status = status
-    self.isRevoked = isRevoked
-  }
-}
-
 package struct LockSessions: AccountsMethod {
   package static let declaration = MethodDeclaration<Sessions>(
     "session.lock", "Lock: no token is given and nothing is sent until \"unlock\".", errors: [.unknownAccount])

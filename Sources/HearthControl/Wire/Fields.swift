@@ -4,6 +4,8 @@ import HearthCore
 package struct Fields<Whole>: Sendable {
   /// Of the members.
   package let names: [String]
+  /// Of the members, in their order.
+  let schemas: @Sendable (inout SchemaComponents) -> [MemberSchema]
   let read: @Sendable (inout FieldReader) -> Whole?
   let write: @Sendable (Whole, Timestamp, inout [JSONObject.Member]) -> Void
 
@@ -15,6 +17,11 @@ package struct Fields<Whole>: Sendable {
     var names: [String] = []
     repeat names += (each fields).names
     self.names = names
+    schemas = { components in
+      var schemas: [MemberSchema] = []
+      repeat schemas += (each fields).schemas(&components)
+      return schemas
+    }
     read = { reader in
       // Every field is read before the first that is missing ends the reading: the last may have the graver error.
       let values = (repeat (each fields).read(&reader))
@@ -41,6 +48,7 @@ package struct Fields<Whole>: Sendable {
 /// One member of an object, or several that make one value: `Value` is what they are in the `Whole`.
 struct Field<Whole, Value>: Sendable {
   let names: [String]
+  let schemas: @Sendable (inout SchemaComponents) -> [MemberSchema]
   /// Nil where something is wrong, which the reader then knows.
   let read: @Sendable (inout FieldReader) -> Value?
   let write: @Sendable (Whole, Timestamp, inout [JSONObject.Member]) -> Void
@@ -50,7 +58,7 @@ extension Field {
   static func required(
     _ name: String, _ get: @escaping @Sendable (Whole) -> Value, _ type: WireType<Value>
   ) -> Field {
-    Field(names: [name]) { reader in
+    Field(names: [name], schemas: MemberSchema.required(name, type.schema)) { reader in
       reader.required(name, type)
     } write: { whole, now, members in
       members.append(JSONObject.Member(key: name, value: type.write(get(whole), now)))
@@ -61,7 +69,7 @@ extension Field {
   static func optional<Wrapped>(
     _ name: String, _ get: @escaping @Sendable (Whole) -> Wrapped?, _ type: WireType<Wrapped>
   ) -> Field where Value == Wrapped? {
-    Field(names: [name]) { reader in
+    Field(names: [name], schemas: MemberSchema.optional(name, type.schema)) { reader in
       .some(reader.optional(name, type))
     } write: { whole, now, members in
       members.append(JSONObject.Member(key: name, value: get(whole).map { type.write($0, now) } ?? .null))
@@ -72,7 +80,10 @@ extension Field {
   static func optional(
     _ name: String, _ get: @escaping @Sendable (Whole) -> Value, _ type: WireType<Value>, default fallback: Value
   ) -> Field where Value: Sendable {
-    Field(names: [name], read: { $0.optional(name, type) ?? fallback }, write: required(name, get, type).write)
+    Field(
+      names: [name],
+      schemas: MemberSchema.optional(name, type.schema, default: type.write(fallback, Timestamp(milliseconds: 0))),
+      read: { $0.optional(name, type) ?? fallback }, write: required(name, get, type).write)
   }
 
   /// The same, but the `fallback` is not sent.
@@ -80,7 +91,7 @@ extension Field {
     _ name: String, _ get: @escaping @Sendable (Whole) -> Value, _ type: WireType<Value>, omitting fallback: Value
   ) -> Field where Value: Equatable & Sendable {
     let field = optional(name, get, type, default: fallback)
-    return Field(names: [name], read: field.read) { whole, now, members in
+    return Field(names: [name], schemas: field.schemas, read: field.read) { whole, now, members in
       if get(whole) != fallback { field.write(whole, now, &members) }
     }
   }
@@ -89,7 +100,11 @@ extension Field {
   static func within<each Member>(
     _ name: String, _ fields: repeat Field<Whole, each Member>
   ) -> Field where Value == (repeat each Member) {
-    Field(names: [name]) { reader in
+    Field(names: [name]) { components in
+      var inner: [MemberSchema] = []
+      repeat inner += (each fields).schemas(&components)
+      return [MemberSchema(name: name, isRequired: true, schema: JSONSchema.object(inner))]
+    } read: { reader in
       reader.read(reader.object(name), in: name) { inner in
         let values = (repeat (each fields).read(&inner))
         return inner.error == nil ? (repeat (each values)!) : nil
@@ -103,7 +118,7 @@ extension Field {
 
   /// All the fields of a part, beside the others of the whole.
   static func all(_ get: @escaping @Sendable (Whole) -> Value, _ fields: Fields<Value>) -> Field {
-    Field(names: fields.names, read: fields.read) { whole, now, members in
+    Field(names: fields.names, schemas: fields.schemas, read: fields.read) { whole, now, members in
       fields.write(get(whole), now, &members)
     }
   }

@@ -4,7 +4,7 @@ package import HearthCore
 extension SessionStatus: WireValue {
   package static let fields = Fields<SessionStatus>(
     .required("account", \.account, .account), .optional("subject", \.subjectID, .text),
-    .optional("issuer", \.knownIssuer, .text), .required("state", \.state.name, .text),
+    .optional("issuer", \.knownIssuer, .text), .required("state", \.state.name, .stateName),
     .optional("reason", \.state.reason, .text), .required("message", \.message, .text),
     .optional("action", \.action, .choice), .required("route", \.state.route, .choice),
     .required("since", \.since, .time), .optional("token", \.token, .tokenLife), refreshField, credentialField,
@@ -47,6 +47,13 @@ extension SessionStatus: WireValue {
   }
 }
 
+extension WireType<String> {
+  /// The name of a session's state. What this version does not know is told when the whole is made.
+  static var stateName: WireType {
+    WireType("must be a string", .choice(among: SessionState.names), read: \.string, write: JSON.string)
+  }
+}
+
 extension SignInProgress {
   fileprivate static let fields = Fields<Self>(
     .required("flow", \.flow, .choice), .required("expiresAt", \.expiresAt, .time), make: Self.init)
@@ -77,7 +84,7 @@ extension WireType<SessionStatus.TokenLife> {
   /// Its health and what is left of it are those of the time of the answer.
   fileprivate static var tokenLife: WireType {
     let object = WireType.object(SessionStatus.TokenLife.fields)
-    return WireType(read: object.read) { life, now in
+    return WireType(object.schema, read: object.read) { life, now in
       var life = life
       life.reported = .init(health: life.health(at: now), remaining: life.remaining(at: now))
       return object.write(life, now)

@@ -2,23 +2,25 @@ package import HearthCore
 
 /// How values of one type are written as JSON and read again.
 package struct WireType<Value>: Sendable {
+  let schema: JSONSchema
   /// Nil where the value of the member of this name is refused, which the reader then knows.
   let read: @Sendable (JSON, _ name: String, inout FieldReader) -> Value?
   /// The time is that of the answer, for values that are relative to it.
   let write: @Sendable (Value, Timestamp) -> JSON
 
   init(
-    read: @escaping @Sendable (JSON, String, inout FieldReader) -> Value?,
+    _ schema: JSONSchema, read: @escaping @Sendable (JSON, String, inout FieldReader) -> Value?,
     write: @escaping @Sendable (Value, Timestamp) -> JSON
   ) {
-    (self.read, self.write) = (read, write)
+    (self.schema, self.read, self.write) = (schema, read, write)
   }
 
   /// `form`: what is said of a value that cannot be read, as in "must be a string".
   init(
-    _ form: String, read: @escaping @Sendable (JSON) -> Value?, write: @escaping @Sendable (Value) -> JSON
+    _ form: String, _ schema: JSONSchema, read: @escaping @Sendable (JSON) -> Value?,
+    write: @escaping @Sendable (Value) -> JSON
   ) {
-    self.init { json, name, reader in
+    self.init(schema) { json, name, reader in
       let value = read(json)
       if value == nil { reader.refuse(name, form) }
       return value
@@ -27,12 +29,13 @@ package struct WireType<Value>: Sendable {
     }
   }
 
-  /// The type of what these values stand for. `form`: what is said of a value that stands for nothing.
+  /// The type of what these values stand for. `form`: what is said of a value that stands for nothing. `schema`: where it
+  /// says more than the one of these values.
   func mapped<Other>(
-    _ form: @autoclosure @escaping @Sendable () -> String, to: @escaping @Sendable (Value) -> Other?,
-    from: @escaping @Sendable (Other) -> Value
+    _ form: @autoclosure @escaping @Sendable () -> String, _ schema: JSONSchema? = nil,
+    to: @escaping @Sendable (Value) -> Other?, from: @escaping @Sendable (Other) -> Value
   ) -> WireType<Other> {
-    WireType<Other> { [read] json, name, reader in
+    WireType<Other>(schema ?? self.schema) { [read] json, name, reader in
       guard let value = read(json, name, &reader) else { return nil }
       let other = to(value)
       if other == nil { reader.refuse(name, form()) }
@@ -44,9 +47,10 @@ package struct WireType<Value>: Sendable {
 
   /// The same with a rule. `fault`: what is wrong with a value, as in "is empty"; nil where nothing is.
   func refusing(
-    _ rank: FieldReader.Rank = .form, _ fault: @escaping @Sendable (Value) -> String?
+    _ rank: FieldReader.Rank = .form, _ schema: JSONSchema? = nil, _ fault: @escaping @Sendable (Value) -> String?
   ) -> WireType {
     WireType(
+      schema ?? self.schema,
       read: { [read] json, name, reader in
         guard let value = read(json, name, &reader) else { return nil }
         guard let fault = fault(value) else { return value }
@@ -64,18 +68,18 @@ package struct WireType<Value>: Sendable {
 }
 
 extension WireType<String> {
-  static var text: WireType { WireType("must be a string", read: \.string, write: JSON.string) }
+  static var text: WireType { WireType("must be a string", .type("string"), read: \.string, write: JSON.string) }
 }
 
 extension WireType<Bool> {
-  static var bool: WireType { WireType("must be true or false", read: \.bool, write: JSON.bool) }
+  static var bool: WireType { WireType("must be true or false", .type("boolean"), read: \.bool, write: JSON.bool) }
 }
 
 extension WireType<Int> {
-  static var int: WireType { WireType("must be a whole number", read: \.int) { JSON($0) } }
+  static var int: WireType { WireType("must be a whole number", .type("integer"), read: \.int) { JSON($0) } }
 
   static func int(in range: ClosedRange<Int>) -> WireType {
-    int.refusing { number in
+    int.refusing(.form, .integer(in: range)) { number in
       if number < range.lowerBound { return "must be \(range.lowerBound) or more" }
       return number > range.upperBound ? "must be \(range.upperBound) or less" : nil
     }
@@ -93,7 +97,8 @@ extension WireType<Timestamp> {
   /// RFC 3339, in UTC.
   package static var time: WireType<Timestamp> {
     WireType<String>.text.mapped(
-      "must be a time of RFC 3339, such as 2026-11-21T10:00:00Z", to: { Timestamp(rfc3339: $0) }, from: \.description)
+      "must be a time of RFC 3339, such as 2026-11-21T10:00:00Z", .type("string", ["format": "date-time"]),
+      to: { Timestamp(rfc3339: $0) }, from: \.description)
   }
 }
 
@@ -101,15 +106,15 @@ extension WireType where Value: RawRepresentable<String> & CaseIterable & Sendab
   /// One of the raw values of an enumeration.
   package static var choice: WireType {
     WireType<String>.text.mapped(
-      "must be one of \(Value.allCases.map(\.rawValue).joined(separator: ", "))", to: { Value(rawValue: $0) },
-      from: \.rawValue)
+      "must be one of \(Value.allCases.map(\.rawValue).joined(separator: ", "))",
+      .choice(among: Value.allCases.map(\.rawValue)), to: { Value(rawValue: $0) }, from: \.rawValue)
   }
 }
 
 extension WireType<AccountName> {
   /// A name that no account can have is an account that there is not (1005).
   static var account: WireType {
-    WireType { json, name, reader in
+    WireType(.type("string")) { json, name, reader in
       guard let text = WireType<String>.text.read(json, name, &reader) else { return nil }
       let account = AccountName(text)
       if account == nil { reader.refuse(.unknownAccount(text), .account) }
@@ -126,13 +131,15 @@ extension WireType<Secret> {
 
 extension WireType<Fingerprint> {
   static var fingerprint: WireType {
-    WireType<String>.text.mapped("must be 8 hex digits in lower case", to: { Fingerprint($0) }, from: \.description)
+    WireType<String>.text.mapped(
+      "must be 8 hex digits in lower case", .type("string", ["pattern": "^[0-9a-f]{8}$"]), to: { Fingerprint($0) },
+      from: \.description)
   }
 }
 
 extension WireType<[String]> {
   static var texts: WireType {
-    WireType("must be an array of strings") { json in
+    WireType("must be an array of strings", .array(of: .type("string"))) { json in
       let texts = json.array?.compactMap(\.string)
       return texts?.count == json.array?.count ? texts : nil
     } write: { texts in
@@ -143,7 +150,7 @@ extension WireType<[String]> {
 
 extension WireType {
   static func object(_ fields: Fields<Value>) -> WireType {
-    WireType { json, name, reader in
+    WireType(.reference(to: fields)) { json, name, reader in
       guard let object = json.object else {
         reader.refuse(name, "must be an object")
         return nil
@@ -155,7 +162,7 @@ extension WireType {
   }
 
   static func array<Element>(_ fields: Fields<Element>) -> WireType where Value == [Element] {
-    WireType { json, name, reader in
+    WireType(.array(of: .reference(to: fields))) { json, name, reader in
       let objects = json.array?.compactMap(\.object)
       guard let objects, objects.count == json.array?.count else {
         reader.refuse(name, "must be an array of objects")

@@ -10,6 +10,8 @@ struct OutboxAccount {
   var isConfigured = true
   var permission = OutboxPermission.blocked(reason: OutboxAccount.hydrating)
   var knownSubject: Subject?
+  /// The user who was known last, where none is now: they have signed out since this process began.
+  var lastSubject: Subject?
   /// The same user, by the issuer that was assumed before the provider named one.
   var formerSubject: Subject?
   /// Whether its session has reported the user, as far as one is remembered.

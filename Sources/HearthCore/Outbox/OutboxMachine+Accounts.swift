@@ -21,6 +21,7 @@ extension OutboxMachine {
       accounts[name]?.hasGoodToken()
     }
     accounts[name]?.permission = permission
+    accounts[name]?.lastSubject = subject == nil ? account.knownSubject ?? account.lastSubject : nil
     accounts[name]?.knownSubject = subject
     accounts[name]?.formerSubject = former
     accounts[name]?.isSessionReported = true
@@ -83,11 +84,13 @@ extension OutboxMachine {
 
   package func knownSubject(of name: AccountName) -> Subject? { accounts[name]?.knownSubject }
 
-  /// Under what subjects the store may have items of the account's user: those that were made while nobody was known, or
-  /// under the former name, may not be bound yet.
+  /// Under what subjects the store may have items of the account's user, or of the one who has signed out: those that were
+  /// made while nobody was known, or under the former name, may not be bound yet.
   package func subjects(of name: AccountName) -> [Subject?] {
     guard let account = accounts[name] else { return [] }
-    guard case .sendable = account.permission else { return [account.knownSubject] }
+    guard case .sendable = account.permission else {
+      return account.lastSubject.map { [nil, $0] } ?? [account.knownSubject]
+    }
     return Array(Set([account.knownSubject, account.formerSubject, nil]))
   }
 

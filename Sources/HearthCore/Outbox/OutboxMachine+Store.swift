@@ -117,8 +117,14 @@ extension OutboxMachine {
     }
   }
 
+  /// Whether the store has told its counts, or could not be had.
+  package var hasAskedStore: Bool { isRecovered || storeRetryAt != nil }
+
   package mutating func recovered(at now: Timestamp) {
     isRecovered = true
+    // With the steps that came while the store could not be had, and not before them: waits would be cut by a clock that
+    // was wrong for a moment.
+    owedShift = owedShift ?? .zero
     nextPruneAt = now
   }
 

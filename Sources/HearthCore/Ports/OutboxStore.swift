@@ -71,7 +71,8 @@ package protocol OutboxStore: Sendable {
   func retryNow(_ account: AccountName, limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> Int
 
   /// The clock was stepped by `shift`: retries are due after the same wait as before, but at most after the longest wait
-  /// that a server may ask for, and the fate of items is unknown for as long as before.
+  /// that a server may ask for, and the fate of items is unknown for as long as before, but not since a time to come. To be
+  /// called after `recover(at:)` as well, also where no step is known: the clock may have been set while nothing ran.
   func shiftSchedule(shift: Duration, at now: Timestamp) async throws(OutboxStoreFailure)
 
   /// Makes up to `limit` items dead whose `expiresAt` has passed and whose requests have not left. Returns when the next

@@ -16,25 +16,18 @@ package protocol SignInEndpoint: Sendable {
   /// Asks for a code for another device (RFC 8628, section 3.1).
   func beginDevice() async throws(SignInFailure) -> DeviceSignIn
 
-  /// Asks whether the person is done (RFC 8628, section 3.4).
-  func poll(_ signIn: DeviceSignIn) async throws(SignInFailure) -> DevicePoll
+  /// Asks whether the person is done (RFC 8628, section 3.4): `pending` where not yet, or where it could not be asked.
+  func poll(_ signIn: DeviceSignIn) async throws(SignInFailure) -> TokenResponse
 
   /// Whether `signIn(username:password:)` can be asked; nothing is sent.
   var takesPassword: Bool { get }
 
   /// Signs in with user name and password, at a backend of one's own.
   func signIn(username: String, password: Secret) async throws(SignInFailure) -> TokenResponse
-}
 
-/// What the provider says to a poll (RFC 8628, section 3.5).
-package enum DevicePoll: Sendable {
-  case granted(TokenResponse)
-  /// `authorization_pending`.
-  case pending
-  /// `slow_down`: the interval grows by five seconds.
-  case slowDown
-  /// No answer, or a server error: polled again, less often.
-  case unanswered(message: String)
+  /// The page at which the browser ends the person's session at the provider (OpenID Connect RP-Initiated Logout 1.0,
+  /// section 2). `signedOut`: names the session; nil where that is not known, and the person is asked.
+  func endSession(of signedOut: Credential?) async throws(SignInFailure) -> String
 }
 
 /// The loopback address that the provider sends the browser back to (RFC 8252, section 7.3).
@@ -46,9 +39,6 @@ package struct RedirectAddress: Hashable, Sendable {
   /// From the first `/` on, without a query. Empty where the provider knows an address without one, such as
   /// `http://localhost`, which it compares as text.
   package let path: String
-
-  /// What a browser asks for that is sent back here.
-  package var requestedPath: String { path.isEmpty ? "/" : path }
 
   package init(host: String = "127.0.0.1", port: Int? = nil, path: String = "/callback") {
     self.host = host

@@ -6,9 +6,8 @@ package protocol TokenEndpoint: Sendable {
   /// Asks for the client's own grant, for which nobody has to sign in (RFC 6749, section 4.4).
   func requestGrant() async throws(RefreshFailure) -> TokenResponse
 
-  /// Asks the provider to revoke the tokens (RFC 7009); true where it confirmed that. Sent only for a credential of this
-  /// endpoint's own origin.
-  func revoke(_ credential: Credential) async -> Bool
+  /// Asks the provider to revoke the tokens (RFC 7009). Sent only for a credential of this endpoint's own origin.
+  func revoke(_ credential: Credential) async -> RevocationOutcome
 
   /// Asks the provider for the subject of an access token; nil where it names none. Asked only for a credential of this
   /// endpoint's own origin.
@@ -54,8 +53,8 @@ package struct TokenResponse: Hashable, Sendable {
   package var origins: Set<Origin>?
   /// The server's `Date` header less this machine's clock when the answer came; nil without one.
   package var skew: Duration?
-  /// Why the token cannot be used, in a sentence; its refresh token is kept, for the one before may be spent.
-  package var error: String?
+  /// Why the token cannot be used; its refresh token is kept, for the one before may be spent.
+  package var error: RefreshFailure?
 
   package init(
     accessToken: Token, refreshToken: Token? = nil, idToken: Token? = nil,

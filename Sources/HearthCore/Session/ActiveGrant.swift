@@ -72,7 +72,7 @@ package enum RefreshPhase: Hashable, Sendable {
   case inFlight(isRepeated: Bool)
   /// The provider has answered; the new grant is on its way to the disk, and nobody sees it before it is there.
   /// `error`: why its token cannot be used, though the grant has to be kept.
-  case storing(Credential, error: String?)
+  case storing(Credential, error: RefreshFailure?)
   /// The provider rejected the token for good; the file is read once more, in case another program was faster.
   case confirming(EndReason)
 

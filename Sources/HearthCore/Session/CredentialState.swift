@@ -49,8 +49,8 @@ package enum CredentialState: Hashable, Sendable {
 /// A grant of a new sign-in that is being written.
 package struct Adoption: Hashable, Sendable {
   package internal(set) var credential: Credential
-  /// The user's own lock, where it was set when the sign-in began, is removed with it.
-  let unlocks: Bool
+  /// The user's own lock is removed with it, where it was set before the sign-in began and not again since.
+  var unlocks: Bool
   /// The provider has granted it just now.
   let isFresh: Bool
   /// What clients see until it is on disk.

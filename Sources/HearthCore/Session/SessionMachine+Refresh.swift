@@ -117,7 +117,7 @@ extension SessionMachine {
   private mutating func firstGrantEnded(_ outcome: RefreshOutcome, at now: Timestamp) -> [SessionAction] {
     switch outcome {
     case .granted(let response):
-      if let error = response.error { return failed(.misconfigured(message: error), at: now) }
+      if let error = response.error { return failed(error, at: now) }
       let credential = credential(response, after: nil, receivedAt: receivedAt(now))
       return adopt(credential, unlocks: false, isFresh: true, at: now)
     case .failed(let failure): return failed(failure, at: now)
@@ -157,7 +157,9 @@ extension SessionMachine {
     var error = response.error
     if let known = active.credential.subject {
       next.subject = response.subject.map { known.refined(by: $0) } ?? known
-      if let named = response.subject, !named.isSameUser(as: known) { error = Self.otherUser(named, than: known) }
+      if let named = response.subject, !named.isSameUser(as: known) {
+        error = .misconfigured(message: Self.otherUser(named, than: known))
+      }
     }
     if error != nil {
       // Whatever is wrong with it, it may have cost the refresh token before it: the new one is kept.
@@ -168,8 +170,10 @@ extension SessionMachine {
       }
     } else if next.grant.keepsIDToken(of: active.grant, as: settings.bearer) {
       // Asking again at once would help as little; the rest of the response is kept.
-      error =
-        "The provider granted no new ID token: set bearer = \"access_token\", or have it issue one with each refresh."
+      error = .misconfigured(
+        message:
+          "The provider granted no new ID token: set bearer = \"access_token\", or have it issue one with each refresh."
+      )
     }
     self.active?.phase = .storing(next, error: error)
     // The file is being read because it may have changed: another program's newer grant is not written over.
@@ -185,7 +189,7 @@ extension SessionMachine {
   /// The new grant is on disk, or kept in memory because it could not be written: now it may be seen. `error`: why its
   /// token cannot be used.
   mutating func refreshed(
-    _ old: ActiveGrant, to credential: Credential, error: String?, isStored: Bool, at now: Timestamp
+    _ old: ActiveGrant, to credential: Credential, error: RefreshFailure?, isStored: Bool, at now: Timestamp
   ) -> [SessionAction] {
     let previous = old.grant.bearer(settings.bearer).fingerprint
     let isRenewed = error == nil
@@ -199,7 +203,7 @@ extension SessionMachine {
     if let origin = credential.origin { settings.binding?.resolve(to: origin) }
     let isNewlyKnown = credential.subject.map { learn($0, of: old.credential) } ?? false
     var actions =
-      error.map { failed(.misconfigured(message: $0), at: now) } ?? renewed(credential.grant, after: previous, at: now)
+      error.map { failed($0, at: now) } ?? renewed(credential.grant, after: previous, at: now)
     if isNewlyKnown { actions.append(.publish(.statusChanged)) }
     if credential.subject == nil, settings.configuredSubject == nil {
       actions.append(.identify(credential, generation: epoch.generation))

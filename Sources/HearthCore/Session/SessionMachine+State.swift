@@ -26,6 +26,14 @@ extension SessionMachine {
     }
   }
 
+  /// The lock that a sign-in begun in the epoch `begun` has to obey; nil where there is none. An account without a session
+  /// does not show a lock: there the user's counts where it was set since.
+  package func lock(since begun: SessionEpoch, at now: Timestamp) -> SessionState? {
+    let state = state(at: now)
+    if case .locked = state { return state }
+    return locks.contains(.user) && begun.userLocks != epoch.userLocks ? .locked(.explicit(.user)) : nil
+  }
+
   mutating func wipeWhereLocked() -> [SessionAction] {
     guard !file.write.isUnderWay else { return [] }
     if case .starting(isInFlight: false) = credentialState, !locks.isEmpty { credentialState = .withheld }

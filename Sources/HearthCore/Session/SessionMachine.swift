@@ -67,7 +67,13 @@ package struct SessionMachine: Sendable {
     case .called(let id, let call): return called(id, call, at: now)
     case .locked(let lock):
       guard settings.locks.contains(lock) else { return [] }
-      if lock == .user { epoch.userLocks += 1 }
+      if lock == .user {
+        epoch.userLocks += 1
+        if case .adopting(var adoption) = credentialState {
+          adoption.unlocks = false
+          credentialState = .adopting(adoption)
+        }
+      }
       return locks.add(lock)
     case .unlocked(let lock): return unlocked(lock)
     case .signInChanged(let progress): signIn = progress

@@ -14,6 +14,7 @@ package struct SessionSettings: Hashable, Sendable {
   package var configuredSubject: Subject?
   /// Where grants belong; nil: to wherever they are sent.
   package var binding: TokenBinding?
+  package var reauthPrompt = ReauthPrompt.none
 
   package init(
     refresh: RefreshSettings = RefreshSettings(), locks: Set<Lock> = [.user], locksWhenUnreadable: Bool = false,
@@ -33,14 +34,16 @@ package struct SessionSettings: Hashable, Sendable {
 extension SessionSettings {
   package enum Key: String, ConfigurationKey {
     case lockOn = "lock_on"
+    case onReauth = "on_reauth"
   }
 
   /// The word in `lock_on` for a credential file that cannot be read.
   private static let unreadable = "unreadable"
 
-  /// Reads what an account's table says about locks.
+  /// Reads what an account's table says about locks, and about sessions that have ended.
   package init(reading table: TableReader<Key>) throws(ConfigurationError) {
     self.init()
+    reauthPrompt = try table.choice(.onReauth, as: ReauthPrompt.self) ?? reauthPrompt
     for name in try table.strings(.lockOn) {
       let lock = Lock.allCases.first { $0.configuredName == name }
       if name == Self.unreadable {

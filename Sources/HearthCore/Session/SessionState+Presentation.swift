@@ -13,13 +13,21 @@ extension SessionState {
   /// The state that has this name and this reason; nil where this version knows none. `detail` goes to a state that
   /// says why a credential cannot be read.
   package init?(name: String, reason: String?, detail: String = "") {
-    let states: [SessionState] =
-      [.hydrating, .authenticated, .unauthenticated(signedOut: false), .unauthenticated(signedOut: true)]
+    let states = Self.all(detail: detail)
+    guard let state = states.first(where: { $0.name == name && $0.reason == reason }) else { return nil }
+    self = state
+  }
+
+  /// The names that the states have.
+  package static var names: [String] {
+    all(detail: "").map(\.name).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+  }
+
+  private static func all(detail: String) -> [SessionState] {
+    [.hydrating, .authenticated, .unauthenticated(signedOut: false), .unauthenticated(signedOut: true)]
       + Lock.allCases.map { .locked(.explicit($0)) }
       + AccessFailure.Kind.allCases.map { .locked(.accessFailure(AccessFailure($0, detail: detail))) }
       + EndReason.allCases.map { .reauthRequired($0) }
-    guard let state = states.first(where: { $0.name == name && $0.reason == reason }) else { return nil }
-    self = state
   }
 
   package var name: String {

@@ -1,6 +1,7 @@
 /// A sign-in that goes on in the browser: what was asked of the provider, and what its answer must agree with.
 package struct BrowserSignIn: Hashable, Sendable {
-  /// Where the browser is sent (RFC 6749, section 4.1.1). It holds no secret.
+  /// Where the browser is sent (RFC 6749, section 4.1.1). It carries `state` and `nonce`, so it is for the person alone
+  /// and is not logged.
   package let authorizationURL: String
   /// Where the provider sends the browser back, on a loopback address (RFC 8252, section 7.3).
   package let redirectURI: String

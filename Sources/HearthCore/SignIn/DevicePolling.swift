@@ -23,7 +23,13 @@ package struct DevicePolling: Hashable, Sendable {
     nextAt = now + interval
   }
 
+  /// What the provider says before it grants anything.
   package enum Answer: Hashable, Sendable {
-    case pending, slowDown, unanswered
+    /// `authorization_pending`.
+    case pending
+    /// `slow_down`.
+    case slowDown
+    /// The provider could not be asked, or a server error came: why, in a sentence.
+    case unanswered(message: String)
   }
 }

@@ -6,11 +6,15 @@ package struct RedirectRequest: Hashable, Sendable {
   package let host: String?
   /// Path and query.
   package let target: String
+  /// A process of the user whose sign-in it is has made it. Another user may know the address of the authorization
+  /// request, for it is in the browser's command line, and could sign in there as somebody else.
+  package let isOfThisUser: Bool
 
-  package init(method: String, host: String?, target: String) {
+  package init(method: String, host: String?, target: String, isOfThisUser: Bool) {
     self.method = method
     self.host = host
     self.target = target
+    self.isOfThisUser = isOfThisUser
   }
 }
 
@@ -25,17 +29,21 @@ package enum RedirectReading: Hashable, Sendable {
 }
 
 extension BrowserSignIn {
-  /// Reads a request to the loopback address. Only one with the right path and state counts, and the issuer that it names
-  /// must be the one that was asked (RFC 9207, section 2.4).
+  /// Reads a request to the loopback address. Only one of this user with the right path and state counts, and the issuer
+  /// that it names must be the one that was asked (RFC 9207, section 2.4).
   package func read(_ request: RedirectRequest) -> RedirectReading {
-    guard request.method == "GET", let host = request.host, isOwn(host: host, target: request.target) else {
+    guard request.isOfThisUser, request.method == "GET", let host = request.host,
+      isOwn(host: host, target: request.target)
+    else {
       return .foreign
     }
     return read(QueryFields(ofTarget: request.target))
   }
 
-  /// Reads the address that the browser was sent back to, where a person has copied it; nil where it is another one.
-  package func read(address: String) -> RedirectReading? {
+  /// Reads the address that the browser was sent back to, where a person has copied it, perhaps with blanks around it; nil
+  /// where it is another one.
+  package func read(address text: String) -> RedirectReading? {
+    let address = text.trimmingWhitespace
     guard address.hasPrefix(redirectURI) else { return nil }
     let rest = address.dropFirst(redirectURI.count).prefix { $0 != "#" }
     guard rest.hasPrefix("?") || rest.hasPrefix("/?") else { return nil }
@@ -71,6 +79,13 @@ extension BrowserSignIn {
     case .none: break
     }
     if let code = fields["code"] { return .code(Secret(code)) }
+    // RFC 6749, section 3.1. Which of two codes is the provider's, nobody can say.
+    for name in ["code", "error"] where fields.count(of: name) > 1 {
+      return .failed(
+        .failed(
+          message:
+            "The provider sent the browser back with more than one \"\(name)\", so nothing was sent: begin again."))
+    }
     guard let error = fields["error"] else {
       return .failed(
         .failed(message: "The provider sent the browser back with neither a code nor an error: begin again."))
@@ -85,4 +100,11 @@ extension BrowserSignIn {
 
 extension String {
   fileprivate var withFullStop: String { hasSuffix(".") ? self : self + "." }
+
+  fileprivate var trimmingWhitespace: Substring {
+    guard let first = firstIndex(where: { !$0.isWhitespace }), let last = lastIndex(where: { !$0.isWhitespace }) else {
+      return ""
+    }
+    return self[first...last]
+  }
 }

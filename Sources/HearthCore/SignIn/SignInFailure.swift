@@ -9,15 +9,17 @@ package enum SignInFailure: Error, Hashable, Sendable {
   case denied(message: String)
   /// The code has expired (`expired_token`), or the person took too long.
   case expired(message: String)
-  /// The person is not done yet, and the provider is polled again.
+  /// The provider has not granted anything yet, and is polled again.
   case pending(DevicePolling.Answer)
-  /// The provider answered with an error, or with something that must not be used.
+  /// The provider answered with an error, or with nothing that can be used.
   case failed(message: String)
+  /// The provider granted what must not be used, such as one whose ID token is not valid: it is to be revoked.
+  case unusable(TokenResponse, message: String)
 
   package var message: String {
     switch self {
     case .notSupported(let message), .unavailable(let message, _), .denied(let message), .expired(let message),
-      .failed(let message):
+      .failed(let message), .unusable(_, let message):
       message
     case .pending: "The provider waits for the person."
     }

@@ -8,4 +8,12 @@ package enum SignInFlow: String, CaseIterable, Hashable, Sendable {
   case password
   /// The client's own grant, for which nobody is needed (RFC 6749, section 4.4).
   case clientCredentials = "client-credentials"
+
+  /// The sign-in goes on until somebody has done their part.
+  package var waitsForPerson: Bool {
+    switch self {
+    case .device, .browser: true
+    case .password, .clientCredentials: false
+    }
+  }
 }

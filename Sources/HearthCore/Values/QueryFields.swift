@@ -18,6 +18,8 @@ package struct QueryFields: Sendable {
     return value
   }
 
+  package func count(of name: String) -> Int { fields.count { $0.name == name } }
+
   private static func decode(_ text: Substring) -> String {
     var bytes: [UInt8] = []
     var rest = Array(text.utf8)[...]

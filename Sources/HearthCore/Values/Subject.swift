@@ -5,6 +5,12 @@ package struct Subject: Hashable, Sendable {
   /// The provider has named no issuer, and the origin of its token endpoint stands in for one.
   package let isIssuerAssumed: Bool
 
+  /// In bytes: a name has at most 255 ASCII characters (OIDC Core, section 2).
+  package static let maximumLength = 255
+
+  /// Whether a provider may name a user so.
+  package static func isName(_ id: String) -> Bool { id.utf8.count <= maximumLength }
+
   package init(issuer: String, id: String, isIssuerAssumed: Bool = false) {
     self.issuer = issuer
     self.id = id

@@ -1,6 +1,6 @@
-import Dispatch
 import Glibc
 import HearthCore
+import HearthThreads
 import Synchronization
 
 /// An instance of inotify(7), with a thread that reads its events.
@@ -12,8 +12,8 @@ final class Inotify: Sendable {
   private struct Watcher {
     let paths: [String]
     let hint: @Sendable () -> Void
-    /// A queue of its own, for adding a watch hangs where a mount hangs.
-    let queue = DispatchQueue(label: "hearth.inotify.arm")
+    /// A thread of its own, for adding a watch hangs where a mount hangs.
+    let thread = WorkerThread(linger: 0)
     var isArming = false
     /// Something has changed since its folders were looked at.
     var mustArmAgain = false
@@ -57,7 +57,7 @@ final class Inotify: Sendable {
     stop = ends[1]
     descriptors = Descriptors(
       inotify: inotify, mounts: open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC), stop: ends[0])
-    DispatchQueue(label: "hearth.inotify").async { [weak self, descriptors] in
+    WorkerThread(linger: 0).enqueue { [weak self, descriptors] in
       while let changes = Self.waitForChanges(descriptors) { self?.note(changes) }
       close(descriptors.inotify)
       close(descriptors.stop)
@@ -101,7 +101,7 @@ final class Inotify: Sendable {
       return watcher
     }
     guard let watcher else { return }
-    watcher.queue.async { [self] in
+    watcher.thread.enqueue { [self] in
       let folders = watcher.paths.flatMap { path in
         watchFolders(of: path) + (Self.linkTarget(of: path).map(watchFolders) ?? [])
       }

@@ -11,15 +11,18 @@ package struct LogRecord {
   /// Sorted by name.
   var fields: [(name: String, value: String)] = []
 
-  init(level: Logger.Level, message: String, fields: [(name: String, value: String)] = []) {
-    self.level = level
-    self.message = message
-    self.fields = fields
-  }
+  subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
 
+  /// Capital letters, digits and underscores, as the journal takes them from programs (sd_journal_print(3)).
+  private static func isFieldName(_ name: String) -> Bool {
+    guard name.utf8.first?.isASCIILetter == true, name.utf8.count <= 64, name == name.uppercased() else { return false }
+    return name.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || $0 == UInt8(ascii: "_") }
+  }
+}
+
+extension LogRecord {
   init(_ event: LogEvent, metadata: Logger.Metadata) {
-    level = event.level
-    message = event.message.description
+    self.init(level: event.level, message: event.message.description)
     for (name, value) in metadata.sorted(by: { $0.key < $1.key }) {
       if LogRecord.isFieldName(name) {
         fields.append((name, "\(value)".shown()))
@@ -29,13 +32,5 @@ package struct LogRecord {
     }
     if let error = event.error { message += " (\(error))" }
     message = message.shown(limit: Self.messageLength)
-  }
-
-  subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
-
-  /// Capital letters, digits and underscores, as the journal takes them from programs (sd_journal_print(3)).
-  private static func isFieldName(_ name: String) -> Bool {
-    guard name.utf8.first?.isASCIILetter == true, name.utf8.count <= 64, name == name.uppercased() else { return false }
-    return name.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || $0 == UInt8(ascii: "_") }
   }
 }

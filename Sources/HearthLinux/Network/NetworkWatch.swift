@@ -1,65 +1,38 @@
 @preconcurrency import Dispatch
 
-/// Hints that the network may be back, at most one every three seconds. `NetworkState` decides which changes are worth
-/// a hint. No other service of the system is needed.
+/// Hints that the network may be back. `NetworkState` decides which changes are worth one. No other service of the system
+/// is needed.
 package enum NetworkWatch {
-  /// The stream ends at once where the kernel offers no such socket.
+  /// Hints that come while nobody waits are one. The stream ends at once where the kernel offers no such socket.
   package static func hints() -> AsyncStream<Void> {
-    let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-    let queue = DispatchQueue(label: "hearth.network")
+    let (stream, hints) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     guard let socket = RouteSocket() else {
-      continuation.finish()
+      hints.finish()
       return stream
     }
+    let queue = DispatchQueue(label: "hearth.network")
     let source = DispatchSource.makeReadSource(fileDescriptor: socket.descriptor, queue: queue)
-    let listener = RouteListener(socket: socket, queue: queue, hints: continuation)
-    source.setEventHandler { listener.listen() }
+    let listener = RouteListener(socket)
+    source.setEventHandler {
+      switch listener.socket?.drain() {
+      case nil: hints.finish()
+      case false?: break
+      case true?: hints.yield()
+      }
+    }
     // The descriptor must stay open until the source is cancelled.
-    source.setCancelHandler { listener.end() }
+    source.setCancelHandler { listener.socket = nil }
     source.resume()
-    continuation.onTermination = { _ in source.cancel() }
+    hints.onTermination = { _ in source.cancel() }
     return stream
   }
 }
 
-/// Reads the messages and yields the hints.
-///
-/// `@unchecked Sendable`: everything in it is used on its queue only.
+/// `@unchecked Sendable`: used on the queue of its source only.
 private final class RouteListener: @unchecked Sendable {
-  private var socket: RouteSocket?
-  private let queue: DispatchQueue
-  private let hints: AsyncStream<Void>.Continuation
-  /// An address, a route and its sibling of the other family come shortly after each other.
-  private var throttle = Throttle(interval: .seconds(3))
+  var socket: RouteSocket?
 
-  init(socket: consuming RouteSocket, queue: DispatchQueue, hints: AsyncStream<Void>.Continuation) {
+  init(_ socket: consuming RouteSocket) {
     self.socket = consume socket
-    self.queue = queue
-    self.hints = hints
   }
-
-  func listen() {
-    switch socket?.drain() {
-    case nil: hints.finish()
-    case false?: break
-    case true?: changed()
-    }
-  }
-
-  func end() { socket = nil }
-
-  private func changed() {
-    switch throttle.admit(at: Self.now) {
-    case .pass: hints.yield()
-    case .count: break
-    case .countUntil(let end):
-      let wait = end - Self.now
-      queue.asyncAfter(deadline: .now() + .nanoseconds(Int(wait / .nanoseconds(1)))) { [self] in
-        _ = throttle.release(at: Self.now)
-        hints.yield()
-      }
-    }
-  }
-
-  private static var now: Duration { .nanoseconds(Int64(clamping: DispatchTime.now().uptimeNanoseconds)) }
 }

@@ -11,6 +11,7 @@ final class RedirectHandler: ChannelInboundHandler {
   private static let mostBody = 1 << 16
 
   private let redirect: LoopbackRedirect
+  private var isOfThisUser = false
   private var head: HTTPRequestHead?
   private var bodySize = 0
   private var isAnswered = false
@@ -22,6 +23,8 @@ final class RedirectHandler: ChannelInboundHandler {
 
   func channelActive(context: ChannelHandlerContext) {
     let channel = context.channel
+    // Now, while the other end is surely open.
+    isOfThisUser = LoopbackPeer.isOfThisUser(channel)
     timer = context.eventLoop.scheduleTask(in: LoopbackListener.requestTime) { channel.close(promise: nil) }
     context.fireChannelActive()
   }
@@ -47,13 +50,15 @@ final class RedirectHandler: ChannelInboundHandler {
     timer?.cancel()
     let hosts = head.headers["Host"]
     let request = RedirectRequest(
-      method: head.method.rawValue, host: hosts.count == 1 ? hosts[0] : nil, target: head.uri)
+      method: head.method.rawValue, host: hosts.count == 1 ? hosts[0] : nil, target: head.uri,
+      isOfThisUser: isOfThisUser)
     let channel = context.channel
-    redirect.receive(ReceivedRedirect(request) { page in Self.write(page, to: channel) }, on: channel)
+    let hasBody = head.method != .HEAD
+    redirect.receive(ReceivedRedirect(request) { page in Self.write(page, hasBody, to: channel) }, on: channel)
   }
 
-  /// One request a connection: the browser has no more to ask here.
-  private static func write(_ page: RedirectPage, to channel: any Channel) {
+  /// One request a connection: the browser has no more to ask here. `hasBody`: not to HEAD (RFC 9110, section 9.3.2).
+  private static func write(_ page: RedirectPage, _ hasBody: Bool, to channel: any Channel) {
     let body = ByteBuffer(string: page.html)
     let headers = HTTPHeaders([
       ("Content-Type", "text/html; charset=utf-8"), ("Content-Length", "\(body.readableBytes)"),
@@ -63,7 +68,7 @@ final class RedirectHandler: ChannelInboundHandler {
     let head = HTTPResponseHead(
       version: .http1_1, status: HTTPResponseStatus(statusCode: page.status), headers: headers)
     channel.write(HTTPServerResponsePart.head(head), promise: nil)
-    channel.write(HTTPServerResponsePart.body(.byteBuffer(body)), promise: nil)
+    if hasBody { channel.write(HTTPServerResponsePart.body(.byteBuffer(body)), promise: nil) }
     channel.writeAndFlush(HTTPServerResponsePart.end(nil)).whenComplete { _ in channel.close(promise: nil) }
   }
 

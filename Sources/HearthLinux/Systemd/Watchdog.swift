@@ -7,10 +7,6 @@ package struct Watchdog: Sendable {
   package let interval: Duration
   private let notifier = ServiceNotifier()
 
-  package init(interval: Duration) {
-    self.interval = interval
-  }
-
   /// Nil where the service manager has no watchdog for this process (`$WATCHDOG_USEC`).
   package static func requested() -> Watchdog? {
     var microseconds: UInt64 = 0

@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import HearthCore
+import HearthThreads
 import Synchronization
 
 /// A thread that waits for the earliest deadline, for steps of the wall clock, and for its own end.
@@ -40,7 +41,7 @@ final class TimerThread: Sendable {
     // The watch begins before the clock is read, so that no step between the two is missed.
     TimerThread.watch(self.changes)
     state = Mutex(State(wall: WallClock(reading())))
-    try start()
+    WorkerThread(linger: 0).enqueue { self.run() }
   }
 
   deinit {
@@ -132,23 +133,6 @@ final class TimerThread: Sendable {
     let time = timespec(tv_sec: Int(boot / 1_000_000_000), tv_nsec: Int(boot % 1_000_000_000))
     var timer = itimerspec(it_interval: timespec(), it_value: time)
     timerfd_settime(alarm, Int32(TFD_TIMER_ABSTIME), &timer, nil)
-  }
-
-  private func start() throws(SystemCallFailure) {
-    var thread = pthread_t()
-    let this = Unmanaged.passRetained(self)
-    let code = pthread_create(
-      &thread, nil,
-      { argument in
-        guard let argument else { return nil }
-        Unmanaged<TimerThread>.fromOpaque(argument).takeRetainedValue().run()
-        return nil
-      }, this.toOpaque())
-    guard code == 0 else {
-      this.release()
-      throw SystemCallFailure("pthread_create", code: code)
-    }
-    pthread_detach(thread)
   }
 
   private func run() {

@@ -3,6 +3,8 @@ package import HearthCore
 /// What an account's configuration says about its provider, and about the APIs that its tokens are for.
 package struct ProviderConfiguration: Hashable, Sendable {
   package var kind: Kind
+  /// The name of the preset that it has (`provider`); nil without one.
+  package var preset: String?
   /// The user's name where the provider does not tell it.
   package var subject: String?
   /// How long an access token lives where the response does not tell it.

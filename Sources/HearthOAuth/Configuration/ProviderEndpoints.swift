@@ -7,6 +7,8 @@ package struct ProviderEndpoints: Hashable, Sendable {
   package var deviceAuthorization: HTTPURL?
   package var revocation: HTTPURL?
   package var userInfo: HTTPURL?
+  /// Where the browser ends the session at the provider (OpenID Connect RP-Initiated Logout 1.0, section 2.1).
+  package var endSession: HTTPURL?
   /// How clients may authenticate, where discovery says it (`token_endpoint_auth_methods_supported`).
   package var authenticationMethods: [String]?
   /// What client assertions may be signed with, where discovery says it

@@ -50,6 +50,17 @@ extension ProviderConfiguration.Kind {
     }
   }
 
+  /// The type of the account.
+  package var type: AccountType {
+    switch self {
+    case .oauth(.discovered, _): .oidc
+    case .oauth(.named, _): .oauth2
+    case .clientCredentials: .clientCredentials
+    case .json: .json
+    case .firebase: .firebase
+    }
+  }
+
   /// The client authenticates by its certificate.
   var usesMutualTLS: Bool {
     switch self {
@@ -96,6 +107,14 @@ extension ProviderConfiguration {
     }
   }
 
+  /// Where the issuer tells its endpoints; nil where they are configured.
+  package var discoveryURL: HTTPURL? {
+    switch kind {
+    case .oauth(.discovered(let issuer), _), .clientCredentials(.discovered(let issuer), _): issuer.discoveryURL
+    case .oauth(.named, _), .clientCredentials(.named, _), .json, .firebase: nil
+    }
+  }
+
   /// For whom this account's ID tokens are: the client, or the audience that it asks for.
   private var audiences: Set<String> {
     switch kind {
@@ -103,20 +122,6 @@ extension ProviderConfiguration {
       Set([client.id, tokenParameters["audience"]].compactMap(\.self))
     case .json, .firebase: []
     }
-  }
-
-  /// The token endpoint of this account, alone.
-  package func tokenEndpoint(
-    sender: HTTPSender, files: any FileSystem, timeout: Duration
-  ) -> any TokenEndpoint {
-    endpoints(sender: sender, files: files, timeout: timeout).tokens
-  }
-
-  /// What this account signs in with, alone.
-  package func signInEndpoint(
-    sender: HTTPSender, files: any FileSystem, timeout: Duration
-  ) -> any SignInEndpoint {
-    endpoints(sender: sender, files: files, timeout: timeout).signIn
   }
 
   /// The token endpoint of this account, and what it signs in with; both know what discovery has told one of them.
@@ -130,18 +135,9 @@ extension ProviderConfiguration {
       issuer: defaultIssuer, audiences: audiences, route: route,
       parameters: tokenParameters.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
     func oauth(_ authority: Authority, _ client: OAuthClient) -> OAuthTokenEndpoint {
-      let source: EndpointSource =
-        switch authority {
-        case .discovered(let issuer):
-          .discovered(
-            Discovery(
-              issuer: issuer, sender: sender, files: files, timeout: timeout, route: route,
-              prefersMutualTLS: client.authentication == .tls))
-        case .named(let endpoints): .named(endpoints)
-        }
-      return OAuthTokenEndpoint(
-        source: source, client: client, exchange: exchange, sendsScopeOnRefresh: sendsScopeOnRefresh,
-        userInfoSubjectField: userInfoSubjectField)
+      OAuthTokenEndpoint(
+        source: source(of: authority, for: client, sender: sender, files: files, timeout: timeout), client: client,
+        exchange: exchange, sendsScopeOnRefresh: sendsScopeOnRefresh, userInfoSubjectField: userInfoSubjectField)
     }
     switch kind {
     case .oauth(let authority, let client):
@@ -160,6 +156,30 @@ extension ProviderConfiguration {
         FirebaseTokenEndpoint(project: project, exchange: exchange),
         FirebaseSignInEndpoint(project: project, exchange: exchange)
       )
+    }
+  }
+
+  private func source(
+    of authority: Authority, for client: OAuthClient, sender: HTTPSender, files: any FileSystem, timeout: Duration
+  ) -> EndpointSource {
+    switch authority {
+    case .discovered(let issuer):
+      .discovered(
+        Discovery(
+          issuer: issuer, sender: sender, files: files, timeout: timeout, route: route,
+          prefersMutualTLS: client.authentication == .tls))
+    case .named(let endpoints): .named(endpoints)
+    }
+  }
+
+  /// The endpoints of an OAuth provider, asked for where they are not named; nil for another kind of provider.
+  package func oauthEndpoints(
+    sender: HTTPSender, files: any FileSystem, timeout: Duration
+  ) async throws(RefreshFailure) -> ProviderEndpoints? {
+    switch kind {
+    case .oauth(let authority, let client), .clientCredentials(let authority, let client):
+      try await source(of: authority, for: client, sender: sender, files: files, timeout: timeout).endpoints()
+    case .json, .firebase: nil
     }
   }
 

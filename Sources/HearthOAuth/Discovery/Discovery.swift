@@ -112,6 +112,7 @@ final class Discovery: Sendable {
       token: token, authorization: url("authorization_endpoint"),
       deviceAuthorization: url("device_authorization_endpoint"), revocation: url("revocation_endpoint"),
       userInfo: url("userinfo_endpoint"))
+    endpoints.endSession = url("end_session_endpoint")
     func names(_ name: String) -> [String]? {
       if case .array(let values) = document[name] { values.compactMap(\.text) } else { nil }
     }

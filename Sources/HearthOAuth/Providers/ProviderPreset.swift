@@ -105,6 +105,30 @@ extension ProviderPreset {
     if case .issuer(let text) = place { text } else { nil }
   }
 
+  /// An issuer as customers of this provider have one; nil where all have the same, or none.
+  package var issuerExample: String? {
+    if case .ownIssuer(let example) = place { example } else { nil }
+  }
+
+  /// The keys that an account with this preset has to have.
+  package var requiredKeys: [ProviderKey] {
+    let client: [ProviderKey] =
+      clientAuthentication == .apple ? [.clientID, .clientKeyFile, .clientKeyID, .teamID] : [.clientID]
+    return switch place {
+    case .issuer, .endpoints: client
+    case .ownIssuer: [.issuer] + client
+    case .firebase: [.apiKey]
+    }
+  }
+
+  /// The keys that its provider asks most clients for.
+  package var usualKeys: [ProviderKey] {
+    switch clientAuthentication {
+    case .basic, .post: [.clientSecretFile]
+    case .auto, .none, .privateKeyJWT, .tls, .apple: []
+    }
+  }
+
   package var endpoints: ProviderEndpoints? {
     if case .endpoints(let endpoints) = place { endpoints } else { nil }
   }
@@ -113,6 +137,7 @@ extension ProviderPreset {
 extension ProviderConfiguration {
   /// Adds what the preset knows. The account's own lifetime and authorization parameters win.
   mutating func apply(_ preset: ProviderPreset) {
+    self.preset = preset.name
     authorizationParameters.merge(preset.authorizationParameters) { own, _ in own }
     defaultLifetime = defaultLifetime ?? preset.defaultLifetime
     finalErrors.formUnion(preset.finalErrors)

@@ -42,12 +42,17 @@ struct IDTokenFault: Error, Hashable {
   static let forged = Self("has a signature that is not the provider's")
   static let foreignIssuer = Self("is from another issuer than the configured one (iss)")
   static let noSubject = Self("names no user (sub)")
+  static let longSubject = Self("names a user with more than \(Subject.maximumLength) characters (sub)")
   static let otherAudience = Self("is for another client (aud)")
   static let otherParty = Self("was issued to another client (azp)")
   static let expired = Self("has expired (exp)")
   static let undated = Self("does not say when it was issued and when it expires (iat, exp)")
   static let fromFuture = Self("was issued in the future, by the provider's own clock (iat)")
+  static let notYetValid = Self("is not valid yet, by the provider's own clock (nbf)")
   static let otherNonce = Self("is not from this sign-in (nonce)")
+  static let noAuthenticationTime =
+    Self("does not say when you were asked who you are, though max_age is set (auth_time)")
+  static let authenticatedTooLongAgo = Self("says that you were asked who you are longer ago than max_age (auth_time)")
   static let otherAccessToken = Self("belongs to another access token (at_hash)")
 
   /// The name is shown only where it looks like one.

@@ -1,7 +1,8 @@
 import Crypto
 import HearthCore
 
-/// What the claims of an ID token have to agree with (OpenID Connect Core, section 3.1.3.7, rules 2 to 5 and 9 to 11).
+/// What the claims of an ID token have to agree with (OpenID Connect Core, section 3.1.3.7, rules 2 to 5 and 9 to 11; RFC 7519,
+/// section 4.1.5).
 struct IDTokenClaims {
   /// How far two clocks may be apart.
   static let leeway = 60.0
@@ -15,6 +16,8 @@ struct IDTokenClaims {
   /// tokens have no nonce.
   let isNonceRequired: Bool
   let accessToken: Secret
+  /// How long ago the person may have been asked who they are, in seconds (`max_age`); nil where that was not asked for.
+  var maximumAge: Double?
   /// By the provider's clock.
   let now: Timestamp
 
@@ -25,7 +28,8 @@ struct IDTokenClaims {
         throw .foreignIssuer
       }
     }
-    guard claims["sub"]?.text != nil else { throw .noSubject }
+    guard let subject = claims["sub"]?.text else { throw .noSubject }
+    guard Subject.isName(subject) else { throw .longSubject }
     try checkAudience(of: claims)
     try checkTimes(of: claims)
     if let nonce {
@@ -51,6 +55,13 @@ struct IDTokenClaims {
     let now = Double(now.milliseconds) / 1000
     guard expiresAt + Self.leeway > now else { throw .expired }
     guard issuedAt - Self.leeway < now else { throw .fromFuture }
+    if let notBefore = claims["nbf"] {
+      guard let validFrom = notBefore.asNumber, validFrom - Self.leeway <= now else { throw .notYetValid }
+    }
+    if let maximumAge {
+      guard let authenticatedAt = claims["auth_time"]?.asNumber else { throw .noAuthenticationTime }
+      guard now - authenticatedAt <= maximumAge + Self.leeway else { throw .authenticatedTooLongAgo }
+    }
   }
 
   /// The left half of the access token's hash, by the hash function of the signature (OpenID Connect Core, section

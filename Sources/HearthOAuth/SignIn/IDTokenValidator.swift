@@ -9,6 +9,8 @@ struct IDTokenValidator: Sendable {
     let nonce: Secret?
     /// The provider has to send one (OpenID Connect Core, section 3.1.3.3).
     let isRequired: Bool
+    /// `max_age` of the authorization request, in seconds (OpenID Connect Core, section 3.1.2.1); nil without one.
+    var maximumAge: Double?
   }
 
   let exchange: TokenExchange
@@ -36,7 +38,7 @@ struct IDTokenValidator: Sendable {
       let now = exchange.sender.clock.now() + (response.skew ?? .zero)
       let claims = IDTokenClaims(
         issuer: issuer, client: client.id, nonce: expected.nonce, isNonceRequired: issuer != nil,
-        accessToken: response.accessToken.secret, now: now)
+        accessToken: response.accessToken.secret, maximumAge: expected.maximumAge, now: now)
       try claims.check(token)
       guard let id = token.claims["sub"]?.text else { throw .noSubject }
       return token.claims["iss"]?.text.map { Subject(issuer: $0, id: id) } ?? exchange.issuer.subject(id)

@@ -59,7 +59,7 @@ extension TokenExchange {
     } catch {
       throw error.signInFailure(of: request.url.origin, at: .password)
     }
-    if let error = granted.error { throw .failed(message: error) }
+    if let error = granted.error { throw .failed(message: error.message) }
     granted.origin = origin
     return granted
   }

@@ -41,8 +41,11 @@ extension OAuthSignInEndpoint {
     }
     return try await grant(
       in: answer, response,
-      expecting: IDTokenValidator.Expectation(nonce: signIn.nonce, isRequired: signIn.nonce != nil && isDiscovered))
+      expecting: IDTokenValidator.Expectation(
+        nonce: signIn.nonce, isRequired: signIn.nonce != nil && isDiscovered, maximumAge: maximumAge))
   }
+
+  private var maximumAge: Double? { authorizationParameters["max_age"].flatMap { UInt32($0) }.map(Double.init) }
 
   // MARK: - Pushed requests
 

@@ -14,7 +14,7 @@ extension OAuthSignInEndpoint {
     }
   }
 
-  func poll(_ signIn: DeviceSignIn) async throws(SignInFailure) -> DevicePoll {
+  func poll(_ signIn: DeviceSignIn) async throws(SignInFailure) -> TokenResponse {
     let answer: OAuthTokenEndpoint.Answer
     do {
       // The code can be spent once: what else is needed has to be there first.
@@ -23,7 +23,7 @@ extension OAuthSignInEndpoint {
     } catch {
       switch error {
       case .unreachable(let message), .unanswered(let message), .unavailable(let message, _):
-        return .unanswered(message: message)
+        throw .pending(.unanswered(message: message))
       case .rejected, .unclear, .misconfigured: throw SignInFailure(error)
       }
     }
@@ -31,11 +31,11 @@ extension OAuthSignInEndpoint {
     do {
       response = try answer.reader.grant(in: answer.response)
     } catch {
-      return try error.devicePoll(of: answer.endpoints.token.origin)
+      throw error.pollFailure(of: answer.endpoints.token.origin)
     }
     // Not every provider sends an ID token to a device.
     let expected = IDTokenValidator.Expectation(nonce: nil, isRequired: false)
-    return .granted(try await grant(in: answer, response, expecting: expected))
+    return try await grant(in: answer, response, expecting: expected)
   }
 }
 
@@ -63,7 +63,7 @@ extension DeviceSignIn {
   static let longestLifetime = Duration.seconds(86_400)
 
   /// RFC 8628, section 3.2. Google writes `verification_url`, as drafts of the RFC did.
-  fileprivate init(reading object: JSONValue, else rejection: TokenRejection) throws(TokenRejection) {
+  init(reading object: JSONValue, else rejection: TokenRejection) throws(TokenRejection) {
     func url(_ name: String) -> String? {
       let text = object["verification_uri" + name]?.text ?? object["verification_url" + name]?.text
       return text.flatMap(Self.page)

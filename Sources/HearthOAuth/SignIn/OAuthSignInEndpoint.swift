@@ -71,10 +71,14 @@ struct OAuthSignInEndpoint: SignInEndpoint {
     in answer: OAuthTokenEndpoint.Answer, _ response: TokenResponse, expecting expected: IDTokenValidator.Expectation
   ) async throws(SignInFailure) -> TokenResponse {
     var response = response
-    if let error = response.error { throw .failed(message: error) }
     response.origins = answer.endpoints.origins
-    if let subject = try await idTokens.subject(of: response, expecting: expected, at: answer.endpoints) {
-      response.subject = subject
+    if let error = response.error { throw .unusable(response, message: error.message) }
+    do throws(SignInFailure) {
+      if let subject = try await idTokens.subject(of: response, expecting: expected, at: answer.endpoints) {
+        response.subject = subject
+      }
+    } catch {
+      throw .unusable(response, message: error.message)
     }
     return response
   }

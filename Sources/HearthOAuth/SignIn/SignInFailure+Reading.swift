@@ -102,13 +102,13 @@ extension TokenRejection {
     }
   }
 
-  /// What the answer to a poll says (RFC 8628, section 3.5).
-  func devicePoll(of origin: Origin) throws(SignInFailure) -> DevicePoll {
+  /// Why a poll brings no grant (RFC 8628, section 3.5).
+  func pollFailure(of origin: Origin) -> SignInFailure {
     switch signInMeaning(at: .poll) {
-    case .pending: return .pending
-    case .slowDown: return .slowDown
-    case .unavailable: return .unanswered(message: unavailability(of: origin))
-    case .expired, .denied, .accountDisabled, .misconfigured, .refused: throw signInFailure(of: origin, at: .poll)
+    case .pending: .pending(.pending)
+    case .slowDown: .pending(.slowDown)
+    case .unavailable: .pending(.unanswered(message: unavailability(of: origin)))
+    case .expired, .denied, .accountDisabled, .misconfigured, .refused: signInFailure(of: origin, at: .poll)
     }
   }
 

@@ -19,8 +19,12 @@ extension SignInWithoutBrowser {
 
   package func beginDevice() async throws(SignInFailure) -> DeviceSignIn { throw .notSupported(message: otherFlow) }
 
-  package func poll(_ signIn: DeviceSignIn) async throws(SignInFailure) -> DevicePoll {
+  package func poll(_ signIn: DeviceSignIn) async throws(SignInFailure) -> TokenResponse {
     throw .notSupported(message: otherFlow)
+  }
+
+  package func endSession(of signedOut: Credential?) async throws(SignInFailure) -> String {
+    throw .notSupported(message: "An account of this type has no session in the browser that could be ended.")
   }
 }
 

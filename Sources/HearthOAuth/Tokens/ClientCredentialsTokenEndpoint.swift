@@ -29,7 +29,7 @@ struct ClientCredentialsTokenEndpoint: TokenEndpoint {
     }
   }
 
-  func revoke(_ credential: Credential) async -> Bool {
+  func revoke(_ credential: Credential) async -> RevocationOutcome {
     var credential = credential
     credential.grant.refreshToken = nil
     return await endpoint.revoke(credential)

@@ -15,7 +15,9 @@ struct FirebaseTokenEndpoint: TokenEndpoint {
   }
 
   /// Firebase has no call that revokes a token.
-  func revoke(_ credential: Credential) async -> Bool { false }
+  func revoke(_ credential: Credential) async -> RevocationOutcome {
+    .refused(message: "An account of type firebase has no call that revokes a token.")
+  }
 
   func expiry(of token: Token, at now: Timestamp) -> Timestamp? { exchange.expiry(of: token, at: now) }
 

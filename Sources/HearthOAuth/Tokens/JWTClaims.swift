@@ -4,6 +4,7 @@ import HearthCore
 /// section 3.1.3.7, rule 6).
 struct JWTClaims: Hashable, Sendable {
   private let issuer: String?
+  /// Nil where it is longer than a user's name may be.
   private let subject: String?
   /// `aud`, which may be one or many.
   private let audiences: [String]
@@ -11,6 +12,8 @@ struct JWTClaims: Hashable, Sendable {
   private let authorizedParty: String?
   /// In seconds since 1970.
   let expiresAt: Double?
+  /// The same.
+  let issuedAt: Double?
 
   /// Nil where the token is no JWT that can be read (RFC 7519, section 3).
   init?(_ token: String) {
@@ -19,8 +22,9 @@ struct JWTClaims: Hashable, Sendable {
       claims.object != nil
     else { return nil }
     issuer = claims["iss"]?.text
-    subject = claims["sub"]?.text
+    subject = claims["sub"]?.text.flatMap { Subject.isName($0) ? $0 : nil }
     expiresAt = claims["exp"]?.asNumber
+    issuedAt = claims["iat"]?.asNumber
     authorizedParty = claims["azp"]?.text
     audiences =
       if case .array(let names)? = claims["aud"] { names.compactMap(\.text) } else {

@@ -59,27 +59,33 @@ struct OAuthTokenEndpoint: TokenEndpoint {
     return (try await exchange.send(request), secrets)
   }
 
-  /// Revokes the refresh token first, since new tokens come from it (RFC 7009, section 2.1).
-  func revoke(_ credential: Credential) async -> Bool {
+  /// Revokes the refresh token first, since new tokens come from it (RFC 7009, section 2.1): what becomes of it counts.
+  func revoke(_ credential: Credential) async -> RevocationOutcome {
     let tokens: [(Token?, String)] = [
       (credential.grant.refreshToken, "refresh_token"), (credential.grant.accessToken, "access_token"),
     ]
-    var accepted: [Bool] = []
+    var first: RevocationOutcome?
     do {
       let endpoints = try await source.endpoints()
-      guard let url = endpoints.revocation else { return false }
+      guard let url = endpoints.revocation else {
+        return .refused(message: "The provider names no endpoint that revokes tokens.")
+      }
       try exchange.requireBinding(of: credential, to: url, of: endpoints)
       for case (let token?, let hint) in tokens where !token.secret.isEmpty {
         let fields = [("token", token.secret.reveal()), ("token_type_hint", hint)]
         let request = try await client.request(
           fields, to: url, of: endpoints, files: exchange.files, at: exchange.sender.clock.now()
         ).request
-        accepted.append(try await exchange.send(request).status == 200)
+        let outcome = RevocationOutcome(try await exchange.send(request), of: url.origin)
+        first = first ?? outcome
       }
     } catch {
-      // A token that was revoked before the failure stays revoked.
+      // A token that was revoked before the failure stays revoked. Where the configuration lets nothing be sent, it may be
+      // mended.
+      let retryAfter: Duration? = if case .unavailable(_, let time) = error { time } else { nil }
+      return first ?? .unavailable(retryAfter: retryAfter)
     }
-    return accepted.first ?? false
+    return first ?? .refused(message: "There is no token to revoke.")
   }
 
   func expiry(of token: Token, at now: Timestamp) -> Timestamp? { exchange.expiry(of: token, at: now) }
@@ -106,9 +112,22 @@ struct OAuthTokenEndpoint: TokenEndpoint {
       try exchange.requireBinding(of: credential, to: url, of: endpoints)
       let response = try await exchange.send(request)
       guard response.status == 200 else { return nil }
-      return JSONValue(parsing: response.body)?[userInfoSubjectField.path]?.name
+      let name = JSONValue(parsing: response.body)?[userInfoSubjectField.path]?.name
+      return name.flatMap { Subject.isName($0) ? $0 : nil }
     } catch {
       return nil
+    }
+  }
+}
+
+extension RevocationOutcome {
+  /// RFC 7009, sections 2.2 and 2.2.1.
+  fileprivate init(_ response: HTTPResponse, of origin: Origin) {
+    switch response.status {
+    case 200: self = .revoked
+    case 400..<500 where ![407, 408, 425, 429].contains(response.status) && !response.isPage:
+      self = .refused(message: "\(origin) does not revoke it: HTTP \(response.status).")
+    default: self = .unavailable(retryAfter: response.retryAfter)
     }
   }
 }

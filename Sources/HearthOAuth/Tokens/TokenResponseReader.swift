@@ -70,11 +70,7 @@ struct TokenResponseReader: Sendable {
     }
     var result = tokens(from: grant, accessToken: accessToken, response: response)
     // Not thrown: the refresh token that came with it may have replaced the one before.
-    if let type = grant["token_type"]?.text, !isBearer(type) {
-      let shown = rejection.redactor.line(type, limit: 40)
-      result.error =
-        "\(origin) gives tokens of type \(shown), which Hearth cannot use: let this client have Bearer tokens."
-    }
+    if let type = grant["token_type"] { result.error = fault(of: type, rejection) }
     return result
   }
 
@@ -101,7 +97,7 @@ struct TokenResponseReader: Sendable {
     {
       return named
     }
-    return userID.map(issuer.subject)
+    return userID.flatMap { Subject.isName($0) ? issuer.subject($0) : nil }
   }
 
   /// A text, or a list of names as some providers write it.
@@ -122,6 +118,21 @@ struct TokenResponseReader: Sendable {
   }
 
   // MARK: - Values
+
+  /// Why a token of this type cannot be used; nil where it can. The type is a string (RFC 6749, section 5.1), and what is
+  /// none is a malformed response, which may be better the next time; a backend's own call may mean anything by it.
+  private func fault(of type: JSONValue, _ rejection: TokenRejection) -> RefreshFailure? {
+    // Some providers write it empty, and serializers write null for what is missing.
+    if type == .string("") || type == .null { return nil }
+    guard let name = type.text else {
+      if case .json = dialect { return nil }
+      return rejection.containing("a token_type that is no text").failure(of: origin)
+    }
+    if isBearer(name) { return nil }
+    let shown = rejection.redactor.line(name, limit: 40)
+    return .misconfigured(
+      message: "\(origin) gives tokens of type \(shown), which Hearth cannot use: let this client have Bearer tokens.")
+  }
 
   /// Whether a token of this type is sent as Bearer. A client must not use a type that it does not understand (RFC 6749,
   /// section 7.1); a backend's own call has no such field by any standard, so that only the names of the registry of OAuth
@@ -144,10 +155,12 @@ struct TokenResponseReader: Sendable {
     return .milliseconds(Int64(min(seconds, 3_155_760_000) * 1000))
   }
 
-  /// The `exp` of a JWT less the time on the server's clock, or else on this machine's; nil where it has passed. `iat` is
-  /// not used, since the token may come from a cache.
+  /// The `exp` of a JWT less the time on the server's clock, or else on this machine's; nil where it has passed. It does not
+  /// count from `iat`, since the token may come from a cache, but is no longer than from there: a clock may be wrong.
   static func lifetime(of token: String, response: HTTPResponse) -> Duration? {
-    guard let expiresAt = JWTClaims(token)?.expiresAt else { return nil }
-    return lifetime(.number(expiresAt - Double((response.date ?? response.receivedAt).milliseconds) / 1000))
+    guard let claims = JWTClaims(token), let expiresAt = claims.expiresAt else { return nil }
+    let left = expiresAt - Double((response.date ?? response.receivedAt).milliseconds) / 1000
+    let whole = claims.issuedAt.flatMap { $0 < expiresAt ? expiresAt - $0 : nil } ?? left
+    return lifetime(.number(min(left, whole)))
   }
 }

@@ -3,7 +3,9 @@ import HearthCore
 
 /// The handlers of `daemon.*`.
 extension ControlService {
-  static let daemonMethods: [any ServedMethod.Type] = [GetInfo.self, ReloadConfiguration.self]
+  static let daemonMethods: [any ServedMethod.Type] = [
+    GetInfo.self, ReloadConfiguration.self, DiscoverMethods.self,
+  ]
 }
 
 extension GetInfo: PlainMethod {
@@ -19,4 +21,8 @@ extension ReloadConfiguration: PlainMethod {
     }
     return Empty()
   }
+}
+
+extension DiscoverMethods: PlainMethod {
+  func result(from service: ControlService, for _: any ControlPeer) -> OpenRPCDocument { ControlService.document }
 }

@@ -58,35 +58,11 @@ extension RehydrateSessions: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> Sessions {
     let entries = try await service.entries(account)
     await withDiscardingTaskGroup { group in
-      for entry in entries { group.addTask { _ = await service.sessions.ask(.rehydrate, of: entry.service.account) } }
+      for entry in entries {
+        group.addTask { await service.sessions.reach(entry.service.account) { await $0.rehydrate() } }
+      }
     }
     return try await service.statuses(account)
-  }
-}
-
-extension SignOut: PlainMethod {
-  func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> SignedOut {
-    try await service.check(account)
-    // Before the session forgets whose the items are.
-    if outbox == .discard { try await service.discardOutbox(of: account) }
-    await service.signIns.end(allOf: account, .signedOut)
-    var isRevoked = false
-    let (entry, answer) = try await service.ask(account, .signOut(revoke: revoke))
-    switch answer.response {
-    case .signedOut(let credentials): isRevoked = await Self.revokeAll(credentials, by: entry.service)
-    case .rejected(let rejection): throw RPCError(rejection, answer.status)
-    case .token, .done: break
-    }
-    return SignedOut(answer.status, isRevoked: isRevoked)
-  }
-
-  /// Side by side; true where there was something to revoke, and the provider revoked all of it.
-  private static func revokeAll(_ credentials: [Credential], by service: SessionService) async -> Bool {
-    let revoked = await withTaskGroup(of: Bool.self) { group in
-      for credential in credentials { group.addTask { await service.revoke(credential) } }
-      return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
-    }
-    return !credentials.isEmpty && revoked == credentials.count
   }
 }
 
@@ -96,7 +72,12 @@ extension LockSessions: PlainMethod {
     // Side by side, so that no account's lock waits for another's store or provider.
     await withDiscardingTaskGroup { group in
       for entry in entries {
-        group.addTask { await service.sessions.reach(entry.service.account) { await $0.lock(.user) } }
+        group.addTask {
+          let account = entry.service.account
+          await service.sessions.reach(account) { await $0.lock(.user) }
+          // An account without a session looks the same locked, so that nobody else tells of it.
+          await service.signIns.sessionChanged(account)
+        }
       }
     }
     return try await service.statuses(account)

@@ -48,40 +48,27 @@ extension ImportGrant: PlainMethod {
 extension BeginSignIn: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> BegunSignIn {
     try await service.check(account)
-    if flow == .clientCredentials { return try await requestGrant(from: service) }
     let entry = try await service.checkUnlocked(account, replace: replace)
-    if flow == .password, entry.signIn.takesPassword, username == nil || password == nil {
-      throw .invalidParams("Give \"username\" and \"password\".")
-    }
+    let request = try request(takingPassword: entry.signIn.takesPassword)
     do throws(SignInEnd) {
-      switch flow {
-      case .password:
-        let (name, secret) = (username ?? "", password ?? Secret(""))
-        return BegunSignIn(
-          try await service.signIns.signIn(username: name, password: secret, to: entry, replacing: replace))
-      case .browser, .device, .clientCredentials:
-        return BegunSignIn(try await service.signIns.begin(flow, of: entry, replacing: replace))
-      }
+      return BegunSignIn(try await service.signIns.begin(request, of: entry, replacing: replace))
     } catch {
       throw RPCError(error, await entry.service.snapshot())
     }
   }
 
-  /// Asks for the client's own grant (RFC 6749, section 4.4). Nobody is waited for, so the sign-in is finished, or has
-  /// failed, when this is answered; `session.awaitSignIn` answers with the status.
-  private func requestGrant(from service: ControlService) async throws(RPCError) -> BegunSignIn {
-    _ = try await service.checkUnlocked(account, replace: replace)
-    let answer = try await service.ask(account, .requestGrant).answer
-    switch answer.response {
-    case .done: break
-    case .rejected(.needsSignIn):
-      throw RPCError(
-        .flowNotSupported, account: account, message: "The client-credentials flow is for accounts of that type.")
-    case .rejected(let rejection): throw RPCError(rejection, answer.status)
-    case .token, .signedOut: throw .internalError("The session did not say how the sign-in went.")
+  private func request(takingPassword: Bool) throws(RPCError) -> SignInRequest {
+    switch flow {
+    case .browser: return .browser
+    case .device: return .device
+    case .clientCredentials: return .clientCredentials
+    case .password:
+      // An account that takes none says so, whatever is given.
+      if takingPassword, username == nil || password == nil {
+        throw .invalidParams("Give \"username\" and \"password\".")
+      }
+      return .password(name: username ?? "", password: password ?? Secret(""))
     }
-    return BegunSignIn(
-      id: AwaitSignIn.finishedPrefix + account.description, expiresAt: answer.status.token?.expiresAt)
   }
 }
 
@@ -101,16 +88,7 @@ extension BegunSignIn {
 }
 
 extension AwaitSignIn: PlainMethod {
-  /// Names the sign-in of an account that needed nobody.
-  fileprivate static let finishedPrefix = "client-credentials/"
-
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> SessionStatus {
-    guard text.hasPrefix(Self.finishedPrefix) else { return try await outcome(from: service) }
-    let account = try AccountName(asked: String(text.dropFirst(Self.finishedPrefix.count)))
-    return try await service.entry(account).service.snapshot()
-  }
-
-  private func outcome(from service: ControlService) async throws(RPCError) -> SessionStatus {
     guard let account = await service.signIns.account(of: text),
       let outcome = await service.signIns.outcome(of: text)
     else { throw .unknownSignIn(text) }

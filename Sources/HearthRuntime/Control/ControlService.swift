@@ -5,6 +5,7 @@ package import HearthCore
 package struct ControlService: ControlHandler {
   let sessions: SessionDirectory
   let signIns: SignInService
+  let revocations: RevocationService
   let outbox: OutboxService
   let hub: EventHub
   let clock: any Clock
@@ -16,12 +17,13 @@ package struct ControlService: ControlHandler {
 
   /// `token`: names a token by its fingerprint. `reload`: reads the configuration again, whole or not at all.
   package init(
-    sessions: SessionDirectory, signIns: SignInService, outbox: OutboxService, hub: EventHub, clock: any Clock,
-    info: DaemonInfo, token: @escaping @Sendable (Secret) -> Token,
+    sessions: SessionDirectory, signIns: SignInService, revocations: RevocationService, outbox: OutboxService,
+    hub: EventHub, clock: any Clock, info: DaemonInfo, token: @escaping @Sendable (Secret) -> Token,
     reload: @escaping @Sendable () async throws(ReloadFailure) -> Void
   ) {
     self.sessions = sessions
     self.signIns = signIns
+    self.revocations = revocations
     self.outbox = outbox
     self.hub = hub
     self.clock = clock
@@ -39,6 +41,9 @@ package struct ControlService: ControlHandler {
 
   /// The methods that are served, by name.
   package static var served: [String: any ControlMethod.Type] { methods }
+
+  /// What all of them are, for programs.
+  static let document = OpenRPCDocument(of: Array(methods.values))
 
   package func handle(_ request: Request, from peer: any ControlPeer) async -> ControlResponse {
     guard let method = Self.methods[request.method] else {

@@ -47,7 +47,7 @@ extension RPCError {
     let account = status.account
     switch failure {
     case .provider(let failure): self = .adoption(failure, account: account)
-    case .storage(let accessFailure): self = .storage(accessFailure, status)
+    case .storage(let accessFailure): self = .unwritable(accessFailure, status)
     case .stopping: self = .shuttingDown
     case .superseded: self = .superseded(account)
     case .signIn(let failure): self.init(failure, account: account)
@@ -60,9 +60,19 @@ extension RPCError {
     switch end {
     case .failed(let failure): self.init(failure, account: account)
     case .notAdopted(let failure): self.init(failure, status)
+    case .rejected(let rejection): self.init(rejection, status)
+    case .interrupted(let interruption): self.init(interruption, status)
+    }
+  }
+
+  private init(_ interruption: SignInInterruption, _ status: SessionStatus) {
+    let account = status.account
+    switch interruption {
     case .stopping: self = .shuttingDown
+    case .locked(let state): self = .state(state, status)
+    case .expired: self.init(.signInExpired, account: account, message: interruption.sentence(account))
     case .cancelled, .superseded, .signedOut, .reconfigured:
-      self.init(.signInFailed, account: account, message: end.sentence(account))
+      self.init(.signInFailed, account: account, message: interruption.sentence(account))
     }
   }
 
@@ -75,8 +85,7 @@ extension RPCError {
         retryAfterSeconds: retryAfter?.roundedUpSeconds ?? Self.usualRetry)
     case .denied(let message): self.init(.signInDenied, account: account, message: message)
     case .expired(let message): self.init(.signInExpired, account: account, message: message)
-    case .failed(let message): self.init(.signInFailed, account: account, message: message)
-    case .pending: self.init(.signInFailed, account: account, message: failure.message)
+    case .failed, .unusable, .pending: self.init(.signInFailed, account: account, message: failure.message)
     }
   }
 
@@ -95,6 +104,20 @@ extension RPCError {
     case .rejected(_, let message):
       RPCError(.signInFailed, account: account, message: "The provider refused the grant: \(message)")
     }
+  }
+
+  /// For a place where a new grant cannot be put, though the session is not locked by that.
+  private static func unwritable(_ accessFailure: AccessFailure, _ status: SessionStatus) -> RPCError {
+    switch accessFailure.kind {
+    case .passphraseRequired, .storageError: break
+    case .keyUnavailable, .permissionDenied, .volumeUnavailable:
+      if case .locked = status.state { break }
+      return RPCError(
+        .storageUnavailable, account: status.account,
+        message: "The credential cannot be written (\(accessFailure.detail)), so nothing was asked of the provider: "
+          + "make the place writable for Hearth, and sign in again.")
+    }
+    return storage(accessFailure, status)
   }
 
   /// For a place that cannot be read or written.

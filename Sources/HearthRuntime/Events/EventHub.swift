@@ -47,7 +47,7 @@ package final class EventHub: Sendable {
     state.withLock { state in
       let previous = state.sessions.updateValue(status, forKey: status.account)
       if let previous, previous.looksDifferent(from: status) || publications.contains(where: \.sendsStatus) {
-        send(status.changeNotification(after: previous.state, at: now), &state, at: now)
+        send(status.changeNotification(after: previous.state), &state, at: now)
       }
       for publication in publications { send(publication.notification, &state, at: now) }
     }
@@ -78,14 +78,14 @@ package final class EventHub: Sendable {
     guard let event else { return }
     state.seq += 1
     let (seq, time) = (state.seq, now.description)
-    func shared(_ name: EventName, _ details: JSONObject) -> SharedNotification {
+    func shared(_ name: EventName, _ details: some WireValue) -> SharedNotification {
       var params: JSONObject = ["seq": JSON(seq), "time": .string(time)]
-      for member in details.members { params[member.key] = member.value }
+      for member in details.json(at: now).object?.members ?? [] { params[member.key] = member.value }
       return SharedNotification(name, params: params)
     }
     // Encoded once, however many subscribe: nobody makes an event cost as much as they like.
-    lazy var notification = shared(event.name, event.params())
-    lazy var lagged = shared(.eventsClosed, ["reason": "lagged"])
+    lazy var notification = shared(event.name, event.params)
+    lazy var lagged = shared(.eventsClosed, SubscriptionEnd(reason: .lagged))
     for (id, subscriber) in state.subscribers {
       guard !subscriber.isLagging, subscriber.topics.contains(event.topic),
         subscriber.account == nil || event.account == nil || subscriber.account == event.account

@@ -49,7 +49,7 @@ extension OutboxEvent {
       ],
       notification: EventNotification(
         name: name, topic: .outbox, account: account,
-        params: { ["account": .string(account.description), "reason": .string(reason)] }))
+        params: OutboxPause(account: account, reason: reason)))
   }
 }
 
@@ -64,6 +64,6 @@ extension OutboxItem {
     }
     return Publication(
       records: record.map { [$0] } ?? [],
-      notification: EventNotification(name: name, topic: .outbox, account: account, params: { ["item": json] }))
+      notification: EventNotification(name: name, topic: .outbox, account: account, params: ItemChange(item: self)))
   }
 }

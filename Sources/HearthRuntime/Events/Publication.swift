@@ -29,6 +29,6 @@ struct EventNotification {
   let topic: EventTopic
   /// Nil: it is about no account, and every subscriber of the topic is sent it.
   var account: AccountName?
-  /// Called where there is a subscriber to send it to.
-  var params: () -> JSONObject = { [:] }
+  /// Written as JSON where there is a subscriber to send it to.
+  var params: any WireValue = Empty()
 }

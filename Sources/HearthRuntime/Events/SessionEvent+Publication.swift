@@ -6,17 +6,15 @@ extension SessionEvent {
   /// `status`: the session's, after the event.
   func publication(_ status: SessionStatus) -> Publication {
     let account = status.account
-    let accountJSON = JSON.string(account.description)
     /// `params`: nil where subscribers are not sent it, or learn of it from `session.changed`.
     func publication(
       _ name: EventName, _ level: Logger.Level, _ message: String, _ fields: JournalRecord.Fields = [:],
-      params: JSONObject? = nil, sendsStatus: Bool = false
+      params: (any WireValue)? = nil, sendsStatus: Bool = false
     ) -> Publication {
       Publication(
         records: [JournalRecord(name: name, level: level, message: message, account: account, fields: fields)],
-        notification: params.map { params in
-          EventNotification(name: name, topic: .session, account: account, params: { params })
-        }, sendsStatus: sendsStatus)
+        notification: params.map { EventNotification(name: name, topic: .session, account: account, params: $0) },
+        sendsStatus: sendsStatus)
     }
     switch self {
     case .changed(let previous, let state):
@@ -39,10 +37,8 @@ extension SessionEvent {
           "HEARTH_FINGERPRINT": fingerprint.description, "HEARTH_PREVIOUS_FINGERPRINT": previous.description,
           "HEARTH_EXPIRES": expiresAt?.description,
         ],
-        params: [
-          "account": accountJSON, "expiresAt": JSON(expiresAt), "fingerprint": .string(fingerprint.description),
-          "previousFingerprint": .string(previous.description),
-        ])
+        params: TokenRefresh(
+          account: account, expiresAt: expiresAt, fingerprint: fingerprint, previousFingerprint: previous))
     case .refreshFailed(let message, let failures):
       return publication(
         .sessionRefreshFailed, .warning, "The token of \(account) could not be refreshed: \(message)",
@@ -55,14 +51,14 @@ extension SessionEvent {
       return publication(
         .sessionExpiring, .warning, "The token of \(account) runs out at \(at)\(end).",
         ["HEARTH_EXPIRES": at.description],
-        params: ["account": accountJSON, "expiresAt": JSON(at), "final": .bool(final)])
+        params: TokenExpiry(account: account, expiresAt: at, isFinal: final))
     case .signedIn(let subject):
       return publication(
         .sessionSignedIn, .notice, "\(account) is signed in.", ["HEARTH_SUBJECT": subject?.id], sendsStatus: true)
     case .signedOut(let subject):
       return publication(
         .sessionSignedOut, .notice, "\(account) is signed out.", ["HEARTH_SUBJECT": subject?.id],
-        params: ["account": accountJSON])
+        params: AccountSignedOut(account: account))
     case .unauthorized(let rejection):
       return publication(
         .apiUnauthorized, .warning, "An API answered 401 to the token of \(account).",
@@ -90,9 +86,9 @@ extension SessionEvent {
 
 extension SessionStatus {
   /// `session.changed` for subscribers, who are sent it where the status looks different or an event sends it.
-  func changeNotification(after previous: SessionState, at now: Timestamp) -> EventNotification {
+  func changeNotification(after previous: SessionState) -> EventNotification {
     EventNotification(
       name: .sessionChanged, topic: .session, account: account,
-      params: { ["session": json(at: now), "previous": .string(previous.name)] })
+      params: SessionChange(session: self, previous: previous.name))
   }
 }

@@ -24,8 +24,8 @@ package actor OutboxService {
   /// Whether requests have left since the counts were last published without a commit, and when that was.
   private var hasUnpublishedCounts = false
   private var countsPublishedAt: Timestamp?
-  /// Callers of `waitForSessions`.
-  private var sessionWaiters: [CheckedContinuation<Void, Never>] = []
+  /// Callers of `waitUntilReady`.
+  private var readinessWaiters: [CheckedContinuation<Void, Never>] = []
 
   /// The counts of what is in flight are published no more often than that; commits publish them as well.
   private static let countsInterval = Duration.milliseconds(100)
@@ -72,21 +72,21 @@ package actor OutboxService {
   ) {
     machine.sessionChanged(
       name, permission: permission, knownSubject: knownSubject, formerly: former, token: token, at: clock.now())
-    resumeSessionWaiters()
+    resumeReadinessWaiters()
     follow()
   }
 
-  /// Returns once the session of each of these accounts has been reported, or `shutdown` is called: an item that is
-  /// enqueued before has no user.
-  package func waitForSessions(of names: [AccountName]) async {
-    while !machine.isStopping, names.contains(where: { !machine.isSessionReported($0) }) {
-      await withCheckedContinuation { sessionWaiters.append($0) }
+  /// Returns once the session of each of these accounts has been reported and the store has been asked, or `shutdown` is
+  /// called: an item that is enqueued before has no user, and a snapshot no counts.
+  package func waitUntilReady(for names: [AccountName]) async {
+    while !machine.isStopping, !machine.hasAskedStore || names.contains(where: { !machine.isSessionReported($0) }) {
+      await withCheckedContinuation { readinessWaiters.append($0) }
     }
   }
 
-  private func resumeSessionWaiters() {
-    sessionWaiters.forEach { $0.resume() }
-    sessionWaiters = []
+  private func resumeReadinessWaiters() {
+    readinessWaiters.forEach { $0.resume() }
+    readinessWaiters = []
   }
 
   /// The network may be back: origins that could not be reached are tried at once.
@@ -111,7 +111,7 @@ package actor OutboxService {
     self.settings = settings
     machine.accountsChanged(apis, settings: settings, at: clock.now())
     publisher.configured(machine.names)
-    resumeSessionWaiters()
+    resumeReadinessWaiters()
     follow()
   }
 
@@ -119,7 +119,7 @@ package actor OutboxService {
   package func shutdown(grace: Duration = .seconds(2)) {
     machine.stop(grace: grace, at: clock.now())
     flushes.endAll()
-    resumeSessionWaiters()
+    resumeReadinessWaiters()
     follow()
   }
 
@@ -181,6 +181,7 @@ package actor OutboxService {
       machine.storeFailed(work, at: clock.now())
       noteDamage()
     }
+    if case .recover = work { resumeReadinessWaiters() }
     follow()
   }
 

@@ -9,11 +9,17 @@ package actor SessionDirectory: BearerTokenProvider {
     package let signIn: any SignInEndpoint
     /// The path of the credential file.
     package let place: String
+    /// How a grant is kept that could not be revoked at sign-out.
+    package let revocations: PendingRevocation.Keeping
 
-    package init(service: SessionService, signIn: any SignInEndpoint, place: String) {
+    package init(
+      service: SessionService, signIn: any SignInEndpoint, place: String,
+      revocations: PendingRevocation.Keeping = .memory
+    ) {
       self.service = service
       self.signIn = signIn
       self.place = place
+      self.revocations = revocations
     }
   }
 

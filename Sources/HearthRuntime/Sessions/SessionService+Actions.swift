@@ -62,7 +62,7 @@ extension SessionService {
         await self.receive(.identified(generation: generation, subject, origin: origin, origins: origins))
       }
     case .revoke(let credential):
-      workInbox.yield { _ = await self.revoke(credential) }
+      workInbox.yield { await self.revoke(credential) }
     case .answer, .publish: break
     }
   }

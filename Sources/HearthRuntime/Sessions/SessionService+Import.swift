@@ -13,46 +13,62 @@ extension SessionService {
     await storeIsQuiet()
   }
 
-  /// Whether a grant could be kept now, so that nobody signs in for nothing.
-  package func prepareToSignIn() async throws(AdoptionFailure) {
+  /// Whether a grant could be kept now, so that nobody signs in for nothing. Returns the epoch in which the sign-in begins.
+  package func prepareToSignIn() async throws(AdoptionFailure) -> SessionEpoch {
     if isStopping { throw .stopping }
+    let epoch = machine.epoch
     try await prepareStore()
+    return epoch
   }
 
+  /// The lock that a sign-in begun in `epoch` has to obey; nil where there is none.
+  package func lock(since epoch: SessionEpoch) -> SessionState? { machine.lock(since: epoch, at: catchUp()) }
+
   /// Signs in with what `grant` brings: asked once there is room for it, and heard to its end. The session before it stays
-  /// where that fails. `replacing`: also while locked. `isWanted`: asked before the provider is, and when it has answered;
-  /// what it has granted for nothing is revoked.
+  /// where that fails. `isWanted`: asked before the provider is, and when it has answered; what it has granted for nothing
+  /// is revoked.
   package func signIn(
-    replacing: Bool, isWanted: @escaping @Sendable () async -> Bool,
+    _ beginning: SignInBeginning, isWanted: @escaping @Sendable () async -> Bool,
     _ grant: @escaping @Sendable () async throws(SignInFailure) -> TokenResponse
   ) async throws(AdoptionFailure) {
     if isStopping { throw .stopping }
-    try requireUnlocked(orReplacing: replacing)
-    let since = machine.epoch
+    if let failure = whyLocked(since: beginning) { throw failure }
+    let since = machine.epoch.since(locksOf: beginning.epoch)
     try await untilSuperseded { (id) async throws(AdoptionFailure) in
       try await self.prepareStore()
       // Since the epoch was noted the session sees a sign-out by itself; what came before, only this tells.
       guard await isWanted() else { throw .superseded }
-      let result = await Result { () async throws(SignInFailure) in try await grant() }
-      switch result {
-      case .failure(let failure): throw .signIn(failure)
-      case .success(let response):
-        do throws(AdoptionFailure) {
-          guard await isWanted() else { throw .superseded }
-          try await self.requireUnlocked(orReplacing: replacing)
-        } catch {
-          _ = await self.revoke(self.credential(response))
-          throw error
-        }
-        try await self.adopt(response, since: since, as: id)
+      let response = try await self.ask(grant)
+      if let failure = await self.whyNotKept(beginning, isWanted) {
+        await self.revoke(self.credential(response))
+        throw failure
       }
+      try await self.adopt(response, since: since, as: id)
     }
     await storeIsQuiet()
   }
 
-  private func requireUnlocked(orReplacing isReplacing: Bool) throws(AdoptionFailure) {
-    let state = machine.state(at: catchUp())
-    if case .locked = state, !isReplacing { throw .locked(state) }
+  /// Asks for a grant; one that must not be used is revoked.
+  private func ask(
+    _ grant: @Sendable () async throws(SignInFailure) -> TokenResponse
+  ) async throws(AdoptionFailure) -> TokenResponse {
+    do throws(SignInFailure) {
+      return try await grant()
+    } catch {
+      guard case .unusable(let response, let message) = error else { throw .signIn(error) }
+      await revoke(credential(response))
+      throw .signIn(.failed(message: message))
+    }
+  }
+
+  private func whyNotKept(
+    _ beginning: SignInBeginning, _ isWanted: @Sendable () async -> Bool
+  ) async -> AdoptionFailure? {
+    await isWanted() ? whyLocked(since: beginning) : .superseded
+  }
+
+  private func whyLocked(since beginning: SignInBeginning) -> AdoptionFailure? {
+    beginning.replacesLocked ? nil : lock(since: beginning.epoch).map { .locked($0) }
   }
 
   private func credential(_ response: TokenResponse) -> Credential {
@@ -124,7 +140,7 @@ extension SessionService {
     switch result {
     case .failure(let failure): throw isStopped ? .stopping : .provider(failure)
     case .success(let response):
-      if let error = response.error { throw .provider(.misconfigured(message: error)) }
+      if let error = response.error { throw .provider(error) }
       if let measured = response.skew { observe(measured) }
       var old = credential.grant
       // An ID token that was imported may stay, and lasts as long as it says.
@@ -152,20 +168,11 @@ extension SessionService {
     await shielded { [endpoint] in await endpoint.identify(credential) }
   }
 
-  /// Revokes at the provider, within five seconds; true where the provider confirmed it.
-  package func revoke(_ credential: Credential) async -> Bool {
+  /// Asks the provider to revoke, and waits five seconds for that.
+  @discardableResult
+  package func revoke(_ credential: Credential) async -> RevocationOutcome {
     await shielded { [endpoint, clock] in
-      let deadline = clock.now() + .seconds(5)
-      return await withTaskGroup(of: Bool.self) { group in
-        group.addTask { await endpoint.revoke(credential) }
-        group.addTask {
-          await clock.sleep(until: deadline)
-          return false
-        }
-        let isRevoked = await group.next() ?? false
-        group.cancelAll()
-        return isRevoked
-      }
+      await clock.within(.seconds(5)) { await endpoint.revoke(credential) } ?? .unavailable(retryAfter: nil)
     }
   }
 }

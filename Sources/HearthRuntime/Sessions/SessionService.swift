@@ -226,6 +226,13 @@ package actor SessionService {
     await storeIsQuiet()
   }
 
+  /// Reads the credential again. Returns once what the reading has given cause to write is written, or has failed to be: a
+  /// credential whose protection is no longer the configured one is sealed anew.
+  package func rehydrate() async {
+    _ = await call(.rehydrate)
+    await storeIsQuiet()
+  }
+
   package func change(_ lock: Lock, isSet: Bool) { receive(isSet ? .locked(lock) : .unlocked(lock)) }
 
   // MARK: - The inbox

@@ -16,27 +16,24 @@ package enum SignInSteps: Sendable {
   case nothing
 }
 
+/// What a sign-in has found, and may do, since it began.
+package struct SignInBeginning: Sendable {
+  /// It may replace a credential that is locked.
+  let replacesLocked: Bool
+  /// What the user has locked since then stays locked.
+  let epoch: SessionEpoch
+}
+
 /// A sign-in that is under way.
 struct SignInAttempt {
-  enum Phase {
-    /// For the person: it can be given up.
-    case waiting
-    /// The provider is asked for the grant, and heard to its end.
-    case granting
-    /// Nothing of it counts any more, and its outcome is about to be told.
-    case ending
-  }
-
   let begun: BegunAttempt
   let entry: SessionDirectory.Entry
-  let replaces: Bool
+  let beginning: SignInBeginning
   /// Where the browser comes back to; nil where there is none.
   let redirect: (any OpenRedirect)?
   /// Ends the tasks that wait for the person.
   let over: AsyncStream<Never>.Continuation
-  var phase = Phase.waiting
-  /// Why it is to end once the provider has answered.
-  var wantedEnd: SignInEnd?
+  var machine: SignInMachine
 }
 
 /// What became of a sign-in, for those who ask while it is under way and for a while after that.

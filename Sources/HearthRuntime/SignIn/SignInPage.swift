@@ -9,13 +9,18 @@ enum SignInPage {
   /// `sentence`: what went wrong and what to do; any text.
   static func failed(_ sentence: String, _ account: AccountName) -> RedirectPage {
     page(
-      200, "You are not signed in", "\(sentence) To try again, run \"hearthctl login \(account)\" in a terminal.")
+      400, "You are not signed in", "\(sentence) To try again, run \"hearthctl login \(account)\" in a terminal.")
   }
 
   /// The request does not belong to the sign-in, which goes on.
   static let foreign = page(
     400, "This is not the sign-in that is under way",
     "Nothing was done. Go on in the window that was opened for the sign-in, or begin again in a terminal.")
+
+  static let ofAnotherUser = page(
+    403, "This is another user's sign-in",
+    "Nothing was done, because this browser runs as another user than the one who signs in. If that is you, begin again "
+      + "with \"hearthctl login --no-browser\", and copy the address of the last page into the terminal.")
 
   static let over = page(
     410, "This sign-in is over", "It was answered before, or given up. Look in the terminal for what became of it.")

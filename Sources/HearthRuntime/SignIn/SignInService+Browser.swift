@@ -2,7 +2,9 @@ import HearthCore
 
 /// The authorization code by the person's browser (RFC 8252).
 extension SignInService {
-  func beginBrowser(_ entry: SessionDirectory.Entry, _ replacing: Bool) async throws(SignInEnd) -> BegunAttempt {
+  func beginBrowser(
+    _ entry: SessionDirectory.Entry, _ beginning: SignInBeginning
+  ) async throws(SignInEnd) -> BegunAttempt {
     let address = entry.signIn.redirect
     // The one before listens at the same port.
     if address.port != nil { await supersede(entry.service.account) }
@@ -13,7 +15,7 @@ extension SignInService {
       throw .failed(error)
     }
     do throws(SignInEnd) {
-      return try await begin(at: open, "http://\(address.host):\(open.port)\(address.path)", entry, replacing)
+      return try await begin(at: open, "http://\(address.host):\(open.port)\(address.path)", entry, beginning)
     } catch {
       await open.close()
       throw error
@@ -21,7 +23,7 @@ extension SignInService {
   }
 
   private func begin(
-    at open: any OpenRedirect, _ redirectURI: String, _ entry: SessionDirectory.Entry, _ replacing: Bool
+    at open: any OpenRedirect, _ redirectURI: String, _ entry: SessionDirectory.Entry, _ beginning: SignInBeginning
   ) async throws(SignInEnd) -> BegunAttempt {
     let signIn: BrowserSignIn
     do throws(SignInFailure) {
@@ -31,7 +33,7 @@ extension SignInService {
     }
     await supersede(entry.service.account)
     let (attempt, over) = try add(
-      .browser, .browser(signIn), expiresAt: clock.now() + Self.patience, entry, replacing, at: open)
+      .browser, .browser(signIn), expiresAt: clock.now() + Self.patience, entry, beginning, at: open)
     await wait(attempt, until: over) {
       for await received in open.requests { await self.receive(received, of: signIn, attempt.begun) }
     }
@@ -41,17 +43,34 @@ extension SignInService {
   private func receive(_ received: ReceivedRedirect, of signIn: BrowserSignIn, _ begun: BegunAttempt) async {
     guard isWaiting(begun.id) else { return received.respond(SignInPage.over) }
     switch signIn.read(received.request) {
-    case .foreign: received.respond(SignInPage.foreign)
+    case .foreign:
+      received.respond(received.request.isOfThisUser ? SignInPage.foreign : SignInPage.ofAnotherUser)
     case .failed(let failure):
-      received.respond(SignInPage.failed(failure.message, begun.account))
-      await end(begun.id, .failure(.failed(failure)))
+      await conclude(begun.id, .failure(.failed(failure))) { received.respond(Self.page($0, begun.account)) }
     case .code(let code):
-      redeem(code, of: signIn, begun.id) { outcome in
-        switch outcome {
-        case .success: received.respond(SignInPage.signedIn(begun.account))
-        case .failure(let end): received.respond(SignInPage.failed(end.sentence(begun.account), begun.account))
-        }
+      redeem(code, of: signIn, begun.id) { received.respond(Self.page($0, begun.account)) }
+    }
+  }
+
+  private static func page(_ outcome: Outcome, _ account: AccountName) -> RedirectPage {
+    switch outcome {
+    case .success: SignInPage.signedIn(account)
+    case .failure(let end): SignInPage.failed(end.sentence(account), account)
+    }
+  }
+
+  /// Redeems the code in a task of its own; `tell` receives the outcome.
+  func redeem(
+    _ code: Secret, of signIn: BrowserSignIn, _ id: String, _ tell: @escaping @Sendable (Outcome) -> Void
+  ) {
+    guard let endpoint = endpoint(of: id), decide(.grantDue, on: id) == .ask else {
+      return tell(.failure(.interrupted(.cancelled)))
+    }
+    workInbox.yield {
+      let outcome = await self.grant(id) { () async throws(SignInFailure) in
+        try await endpoint.redeem(code: code, of: signIn)
       }
+      await self.conclude(id, outcome, tell)
     }
   }
 }

@@ -2,7 +2,9 @@ import HearthCore
 
 /// The code that the person types in on another device (RFC 8628).
 extension SignInService {
-  func beginDevice(_ entry: SessionDirectory.Entry, _ replacing: Bool) async throws(SignInEnd) -> BegunAttempt {
+  func beginDevice(
+    _ entry: SessionDirectory.Entry, _ beginning: SignInBeginning
+  ) async throws(SignInEnd) -> BegunAttempt {
     let device: DeviceSignIn
     do throws(SignInFailure) {
       device = try await entry.signIn.beginDevice()
@@ -10,7 +12,7 @@ extension SignInService {
       throw .failed(error)
     }
     await supersede(entry.service.account)
-    let (attempt, over) = try add(.device, .device(device), expiresAt: clock.now() + device.lifetime, entry, replacing)
+    let (attempt, over) = try add(.device, .device(device), expiresAt: clock.now() + device.lifetime, entry, beginning)
     await wait(attempt, until: over) { await self.poll(device, attempt) }
     return attempt.begun
   }
@@ -20,32 +22,26 @@ extension SignInService {
     var polling = DevicePolling(device, at: clock.now())
     while true {
       await clock.sleep(until: polling.nextAt)
-      guard !Task.isCancelled, isWaiting(id) else { return }
-      if let answer = await askOnce(device, id, endpoint) { polling.answered(answer, at: clock.now()) } else { return }
+      guard !Task.isCancelled, decide(.grantDue, on: id) == .ask else { return }
+      let outcome = await grant(id) { () async throws(SignInFailure) in try await endpoint.poll(device) }
+      guard let answer = outcome.waiting else {
+        await conclude(id, outcome)
+        return
+      }
+      guard await handle(.notYet(answer), of: id) == .askAgain else { return }
+      polling.answered(answer, at: clock.now())
     }
   }
+}
 
-  /// Nil where the sign-in is over.
-  private func askOnce(
-    _ device: DeviceSignIn, _ id: String, _ endpoint: any SignInEndpoint
-  ) async -> DevicePolling.Answer? {
-    let outcome = await grant(id) { () async throws(SignInFailure) in
-      switch try await endpoint.poll(device) {
-      case .granted(let response): return response
-      case .pending: throw .pending(.pending)
-      case .slowDown: throw .pending(.slowDown)
-      case .unanswered: throw .pending(.unanswered)
-      }
+extension SignInService.Outcome {
+  /// Why the provider is to be polled again; nil where the sign-in is over.
+  fileprivate var waiting: DevicePolling.Answer? {
+    switch self {
+    case .failure(.notAdopted(.signIn(.pending(let answer)))): answer
+    // Nothing was asked: a full disk may be over by the next time.
+    case .failure(.notAdopted(.storage(let failure))): .unanswered(message: "Nothing can be stored: \(failure.detail).")
+    case .success, .failure: nil
     }
-    let answer: DevicePolling.Answer
-    switch outcome {
-    case .failure(.notAdopted(.signIn(.pending(let given)))): answer = given
-    // Nothing was asked: a lock or a full disk may be over by the next time.
-    case .failure(.notAdopted(.locked)), .failure(.notAdopted(.storage)): answer = .unanswered
-    case .success, .failure:
-      await end(id, outcome)
-      return nil
-    }
-    return await goesOnWaiting(id) ? answer : nil
   }
 }

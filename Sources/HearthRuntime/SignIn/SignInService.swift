@@ -11,7 +11,7 @@ package actor SignInService {
   /// How long a person may take in the browser.
   static let patience: Duration = .seconds(600)
 
-  private let sessions: SessionDirectory
+  let sessions: SessionDirectory
   let redirects: any RedirectListener
   let clock: any Clock
   private var attempts: [String: SignInAttempt] = [:]
@@ -20,7 +20,7 @@ package actor SignInService {
   private var outcomes = SignInOutcomes()
   private var isStopping = false
   private let work: AsyncStream<Work>
-  private let workInbox: AsyncStream<Work>.Continuation
+  let workInbox: AsyncStream<Work>.Continuation
 
   package init(sessions: SessionDirectory, redirects: any RedirectListener, clock: any Clock) {
     self.sessions = sessions
@@ -36,44 +36,31 @@ package actor SignInService {
     }
   }
 
-  /// Gives up every sign-in that waits for a person.
+  /// Ends every sign-in that waits for a person. A grant that is being asked for may still land: `run` ends after it.
   package func stop() async {
     isStopping = true
-    for id in order { await giveUp(id, .stopping) }
+    for id in order { await handle(.interrupted(.stopping), of: id) }
     workInbox.finish()
   }
 
   // MARK: - What clients ask
 
-  /// Begins a sign-in in the browser or on another device. An earlier one of the account is over then.
+  /// Begins a sign-in. An earlier one of the account is over then. One that waits for nobody is over when this returns.
   package func begin(
-    _ flow: SignInFlow, of entry: SessionDirectory.Entry, replacing: Bool
+    _ request: SignInRequest, of entry: SessionDirectory.Entry, replacing: Bool
   ) async throws(SignInEnd) -> BegunAttempt {
+    let beginning: SignInBeginning
     do throws(AdoptionFailure) {
-      try await entry.service.prepareToSignIn()
+      beginning = SignInBeginning(replacesLocked: replacing, epoch: try await entry.service.prepareToSignIn())
     } catch {
       throw .notAdopted(error)
     }
-    switch flow {
-    case .browser: return try await beginBrowser(entry, replacing)
-    case .device: return try await beginDevice(entry, replacing)
-    case .password, .clientCredentials: throw .failed(.notSupported(message: "This flow waits for nobody."))
+    switch request {
+    case .browser: return try await beginBrowser(entry, beginning)
+    case .device: return try await beginDevice(entry, beginning)
+    case .password(let name, let password): return try await signIn(name, password, to: entry, beginning)
+    case .clientCredentials: return try await requestGrant(entry, beginning)
     }
-  }
-
-  /// Signs in with user name and password.
-  package func signIn(
-    username: String, password: Secret, to entry: SessionDirectory.Entry, replacing: Bool
-  ) async throws(SignInEnd) -> BegunAttempt {
-    if entry.signIn.takesPassword { await supersede(entry.service.account) }
-    let (attempt, _) = try add(.password, .nothing, expiresAt: clock.now() + Self.patience, entry, replacing)
-    let id = attempt.begun.id
-    let outcome = await grant(id) { [endpoint = entry.signIn] () async throws(SignInFailure) in
-      try await endpoint.signIn(username: username, password: password)
-    }
-    await end(id, outcome)
-    _ = try outcome.get()
-    return attempt.begun
   }
 
   /// The outcome, as soon as there is one; nil where no such sign-in is known, or the caller has gone.
@@ -89,23 +76,34 @@ package actor SignInService {
   /// which is revoked.
   package func cancel(_ id: String) async -> Bool {
     guard outcomes.account(of: id) != nil else { return false }
-    await giveUp(id, .cancelled)
+    await handle(.interrupted(.cancelled), of: id)
     return true
   }
 
   /// What an account's person began before is over: they sign out, or the account is another one now.
-  package func end(allOf account: AccountName, _ end: SignInEnd) async {
-    for id in order where attempts[id]?.begun.account == account { await giveUp(id, end) }
+  package func end(allOf account: AccountName, _ interruption: SignInInterruption) async {
+    for id in order where attempts[id]?.begun.account == account { await handle(.interrupted(interruption), of: id) }
+  }
+
+  /// The account's session has changed, or its user has locked it: where it is locked now, nobody waits for the person any
+  /// longer.
+  package func sessionChanged(_ account: AccountName) async {
+    for id in order where attempts[id]?.begun.account == account {
+      // As it is now: it may have been unlocked since, and another sign-in have begun.
+      guard let attempt = attempts[id], let lock = await attempt.entry.service.lock(since: attempt.beginning.epoch)
+      else { continue }
+      await handle(.interrupted(.locked(lock)), of: id)
+    }
   }
 
   /// The browser was sent to an address that the person has copied; nil where no such sign-in waits for one.
   package func redirected(_ id: String, to address: String) async -> RedirectReading? {
-    guard let attempt = attempts[id], attempt.phase == .waiting, case .browser(let signIn) = attempt.begun.steps,
+    guard isWaiting(id), case .browser(let signIn)? = attempts[id]?.begun.steps,
       let reading = signIn.read(address: address)
     else { return nil }
     switch reading {
     case .foreign: break
-    case .failed(let failure): await end(id, .failure(.failed(failure)))
+    case .failed(let failure): await conclude(id, .failure(.failed(failure)))
     case .code(let code): redeem(code, of: signIn, id) { _ in }
     }
     return reading
@@ -116,32 +114,58 @@ package actor SignInService {
   /// Ends the account's other sign-ins, and returns once they are over: what a provider is being asked for comes first.
   func supersede(_ account: AccountName) async {
     for id in order where attempts[id]?.begun.account == account {
-      await giveUp(id, .superseded)
+      await handle(.interrupted(.superseded), of: id)
       _ = await outcome(of: id)
     }
   }
 
-  private func giveUp(_ id: String, _ end: SignInEnd) async {
-    guard let attempt = attempts[id] else { return }
-    switch attempt.phase {
-    case .waiting: await self.end(id, .failure(end))
-    case .granting: attempts[id]?.wantedEnd = end
-    case .ending: break
+  /// What follows from an event; nothing is done yet.
+  func decide(_ event: SignInMachine.Event, on id: String) -> SignInMachine.Decision {
+    attempts[id]?.machine.handle(event) ?? .nothing
+  }
+
+  /// Ends the sign-in where the event does.
+  @discardableResult
+  func handle(_ event: SignInMachine.Event, of id: String) async -> SignInMachine.Decision {
+    let decision = decide(event, on: id)
+    if case .end(let interruption) = decision { await end(id, .failure(.interrupted(interruption))) }
+    return decision
+  }
+
+  /// Ends the sign-in with what came of its request, unless that was of no use any more, and returns what is told of it.
+  /// `tell` receives that before the sign-in's address is closed.
+  @discardableResult
+  func conclude(
+    _ id: String, _ outcome: Outcome, _ tell: @Sendable (Outcome) -> Void = { _ in }
+  ) async -> Outcome {
+    let event: SignInMachine.Event = if case .success = outcome { .granted } else { .refused }
+    let told: Outcome
+    switch decide(event, on: id) {
+    case .finish: told = outcome
+    case .end(let interruption): told = .failure(.interrupted(interruption))
+    case .nothing, .ask, .askAgain:
+      tell(outcome)
+      return outcome
     }
+    tell(told)
+    await end(id, told)
+    return told
   }
 
   /// `over` ends with the sign-in.
   func add(
-    _ flow: SignInFlow, _ steps: SignInSteps, expiresAt: Timestamp, _ entry: SessionDirectory.Entry, _ replaces: Bool,
-    at redirect: (any OpenRedirect)? = nil
+    _ flow: SignInFlow, _ steps: SignInSteps, expiresAt: Timestamp, _ entry: SessionDirectory.Entry,
+    _ beginning: SignInBeginning, at redirect: (any OpenRedirect)? = nil
   ) throws(SignInEnd) -> (attempt: SignInAttempt, over: AsyncStream<Never>) {
-    guard !isStopping else { throw .stopping }
+    guard !isStopping else { throw .interrupted(.stopping) }
     let account = entry.service.account
     let id = String(UInt128.random(in: .min ... .max), radix: 36)
     let begun = BegunAttempt(
       id: id, account: account, progress: SignInProgress(flow: flow, expiresAt: expiresAt), steps: steps)
     let (over, ends) = AsyncStream<Never>.makeStream()
-    let attempt = SignInAttempt(begun: begun, entry: entry, replaces: replaces, redirect: redirect, over: ends)
+    let attempt = SignInAttempt(
+      begun: begun, entry: entry, beginning: beginning, redirect: redirect, over: ends,
+      machine: SignInMachine(replacesLocked: beginning.replacesLocked))
     attempts[id] = attempt
     order.append(id)
     outcomes.add(id, of: account)
@@ -156,7 +180,7 @@ package actor SignInService {
         group.addTask { await body() }
         group.addTask {
           await clock.sleep(until: deadline)
-          if !Task.isCancelled { await self.timeIsUp(for: id) }
+          if !Task.isCancelled { await self.handle(.timeUp, of: id) }
         }
         for await _ in over {}
         group.cancelAll()
@@ -168,64 +192,36 @@ package actor SignInService {
   /// The sign-in of the account that its status shows: the last that waits for the person.
   private func shown(of account: AccountName) -> SignInProgress? {
     order.reversed().lazy.compactMap { self.attempts[$0] }
-      .first { $0.begun.account == account && $0.phase != .ending && $0.begun.progress.flow != .password }?
+      .first { $0.begun.account == account && $0.machine.phase != .ended && $0.begun.progress.flow.waitsForPerson }?
       .begun.progress
   }
 
-  private func timeIsUp(for id: String) async {
-    await giveUp(id, .failed(.expired(message: "Nobody signed in within the time that there was: begin again.")))
-  }
+  func isWaiting(_ id: String) -> Bool { attempts[id]?.machine.phase == .waiting }
 
-  func isWaiting(_ id: String) -> Bool { attempts[id]?.phase == .waiting }
-
-  /// Whether a sign-in that was asked about and not granted is to be asked about again.
-  func goesOnWaiting(_ id: String) async -> Bool {
-    guard let attempt = attempts[id], attempt.phase == .granting else { return false }
-    attempts[id]?.phase = .waiting
-    if let end = attempt.wantedEnd { await self.end(id, .failure(end)) }
-    return isWaiting(id)
-  }
-
-  /// Redeems the code in a task of its own; `tell` receives the outcome.
-  func redeem(
-    _ code: Secret, of signIn: BrowserSignIn, _ id: String, _ tell: @escaping @Sendable (Outcome) -> Void
-  ) {
-    guard let endpoint = attempts[id]?.entry.signIn else { return }
-    attempts[id]?.phase = .granting
-    workInbox.yield {
-      let outcome = await self.grant(id) { () async throws(SignInFailure) in
-        try await endpoint.redeem(code: code, of: signIn)
-      }
-      tell(outcome)
-      await self.end(id, outcome)
-    }
-  }
+  func endpoint(of id: String) -> (any SignInEndpoint)? { attempts[id]?.entry.signIn }
 
   /// Has the account's session ask for the grant and keep it.
   func grant(
     _ id: String, _ request: @escaping @Sendable () async throws(SignInFailure) -> TokenResponse
   ) async -> Outcome {
-    guard let attempt = attempts[id], attempt.phase != .ending else { return .failure(.cancelled) }
-    attempts[id]?.phase = .granting
+    guard let attempt = attempts[id] else { return .failure(.interrupted(.cancelled)) }
     let service = attempt.entry.service
-    guard await sessions.current(service.account)?.service === service else { return .failure(.reconfigured) }
+    guard await sessions.current(service.account)?.service === service else {
+      return .failure(.interrupted(.reconfigured))
+    }
     do throws(AdoptionFailure) {
-      try await service.signIn(replacing: attempt.replaces, isWanted: { await self.isWanted(id) }, request)
+      try await service.signIn(attempt.beginning, isWanted: { await self.keepsGrant(id) }, request)
       return .success(await service.snapshot())
     } catch {
-      if let end = attempts[id]?.wantedEnd, !error.isPending { return .failure(end) }
-      return .failure(error == .stopping && !isStopping ? .reconfigured : .notAdopted(error))
+      return .failure(error == .stopping && !isStopping ? .interrupted(.reconfigured) : .notAdopted(error))
     }
   }
 
-  private func isWanted(_ id: String) -> Bool {
-    attempts[id].map { $0.wantedEnd == nil && $0.phase == .granting } ?? false
-  }
+  private func keepsGrant(_ id: String) -> Bool { attempts[id]?.machine.keepsGrant ?? false }
 
-  /// Ends a sign-in: first nothing of it counts any more, then its outcome is told.
-  func end(_ id: String, _ outcome: Outcome) async {
-    guard let attempt = attempts[id], attempt.phase != .ending else { return }
-    attempts[id]?.phase = .ending
+  /// Tells the outcome of a sign-in of which nothing counts any more.
+  private func end(_ id: String, _ outcome: Outcome) async {
+    guard let attempt = attempts[id] else { return }
     attempt.over.finish()
     // Another one may listen there as soon as this one is over.
     await attempt.redirect?.close()
@@ -236,12 +232,5 @@ package actor SignInService {
     attempts.removeValue(forKey: id)
     order.removeAll { $0 == id }
     outcomes.tell(told, of: id)
-  }
-}
-
-extension AdoptionFailure {
-  /// The person is not done yet.
-  var isPending: Bool {
-    if case .signIn(.pending) = self { true } else { false }
   }
 }

@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import HearthCore
 internal import Synchronization
 
 /// Room on the disk that is given back when the disk is full, so that outcomes of deliveries can still be written.
@@ -10,6 +11,8 @@ final class DiskReserve: Sendable {
   let size: Int
   private let path: String
   private let allocated = Mutex(0)
+  /// Why nothing could be allocated the last time, but for want of room; nil where that was it.
+  private let obstacle = Mutex<String?>(nil)
 
   /// `size`: in bytes; otherwise a sixteenth of the disk, within limits, so that a small disk has room for more than
   /// this.
@@ -34,12 +37,29 @@ final class DiskReserve: Sendable {
     return allocated.withLock { allocated in
       if allocated == wanted { return true }
       let descriptor = hearth_open_file(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+      let code = errno
+      obstacle.withLock { $0 = descriptor < 0 ? Self.obstacle(code) : nil }
       guard descriptor >= 0 else { return false }
       defer { hearth_close_file(descriptor) }
       let isAllocated = wanted < allocated || posix_fallocate(descriptor, 0, off_t(wanted)) == 0
       if isAllocated { allocated = wanted }
       if allocated == 0 { unlink(path) } else { ftruncate(descriptor, off_t(allocated)) }
       return isAllocated
+    }
+  }
+
+  /// Why no item is taken while the reserve cannot be allocated.
+  func failure(of file: OutboxFile) -> OutboxStoreFailure {
+    guard let obstacle = obstacle.withLock(\.self) else { return .full(file) }
+    return .unavailable("The outbox takes no items, for its reserve \(path) \(obstacle).")
+  }
+
+  private static func obstacle(_ code: Int32) -> String? {
+    switch code {
+    case ENOSPC, EDQUOT: nil
+    case ELOOP: "is a symbolic link: move away what lies there"
+    case EISDIR: "is a folder: move away what lies there"
+    default: "cannot be opened: \(String(cString: strerror(code)))"
     }
   }
 

@@ -219,7 +219,8 @@ final class GroupCommitter: Sendable {
     try transaction.db.inTransaction(.immediate) {
       for request in requests {
         if request.purpose == .growth, !reserve.isAllocated, !reserve.allocate() {
-          completions.append { [file] in request.fail(.full(file)) }
+          let failure = reserve.failure(of: file)
+          completions.append { request.fail(failure) }
         } else {
           isGrowing = isGrowing || request.purpose == .growth
           completions.append(try request.attempt(transaction))
@@ -238,7 +239,7 @@ final class GroupCommitter: Sendable {
   private func failure(_ error: any Error) -> OutboxStoreFailure {
     switch error {
     case let partlyWritten as PartlyWritten: partlyWritten.failure
-    case is ReserveExceeded: .full(file)
+    case is ReserveExceeded: reserve.failure(of: file)
     case is FileReplaced:
       .unavailable(
         "The outbox \(file.path) was removed or replaced while it was open: it accepts nothing more until the daemon is "

@@ -9,7 +9,12 @@ package enum OutboxCheck {
   package static func problems(at path: String) throws(OutboxStoreFailure) -> [String] {
     // SQLite would create a missing file.
     guard access(path, F_OK) == 0 else { return [] }
-    try OutboxFile(path).refuseNewer()
+    let file = OutboxFile(path)
+    // First of all: whoever opens it removes its log.
+    guard !file.isEmptied else {
+      return ["The outbox \(path) is empty, though one was written there: its items are lost."]
+    }
+    try file.refuseUnfit()
     do {
       var configuration = Configuration()
       configuration.busyMode = .timeout(5)

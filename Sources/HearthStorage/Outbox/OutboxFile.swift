@@ -21,6 +21,14 @@ struct OutboxFile: Sendable {
   var sentMarks: String { path + "-sent" }
   private var checkMark: String { path + "-suspect" }
 
+  /// A database that has lost all it had: SQLite would take it for a new one, and throw its log away. Of one that was never
+  /// written nothing lies beside it.
+  var isEmptied: Bool {
+    var status = stat()
+    guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size == 0 else { return false }
+    return Self.size(of: sentMarks) > 0 || logSize > 0
+  }
+
   var needsCheck: Bool { access(checkMark, F_OK) == 0 }
 
   /// Marks the database as possibly damaged: the next start checks all of it.
@@ -109,8 +117,13 @@ struct OutboxFile: Sendable {
     _ = try? Row.fetchOne(db, sql: "PRAGMA secure_delete = \(wiping.rawValue)")
   }
 
-  /// Throws where a newer version wrote the database. It is opened for reading only: not even its log is written back.
-  func refuseNewer() throws(OutboxStoreFailure) {
+  /// Throws where opening what lies there would wait for another program, and where a newer version wrote the database.
+  /// That is opened for reading only: not even its log is written back.
+  func refuseUnfit() throws(OutboxStoreFailure) {
+    var status = stat()
+    if stat(path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) {
+      throw .unavailable("The outbox \(path) is not a file: move away what lies there.")
+    }
     guard isNewer else { return }
     throw .unavailable(
       "The outbox \(path) was written by a newer version of Hearth and is left as it is: update Hearth, or move the "

@@ -13,7 +13,7 @@ extension OutboxTransaction {
       let last = min(claim.last, marks.map { $0[claim.epoch] ?? 0 } ?? .max)
       for var item in try items(of: claim) where item.position <= last {
         let old = item.progress.state
-        item.progress.lost(since: min(claim.claimedAt, now))
+        item.progress.lost(since: claim.claimedAt)
         try write(item, was: old)
       }
       try execute(OutboxQueries.endClaim, [claim.epoch])
@@ -28,9 +28,6 @@ extension OutboxTransaction {
     for owner in counters.owners.keys {
       for origin in try origins(of: owner) { try execute(OutboxQueries.free, [owner, origin, now.milliseconds]) }
     }
-    try shiftSchedule(shift: .zero, at: now)
-    // The clock was ahead when these requests left.
-    try execute(OutboxQueries.clampUnknown, [now.milliseconds])
     effects.touched.formUnion(counters.owners.keys)
     effects.isOfAll = true
     for owner in counters.owners.keys { noteReady(owner) }
@@ -143,9 +140,11 @@ extension OutboxTransaction {
         try execute(OutboxQueries.cap, [longest, owner, origin])
       }
     }
-    guard shift != .zero else { return }
-    try execute(OutboxQueries.shiftUnknown, [shift.wholeMilliseconds])
-    try execute(OutboxQueries.shiftClaims, [shift.wholeMilliseconds])
+    if shift != .zero {
+      try execute(OutboxQueries.shiftUnknown, [shift.wholeMilliseconds])
+      try execute(OutboxQueries.shiftClaims, [shift.wholeMilliseconds])
+    }
+    try execute(OutboxQueries.clampUnknown, [now.milliseconds])
   }
 
   // MARK: - Owners

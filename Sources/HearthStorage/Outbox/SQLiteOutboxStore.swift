@@ -72,8 +72,10 @@ package final class SQLiteOutboxStore: OutboxStore {
   private static func openDatabase(
     _ file: OutboxFile, _ observer: CommitObserver, after epoch: Int64 = 0, at now: Timestamp
   ) throws(OutboxStoreFailure) -> (committer: GroupCommitter, setAside: String?) {
-    try file.refuseNewer()
     var setAside: String?
+    // First of all: whoever opens it removes its log.
+    if file.isEmptied { setAside = try file.setAside(at: now) }
+    try file.refuseUnfit()
     if file.needsCheck {
       if let problems = try? OutboxCheck.problems(at: file.path), problems.isEmpty {
         file.clearCheckRequest()

@@ -26,9 +26,8 @@ struct DaemonOptions: ParsableArguments {
 
   var socketPath: String {
     get throws {
-      let environment = ["HEARTH_SOCKET", "XDG_RUNTIME_DIR"].reduce(into: [:]) { $0[$1] = variable($1) }
       do throws(SocketPath.Failure) {
-        return try SocketPath.resolve(option: socket, environment: environment)
+        return try SocketPath.resolve(option: socket, else: .ofThisProcess)
       } catch {
         switch error {
         case .unknown: throw CommandFailure(.noDaemon, error.description)
@@ -42,6 +41,17 @@ struct DaemonOptions: ParsableArguments {
   func connect(patience: Duration = ControlClient.patience) throws -> ControlClient {
     let limits = try limits(or: patience)
     return try ControlClient(path: socketPath, patience: limits.call, connecting: limits.connecting)
+  }
+
+  /// Nil where no daemon runs.
+  func connectIfRunning() throws -> ControlClient? {
+    do {
+      return try connect(patience: ControlClient.shortPatience)
+    } catch let failure as CommandFailure where failure.status == .noDaemon {
+      return nil
+    } catch ControlClient.Failure.noDaemon {
+      return nil
+    }
   }
 
   /// How long a call and connecting may take; `patience`: the former where `--timeout` does not say.
@@ -85,6 +95,19 @@ extension ControlClient {
     }
     throw CommandFailure(.noDaemon, "The daemon has stopped.")
   }
+}
+
+extension EnvironmentPaths {
+  static var ofThisProcess: Self { Self(workingDirectory: workingDirectory, variable) }
+
+  private static var workingDirectory: String {
+    guard let folder = getcwd(nil, 0) else { return "." }
+    defer { free(folder) }
+    return String(cString: folder)
+  }
+
+  /// A relative path begins at the working directory.
+  static func absolute(_ path: String) -> String { absolute(path, from: workingDirectory) }
 }
 
 /// A variable of the environment; nil where it is unset or empty.

@@ -8,8 +8,8 @@ enum Input {
 
   /// Everything on standard input.
   static func all() throws -> [UInt8] {
-    guard let bytes = read(STDIN_FILENO) else {
-      throw CommandFailure(.failed, "Standard input cannot be read: \(String(cString: strerror(errno))).")
+    guard let bytes = WholeFile.read(STDIN_FILENO) else {
+      throw CommandFailure(.failed, "Standard input cannot be read: \(reason()).")
     }
     return bytes
   }
@@ -17,8 +17,8 @@ enum Input {
   static func file(_ path: String) throws -> [UInt8] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     defer { if descriptor >= 0 { close(descriptor) } }
-    guard descriptor >= 0, let bytes = read(descriptor) else {
-      throw CommandFailure(.failed, "\(path) cannot be read: \(String(cString: strerror(errno))).")
+    guard descriptor >= 0, let bytes = WholeFile.read(descriptor) else {
+      throw CommandFailure(.failed, "\(path) cannot be read: \(reason()).")
     }
     return bytes
   }
@@ -30,6 +30,15 @@ enum Input {
       throw ValidationError("Standard input is empty: the \(name) must be its first line.")
     }
     return line
+  }
+
+  /// Asks twice on the terminal, for a mistake would lock the credential for good.
+  static func newPassphrase(of account: some CustomStringConvertible) throws -> String {
+    let passphrase = try ask("New passphrase for \(account): ", echo: false)
+    guard try ask("Again: ", echo: false) == passphrase else {
+      throw CommandFailure(.failed, "The two passphrases are not the same: nothing was set.")
+    }
+    return passphrase
   }
 
   /// A line that has been typed already; nil where there is none, or it is empty.
@@ -66,6 +75,12 @@ enum Input {
     return line
   }
 
+  /// What is typed in answer to a question, which may be nothing; nil where the terminal has ended.
+  static func answer(_ question: String) throws -> String? {
+    Output.write(question.shown(), to: STDERR_FILENO)
+    return secretLine()?.trimmingBlanks()
+  }
+
   /// The next line of standard input, without its end; nil where there is none. Read byte by byte, since the buffer of
   /// a stream would keep what went through it until the program ends.
   private static func secretLine() -> String? {
@@ -80,19 +95,5 @@ enum Input {
     }
     if line.last == UInt8(ascii: "\r") { line.removeLast() }
     return String(decoding: line, as: UTF8.self)
-  }
-
-  private static func read(_ descriptor: Int32) -> [UInt8]? {
-    var bytes: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 65_536)
-    while true {
-      let count = Glibc.read(descriptor, &chunk, chunk.count)
-      if count == 0 { return bytes }
-      if count < 0 {
-        if errno == EINTR { continue }
-        return nil
-      }
-      bytes.append(contentsOf: chunk[..<count])
-    }
   }
 }

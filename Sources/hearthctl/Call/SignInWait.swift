@@ -7,7 +7,6 @@ struct SignInWait {
   /// How often the time left is shown, and an interruption noticed.
   private static let step: Duration = .milliseconds(250)
 
-  let flow: SignInFlow
   let begun: BegunSignIn
   let account: AccountName
   let opensBrowser: Bool
@@ -42,13 +41,27 @@ struct SignInWait {
         "Is the browser on another machine? Then copy the address that it ends at, which it cannot show, to here.\n")
       return true
     }
-    if let code = begun.userCode {
-      Output.note(
-        "On any device, open\n\n  \(begun.verificationURI ?? "")\n\nand type in this code to sign in to \(account):\n\n"
-          + "  \(code)\n")
-      if let complete = begun.verificationURIComplete { Output.note("Or open this address:\n\n  \(complete)\n") }
-    }
+    if let code = begun.userCode { show(code) }
     return false
+  }
+
+  /// The code for another device: on a terminal as a picture too, and spelled out, so that it can be read to somebody.
+  private func show(_ code: String) {
+    let (page, complete) = (begun.verificationURI ?? "", begun.verificationURIComplete)
+    guard let screen = Screen.current else {
+      Output.note(
+        "On any device, open\n\n  \(page)\n\nand type in this code to sign in to \(account):\n\n  \(code)\n")
+      if let complete { Output.note("Or open this address:\n\n  \(complete)\n") }
+      return
+    }
+    let picture = screen.qrCode(of: complete ?? page, others: 6)
+    if let picture { Output.write(picture.map { $0 + "\n" }.joined(), to: STDERR_FILENO) }
+    let start = picture == nil ? "On any device, open" : "Scan this with any device, or open"
+    Output.note("\(start) \(page)\nand type in this code to sign in to \(account):\n")
+    let paint = Paint(isColoured: screen.canDraw)
+    let letters = code.map(String.init).joined(separator: " ")
+    Output.write("    \(paint(.bold, code))      \(paint(.faint, "(\(letters))"))\n\n", to: STDERR_FILENO)
+    if picture == nil, let complete { Output.note("Or open this address:\n\n  \(complete)\n") }
   }
 
   private func complete(_ address: String, _ daemon: inout ControlClient) throws {

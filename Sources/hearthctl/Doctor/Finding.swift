@@ -38,7 +38,14 @@ struct Finding: Equatable {
   init(_ session: SessionStatus) {
     let status = ExitStatus(session)
     let text = "\(session.account): \(session.message)"
-    if status != .done {
+    if session.state == .authenticated, status == .later {
+      let lack = session.token == nil ? "It has no token yet" : "Its token has run out"
+      let why = session.history.lastError ?? "Nothing has come from the provider."
+      self.init(
+        .bad(status), "session",
+        "\(session.account): \(lack), and Hearth goes on asking for one; \"hearthctl refresh \(session.account)\" asks at "
+          + "once. \(why)")
+    } else if status != .done {
       self.init(.bad(status), "session", text)
     } else if session.history.failures > 0 || session.action != nil || session.isWritePending {
       self.init(.doubtful, "session", [text, session.history.lastError].compactMap { $0 }.joined(separator: " "))

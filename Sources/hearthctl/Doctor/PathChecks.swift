@@ -3,39 +3,32 @@ import HearthControl
 
 /// Checks of the files and folders that Hearth uses.
 enum PathChecks {
-  /// `variable` gives what is set in the environment.
-  static func configuration(_ variable: (String) -> String?) -> [Finding] {
-    let named = variable("HEARTH_CONFIG")
-    let home = variable("XDG_CONFIG_HOME") ?? variable("HOME").map { $0 + "/.config" }
-    let candidates = [named, home.map { $0 + "/hearth/config.toml" }, "/etc/hearth/config.toml"].compactMap { $0 }
-    guard let path = candidates.first(where: { status($0) != nil }) else {
-      return [Finding(.doubtful, "configuration", "There is none: \(candidates.joined(separator: ", "))")]
+  /// Where no daemon tells which it uses: those that one would look for.
+  static func unasked(_ paths: EnvironmentPaths) -> [Finding] {
+    let state =
+      paths.state.map(state(at:)) ?? Finding(.bad(.failed), "state", "Neither HEARTH_STATE_DIR nor HOME is set")
+    guard let used = paths.configurationFiles.first(where: { status($0) != nil }) else {
+      let candidates = paths.configurationFiles.joined(separator: ", ")
+      return [Finding(.doubtful, "configuration", "There is none: \(candidates)"), state]
     }
-    if let named, path != named {
-      return [Finding(.doubtful, "configuration", "\(named) (HEARTH_CONFIG) does not exist; \(path) is used")]
+    if let named = paths.namedConfiguration, used != named {
+      let message = "\(named) (HEARTH_CONFIG) does not exist; \(used) is used"
+      return [Finding(.doubtful, "configuration", message), state]
     }
-    return [configuration(at: path)]
+    return [configuration(at: used), state]
   }
 
   static func configuration(at path: String) -> Finding {
     guard let status = status(path) else {
-      return Finding(.bad(.failed), "configuration", "\(path) cannot be found: \(String(cString: strerror(errno)))")
+      return Finding(.bad(.failed), "configuration", "\(path) cannot be found: \(reason())")
     }
     guard status.st_mode & 0o022 == 0 else {
       return Finding(.bad(.failed), "configuration", "\(path) may be written by others: chmod go-w \(path)")
     }
     guard access(path, R_OK) == 0 else {
-      return Finding(.bad(.failed), "configuration", "\(path) cannot be read: \(String(cString: strerror(errno)))")
+      return Finding(.bad(.failed), "configuration", "\(path) cannot be read: \(reason())")
     }
     return Finding(.good, "configuration", path)
-  }
-
-  static func state(_ variable: (String) -> String?) -> [Finding] {
-    let home = variable("XDG_STATE_HOME") ?? variable("HOME").map { $0 + "/.local/state" }
-    guard let path = variable("HEARTH_STATE_DIR") ?? home.map({ $0 + "/hearth" }) else {
-      return [Finding(.bad(.failed), "state", "Neither HEARTH_STATE_DIR nor HOME is set")]
-    }
-    return [state(at: path)]
   }
 
   static func state(at path: String) -> Finding {

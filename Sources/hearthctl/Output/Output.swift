@@ -29,11 +29,6 @@ struct Output {
     if isJSON { self.json(json) } else { line(try text()) }
   }
 
-  /// Of a script alone: people are told in words.
-  func begun(_ json: JSON) {
-    if isJSON { self.json(json) }
-  }
-
   static func clearScreen() {
     write("\u{1B}[H\u{1B}[2J", to: STDOUT_FILENO)
   }
@@ -54,17 +49,9 @@ struct Output {
   /// Fails where standard output cannot be written: a caller must not believe that it has a token. What cannot be written
   /// to standard error is dropped, because nothing is left to report it on.
   private static func write(_ bytes: [UInt8], to descriptor: Int32) {
-    var written = 0
-    while written < bytes.count {
-      let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress! + written, bytes.count - written) }
-      if count > 0 {
-        written += count
-      } else if errno != EINTR {
-        guard descriptor == STDOUT_FILENO else { return }
-        error("The output cannot be written: \(String(cString: strerror(errno))).")
-        exit(ExitStatus.failed.rawValue)
-      }
-    }
+    guard !WholeFile.write(bytes, to: descriptor), descriptor == STDOUT_FILENO else { return }
+    error("The output cannot be written: \(reason()).")
+    exit(ExitStatus.failed.rawValue)
   }
 }
 

@@ -33,8 +33,21 @@ struct StatusBlock {
     if let refreshed = describeRefresh() { rows.append(("refresh", refreshed)) }
     if let trouble = describeTrouble() { rows.append(("trouble", trouble)) }
     if let credential = describeCredential() { rows.append(("credential", credential)) }
+    if let signIn = session.signIn { rows.append(("sign-in", describe(signIn))) }
     if let outbox { rows.append(("outbox", describe(outbox))) }
     return rows
+  }
+
+  private func describe(_ signIn: SignInProgress) -> String {
+    let flow =
+      switch signIn.flow {
+      case .browser: "in the browser"
+      case .device: "with a code on another device"
+      case .password: "with user name and password"
+      case .clientCredentials: "by the client itself"
+      }
+    let left = Swift.max(signIn.expiresAt.since(now), .zero)
+    return "under way \(flow), \(left.span) left"
   }
 
   private func describe(_ token: SessionStatus.TokenLife) -> String {

@@ -34,7 +34,7 @@ struct DoctorVerb: ParsableCommand {
 
   /// Checks the files that a running daemon says it uses; without one, those that it would look for.
   private func files(_ info: DaemonInfo?) -> [Finding] {
-    guard let info else { return PathChecks.configuration(variable) + PathChecks.state(variable) }
+    guard let info else { return PathChecks.unasked(.ofThisProcess) }
     var findings: [Finding] = []
     if let path = info.path("configuration") {
       findings.append(PathChecks.configuration(at: path))

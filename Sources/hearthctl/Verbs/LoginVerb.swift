@@ -55,7 +55,7 @@ struct LoginVerb: ParsableCommand {
     let reply =
       choice == .refreshTokenStdin ? try importToken(account, &daemon) : try signIn(to: account, &daemon)
     daemonOptions.output.show(reply.json) { reply.value.message.shown() }
-    try noteOtherUsers(account, &daemon)
+    noteOtherUsers(account, &daemon)
     let status = ExitStatus(reply.value)
     guard status == .done else { throw CommandFailure(status, nil) }
   }
@@ -73,9 +73,9 @@ struct LoginVerb: ParsableCommand {
     // A sign-in that the daemon has begun is given up there.
     Interruption.watch()
     let (flow, begun) = try begin(account, &daemon)
-    // What waits for nobody is over already.
-    if flow == .browser || flow == .device { daemonOptions.output.begun(begun.json) }
-    return try SignInWait(flow: flow, begun: begun.value, account: account, opensBrowser: !noBrowser)
+    // A script reads what the person has to do; people are told in words. What waits for nobody is over already.
+    if daemonOptions.json, flow.waitsForPerson { daemonOptions.output.json(begun.json) }
+    return try SignInWait(begun: begun.value, account: account, opensBrowser: !noBrowser)
       .run(&daemon, within: daemonOptions.timeLimit)
   }
 
@@ -117,7 +117,7 @@ struct LoginVerb: ParsableCommand {
   }
 
   /// What was written under another user waits for that user, which nobody would expect.
-  private func noteOtherUsers(_ account: AccountName, _ daemon: inout ControlClient) throws {
+  private func noteOtherUsers(_ account: AccountName, _ daemon: inout ControlClient) {
     guard !daemonOptions.json, let held = try? daemon.call(GetOutboxStats(account)).value.held, held > 0
     else { return }
     Output.note(

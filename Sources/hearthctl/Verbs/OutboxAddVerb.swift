@@ -19,7 +19,10 @@ struct OutboxAddVerb: ParsableCommand {
     name: .shortAndLong, help: ArgumentHelp("The body: a text, @FILE, or - for standard input.", valueName: "data"))
   var data: String?
 
-  @Option(name: [.customShort("H"), .long], help: ArgumentHelp("A header field.", valueName: "name: value"))
+  @Option(
+    name: [.customShort("H"), .long],
+    help: ArgumentHelp(
+      "A header field, or @FILE with one in each line (@- for standard input).", valueName: "name: value"))
   var header: [String] = []
 
   @OptionGroup var daemonOptions: DaemonOptions
@@ -49,6 +52,9 @@ struct OutboxAddVerb: ParsableCommand {
     if unordered, lane != nil {
       throw ValidationError("--unordered and --lane exclude each other: an unordered item waits in no lane. Give one.")
     }
+    guard header.count(where: { $0 == "@-" }) + (data == "-" ? 1 : 0) <= 1 else {
+      throw ValidationError("Standard input can be read once: give the headers or the body in a file.")
+    }
   }
 
   func run() throws {
@@ -67,12 +73,28 @@ struct OutboxAddVerb: ParsableCommand {
   }
 
   private func headers() throws -> [APIRequest.Header] {
-    try header.map { field in
-      guard let colon = field.firstIndex(of: ":"), colon > field.startIndex else {
+    try header.flatMap { field in
+      if field.hasPrefix("@") { return try headers(in: String(field.dropFirst())) }
+      guard let header = APIRequest.Header(line: field) else {
         throw ValidationError("A header is written 'Name: value', not '\(field)'.")
       }
-      return APIRequest.Header(
-        name: String(field[..<colon]), value: field[field.index(after: colon)...].trimmingBlanks())
+      return [header]
+    }
+  }
+
+  /// Those in a file, one a line, so that no secret stands in the command line; empty lines count for nothing. What is in
+  /// it is not shown.
+  private func headers(in file: String) throws -> [APIRequest.Header] {
+    let bytes = file == "-" ? try Input.all() : try Input.file(file)
+    let place = file == "-" ? "standard input" : file
+    let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    return try zip(1..., lines).compactMap { number, bytes in
+      let line = String(decoding: bytes, as: UTF8.self).trimmingBlanks()
+      if line.isEmpty { return nil }
+      guard let header = APIRequest.Header(line: line) else {
+        throw ValidationError("Line \(number) of \(place) is no header: write 'Name: value'.")
+      }
+      return header
     }
   }
 
@@ -81,6 +103,14 @@ struct OutboxAddVerb: ParsableCommand {
     if data == "-" { return try Input.all() }
     if data.hasPrefix("@") { return try Input.file(String(data.dropFirst())) }
     return Array(data.utf8)
+  }
+}
+
+extension APIRequest.Header {
+  /// Written as `Name: value`; nil where it is not.
+  fileprivate init?(line: String) {
+    guard let colon = line.firstIndex(of: ":"), colon > line.startIndex else { return nil }
+    self.init(name: String(line[..<colon]), value: line[line.index(after: colon)...].trimmingBlanks())
   }
 }
 

@@ -6,38 +6,8 @@ import HearthCore
 enum SessionVerbs {
   static let all: [any ParsableCommand.Type] = [
     StatusVerb.self, LoginVerb.self, LogoutVerb.self, TokenVerb.self, RefreshVerb.self, LockVerb.self,
-    UnlockVerb.self,
+    UnlockVerb.self, ProtectVerb.self,
   ]
-}
-
-struct LogoutVerb: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "logout", abstract: SignOut.summary)
-
-  @OptionGroup var daemonOptions: DaemonOptions
-
-  @Argument(help: "The account.")
-  var account: String
-
-  @Flag(name: .customLong("no-revoke"), help: "Do not ask the provider to revoke the grant.")
-  var keepsGrant = false
-
-  @Flag(help: "Discard what waits in the account's outbox.")
-  var discardOutbox = false
-
-  func run() throws {
-    var daemon = try daemonOptions.connect()
-    let account = try AccountName(asked: account)
-    let before = try daemon.call(GetSession(account)).value.state
-    let reply = try daemon.call(SignOut(account, revoke: !keepsGrant, outbox: discardOutbox ? .discard : .keep))
-    let wasSignedOut: Bool = if case .unauthenticated = before { true } else { false }
-    daemonOptions.output.show(reply.json) {
-      wasSignedOut ? "\(account) was signed out already." : reply.value.status.message.shown()
-    }
-    if !wasSignedOut, !keepsGrant, !reply.value.isRevoked, !daemonOptions.json {
-      Output.note(
-        "The provider did not confirm that it revoked the grant; to be sure, withdraw this client's access there.")
-    }
-  }
 }
 
 struct TokenVerb: ParsableCommand {

@@ -41,19 +41,11 @@ struct UnlockVerb: ParsableCommand {
     }
     // A sealed credential locks its session: where the session is not locked, nothing is sealed yet.
     let isFirst = try !daemon.call(GetSession(account)).value.isLocked
+    if isFirst { Output.note("\(account) has no passphrase yet: choose the one that will protect its credential.") }
     let passphrase =
       isFirst
-      ? try firstPassphrase(of: account) : try Input.ask("Passphrase for \(account): ", echo: false)
+      ? try Input.newPassphrase(of: account) : try Input.ask("Passphrase for \(account): ", echo: false)
     return try daemon.call(UnlockSessions(account, passphrase: Secret(passphrase)))
-  }
-
-  private func firstPassphrase(of account: AccountName) throws -> String {
-    Output.note("\(account) has no passphrase yet: choose the one that will protect its credential.")
-    let passphrase = try Input.ask("New passphrase for \(account): ", echo: false)
-    guard try Input.ask("Again: ", echo: false) == passphrase else {
-      throw CommandFailure(.failed, "The two passphrases are not the same: nothing was set.")
-    }
-    return passphrase
   }
 
   /// One account that cannot be unlocked keeps none of the others locked.

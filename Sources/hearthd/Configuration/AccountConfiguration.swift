@@ -18,7 +18,17 @@ struct AccountConfiguration: Hashable, Sendable {
     self.name = name
     provider = try ProviderConfiguration(reading: TableReader(sharing: table), proxies: proxies)
     credential = try CredentialSettings(reading: TableReader(sharing: table))
-    var session = try SessionSettings(reading: TableReader(sharing: table))
+    let reader = TableReader<SessionSettings.Key>(sharing: table)
+    var session = try SessionSettings(reading: reader)
+    switch provider.kind {
+    case .oauth: break
+    case .clientCredentials, .json, .firebase:
+      guard !reader.has(.onReauth) else {
+        throw reader.error(
+          .onReauth,
+          "means nothing for an account of type \"\(provider.kind.type.rawValue)\": no browser signs in to it")
+      }
+    }
     provider.complete(&session)
     self.session = session
   }

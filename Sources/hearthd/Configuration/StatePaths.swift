@@ -8,6 +8,7 @@ struct StatePaths: Hashable, Sendable {
   var credentials: String { folder + "/credentials" }
   var accounts: String { folder + "/accounts.json" }
   var outbox: String { folder + "/outbox.sqlite" }
+  var revocations: String { folder + "/revocations" }
 
   /// The default path, for an account without `credential_file`.
   func credentialFile(of account: AccountName) -> String { "\(credentials)/\(account).json" }

@@ -7,7 +7,9 @@ import Testing
   func usage() async throws {
     try await CommandScene.play("hearthctl-usage", { _ in "" }) { scene in
       let verbs = [
-        "status", "login", "logout", "token", "refresh", "lock", "unlock", "outbox", "outbox add", "outbox list",
+        "status", "login", "logout", "token", "refresh", "lock", "unlock", "protect", "account", "account add",
+        "account list",
+        "account providers", "account remove", "outbox", "outbox add", "outbox list",
         "outbox show", "outbox retry", "outbox cancel", "outbox pause", "outbox resume", "outbox flush", "outbox stats",
         "request", "events", "metrics", "doctor", "rpc",
       ]

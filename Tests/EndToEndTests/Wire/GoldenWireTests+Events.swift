@@ -16,7 +16,7 @@ private final class Subscriber {
   func hears(_ what: String, _ names: String...) throws {
     for name in names {
       let line = try link.receive() ?? "null"
-      scene.note(what, event: line)
+      try scene.note(what, event: line)
       guard line.contains(#""method":"\#(name)""#) else {
         throw NeverHappened(description: "\(what): not \(name), but \(line)")
       }
@@ -151,7 +151,7 @@ extension GoldenWireTests {
       slow.send(#"{"jsonrpc":"2.0","id":"end","method":"session.list"}"#)
       var last = ""
       while let line = try slow.receive(), !line.contains(#""id":"end""#) { last = line }
-      scene.note("4,000 events that are not read", event: last)
+      try scene.note("4,000 events that are not read", event: last)
     }
   }
 }

@@ -231,6 +231,7 @@ extension GoldenWireTests {
     }
     try await WireScene.play("session-client-credentials", configuration) { scene in
       let work = #"{"account":"work"}"#
+      let begin = #"{"account":"work","flow":"client-credentials"}"#
       try scene.wait(for: #""lastResult":"success""#)
       try scene.calls(
         "nobody is needed",
@@ -240,12 +241,17 @@ extension GoldenWireTests {
         session.signOut \(work)
         session.getToken \(work)
         session.beginSignIn {"account":"work","flow":"client-credentials","username":"a"}
-        session.beginSignIn {"account":"work","flow":"client-credentials"}
+        """)
+      let begun = try scene.call("nobody is needed", "session.beginSignIn", begin)
+      let signIn = #"{"signIn":"\#(try RawLink.text("signIn", in: begun))"}"#
+      try scene.calls(
+        "it is over already",
+        """
+        session.awaitSignIn \(signIn)
+        session.cancelSignIn \(signIn)
         session.awaitSignIn {"signIn":"client-credentials/work"}
-        session.awaitSignIn {"signIn":"client-credentials/nobody"}
-        session.cancelSignIn {"signIn":"client-credentials/work"}
         session.lock \(work)
-        session.beginSignIn {"account":"work","flow":"client-credentials"}
+        session.beginSignIn \(begin)
         session.beginSignIn {"account":"work","flow":"client-credentials","replace":true}
         """)
     }

@@ -46,7 +46,6 @@ import Testing
         daemon.getMetrics
         daemon.getMetrics {"format":"json"}
         daemon.getMetrics {"format":"openmetrics"}
-        rpc.discover
         http.request {"account":"work","method":"GET","url":"http://127.0.0.1:1/"}
         """)
       let long = try RawLink(scene.daemon.socket)
@@ -66,6 +65,12 @@ import Testing
         daemon.getInfo
         daemon.getInfo {}
         daemon.getInfo {"account":"work"}
+        """)
+      try scene.calls(
+        "what it can be asked",
+        """
+        rpc.discover
+        rpc.discover {"account":"work"}
         """)
       try scene.calls(
         "the configuration is read again",

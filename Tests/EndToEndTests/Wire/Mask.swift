@@ -25,6 +25,7 @@ final class Mask {
     text = text.replacing(/"((?:previousF|f)ingerprint)":"([0-9a-f]{8})"/) { match in
       "\"\(match.output.1)\":\"\(self.word("FINGERPRINT", match.output.2))\""
     }
+    text = text.replacing(/"signIn":"([0-9a-z]{18,25})"/) { "\"signIn\":\"\(self.word("SIGN-IN", $0.output.1))\"" }
     text = text.replacing(/"pid":\d+/, with: #""pid":"PID""#)
     text = text.replacing(/"version":"[0-9.]+"/, with: #""version":"VERSION""#)
     text = text.replacing(/"remainingSeconds":\d+/, with: #""remainingSeconds":"SECONDS""#)

@@ -1,4 +1,6 @@
+import HearthControl
 import TestSupport
+import Testing
 
 /// A daemon, its provider and API, and a connection on which every call and its answer are written down.
 final class WireScene {
@@ -7,6 +9,7 @@ final class WireScene {
   let daemon: Daemon
   let mask: Mask
   private(set) var link: RawLink
+  private let described: DescribedProtocol
   private var entries: [String] = []
 
   /// Plays a scene and checks it against the golden file. `accounts`: the configuration; Hearth's log begins at `info`.
@@ -28,7 +31,10 @@ final class WireScene {
     daemon.logLevel = "info"
     try daemon.start()
     link = try RawLink(daemon.socket)
+    described = DescribedProtocol(try Self.parse(link.ask(RawLink.line("rpc.discover", nil)))["result"] ?? .null)
   }
+
+  private static func parse(_ line: String) throws -> JSON { try JSON(parsing: Array(line.utf8)) }
 
   /// An array, an entry over several lines, each message on a line of its own as it was on the wire.
   private var text: String { "[\n" + entries.joined(separator: ",\n") + "\n]\n" }
@@ -49,6 +55,8 @@ final class WireScene {
   func call(_ what: String, _ method: String, _ params: String? = nil) throws -> String {
     let line = RawLink.line(method, params)
     let answer = try link.ask(line)
+    let flaw = try described.flaw(in: Self.parse(line), answeredBy: Self.parse(answer))
+    #expect(flaw == nil, "what rpc.discover says of \(method)")
     note(("case", quoted(what)), ("call", mask(line)), ("answer", mask(answer)))
     return answer
   }
@@ -75,7 +83,11 @@ final class WireScene {
   }
 
   /// What came on a connection without being asked for, or cannot be shown as a call.
-  func note(_ what: String, event line: String) { note(("case", quoted(what)), ("event", mask(line))) }
+  func note(_ what: String, event line: String) throws {
+    let flaw = try described.flaw(inNotification: Self.parse(line))
+    #expect(flaw == nil, "what rpc.discover says of the notification")
+    note(("case", quoted(what)), ("event", mask(line)))
+  }
   func note(_ what: String, answer line: String) { note(("case", quoted(what)), ("answer", mask(line))) }
 
   /// Stops the daemon and checks what it wrote at `info` and above, one line a record. Several services write: the order

@@ -59,6 +59,18 @@ import Testing
     #expect(outbox.run().count == 1)
   }
 
+  @Test("discards what the user left who has signed out, and nothing of the one before")
+  func discardingLater() {
+    var outbox = OutboxScript()
+    outbox.signIn(Sample.work, Sample.bob)
+    outbox.machine.sessionChanged(
+      Sample.work, permission: .blocked(reason: "signedOut"), knownSubject: nil, formerly: nil, token: nil,
+      at: outbox.now)
+    #expect(Set(outbox.machine.subjects(of: Sample.work)) == [nil, Sample.bob])
+    outbox.signIn(Sample.work, Sample.alice)
+    #expect(!outbox.machine.subjects(of: Sample.work).contains(Sample.bob))
+  }
+
   @Test("asks for no token and sends nothing where the claim does not hold any more")
   func revoked() throws {
     var outbox = OutboxScript()
@@ -268,5 +280,21 @@ import Testing
     #expect(outbox.works.contains(.recover(pausing: [Sample.other])))
     #expect(outbox.released.contains(probe.epoch))
     #expect(outbox.start().isEmpty)
+  }
+
+  @Test("shifts the schedule right after each recovery, by all the steps of the clock that came without a store")
+  func stepWhileBroken() throws {
+    var outbox = OutboxScript()
+    #expect(outbox.works.prefix(2) == [.recover(pausing: []), .shiftSchedule(.zero)], "it may have been set before")
+    outbox.machine.storeBroke(at: outbox.now)
+    outbox.machine.clockStepped(by: .seconds(-79_379))
+    outbox.now = outbox.now - .seconds(79_379)
+    let before = outbox.works.count
+    let recovery = outbox.machine.nextStoreWork(at: outbox.now)
+    outbox.machine.storeFailed(try #require(recovery), at: outbox.now)
+    outbox.machine.clockStepped(by: .seconds(89_057))
+    outbox.now = outbox.now + .seconds(89_057 + 1)
+    outbox.run()
+    #expect(outbox.works[before...].prefix(2) == [.recover(pausing: []), .shiftSchedule(.seconds(9_678))])
   }
 }

@@ -228,13 +228,31 @@ struct RealProviderTests {
     var session = SessionScript.holding()
     session.asks(.refresh)
     var response = TokenResponse.sample(2)
-    response.error = "The provider issues tokens of type DPoP."
+    response.error = .misconfigured(message: "The provider issues tokens of type DPoP.")
     session.isGranted(response)
     session.writes()
     #expect(session.token == .sample(1))
     #expect(session.snapshot.action == .fixConfiguration)
     #expect(session.snapshot.message.contains("DPoP"))
     session.comesDue()
+    let sent: [Token?] = session.effects.map {
+      if case .refresh(let sent, _) = $0 { sent.grant.refreshToken } else { nil }
+    }
+    #expect(sent == [.sample(1002)])
+  }
+
+  @Test("keeps a rotated refresh token that came with a malformed answer, and tries again by itself")
+  func malformed() {
+    var session = SessionScript.holding()
+    session.asks(.refresh)
+    var response = TokenResponse.sample(2)
+    response.error = .unavailable(message: "The provider answered with a token_type that is no text.", retryAfter: nil)
+    session.isGranted(response)
+    session.writes()
+    #expect(session.token == .sample(1))
+    #expect(session.state == .authenticated && session.snapshot.action == nil)
+    #expect(session.snapshot.history.lastError?.contains("token_type") == true)
+    session.wakes()
     let sent: [Token?] = session.effects.map {
       if case .refresh(let sent, _) = $0 { sent.grant.refreshToken } else { nil }
     }

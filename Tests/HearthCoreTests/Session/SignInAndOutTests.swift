@@ -265,6 +265,16 @@ struct SignInAndOutTests {
     #expect(session.state == .authenticated, "though it took so long that the caller was answered")
   }
 
+  @Test("stays locked where the user locks while the grant of a sign-in is being written")
+  func lockedWhileWritten() {
+    var session = SessionScript()
+    session.reads(.neverSignedIn)
+    session.asks(.adopt(first, isFresh: true, since: session.machine.epoch))
+    session.take(.locked(.user))
+    session.writes()
+    #expect(session.state == .locked(.explicit(.user)))
+  }
+
   @Test("is signed in to in every state: nobody sees the grant before it is on disk, and older requests are dropped")
   func signsInEverywhere() {
     for var session in everywhere {

@@ -31,10 +31,10 @@ struct DevicePollingTests {
   @Test("No answer doubles the interval up to a minute, and never shortens it")
   func unanswered() {
     var polling = polling(every: .seconds(5))
-    for _ in 0..<10 { polling.answered(.unanswered, at: .sample) }
+    for _ in 0..<10 { polling.answered(.unanswered(message: "No answer."), at: .sample) }
     #expect(polling.interval == .seconds(60))
     var slow = self.polling(every: .seconds(90))
-    slow.answered(.unanswered, at: .sample)
+    slow.answered(.unanswered(message: "No answer."), at: .sample)
     #expect(slow.interval == .seconds(90))
   }
 

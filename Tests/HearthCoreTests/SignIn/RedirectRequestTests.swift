@@ -14,7 +14,7 @@ struct RedirectRequestTests {
 
   private func request(
     _ target: String, _ method: String = "GET", host: String? = "127.0.0.1:4711"
-  ) -> RedirectRequest { RedirectRequest(method: method, host: host, target: target) }
+  ) -> RedirectRequest { RedirectRequest(method: method, host: host, target: target, isOfThisUser: true) }
 
   @Test("A code with the state of the request is the answer")
   func code() {
@@ -36,6 +36,15 @@ struct RedirectRequestTests {
     ])
   func foreign(_ target: String, _ method: String, _ host: String) {
     #expect(signIn().read(request(target, method, host: host)) == .foreign)
+  }
+
+  @Test("what another user's process asks is no answer, though it knows the state")
+  func otherUser() {
+    let target = "/callback?code=x&state=s1"
+    let own = request(target)
+    let theirs = RedirectRequest(method: "GET", host: "127.0.0.1:4711", target: target, isOfThisUser: false)
+    #expect(signIn().read(own) == .code(Secret("x")))
+    #expect(signIn().read(theirs) == .foreign)
   }
 
   @Test("A request without a host is not the browser's")
@@ -104,5 +113,25 @@ struct RedirectRequestTests {
     #expect(bare.read(request("/?code=x&state=s1", host: "LocalHost:4711")) == .code(Secret("x")))
     #expect(bare.read(request("/callback?code=x&state=s1", host: "localhost:4711")) == .foreign)
     #expect(bare.read(request("1?code=x&state=s1", host: "localhost:471")) == .foreign)
+  }
+
+  @Test(
+    "An answer with more than one code, or error, is told as that, and none of them is sent",
+    arguments: ["code", "error"])
+  func repeated(_ name: String) {
+    guard case .failed(.failed(let message)) = signIn().read(request("/callback?\(name)=x&\(name)=y&state=s1")) else {
+      Issue.record("one of them was taken")
+      return
+    }
+    #expect(
+      message == "The provider sent the browser back with more than one \"\(name)\", so nothing was sent: begin again.")
+  }
+
+  @Test("Blanks and ends of lines around an address that was copied are no part of it")
+  func copiedWithBlanks() {
+    let code = RedirectReading.code(Secret("x"))
+    #expect(signIn().read(address: " \n\thttp://127.0.0.1:4711/callback?code=x&state=s1\r\n ") == code)
+    #expect(signIn().read(address: "http://127.0.0.1:4711/callback?state=s1&code=x\n") == code)
+    #expect(signIn().read(address: " \n") == nil)
   }
 }

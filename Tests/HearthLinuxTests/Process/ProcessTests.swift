@@ -20,19 +20,6 @@ struct ProcessTests {
     }
   }
 
-  @Test("hears SIGTERM and SIGINT as stop, SIGHUP as reload, and lives on")
-  func signals() async {
-    await #expect(processExitsWith: .success) {
-      var signals = await DaemonSignals.stream().makeAsyncIterator()
-      kill(getpid(), SIGHUP)
-      #expect(await signals.next() == .reload)
-      kill(getpid(), SIGTERM)
-      #expect(await signals.next() == .stop)
-      kill(getpid(), SIGINT)
-      #expect(await signals.next() == .stop)
-    }
-  }
-
   @Test("a second lock on a state folder is refused, naming folder and process, until the first is let go")
   func lock() throws {
     let folder = TemporaryFolder()

@@ -1,10 +1,12 @@
 import HearthControl
 import Synchronization
+import TestSupport
 
 /// Answers a few methods made for tests, and tells what is going on in it.
 ///
 /// `echo` gives its parameters back · `wait` awaits `release()` · `stuck` awaits cancellation · `big {size}` a long
-/// text · `subscribe {count, size}` sends notifications from `start` on.
+/// text · `subscribe {count, size}` sends notifications from `start` on · `subtract` and `get_data` are those of the
+/// specification's examples.
 final class ScriptedHandler: ControlHandler {
   private struct State {
     var begun: [String] = []
@@ -59,6 +61,9 @@ final class ScriptedHandler: ControlHandler {
     defer { change { $0.running -= 1 } }
     switch request.method {
     case "echo": return .result(.object(request.params))
+    case "subtract":
+      return .result(JSON((request.params["minuend"]?.int ?? 0) - (request.params["subtrahend"]?.int ?? 0)))
+    case "get_data": return .result(["hello", 5])
     case "wait":
       let (stream, continuation) = AsyncStream<Void>.makeStream()
       change { $0.waiting.append(continuation) }

@@ -60,6 +60,8 @@ import Testing
     let byServer = answer(#"{"access_token":"\#(cached)"}"#, headers: date)
     #expect(try reader().read(byServer).lifetime == .seconds(140))
     #expect(try reader().read(answer(#"{"access_token":"\#(cached)","expires_in":60}"#)).lifetime == .seconds(60))
+    let long = answer(#"{"access_token":"\#(cached)"}"#, headers: [("Date", "Thu, 01 Jan 1970 00:00:00 GMT")])
+    #expect(try reader().read(long).lifetime == .seconds(1900), "no longer than it was made for")
     let over = jwt(#"{"exp":1795255100,"iat":1795253400}"#)
     #expect(try reader().read(answer(#"{"access_token":"\#(over)"}"#)).lifetime == nil)
   }
@@ -102,6 +104,7 @@ import Testing
     var reader = reader()
     reader.dialect = .json(JSONBackend(refreshURL: try HTTPURL(oauthURL)))
     #expect(try reader.read(answer(#"{"access_token":"at","token_type":"session"}"#)).error == nil)
+    #expect(try reader.read(answer(#"{"access_token":"at","token_type":7}"#)).error == nil)
     #expect(try reader.read(answer(#"{"access_token":"at","token_type":"DPoP"}"#)).error != nil)
   }
 
@@ -109,7 +112,7 @@ import Testing
   func hostileType() throws {
     let response = try reader().read(
       answer(#"{"access_token":"at-secret","token_type":"a\r\n\u001b[2Jb\u202e at-secret"}"#))
-    let error = try #require(response.error)
+    let error = try #require(response.error).message
     #expect(error.contains("of type a [2Jb [redacted], which Hearth cannot use"), "\(error)")
   }
 
@@ -119,10 +122,24 @@ import Testing
   func unsupported(_ text: String) throws {
     let response = try reader().read(
       answer(#"{"access_token":"at","refresh_token":"rt","token_type":"\#(text)"}"#))
-    let error = try #require(response.error)
+    let error = try #require(response.error).message
     #expect(error.lowercased().contains("of type \(text.lowercased()), which hearth cannot use"))
     #expect(response.refreshToken?.secret.reveal() == "rt")
     #expect(try reader().read(answer(#"{"access_token":"at","token_type":"Bearer"}"#)).error == nil)
+  }
+
+  @Test(
+    "a type that is no text makes a malformed answer, which is asked for again; the refresh token beside it is kept",
+    arguments: ["7", "0", "true", #"["Bearer"]"#, #"{"name":"Bearer"}"#])
+  func malformedType(_ json: String) throws {
+    let response = try reader().read(
+      answer(#"{"access_token":"at","refresh_token":"rt","token_type":\#(json)}"#))
+    guard case .unavailable(let message, nil) = response.error else {
+      Issue.record("\(String(describing: response.error))")
+      return
+    }
+    #expect(message.hasSuffix("answered HTTP 200 with a token_type that is no text."))
+    #expect(response.refreshToken?.secret.reveal() == "rt")
   }
 
   @Test("scopes may come as a list")

@@ -26,7 +26,7 @@ struct TokenEndpointContractTests {
         TokenEndpointBench(
           { manner in
             endpoint.answer(answer(while: manner))
-            endpoint.takesRevocations(manner == .grants)
+            endpoint.answersRevocations(manner == .grants ? .revoked : .unavailable(retryAfter: nil))
             return endpoint
           }, credential: .sample(1, issuedAt: .sample), revokes: true,
           requests: { endpoint.requests.count + endpoint.revoked.count }))

@@ -55,7 +55,7 @@ import Testing
       for name in ["google", "microsoft"] {
         var configuration = ProviderConfiguration(kind: kind)
         configuration.apply(try #require(ProviderPreset.named(name)))
-        let endpoint = configuration.tokenEndpoint(sender: bench.sender, files: bench.files, timeout: .seconds(30))
+        let endpoint = configuration.endpoints(sender: bench.sender, files: bench.files, timeout: .seconds(30)).tokens
         _ = try await endpoint.refresh(bench.credential())
         #expect(bench.requests.last?.body.contains("scope=offline_access") == (name == "microsoft"))
       }
@@ -71,7 +71,7 @@ import Testing
       var configuration = ProviderConfiguration(kind: .oauth(.discovered(try Issuer(bench.base)), OAuthClient(id: "h")))
       func outcome() async -> Outcome {
         await bench.outcome(
-          of: configuration.tokenEndpoint(sender: bench.sender, files: bench.files, timeout: .seconds(30))
+          of: configuration.endpoints(sender: bench.sender, files: bench.files, timeout: .seconds(30)).tokens
         ).outcome
       }
       #expect(await outcome() == .misconfigured)

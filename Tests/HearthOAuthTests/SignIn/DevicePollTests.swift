@@ -12,10 +12,7 @@ import Testing
     try await SignInBench.run { bench in
       let signIn = try await bench.beginDevice()
       bench.grant(IDTokenMint.token(bench.claims(nonce: nil)))
-      guard case .granted(let response) = try await bench.endpoint.poll(signIn) else {
-        Issue.record("nothing was granted")
-        return
-      }
+      let response = try await bench.endpoint.poll(signIn)
       #expect(response.subject == Subject(issuer: bench.base, id: "2482") && response.origins == [bench.origin])
       #expect(
         bench.requests.last?.form == [
@@ -24,101 +21,89 @@ import Testing
         ])
       // Without an ID token the session asks who it is.
       bench.grant(nil)
-      guard case .granted(let silent) = try await bench.endpoint.poll(signIn) else {
-        Issue.record("nothing was granted")
-        return
-      }
-      #expect(silent.subject == nil)
+      #expect(try await bench.endpoint.poll(signIn).subject == nil)
       bench.grant(IDTokenMint.token(bench.claims(nonce: nil).merging(["aud": "other"]) { $1 }))
       #expect(await bench.failure { try await bench.endpoint.poll(signIn) }?.message.contains("(aud)") == true)
-    }
-  }
-
-  enum Said: Equatable {
-    case granted, pending, slowDown
-    case unanswered(String)
-    case failed(SignInFailure)
-  }
-
-  private func said(_ bench: SignInBench, _ signIn: DeviceSignIn) async -> Said {
-    do throws(SignInFailure) {
-      return switch try await bench.endpoint.poll(signIn) {
-      case .granted: .granted
-      case .pending: .pending
-      case .slowDown: .slowDown
-      case .unanswered(let message): .unanswered(message)
-      }
-    } catch {
-      return .failed(error)
     }
   }
 
   private static let page =
     "answered HTTP 200 with a web page (is a sign-in page of the network in between?)."
 
-  static let answers: [(LoopbackServer.Reply, Said)] = [
-    (.refused("authorization_pending", status: 400), .pending), (.refused("slow_down", status: 400), .slowDown),
+  static let answers: [(LoopbackServer.Reply, SignInFailure)] = [
+    (.refused("authorization_pending", status: 400), .pending(.pending)),
+    (.refused("slow_down", status: 400), .pending(.slowDown)),
     // GitHub: 200. Google: 428 and 403. Auth0: 403 and 429.
-    (.answer(200, body: #"{"error":"authorization_pending","error_description":"The request is pending."}"#), .pending),
-    (.answer(200, body: #"{"error":"slow_down","interval":10}"#), .slowDown),
-    (.answer(428, body: #"{"error":"authorization_pending","error_description":"Precondition Required"}"#), .pending),
-    (.answer(403, body: #"{"error":"slow_down","error_description":"Forbidden"}"#), .slowDown),
+    (
+      .answer(200, body: #"{"error":"authorization_pending","error_description":"The request is pending."}"#),
+      .pending(.pending)
+    ),
+    (.answer(200, body: #"{"error":"slow_down","interval":10}"#), .pending(.slowDown)),
+    (
+      .answer(428, body: #"{"error":"authorization_pending","error_description":"Precondition Required"}"#),
+      .pending(.pending)
+    ),
+    (.answer(403, body: #"{"error":"slow_down","error_description":"Forbidden"}"#), .pending(.slowDown)),
     (
       .answer(403, body: #"{"error":"authorization_pending","error_description":"User has yet to authorize"}"#),
-      .pending
+      .pending(.pending)
     ),
     (
       .answer(429, body: #"{"error":"slow_down","error_description":"You are polling faster than allowed."}"#),
-      .slowDown
+      .pending(.slowDown)
     ),
-    (.answer(429), .slowDown),
+    (.answer(429), .pending(.slowDown)),
     // Twitch has no codes.
-    (.answer(400, body: #"{"status":400,"message":"authorization_pending"}"#), .pending),
+    (.answer(400, body: #"{"status":400,"message":"authorization_pending"}"#), .pending(.pending)),
     (
       .answer(400, body: #"{"status":400,"message":"invalid device code"}"#),
-      .failed(.failed(message: "refuses the device code: HTTP 400, invalid device code."))
+      .failed(message: "refuses the device code: HTTP 400, invalid device code.")
     ),
     (
       .refused("access_denied", status: 403),
-      .failed(.denied(message: "says that signing in was denied: HTTP 403, access_denied."))
+      .denied(message: "says that signing in was denied: HTTP 403, access_denied.")
     ),
     // Microsoft's own.
     (
       .refused("authorization_declined", status: 400),
-      .failed(.denied(message: "says that signing in was denied: HTTP 400, authorization_declined."))
+      .denied(message: "says that signing in was denied: HTTP 400, authorization_declined.")
     ),
     (
       .refused("bad_verification_code", status: 400),
-      .failed(.failed(message: "refuses the device code: HTTP 400, bad_verification_code."))
+      .failed(message: "refuses the device code: HTTP 400, bad_verification_code.")
     ),
     (
       .refused("expired_token", status: 400),
-      .failed(.expired(message: "says that the code has expired: HTTP 400, expired_token. Sign in again."))
+      .expired(message: "says that the code has expired: HTTP 400, expired_token. Sign in again.")
     ),
     // Okta.
     (
       .answer(
         400, body: #"{"error":"invalid_grant","error_description":"The device code is invalid or has expired."}"#),
-      .failed(
-        .expired(
-          message:
-            "says that the code has expired: HTTP 400, invalid_grant, The device code is invalid or has expired. Sign in again."
-        ))
+      .expired(
+        message:
+          "says that the code has expired: HTTP 400, invalid_grant, The device code is invalid or has expired. Sign in again."
+      )
     ),
     (
       .refused("invalid_client"),
-      .failed(
-        .failed(message: "refuses the configuration: HTTP 401, invalid_client. Check client, secret and scopes."))
+      .failed(message: "refuses the configuration: HTTP 401, invalid_client. Check client, secret and scopes.")
     ),
     (
       .refused("something_else", status: 400),
-      .failed(.failed(message: "refuses the device code: HTTP 400, something_else."))
+      .failed(message: "refuses the device code: HTTP 400, something_else.")
     ),
-    (.answer(400), .failed(.failed(message: "refuses the device code: HTTP 400, an empty answer."))),
-    (.answer(200, body: "{}"), .failed(.failed(message: "answered HTTP 200 with no access token."))),
-    (.answer(503), .unanswered("cannot sign in now: HTTP 503, an empty answer.")),
-    (.answer(500, body: #"{"error":"server_error"}"#), .unanswered("cannot sign in now: HTTP 500, server_error.")),
-    (.answer(200, headers: [("Content-Type", "text/html")], body: "<html>"), .unanswered(page)),
+    (.answer(400), .failed(message: "refuses the device code: HTTP 400, an empty answer.")),
+    (.answer(200, body: "{}"), .failed(message: "answered HTTP 200 with no access token.")),
+    (.answer(503), .pending(.unanswered(message: "cannot sign in now: HTTP 503, an empty answer."))),
+    (
+      .answer(500, body: #"{"error":"server_error"}"#),
+      .pending(.unanswered(message: "cannot sign in now: HTTP 500, server_error."))
+    ),
+    (
+      .answer(200, headers: [("Content-Type", "text/html")], body: "<html>"),
+      .pending(.unanswered(message: page))
+    ),
   ]
 
   @Test("each answer to a poll is taken for what it means, whatever its status", arguments: answers.indices)
@@ -127,13 +112,7 @@ import Testing
     try await SignInBench.run(scopes: []) { bench in
       let signIn = try await bench.beginDevice()
       bench.provider.answer("/token", with: reply)
-      let told: Said =
-        switch expected {
-        case .granted, .pending, .slowDown: expected
-        case .unanswered(let text): .unanswered("\(bench.base) \(text)")
-        case .failed(let failure): .failed(failure.said(by: bench.base))
-        }
-      #expect(await said(bench, signIn) == told)
+      #expect(await bench.failure { try await bench.endpoint.poll(signIn) } == expected.said(by: bench.base))
     }
   }
 
@@ -144,7 +123,8 @@ import Testing
         let signIn = try await bench.beginDevice()
         bench.grant(IDTokenMint.token(bench.claims(nonce: nil)))
         bench.provider.answer(path, with: .close)
-        guard case .unanswered(let message) = await said(bench, signIn) else {
+        let failure = await bench.failure { try await bench.endpoint.poll(signIn) }
+        guard case .pending(.unanswered(let message)) = failure else {
           Issue.record("\(path) was answered")
           return
         }

@@ -52,6 +52,9 @@ import Testing
     .claims("no issuer", "is from another issuer than the configured one (iss)") { claims, _ in claims["iss"] = nil },
     .claims("no user", "names no user (sub)") { claims, _ in claims["sub"] = nil },
     .claims("a user who is a number", "names no user (sub)") { claims, _ in claims["sub"] = 2482 },
+    .claims("a user with too long a name", "names a user with more than 255 characters (sub)") { claims, _ in
+      claims["sub"] = .string(String(repeating: "a", count: 256))
+    },
     .claims("another client", "is for another client (aud)") { claims, _ in claims["aud"] = "other" },
     .claims("other clients", "is for another client (aud)") { claims, _ in claims["aud"] = ["other", "third"] },
     .claims("no audience", "is for another client (aud)") { claims, _ in claims["aud"] = nil },
@@ -71,6 +74,12 @@ import Testing
     },
     .claims("issued in the future", "was issued in the future, by the provider's own clock (iat)") { claims, now in
       claims["iat"] = .integer(now + 60)
+    },
+    .claims("not valid yet", "is not valid yet, by the provider's own clock (nbf)") { claims, now in
+      claims["nbf"] = .integer(now + 61)
+    },
+    .claims("valid from a word on", "is not valid yet, by the provider's own clock (nbf)") { claims, _ in
+      claims["nbf"] = "tomorrow"
     },
     .claims("another nonce", "is not from this sign-in (nonce)") { claims, _ in claims["nonce"] = "another" },
     .claims("no nonce", "is not from this sign-in (nonce)") { claims, _ in claims["nonce"] = nil },
@@ -142,9 +151,13 @@ import Testing
         made.withLock { $0 = token ?? "" }
         return token
       }
-      #expect(
-        failure
-          == .failed(message: "The ID token from \(bench.base) \(fault.told): it was not accepted, sign in again."))
+      guard case .unusable(let response, let message)? = failure else {
+        Issue.record("\(String(describing: failure))")
+        return
+      }
+      #expect(message == "The ID token from \(bench.base) \(fault.told): it was not accepted, sign in again.")
+      #expect(response.refreshToken?.secret == Secret("new-refresh"), "the session has it revoked")
+      #expect(response.origin == bench.origin && response.origins == [bench.origin])
       for part in made.withLock({ $0 }).split(separator: ".") where part.count > 8 {
         #expect(failure?.message.contains(part) != true)
       }
@@ -212,6 +225,7 @@ import Testing
     let changes: [@Sendable (inout [String: JSONValue], Int64) -> Void] = [
       { claims, _ in claims.merge(["aud": ["other", "hearth app"], "azp": "hearth app"]) { $1 } },
       { claims, now in claims["exp"] = .integer(now - 59) }, { claims, now in claims["iat"] = .integer(now + 59) },
+      { claims, now in claims["nbf"] = .integer(now + 60) }, { claims, _ in claims["nbf"] = 0 },
       { claims, now in claims["exp"] = .number(Double(now) + 0.5) },
     ]
     for change in changes {
@@ -229,6 +243,33 @@ import Testing
       accessToken: Secret("a"), now: Timestamp(milliseconds: 0))
     let token = IDTokenMint.token(["iss": "accounts.google.com", "sub": "1", "aud": "c", "iat": 0, "exp": 1])
     #expect(throws: Never.self) { try google.check(try IDToken(Secret(token))) }
+  }
+
+  @Test("where max_age is asked for, the token says that the person was asked since then (rule 11)")
+  func maximumAge() async throws {
+    let cases: [(JSONValue?, String?)] = [
+      (nil, "does not say when you were asked who you are, though max_age is set (auth_time)"),
+      ("soon", "does not say when you were asked who you are, though max_age is set (auth_time)"),
+      (361, "says that you were asked who you are longer ago than max_age (auth_time)"),
+      (360, nil), (0, nil),
+    ]
+    for (ago, told) in cases {
+      try await SignInBench.run(configured: { $0.authorizationParameters = ["max_age": "300"] }) { bench in
+        let failure = try await bench.failure { claims, _ in
+          var claims = claims
+          if case .integer(let seconds)? = ago { claims["auth_time"] = .integer(bench.now - seconds) }
+          if case .string? = ago { claims["auth_time"] = ago }
+          return IDTokenMint.token(claims)
+        }
+        #expect(
+          failure?.message
+            == told.map { "The ID token from \(bench.base) \($0): it was not accepted, sign in again." })
+      }
+    }
+    try await SignInBench.run { bench in
+      let failure = try await bench.failure { claims, _ in IDTokenMint.token(claims) }
+      #expect(failure == nil, "nobody asked for it")
+    }
   }
 
   @Test("times are taken by the provider's clock, which its Date tells")

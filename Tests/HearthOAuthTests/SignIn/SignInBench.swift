@@ -46,8 +46,7 @@ struct SignInBench {
       try await body(
         SignInBench(
           bench: bench,
-          endpoint: configuration.signInEndpoint(
-            sender: bench.sender, files: bench.files, timeout: .seconds(30))))
+          endpoint: configuration.endpoints(sender: bench.sender, files: bench.files, timeout: .seconds(30)).signIn))
     }
   }
 
@@ -61,7 +60,7 @@ struct SignInBench {
       try await body(
         SignInBench(
           bench: bench,
-          endpoint: configuration.signInEndpoint(sender: bench.sender, files: bench.files, timeout: .seconds(30))))
+          endpoint: configuration.endpoints(sender: bench.sender, files: bench.files, timeout: .seconds(30)).signIn))
     }
   }
 
@@ -138,6 +137,11 @@ extension BrowserSignIn {
 
 extension SignInFailure {
   var isUnavailable: Bool { if case .unavailable = self { true } else { false } }
+
+  /// As a person is told it.
+  var withoutGrant: SignInFailure {
+    if case .unusable(_, let message) = self { .failed(message: message) } else { self }
+  }
 }
 
 extension SignInFailure {
@@ -149,7 +153,9 @@ extension SignInFailure {
     case .denied(let text): .denied(message: "\(name) \(text)")
     case .expired(let text): .expired(message: "\(name) \(text)")
     case .failed(let text): .failed(message: "\(name) \(text)")
-    case .pending: self
+    case .pending(.unanswered(let text)): .pending(.unanswered(message: "\(name) \(text)"))
+    case .pending(.pending), .pending(.slowDown): self
+    case .unusable(let response, let text): .unusable(response, message: "\(name) \(text)")
     }
   }
 }

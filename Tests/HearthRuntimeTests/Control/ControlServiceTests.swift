@@ -11,9 +11,9 @@ struct ControlServiceTests {
       ControlService.served.keys.sorted() == [
         "daemon.getInfo", "daemon.reload", "events.subscribe", "events.unsubscribe", "outbox.cancel", "outbox.enqueue",
         "outbox.enqueueMany", "outbox.flush", "outbox.get", "outbox.getStats", "outbox.list", "outbox.pause",
-        "outbox.resume", "outbox.retry", "session.awaitSignIn", "session.beginSignIn", "session.cancelSignIn",
-        "session.completeSignIn",
-        "session.get", "session.getToken", "session.import", "session.list", "session.lock", "session.refresh",
+        "outbox.resume", "outbox.retry", "rpc.discover", "session.awaitSignIn", "session.beginSignIn",
+        "session.cancelSignIn", "session.completeSignIn", "session.get", "session.getToken", "session.import",
+        "session.list", "session.lock", "session.refresh",
         "session.rehydrate", "session.reportUnauthorized", "session.signOut", "session.unlock",
       ])
     #expect(ControlService.served.allSatisfy { $0.key == $0.value.name })

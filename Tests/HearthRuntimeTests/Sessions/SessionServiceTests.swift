@@ -56,6 +56,16 @@ struct SessionServiceTests {
     }
   }
 
+  @Test("has sealed anew what is protected otherwise than configured, once it has answered rehydrate")
+  func sealsAnew() async throws {
+    try await running {
+      _ = await service.call(.awaitReading)
+      store.isMisprotected()
+      await service.rehydrate()
+      #expect(store.written == [.sample(1, issuedAt: clock.now())])
+    }
+  }
+
   @Test("does not refresh a grant that another program has replaced unnoticed, but the other one")
   func supersededBefore() async throws {
     try await running {

@@ -1,8 +1,10 @@
+import HearthControl
 import HearthCore
-import HearthRuntime
 import Logging
 import TestSupport
 import Testing
+
+@testable import HearthRuntime
 
 @Suite("Signing in", .timeLimit(.minutes(1)))
 struct SignInServiceTests {
@@ -24,7 +26,7 @@ struct SignInServiceTests {
   }
 
   /// Runs session and sign-ins meanwhile.
-  private func running(_ body: () async throws -> Void) async throws {
+  func running(_ body: () async throws -> Void) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { [sessions] in await sessions.run() }
       group.addTask { [signIns] in await signIns.run() }
@@ -36,11 +38,11 @@ struct SignInServiceTests {
     }
   }
 
-  private func begin(_ flow: SignInFlow = .browser) async throws -> BegunAttempt {
-    try await signIns.begin(flow, of: entry, replacing: false)
+  func begin(_ request: SignInRequest = .browser) async throws -> BegunAttempt {
+    try await signIns.begin(request, of: entry, replacing: false)
   }
 
-  private static let answer = "/callback?code=x&state=\(ScriptedSignInEndpoint.state.reveal())"
+  static let answer = "/callback?code=x&state=\(ScriptedSignInEndpoint.state.reveal())"
 
   @Test("the code that the browser brings is redeemed once, and its page says so once the grant is on disk")
   func browser() async throws {
@@ -98,6 +100,7 @@ struct SignInServiceTests {
       let begun = try await begin()
       provider.answer(.failure(.failed(message: "The code <b>was</b> used before.")))
       let page = await redirects.addresses[0].get(Self.answer)
+      #expect(page.status == 400, "a script that plays the browser sees it as well")
       #expect(page.html.contains("&lt;b&gt;was&lt;/b&gt;") && page.html.contains("hearthctl login"))
       let end = await signIns.outcome(of: begun.id)
       #expect(end == .failure(.notAdopted(.signIn(.failed(message: "The code <b>was</b> used before.")))))
@@ -111,10 +114,7 @@ struct SignInServiceTests {
       let begun = try await begin()
       await clock.waitForSleeper(until: begun.progress.expiresAt)
       clock.advance(by: .seconds(600))
-      guard case .failure(.failed(.expired)) = await signIns.outcome(of: begun.id) else {
-        Issue.record("it did not expire")
-        return
-      }
+      #expect(await signIns.outcome(of: begun.id) == .failure(.interrupted(.expired(unanswered: nil))))
       #expect(await entry.service.snapshot().signIn == nil)
     }
     #expect(redirects.addresses[0].isClosed)
@@ -125,7 +125,7 @@ struct SignInServiceTests {
     try await running {
       let begun = try await begin()
       #expect(await signIns.cancel(begun.id))
-      #expect(await signIns.outcome(of: begun.id) == .failure(.cancelled))
+      #expect(await signIns.outcome(of: begun.id) == .failure(.interrupted(.cancelled)))
       #expect(await entry.service.snapshot().signIn == nil)
       #expect(await signIns.cancel("another") == false)
       #expect(await signIns.outcome(of: "another") == nil)
@@ -137,7 +137,7 @@ struct SignInServiceTests {
     try await running {
       let first = try await begin()
       let second = try await begin(.device)
-      #expect(await signIns.outcome(of: first.id) == .failure(.superseded))
+      #expect(await signIns.outcome(of: first.id) == .failure(.interrupted(.superseded)))
       #expect(await entry.service.snapshot().signIn == second.progress)
     }
   }
@@ -154,104 +154,19 @@ struct SignInServiceTests {
     #expect(redirects.addresses[0].isClosed)
   }
 
-  @Test("a sign-out meanwhile ends it")
-  func signedOut() async throws {
-    try await running {
-      let begun = try await begin()
-      await signIns.end(allOf: .sample, .signedOut)
-      #expect(await signIns.outcome(of: begun.id) == .failure(.signedOut))
-    }
-  }
-
-  @Test("a session that was locked meanwhile is not replaced, and the code is not redeemed")
-  func lockedMeanwhile() async throws {
+  @Test("a grant whose ID token is refused is revoked, and the session stays")
+  func unusable() async throws {
     store.becomes(.grant(.sample(1, issuedAt: clock.now())))
     try await running {
       let begun = try await begin()
-      await entry.service.lock(.user)
+      provider.answer(.failure(.unusable(.sample(8), message: "The ID token is for another client.")))
       let page = await redirects.addresses[0].get(Self.answer)
-      #expect(page.html.contains("You are not signed in"))
-      guard case .failure(.notAdopted(.locked)) = await signIns.outcome(of: begun.id) else {
-        Issue.record("it was adopted")
-        return
-      }
-      #expect(provider.codes.isEmpty && store.written.isEmpty)
-    }
-  }
-
-  @Test("a new configuration meanwhile ends it")
-  func reconfigured() async throws {
-    try await running {
-      let begun = try await begin()
-      await sessions.set(nil, for: .sample)
-      _ = await redirects.addresses[0].get(Self.answer)
-      #expect(await signIns.outcome(of: begun.id) == .failure(.reconfigured))
-    }
-  }
-
-  @Test("a sign-out while the code is on its way to the provider is not undone by it")
-  func signedOutBeforeGrant() async throws {
-    store.becomes(.grant(.sample(1, issuedAt: clock.now())))
-    try await running {
-      let begun = try await begin()
-      async let page = redirects.addresses[0].get(Self.answer)
-      await provider.waitUntilAsked()
-      await signIns.end(allOf: .sample, .signedOut)
-      _ = await entry.service.call(.signOut(revoke: true))
-      provider.answer(.success(.sample(8)))
-      #expect(await page.html.contains("You are not signed in"))
-      #expect(await signIns.outcome(of: begun.id) == .failure(.signedOut))
-      #expect(await entry.service.snapshot().state == .unauthenticated(signedOut: true))
-    }
-  }
-
-  @Test("what is granted to a sign-in that was given up meanwhile is revoked, and the session stays")
-  func cancelledDuringGrant() async throws {
-    store.becomes(.grant(.sample(1, issuedAt: clock.now())))
-    try await running {
-      let begun = try await begin()
-      async let page = redirects.addresses[0].get(Self.answer)
-      await provider.waitUntilAsked()
-      #expect(await signIns.cancel(begun.id))
-      provider.answer(.success(.sample(8)))
-      #expect(await page.html.contains("You are not signed in"))
-      #expect(await signIns.outcome(of: begun.id) == .failure(.cancelled))
-      #expect(store.written.isEmpty && tokens.revoked.count == 1)
-    }
-  }
-
-  @Test("what is granted while the account has been locked is revoked, and the credential stays")
-  func lockedDuringGrant() async throws {
-    store.becomes(.grant(.sample(1, issuedAt: clock.now())))
-    try await running {
-      let begun = try await begin()
-      async let page = redirects.addresses[0].get(Self.answer)
-      await provider.waitUntilAsked()
-      await entry.service.lock(.user)
-      provider.answer(.success(.sample(8)))
-      _ = await page
-      guard case .failure(.notAdopted(.locked)) = await signIns.outcome(of: begun.id) else {
-        Issue.record("it was adopted")
-        return
-      }
-      #expect(store.written.isEmpty && tokens.revoked.count == 1)
-    }
-  }
-
-  @Test("a lock during a device's sign-in is waited out")
-  func lockedDuringPolls() async throws {
-    store.becomes(.grant(.sample(1, issuedAt: clock.now())))
-    try await running {
-      let begun = try await begin(.device)
-      await entry.service.lock(.user)
-      await clock.waitForSleeper(until: clock.now() + .seconds(5))
-      clock.advance(by: .seconds(5))
-      await clock.waitForSleeper(until: clock.now() + .seconds(10))
-      #expect(provider.polls == 0)
-      try await entry.service.unlock(.user, passphrase: nil)
-      provider.answer(.success(.sample(8)))
-      clock.advance(by: .seconds(10))
-      #expect(try await signIns.outcome(of: begun.id)?.get().state == .authenticated)
+      #expect(page.html.contains("The ID token is for another client."))
+      #expect(
+        await signIns.outcome(of: begun.id)
+          == .failure(.notAdopted(.signIn(.failed(message: "The ID token is for another client.")))))
+      #expect(tokens.revoked.map(\.grant.accessToken) == [TokenResponse.sample(8).accessToken])
+      #expect(store.written.isEmpty)
     }
   }
 
@@ -260,7 +175,7 @@ struct SignInServiceTests {
     try await running {
       let begun = try await begin()
       await #expect(throws: SignInEnd.self) {
-        try await signIns.signIn(username: "a", password: Secret("b"), to: entry, replacing: false)
+        try await begin(.password(name: "a", password: Secret("b")))
       }
       #expect(await entry.service.snapshot().signIn == begun.progress)
     }
@@ -295,19 +210,6 @@ struct SignInServiceTests {
     }
   }
 
-  @Test("a poll that is under way when it is given up is heard to its end")
-  func cancelledDuringPoll() async throws {
-    try await running {
-      let begun = try await begin(.device)
-      await clock.waitForSleeper(until: clock.now() + .seconds(5))
-      clock.advance(by: .seconds(5))
-      await provider.waitUntilAsked()
-      #expect(await signIns.cancel(begun.id))
-      provider.answer(.failure(.pending(.pending)))
-      #expect(await signIns.outcome(of: begun.id) == .failure(.cancelled))
-    }
-  }
-
   @Test("what cannot be stored is not asked for")
   func noRoom() async throws {
     try await running {
@@ -323,14 +225,58 @@ struct SignInServiceTests {
     }
   }
 
-  @Test("stopping ends what waits for a person")
-  func stopping() async throws {
+  @Test("a place that cannot be written is told as that before anybody signs in, and not as one that is locked")
+  func unwritable() async throws {
+    store.cannotBeWritten(AccessFailure(.permissionDenied, detail: "/state/credentials: permission denied"))
+    try await running {
+      for request in [SignInRequest.browser, .device, .password(name: "a", password: Secret("b"))] {
+        do throws(SignInEnd) {
+          _ = try await signIns.begin(request, of: entry, replacing: false)
+          Issue.record("it began")
+        } catch {
+          let told = RPCError(error, await entry.service.snapshot())
+          #expect(told.kind == .storageUnavailable && told.isRetryable)
+          #expect(
+            told.message
+              == "The credential cannot be written (/state/credentials: permission denied), so nothing was asked of the "
+              + "provider: make the place writable for Hearth, and sign in again.")
+        }
+      }
+    }
+  }
+
+  @Test("a device whose polls got no answer is told that at the end, and not that nobody signed in")
+  func silence() async throws {
+    try await running {
+      let begun = try await begin(.device)
+      for _ in 0..<2 {
+        provider.answer(.failure(.pending(.unanswered(message: "No answer from https://id.example.com."))))
+      }
+      await clock.waitForSleeper(until: clock.now() + .seconds(5))
+      clock.advance(by: .seconds(5))
+      await clock.waitForSleeper(until: clock.now() + .seconds(10))
+      clock.advance(by: .seconds(895))
+      let outcome = await signIns.outcome(of: begun.id)
+      guard case .failure(let end) = outcome else {
+        Issue.record("it came to no end: \(String(describing: outcome))")
+        return
+      }
+      #expect(end == .interrupted(.expired(unanswered: "No answer from https://id.example.com.")))
+      let told = RPCError(end, await entry.service.snapshot())
+      #expect(told.kind == .signInExpired && told.message.contains("(No answer from https://id.example.com)"))
+    }
+  }
+
+  @Test("an account that needs a person says so to the client's own flow, and its sign-in goes on")
+  func ownGrant() async throws {
     try await running {
       let begun = try await begin()
-      async let outcome = signIns.outcome(of: begun.id)
-      await signIns.stop()
-      #expect(await outcome == .failure(.stopping))
-      await #expect(throws: SignInEnd.stopping) { try await begin() }
+      let failure = await #expect(throws: SignInEnd.self) { try await begin(.clientCredentials) }
+      guard case .failed(.notSupported)? = failure else {
+        Issue.record("\(String(describing: failure))")
+        return
+      }
+      #expect(await entry.service.snapshot().signIn == begun.progress)
     }
   }
 }

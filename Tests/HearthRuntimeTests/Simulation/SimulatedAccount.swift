@@ -254,10 +254,12 @@ final class SimulatedTokenEndpoint: TokenEndpoint, @unchecked Sendable {
     return response
   }
 
-  func revoke(_ credential: Credential) async -> Bool {
-    guard world.lives(daemon), world.isOnline, account.mood != .down, credential.origin == .sample else { return false }
+  func revoke(_ credential: Credential) async -> RevocationOutcome {
+    guard world.lives(daemon), world.isOnline, account.mood != .down, credential.origin == .sample else {
+      return .unavailable(retryAfter: nil)
+    }
     account.provider.revoke(credential.grant.refreshToken ?? credential.grant.accessToken)
-    return true
+    return .revoked
   }
 
   func expiry(of token: Token, at now: Timestamp) -> Timestamp? { nil }

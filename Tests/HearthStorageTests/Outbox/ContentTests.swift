@@ -140,6 +140,7 @@ import Testing
       try await outbox.finish(delivery, outbox.wait(60, unknown: true, status: nil))
       outbox.now = Sample.start
       try await outbox.store.recover(at: outbox.now)
+      try await outbox.store.shiftSchedule(shift: .zero, at: outbox.now)
       // Its retry, too, is clamped to the longest wait that a server may ask for.
       outbox.now = Sample.start + .seconds(24 * 3600)
       let again = try #require(try await outbox.claim().deliveries.first)

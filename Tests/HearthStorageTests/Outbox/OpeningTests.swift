@@ -39,6 +39,17 @@ import Testing
     #expect(try await outbox.store.stats(of: nil).pending == 1)
   }
 
+  @Test("What is no file is refused in a sentence, and nobody waits for who writes into it", .timeLimit(.minutes(1)))
+  func fifo() async throws {
+    let folder = TemporaryFolder()
+    defer { folder.remove() }
+    let path = folder.file("outbox.sqlite")
+    mkfifo(path, 0o600)
+    let refusal = OutboxStoreFailure.unavailable("The outbox \(path) is not a file: move away what lies there.")
+    #expect(throws: refusal) { try SQLiteOutboxStore.open(at: path, now: Sample.start) }
+    #expect(throws: refusal) { try OutboxCheck.problems(at: path) }
+  }
+
   @Test("An outbox that cannot be opened refuses each call with the reason, until it can be")
   func later() async throws {
     let folder = TemporaryFolder()
@@ -69,6 +80,69 @@ import Testing
     let store = SQLiteOutboxStore.openOrWait(at: path, now: Sample.start) { place in told.withLock { $0 += [place] } }
     #expect(told.withLock { $0 } == ["\(path).broken-\(Sample.start.milliseconds)"])
     #expect(try await store.list(OutboxQuery()).items.isEmpty)
+  }
+
+  @Test("An outbox that was emptied is set aside with its log and told, and one that was never written is begun")
+  func emptied() async throws {
+    let folder = TemporaryFolder()
+    defer { folder.remove() }
+    let path = folder.file("outbox.sqlite")
+    // As a crash leaves one that was just created.
+    try Files.write("", to: path)
+    let told = Mutex<[String]>([])
+    func open() -> SQLiteOutboxStore {
+      .openOrWait(at: path, now: Sample.start) { place in told.withLock { $0 += [place] } }
+    }
+    #expect(try OutboxCheck.problems(at: path).isEmpty)
+    let store = open()
+    try await StoreFixture(folder: folder, store: store).add(Sample.draft("/1"))
+    #expect(told.withLock { $0 }.isEmpty)
+    await store.close()
+    #expect(truncate(path, 0) == 0)
+    #expect(
+      try OutboxCheck.problems(at: path)
+        == ["The outbox \(path) is empty, though one was written there: its items are lost."])
+    let next = open()
+    let place = "\(path).broken-\(Sample.start.milliseconds)"
+    #expect(told.withLock { $0 } == [place])
+    #expect(Files.exists(place) && Files.exists(place + "-sent"))
+    #expect(try await next.stats(of: nil).pending == 0)
+  }
+
+  @Test("An emptied outbox keeps the log that its items may still lie in")
+  func emptiedWithLog() throws {
+    let folder = TemporaryFolder()
+    defer { folder.remove() }
+    let path = folder.file("outbox.sqlite")
+    try Files.write("", to: path)
+    try Files.write("items", to: path + "-wal")
+    #expect(try OutboxCheck.problems(at: path).count == 1)
+    let place = try #require(try SQLiteOutboxStore.open(at: path, now: Sample.start).setAside)
+    #expect(Files.text(place + "-wal") == "items")
+  }
+
+  @Test("A reserve that cannot be made for what lies there is told as that, and not as a full disk")
+  func reserveInTheWay() async throws {
+    let folder = TemporaryFolder()
+    defer { folder.remove() }
+    let reserve = folder.file("outbox.sqlite-reserve")
+    for (make, what) in [
+      ({ _ = symlink("/elsewhere", reserve) }, "is a symbolic link"), ({ _ = mkdir(reserve, 0o700) }, "is a folder"),
+    ] {
+      make()
+      let store = try SQLiteOutboxStore.open(at: folder.file("outbox.sqlite"), now: Sample.start).store
+      let outbox = StoreFixture(folder: folder, store: store)
+      await #expect(
+        throws: OutboxStoreFailure.unavailable(
+          "The outbox takes no items, for its reserve \(reserve) \(what): move away what lies there.")
+      ) { try await outbox.add(Sample.draft("/1")) }
+      #expect(try await store.stats(of: nil).pending == 0)
+      // Of either kind.
+      remove(reserve)
+      try await outbox.add(Sample.draft("/1"))
+      await store.close()
+      for name in folder.names { unlink(folder.file(name)) }
+    }
   }
 
   @Test(

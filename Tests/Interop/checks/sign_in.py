@@ -1,6 +1,7 @@
 """Signing in with the command line: by the browser, by a device's code, by the client alone; and out again."""
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -10,9 +11,10 @@ from checks.second_provider import expect_kept_alive, expect_out, second_account
 from provider import CLIENT_CREDENTIALS, DEVICE_CODE
 from sandbox import Sandbox
 from second import SecondProvider
-from stage import Failure, expect, oauth2, oidc
+from stage import Failure, await_that, expect, oauth2, oidc
 
 BROWSER = Path(raw_client.BROWSER)
+CHROMIUM = Path(__file__).parents[1] / "chromium.py"
 # Of the client: the port is whichever is free (RFC 8252, section 7.3).
 ANY_PORT = "http://127.0.0.1/callback"
 
@@ -207,3 +209,35 @@ def sign_in_password(stage):
     signed_in_by_browser(stage, "six", BROWSER_PASSWORD="password")
     expect_session(stage, "ada", sandbox.issuer, "six")
     return "a wrong one is told, the right one taken; and signed in by [::1]"
+
+
+@check("sign-in-chromium", by_default=False)
+def sign_in_chromium(stage):
+    """A yes and a no in a real browser; pictures of the last pages are kept in .build/interop-pages."""
+    expect(shutil.which("chromedriver"), "there is no chromedriver: install chromium and chromium-driver")
+    kept = Path(".build/interop-pages").resolve()
+    shutil.rmtree(kept, ignore_errors=True)
+    provider = stage.provider()
+    provider.client(redirect_uri=ANY_PORT)
+    stage.configure({"work": oidc(provider)})
+    stage.start_daemon()
+
+    def last_page(decision):
+        pages = kept / decision
+        pages.mkdir(parents=True)
+        signed_in_by_browser(stage, BROWSER=str(CHROMIUM), BROWSER_DECISION=decision, BROWSER_RESULT=str(pages))
+        # hearthctl does not wait for the browser, which shows the page still.
+        await_that("the browser is done", (pages / "page.json").exists, 60)
+        page = json.loads((pages / "page.json").read_text())
+        expect("trouble" not in page, f"the browser met trouble: {page}")
+        return page
+
+    denied = last_page("deny")
+    expect("not signed in" in denied["text"].lower(), f"the page after a no says: {denied}")
+    stage.expect_state("unauthenticated: neverSignedIn")
+    allowed = last_page("allow")
+    expect("You are signed in" in allowed["text"], f"the page after a yes says: {allowed}")
+    expect_session(stage, ada(provider), provider.issuer)
+    for page in (denied, allowed):
+        expect(page["address"].startswith("http://127.0.0.1:"), f"the last page is {page['address']}")
+    return f"\"{denied['text'].splitlines()[0]}\" and \"{allowed['text'].splitlines()[0]}\", pictures in {kept.name}"

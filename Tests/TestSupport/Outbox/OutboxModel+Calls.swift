@@ -174,14 +174,9 @@ extension OutboxModel {
   // MARK: - Time
 
   package mutating func shiftSchedule(shift: Duration, at now: Timestamp) {
-    shiftTimes(shift, at: now)
-    commit()
-  }
-
-  private mutating func shiftTimes(_ shift: Duration, at now: Timestamp) {
     for number in order {
       guard let progress = items[number]?.progress else { continue }
-      items[number]!.progress.unknownSince = progress.unknownSince.map { $0 + shift }
+      items[number]!.progress.unknownSince = progress.unknownSince.map { min($0 + shift, now) }
       // What waits for its `notBefore` waits for a time and not for a duration.
       guard let dueAt = progress.dueAt, progress.notBefore.map({ $0 < dueAt }) ?? true else { continue }
       let longest = now + .seconds(24 * 3600)
@@ -189,6 +184,7 @@ extension OutboxModel {
       items[number]!.progress.nextAttemptAt = progress.nextAttemptAt.map { min($0 + shift, longest) }
     }
     for epoch in claims.keys { claims[epoch]!.since = claims[epoch]!.since + shift }
+    commit()
   }
 
   package mutating func prune(keeping settings: OutboxSettings, limit: Int, at now: Timestamp?) -> Bool {
@@ -225,7 +221,7 @@ extension OutboxModel {
   package mutating func recover(at now: Timestamp) {
     for claim in claims.values {
       for number in claim.items where hasLostMarks || claim.begun.contains(number) {
-        update(number, isPublished: false) { $0.lost(since: min(claim.since, now)) }
+        update(number, isPublished: false) { $0.lost(since: claim.since) }
       }
     }
     (claims, claimOf, hasLostMarks) = ([:], [:], false)
@@ -235,10 +231,6 @@ extension OutboxModel {
       else { continue }
       // It waits for its origin and not for a time, and the clock was set back.
       items[number]!.progress.dueAt = nil
-    }
-    shiftTimes(.zero, at: now)
-    for number in order {
-      if let since = items[number]?.progress.unknownSince { items[number]?.progress.unknownSince = min(since, now) }
     }
     touched.formUnion(owners.map(\.account))
     readyAnew()

@@ -8,6 +8,7 @@ package final class MemoryCredentialStore: CredentialStore {
     var memoryFailure: AccessFailure?
     /// Why nothing can be written while the disk is full.
     var writeFailure = AccessFailure.full
+    var isMisprotected = false
     var written: [Credential] = []
     var log: [String] = []
     var passphrase: Secret?
@@ -53,6 +54,7 @@ package final class MemoryCredentialStore: CredentialStore {
     state.withLock { state in
       state.log.append("read")
       guard case .read(let reading) = state.progress(.read) else { return .neverSignedIn }
+      if state.isMisprotected, case .found(let credential) = reading { return .misprotected(credential) }
       return reading
     }
   }
@@ -64,7 +66,11 @@ package final class MemoryCredentialStore: CredentialStore {
   package func write(
     _ credential: Credential, over version: StoredVersion
   ) async throws(AccessFailure) -> WriteTurn {
-    try done(.write(credential, generation: 0, over: version), "write")
+    // Sealing takes its time: others come first.
+    if state.withLock(\.isMisprotected) { for _ in 0..<100 { await Task.yield() } }
+    let turn = try done(.write(credential, generation: 0, over: version), "write")
+    state.withLock { $0.isMisprotected = false }
+    return turn
   }
 
   package func writeEnd(_ record: EndRecord) async throws(EndNotWritten) {
@@ -145,6 +151,9 @@ package final class MemoryCredentialStore: CredentialStore {
 
   /// The same, before the watch tells of it.
   package func becomesUnnoticed(_ file: SimulatedDisk.File) { state.withLock { $0.disk.file = file } }
+
+  /// Is protected otherwise than the account wants from now on, until it is written.
+  package func isMisprotected() { state.withLock { $0.isMisprotected = true } }
 
   /// Takes the credential's place away, as an unmount does, or brings it back.
   package func isAway(_ isAway: Bool) { state.withLock { $0.disk.isAway = isAway } }

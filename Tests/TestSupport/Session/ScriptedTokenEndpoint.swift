@@ -16,7 +16,7 @@ package final class ScriptedTokenEndpoint: TokenEndpoint {
     var inFlight = 0
     var mostInFlight = 0
     var revoked: [Credential] = []
-    var takesRevocations = true
+    var revocations = RevocationOutcome.revoked
     var subject: Subject?
     var origin: Origin? = .sample
     var origins: Set<Origin>?
@@ -51,11 +51,11 @@ package final class ScriptedTokenEndpoint: TokenEndpoint {
     }
   }
 
-  package func revoke(_ credential: Credential) async -> Bool {
-    guard isOwn(credential) else { return false }
+  package func revoke(_ credential: Credential) async -> RevocationOutcome {
+    guard isOwn(credential) else { return .unavailable(retryAfter: nil) }
     return state.withLock { state in
       state.revoked.append(credential)
-      return state.takesRevocations
+      return state.revocations
     }
   }
 
@@ -77,8 +77,8 @@ package final class ScriptedTokenEndpoint: TokenEndpoint {
     return credential.origin == nil || origin == nil || credential.origin == origin
   }
 
-  /// Whether `revoke` succeeds from now on.
-  package func takesRevocations(_ takes: Bool) { state.withLock { $0.takesRevocations = takes } }
+  /// What `revoke` answers from now on.
+  package func answersRevocations(_ outcome: RevocationOutcome) { state.withLock { $0.revocations = outcome } }
 
   /// What `expiry` tells from now on.
   package func tells(expiry: Timestamp?) { state.withLock { $0.expiry = expiry } }

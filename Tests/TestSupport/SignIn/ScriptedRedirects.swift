@@ -24,7 +24,7 @@ package final class ScriptedRedirects: RedirectListener {
     package func get(
       _ target: String, method: String = "GET", host: String = "127.0.0.1:4711"
     ) async -> RedirectPage {
-      let request = RedirectRequest(method: method, host: host, target: target)
+      let request = RedirectRequest(method: method, host: host, target: target, isOfThisUser: true)
       return await withCheckedContinuation { page in
         feed.yield(ReceivedRedirect(request) { page.resume(returning: $0) })
       }

@@ -73,23 +73,18 @@ package final class ScriptedSignInEndpoint: SignInEndpoint {
     return Self.device
   }
 
-  package func poll(_ signIn: DeviceSignIn) async throws(SignInFailure) -> DevicePoll {
+  package func poll(_ signIn: DeviceSignIn) async throws(SignInFailure) -> TokenResponse {
     state.withLock { $0.polls += 1 }
-    do throws(SignInFailure) {
-      return .granted(try await next())
-    } catch {
-      switch error {
-      case .pending(.pending): return .pending
-      case .pending(.slowDown): return .slowDown
-      case .pending(.unanswered): return .unanswered(message: "no answer")
-      case .notSupported, .unavailable, .denied, .expired, .failed: throw error
-      }
-    }
+    return try await next()
   }
 
   package func signIn(username: String, password: Secret) async throws(SignInFailure) -> TokenResponse {
     guard takesPassword else { throw .notSupported(message: "The account takes no password.") }
     return try await next()
+  }
+
+  package func endSession(of signedOut: Credential?) async throws(SignInFailure) -> String {
+    "https://id.example.com/logout"
   }
 
   private func failIfTold() throws(SignInFailure) {

@@ -139,6 +139,13 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
     BadConfiguration(
       "firebase", "api_key = \"k\"\nlock_on = [\"lid\"]",
       "/c.toml:4: \"lock_on\" in [accounts.a] cannot have \"lid\": what works is \"unreadable\""),
+    BadConfiguration(
+      "firebase", "api_key = \"k\"\non_reauth = \"notify\"",
+      "/c.toml:4: \"on_reauth\" in [accounts.a] cannot be \"notify\": it is \"none\" or \"browser\""),
+    BadConfiguration(
+      "firebase", "api_key = \"k\"\non_reauth = \"browser\"",
+      "/c.toml:4: \"on_reauth\" in [accounts.a] means nothing for an account of type \"firebase\": no browser signs in to it"
+    ),
     // Taken, it would lock nothing, and somebody would rely on it.
     BadConfiguration(
       "firebase", "api_key = \"k\"\nlock_on = [\"unreadable\", \"screen-lock\"]",

@@ -40,6 +40,7 @@ import Testing
       credential_file = "~/secure/work.json"
       protection      = "passphrase"
       lock_on         = ["unreadable"]
+      on_reauth       = "browser"
       bearer          = "id_token"
       subject         = "me@example.com"
       default_lifetime = "1h"
@@ -57,7 +58,7 @@ import Testing
       ])
     #expect(account.credential.file == "/home/me/secure/work.json")
     #expect(account.credential.protection == .passphrase)
-    #expect(account.session.locksWhenUnreadable)
+    #expect(account.session.locksWhenUnreadable && account.session.reauthPrompt == .browser)
     #expect(account.session.bearer == .idToken && account.provider.bearer == .idToken)
     #expect(account.session.configuredSubject == Subject(issuer: "https://id.example.com/", id: "me@example.com"))
     #expect(account.session.configuredSubject?.isIssuerAssumed == false)

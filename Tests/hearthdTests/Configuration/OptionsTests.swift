@@ -9,7 +9,7 @@ import Testing
   func none() throws {
     let options = try Options.parse([])
     #expect(options.config == nil && options.socket == nil && options.stateDir == nil && options.logLevel == nil)
-    #expect(!options.checkConfig && !options.checkOutbox && !options.version)
+    #expect(!options.checkConfig && !options.checkOutbox && !options.version && !options.isReport)
   }
 
   @Test("every option of the daemon is read")
@@ -24,6 +24,12 @@ import Testing
     #expect(paths.configurationOption == "/cwd/c.toml")
     #expect(try paths.socket() == "/s")
     #expect(try paths.state().folder == "/d")
+  }
+
+  @Test(
+    "what is to be reported is no daemon", arguments: [["--describe"], ["--describe-providers"], ["--discover", "a"]])
+  func reports(_ line: [String]) throws {
+    #expect(try Options.parse(line).isReport)
   }
 
   @Test("a log level that is none is refused with those that are")

@@ -33,11 +33,6 @@ import Testing
     #expect(try signIn(Self.oidc + "redirect_uri = '\(text)'").redirect == address)
   }
 
-  @Test("a browser that is sent back to an address without a path asks for the root")
-  func requestedPath() {
-    #expect(RedirectAddress(path: "").requestedPath == "/" && RedirectAddress().requestedPath == "/callback")
-  }
-
   @Test("a preset knows what its provider registers, and the account's own keys win")
   func presets() throws {
     #expect(try signIn("provider = 'google'\nclient_id = 'c'").redirect == RedirectAddress())

@@ -1,0 +1,104 @@
+import HearthCore
+
+/// What the daemon can be asked, for programs: an OpenRPC 1.3 document, made from the declarations that decode the calls.
+package struct OpenRPCDocument: TimelessWireValue {
+  package static let fields = Fields<OpenRPCDocument>(
+    .required("openrpc", \.version, .text), .required("info", \.info, .anyObject),
+    .required("methods", \.methods, .anyObjects), .required("x-notifications", \.notifications, .anyObjects),
+    .required("components", \.components, .anyObject), make: Self.init)
+
+  package let version: String
+  package let info: JSONObject
+  package let methods: [JSONObject]
+  /// What a subscriber is sent: OpenRPC has no word for notifications, but room for extensions.
+  package let notifications: [JSONObject]
+  package let components: JSONObject
+
+  private init(
+    version: String, info: JSONObject, methods: [JSONObject], notifications: [JSONObject], components: JSONObject
+  ) {
+    self.version = version
+    self.info = info
+    self.methods = methods
+    self.notifications = notifications
+    self.components = components
+  }
+
+  package init(of methods: [any ControlMethod.Type]) {
+    var components = SchemaComponents()
+    self.init(
+      version: "1.3.2",
+      info: [
+        "title": "Hearth", "version": .string(HearthVersion.text),
+        "description": .string(
+          "JSON-RPC 2.0 over a Unix socket, one JSON value a line. Besides its own errors, any call may be answered with "
+            + RPCError.Kind.ofEveryCall.map { "\($0.code) (\($0.rawValue))" }.joined(separator: ", ") + "."),
+      ],
+      methods: methods.sorted { $0.name < $1.name }.map { Self.describe($0, &components) },
+      notifications: EventName.allCases.compactMap { Self.describe($0, &components) },
+      components: ["schemas": .object(components.schemas)])
+  }
+
+  private static func describe<Method: ControlMethod>(
+    _ method: Method.Type, _ components: inout SchemaComponents
+  ) -> JSONObject {
+    let params = method.parameters.schemas(&components)
+    var description: JSONObject = [
+      "name": .string(method.name), "summary": .string(method.summary), "paramStructure": "by-name",
+      "params": .array(params.map { describe($0) }),
+      "result": [
+        "name": .string("\(Method.Result.self)"),
+        "schema": .object(components.reference(to: Method.Result.fields)),
+      ],
+    ]
+    if !method.errors.isEmpty {
+      // Not referred to, as OpenRPC would allow: there are readers that do not follow.
+      description["errors"] = .array(method.errors.map { ["code": JSON($0.code), "message": .string($0.rawValue)] })
+    }
+    return description
+  }
+
+  private static func describe(_ event: EventName, _ components: inout SchemaComponents) -> JSONObject? {
+    event.params.map { params in
+      let members = NotificationHead.fields.schemas(&components) + members(params, &components)
+      return ["name": .string(event.rawValue), "params": .array(members.map { describe($0) })]
+    }
+  }
+
+  private static func members<Params: WireValue>(
+    _ params: Params.Type, _ components: inout SchemaComponents
+  ) -> [MemberSchema] { params.fields.schemas(&components) }
+
+  /// A content descriptor.
+  private static func describe(_ member: MemberSchema) -> JSON {
+    ["name": .string(member.name), "required": .bool(member.isRequired), "schema": .object(member.schema)]
+  }
+}
+
+/// What every notification has.
+private struct NotificationHead: WireValue {
+  static let fields = Fields<NotificationHead>(
+    .required("subscription", \.subscription, .text), .required("seq", \.seq, .int), .required("time", \.time, .time),
+    make: Self.init)
+
+  let subscription: String
+  let seq: Int
+  let time: Timestamp
+}
+
+extension WireType<JSONObject> {
+  fileprivate static var anyObject: WireType {
+    WireType("must be an object", .type("object"), read: \.object, write: JSON.object)
+  }
+}
+
+extension WireType<[JSONObject]> {
+  fileprivate static var anyObjects: WireType {
+    WireType("must be an array of objects", .array(of: .type("object"))) { json in
+      let objects = json.array?.compactMap(\.object)
+      return objects?.count == json.array?.count ? objects : nil
+    } write: { objects in
+      .array(objects.map(JSON.object))
+    }
+  }
+}

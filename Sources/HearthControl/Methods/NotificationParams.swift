@@ -1,0 +1,115 @@
+package import HearthCore
+
+/// What subscribers are sent of each event, beside `subscription`, `seq` and `time` (contract, section 5).
+extension EventName {
+  /// Nil for an event that subscribers are not sent.
+  package var params: (any WireValue.Type)? {
+    switch self {
+    case .sessionChanged: SessionChange.self
+    case .sessionExpiring: TokenExpiry.self
+    case .sessionRefreshed: TokenRefresh.self
+    case .sessionSignedOut: AccountSignedOut.self
+    case .outboxEnqueued, .outboxDelivered, .outboxRetrying, .outboxDead, .outboxHeld: ItemChange.self
+    case .outboxPaused, .outboxResumed: OutboxPause.self
+    case .daemonReloaded: Empty.self
+    case .eventsClosed: SubscriptionEnd.self
+    case .daemonStarted, .daemonStopping, .daemonConfigurationRefused, .daemonNotice, .sessionRefreshFailed,
+      .sessionReauthRequired, .sessionSignedIn, .apiUnauthorized, .credentialUnreadable, .credentialReadable,
+      .credentialSetAside, .credentialPendingWrite, .outboxItemDead, .outboxItemHeld:
+      nil
+    }
+  }
+}
+
+package struct SessionChange: WireValue {
+  package static let fields = Fields<SessionChange>(
+    .required("session", \.session, .object(SessionStatus.fields)), .required("previous", \.previous, .stateName),
+    make: Self.init)
+
+  package let session: SessionStatus
+  /// The name of the state before.
+  package let previous: String
+
+  package init(session: SessionStatus, previous: String) {
+    self.session = session
+    self.previous = previous
+  }
+}
+
+package struct TokenExpiry: TimelessWireValue {
+  package static let fields = Fields<TokenExpiry>(
+    .required("account", \.account, .account), .required("expiresAt", \.expiresAt, .time),
+    .required("final", \.isFinal, .bool), make: Self.init)
+
+  package let account: AccountName
+  package let expiresAt: Timestamp
+  /// No refresh can prevent it.
+  package let isFinal: Bool
+
+  package init(account: AccountName, expiresAt: Timestamp, isFinal: Bool) {
+    self.account = account
+    self.expiresAt = expiresAt
+    self.isFinal = isFinal
+  }
+}
+
+package struct TokenRefresh: TimelessWireValue {
+  package static let fields = Fields<TokenRefresh>(
+    .required("account", \.account, .account), .optional("expiresAt", \.expiresAt, .time),
+    .required("fingerprint", \.fingerprint, .fingerprint),
+    .required("previousFingerprint", \.previousFingerprint, .fingerprint), make: Self.init)
+
+  package let account: AccountName
+  package let expiresAt: Timestamp?
+  package let fingerprint: Fingerprint
+  package let previousFingerprint: Fingerprint
+
+  package init(
+    account: AccountName, expiresAt: Timestamp?, fingerprint: Fingerprint, previousFingerprint: Fingerprint
+  ) {
+    self.account = account
+    self.expiresAt = expiresAt
+    self.fingerprint = fingerprint
+    self.previousFingerprint = previousFingerprint
+  }
+}
+
+package struct AccountSignedOut: TimelessWireValue {
+  package static let fields = Fields<AccountSignedOut>(.required("account", \.account, .account), make: Self.init)
+
+  package let account: AccountName
+  package init(account: AccountName) { self.account = account }
+}
+
+package struct ItemChange: TimelessWireValue {
+  package static let fields = Fields<ItemChange>(
+    .required("item", \.item, .object(OutboxItem.fields)), make: Self.init)
+
+  package let item: OutboxItem
+  package init(item: OutboxItem) { self.item = item }
+}
+
+package struct OutboxPause: TimelessWireValue {
+  package static let fields = Fields<OutboxPause>(
+    .required("account", \.account, .account), .required("reason", \.reason, .text), make: Self.init)
+
+  package let account: AccountName
+  package let reason: String
+
+  package init(account: AccountName, reason: String) {
+    self.account = account
+    self.reason = reason
+  }
+}
+
+/// The subscription is over: the subscriber did not keep up.
+package struct SubscriptionEnd: TimelessWireValue {
+  package enum Reason: String, CaseIterable, Sendable {
+    case lagged
+  }
+
+  package static let fields = Fields<SubscriptionEnd>(.required("reason", \.reason, .choice), make: Self.init)
+
+  package let reason: Reason
+  package init(reason: Reason) { self.reason = reason }
+}

@@ -1,0 +1,76 @@
+package import HearthCore
+
+package struct SignOut: ControlMethod {
+  /// What becomes of the items that wait in the account's outbox.
+  package enum Items: String, CaseIterable, Sendable {
+    case keep, discard
+  }
+
+  package static let declaration = MethodDeclaration<SignedOut>(
+    "session.signOut", "Sign out: revoke the grant and remove the credential. Works offline too.",
+    errors: [.locked, .unknownAccount, .storageUnavailable])
+  package static let parameters = Fields<SignOut>(
+    .required("account", \.account, .account), .optional("revoke", \.revoke, .bool, default: true),
+    .optional("outbox", \.outbox, .choice, default: .keep),
+    .optional("everywhere", \.everywhere, .bool, omitting: false), make: Self.init)
+
+  package let account: AccountName
+  package let revoke: Bool
+  package let outbox: Items
+  /// The answer names the page at which the browser ends the session at the provider, too.
+  package let everywhere: Bool
+
+  package init(_ account: AccountName, revoke: Bool = true, outbox: Items = .keep, everywhere: Bool = false) {
+    self.account = account
+    self.revoke = revoke
+    self.outbox = outbox
+    self.everywhere = everywhere
+  }
+}
+
+/// A session that was signed out, and what its provider knows of that.
+package struct SignedOut: WireValue {
+  package enum Revocation: Hashable, Sendable {
+    /// The provider has confirmed that the grant is of no use any more.
+    case done
+    /// The provider could not be asked, and is asked again later.
+    case later
+    /// There was nothing to revoke, nobody wanted it, or the provider does not revoke.
+    case none
+  }
+
+  /// Where the browser ends the session at the provider (OpenID Connect RP-Initiated Logout 1.0, section 2).
+  package enum EndSession: Hashable, Sendable {
+    case url(String)
+    /// Why there is no such page, in a sentence.
+    case missing(String)
+  }
+
+  package static let fields = Fields<SignedOut>(
+    .all(\.status, SessionStatus.fields), .required("revoked", \.isRevoked, .bool),
+    .optional("revokesLater", \.revokesLater, .bool, omitting: false),
+    .optional("endSessionUrl", \.endSessionURL, .text, omitting: ""),
+    .optional("endSessionError", \.endSessionError, .text, omitting: ""), make: Self.init)
+
+  package let status: SessionStatus
+  package let revocation: Revocation
+  /// Nil where it was not asked for.
+  package let endSession: EndSession?
+
+  package init(_ status: SessionStatus, revocation: Revocation, endSession: EndSession? = nil) {
+    self.status = status
+    self.revocation = revocation
+    self.endSession = endSession
+  }
+
+  private init(status: SessionStatus, isRevoked: Bool, revokesLater: Bool, url: String, error: String) {
+    self.init(
+      status, revocation: isRevoked ? .done : revokesLater ? .later : .none,
+      endSession: !url.isEmpty ? .url(url) : error.isEmpty ? nil : .missing(error))
+  }
+
+  private var isRevoked: Bool { revocation == .done }
+  private var revokesLater: Bool { revocation == .later }
+  private var endSessionURL: String { if case .url(let url)? = endSession { url } else { "" } }
+  private var endSessionError: String { if case .missing(let sentence)? = endSession { sentence } else { "" } }
+}

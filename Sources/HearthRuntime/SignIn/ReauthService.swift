@@ -1,0 +1,60 @@
+package import HearthCore
+package import Logging
+
+/// Opens the browser to sign in again where a session has ended and its account wants that (`on_reauth`).
+package final class ReauthService: Sendable {
+  private let sessions: SessionDirectory
+  private let signIns: SignInService
+  private let pages: any PageOpener
+  private let logger: Logger
+  private let ended: AsyncStream<AccountName>
+  private let inbox: AsyncStream<AccountName>.Continuation
+
+  package init(sessions: SessionDirectory, signIns: SignInService, pages: any PageOpener, logger: Logger) {
+    self.sessions = sessions
+    self.signIns = signIns
+    self.pages = pages
+    self.logger = logger
+    (ended, inbox) = AsyncStream.makeStream()
+  }
+
+  /// To be called once for each end that the browser is to be opened for.
+  package func sessionEnded(_ account: AccountName) { inbox.yield(account) }
+
+  /// Runs until `stop`. One account's provider keeps no other account waiting.
+  package func run() async {
+    await withDiscardingTaskGroup { group in
+      for await account in ended { group.addTask { await self.prompt(account) } }
+    }
+  }
+
+  package func stop() { inbox.finish() }
+
+  private func prompt(_ account: AccountName) async {
+    guard let entry = await sessions.current(account) else { return }
+    let status = await entry.service.snapshot()
+    // A sign-in that the person has begun meanwhile is theirs.
+    guard case .reauthRequired = status.state, status.signIn == nil else { return }
+    guard await pages.hasDisplay() else {
+      logger.info("No browser was opened to sign in to \(account): there is no display.")
+      return
+    }
+    do throws(SignInEnd) {
+      let begun = try await signIns.begin(.browser, of: entry, replacing: false)
+      guard case .browser(let signIn) = begun.steps else { return }
+      await show(signIn.authorizationURL, begun)
+    } catch {
+      logger.notice("No browser was opened to sign in to \(account): \(error.sentence(account))")
+    }
+  }
+
+  private func show(_ url: String, _ begun: BegunAttempt) async {
+    do throws(PageNotOpened) {
+      try await pages.open(url)
+      logger.notice("The browser was opened to sign in to \(begun.account).")
+    } catch {
+      _ = await signIns.cancel(begun.id)
+      logger.warning("The browser could not be opened to sign in to \(begun.account): \(error.message)")
+    }
+  }
+}

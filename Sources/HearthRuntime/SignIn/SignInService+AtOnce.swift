@@ -1,0 +1,43 @@
+import HearthCore
+
+/// What waits for nobody: it is over when it has begun.
+extension SignInService {
+  func signIn(
+    _ name: String, _ password: Secret, to entry: SessionDirectory.Entry, _ beginning: SignInBeginning
+  ) async throws(SignInEnd) -> BegunAttempt {
+    if entry.signIn.takesPassword { await supersede(entry.service.account) }
+    return try await complete(.password, entry, beginning) { [endpoint = entry.signIn] id in
+      await self.grant(id) { () async throws(SignInFailure) in
+        try await endpoint.signIn(username: name, password: password)
+      }
+    }
+  }
+
+  /// Asks for the client's own grant (RFC 6749, section 4.4), as the session does by itself.
+  func requestGrant(
+    _ entry: SessionDirectory.Entry, _ beginning: SignInBeginning
+  ) async throws(SignInEnd) -> BegunAttempt {
+    try await complete(.clientCredentials, entry, beginning) { [sessions] _ in
+      guard let (_, answer) = await sessions.ask(.requestGrant, of: entry.service.account) else {
+        return .failure(.interrupted(.reconfigured))
+      }
+      return switch answer.response {
+      case .done, .token, .signedOut: .success(answer.status)
+      case .rejected(.needsSignIn):
+        .failure(.failed(.notSupported(message: "The client-credentials flow is for accounts of that type.")))
+      case .rejected(let rejection): .failure(.rejected(rejection))
+      }
+    }
+  }
+
+  private func complete(
+    _ flow: SignInFlow, _ entry: SessionDirectory.Entry, _ beginning: SignInBeginning,
+    _ ask: (_ id: String) async -> Outcome
+  ) async throws(SignInEnd) -> BegunAttempt {
+    let (attempt, _) = try add(flow, .nothing, expiresAt: clock.now() + Self.patience, entry, beginning)
+    let id = attempt.begun.id
+    guard decide(.grantDue, on: id) == .ask else { throw .interrupted(.cancelled) }
+    _ = try await conclude(id, await ask(id)).get()
+    return attempt.begun
+  }
+}

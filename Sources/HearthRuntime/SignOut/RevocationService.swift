@@ -1,0 +1,179 @@
+package import HearthControl
+package import HearthCore
+package import Logging
+
+/// Revokes what was signed out while its provider could not be asked, as `RevocationBacklog` decides.
+package actor RevocationService {
+  private typealias Work = @Sendable () async -> Void
+
+  private let sessions: SessionDirectory
+  private let store: any RevocationStore
+  private let clock: any Clock
+  private let logger: Logger
+  /// The steps of the clock that the backlog knows.
+  private var stepped: Duration
+  private var backlog = RevocationBacklog()
+  /// The wake-ups that tasks are asleep for.
+  private var armed: Set<Timestamp> = []
+  private var isStopped = false
+  private let work: AsyncStream<Work>
+  private let workInbox: AsyncStream<Work>.Continuation
+
+  package init(sessions: SessionDirectory, store: any RevocationStore, clock: any Clock, logger: Logger) {
+    self.sessions = sessions
+    self.store = store
+    self.clock = clock
+    self.logger = logger
+    stepped = clock.moment().stepped
+    (work, workInbox) = AsyncStream.makeStream()
+  }
+
+  /// Recalls what is still to be revoked, and runs until `stop`. All tasks are children of this call.
+  package func run() async {
+    let recalled = await store.recall(at: catchUp())
+    let now = catchUp()
+    perform(backlog.recalled(recalled, at: now))
+    await withDiscardingTaskGroup { group in
+      group.addTask { [clock] in
+        for await _ in clock.steps() { await self.clockChanged() }
+      }
+      for await work in work { group.addTask { await work() } }
+      group.cancelAll()
+    }
+  }
+
+  /// What is not revoked yet is tried again after the next start.
+  package func stop() {
+    isStopped = true
+    workInbox.finish()
+  }
+
+  /// Asks the provider to revoke what was signed out, side by side, within five seconds. What could not be asked is kept,
+  /// and tried again later; where nothing is signed out any more, what was kept before is tried at once.
+  package func revoke(_ credentials: [Credential], of entry: SessionDirectory.Entry) async -> SignedOut.Revocation {
+    if credentials.isEmpty, backlog.holdsAny(of: entry.service.account) {
+      networkReturned()
+      return .later
+    }
+    let outcomes = await withTaskGroup(of: (Credential, RevocationOutcome).self) { group in
+      for credential in credentials { group.addTask { (credential, await entry.service.revoke(credential)) } }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    for case (let credential, .unavailable(let retryAfter)) in outcomes {
+      await keep(credential, of: entry, retryAfter)
+    }
+    if outcomes.contains(where: { if case .unavailable = $0.1 { true } else { false } }) { return .later }
+    return !outcomes.isEmpty && outcomes.allSatisfy { $0.1 == .revoked } ? .done : .none
+  }
+
+  private func keep(_ credential: Credential, of entry: SessionDirectory.Entry, _ retryAfter: Duration?) async {
+    let account = entry.service.account
+    let pending = PendingRevocation(
+      of: credential, account, id: String(UInt128.random(in: .min ... .max), radix: 36), keeping: entry.revocations,
+      at: catchUp())
+    if pending.keeping != .memory {
+      do throws(AccessFailure) {
+        try await store.keep(pending)
+      } catch {
+        log(
+          .warning, pending,
+          "cannot be kept for later on the disk (\(error.detail)), and is tried until Hearth stops")
+      }
+    }
+    let now = catchUp()
+    perform(backlog.failed(pending, retryAfter: retryAfter, share: .random(in: 0..<1), at: now))
+  }
+
+  package func networkReturned() {
+    let now = catchUp()
+    perform(backlog.networkReturned(at: now))
+  }
+
+  package func sessionChanged(_ account: AccountName, _ state: SessionState, _ subject: Subject?) {
+    let owner: RevocationBacklog.Owner
+    switch state {
+    case .hydrating, .locked, .authenticated: owner = .user(subject)
+    case .unauthenticated, .reauthRequired: owner = .nobody
+    }
+    let now = catchUp()
+    perform(backlog.ownerIs(owner, of: account, at: now))
+  }
+
+  // MARK: - What the backlog decides
+
+  private func perform(_ actions: [RevocationBacklog.Action]) {
+    for action in actions {
+      switch action {
+      case .ask(let pending): workInbox.yield { await self.ask(pending) }
+      case .remove(let pending, let reason):
+        tell(reason, of: pending)
+        workInbox.yield { [store] in await store.remove(pending) }
+      }
+    }
+    arm()
+  }
+
+  private func ask(_ pending: PendingRevocation) async {
+    // Without its account nothing says how the client is known to the provider; the account may come back.
+    let service = await sessions.current(pending.account)?.service
+    let outcome = await service?.revoke(pending.credential) ?? .unavailable(retryAfter: nil)
+    let now = catchUp()
+    perform(backlog.ended(pending.id, outcome, share: .random(in: 0..<1), at: now))
+  }
+
+  private func tell(_ reason: RevocationBacklog.Reason, of pending: PendingRevocation) {
+    switch reason {
+    case .revoked: log(.notice, pending, "has been revoked now")
+    case .refused(let message): log(.warning, pending, "is not revoked: \(message.withoutStop)")
+    case .expired:
+      log(
+        .warning, pending,
+        "could not be revoked before its time was over; to be sure, withdraw this client's access at the provider")
+    }
+  }
+
+  private func log(_ level: Logger.Level, _ pending: PendingRevocation, _ text: String) {
+    let token = pending.credential.grant.accessToken.fingerprint
+    logger.log(
+      level: level, "The grant \(token) that was signed out of \(pending.account) \(text).",
+      metadata: ["HEARTH_ACCOUNT": "\(pending.account)"])
+  }
+
+  // MARK: - Time
+
+  private func arm() {
+    guard !isStopped, let wake = backlog.nextWake, armed.allSatisfy({ wake < $0 }) else { return }
+    armed.insert(wake)
+    workInbox.yield { [clock] in
+      await clock.sleep(until: wake)
+      if !Task.isCancelled { await self.woke(for: wake) }
+    }
+  }
+
+  private func woke(for wake: Timestamp) {
+    armed.remove(wake)
+    wokeNow()
+  }
+
+  private func clockChanged() {
+    armed = []
+    wokeNow()
+  }
+
+  private func wokeNow() {
+    let now = catchUp()
+    perform(backlog.woke(at: now))
+  }
+
+  /// The time, once the backlog knows every step of the clock before it: the notice of a step may come later than what
+  /// follows it.
+  private func catchUp() -> Timestamp {
+    let moment = clock.moment()
+    if moment.stepped != stepped {
+      backlog.move(by: moment.stepped - stepped)
+      stepped = moment.stepped
+      armed = []
+    }
+    return moment.now
+  }
+}

@@ -1,0 +1,122 @@
+import Crypto
+package import HearthCore
+package import Logging
+
+/// A folder with a file for each grant that is still to be revoked, mode 0600, its tokens sealed.
+///
+/// The daemon's own key lies in that folder too, and goes with the last file: it keeps the tokens out of what copies,
+/// indexes or shows single files, and is no protection from someone who has the whole folder. A grant that the account's
+/// own key file seals is sealed with that.
+package actor FileRevocationStore: RevocationStore {
+  private static let sizeLimit = 1 << 20
+
+  private let folder: String
+  private let files: any FileSystem
+  private let logger: Logger
+  /// Held for a whole call: the steps of a write suspend.
+  private let mutex = AsyncMutex()
+
+  package init(folder: String, files: any FileSystem, logger: Logger) {
+    self.folder = folder
+    self.files = files
+    self.logger = logger
+  }
+
+  private func path(of id: String) -> String { "\(folder)/\(id).json" }
+
+  package func keep(_ pending: PendingRevocation) async throws(AccessFailure) {
+    try await mutex.withLock { () async throws(AccessFailure) in
+      do throws(FileError) {
+        try await files.createFolders(folder)
+      } catch {
+        throw AccessFailure(error, at: folder)
+      }
+      let file = RevocationFile(pending)
+      let key = try await key(file.header, isMade: true)
+      guard let bytes = file.sealed(with: key) else {
+        throw AccessFailure(.keyUnavailable, detail: "it cannot be sealed")
+      }
+      let path = path(of: pending.id)
+      do throws(FileError) {
+        try await AtomicFile(path: path, files: files).replace(with: bytes)
+      } catch {
+        throw AccessFailure(error, at: path)
+      }
+    }
+  }
+
+  package func remove(_ pending: PendingRevocation) async {
+    guard pending.keeping != .memory else { return }
+    await mutex.withLock { await removeFile(path(of: pending.id)) }
+  }
+
+  package func recall(at now: Timestamp) async -> [PendingRevocation] {
+    await mutex.withLock {
+      var found: [PendingRevocation] = []
+      for name in ((try? await files.names(in: folder)) ?? []).sorted() {
+        if name.hasPrefix("."), name.hasSuffix(".new") { await removeFile("\(folder)/\(name)") }
+        guard name.hasSuffix(".json"), !name.hasPrefix(".") else { continue }
+        if let pending = await read(id: String(name.dropLast(".json".count)), at: now) { found.append(pending) }
+      }
+      return found
+    }
+  }
+
+  private func read(id: String, at now: Timestamp) async -> PendingRevocation? {
+    let path = path(of: id)
+    do throws(AccessFailure) {
+      let contents = try await contents(of: path)
+      guard let sealed = try? FileFormat.decode(RevocationFile.Sealed.self, version: 1, from: contents.bytes),
+        let expiresAt = Timestamp(rfc3339: sealed.header.expiresAt)
+      else {
+        // It says no time, and is of no use after that of the others.
+        if contents.status.modified + PendingRevocation.longest <= now { await removeFile(path) }
+        throw AccessFailure(.storageError, detail: "it cannot be understood")
+      }
+      guard now < expiresAt else {
+        await removeFile(path)
+        throw AccessFailure(
+          .storageError,
+          detail: "its time is over, so it was removed; to be sure, withdraw this client's access at the provider")
+      }
+      return try sealed.pending(id: id, with: try await key(sealed.header, isMade: false), expiresAt: expiresAt)
+    } catch {
+      logger.warning("A grant that was signed out is not revoked now; \(path): \(error.detail).")
+      return nil
+    }
+  }
+
+  private func contents(of path: String) async throws(AccessFailure) -> FileContents {
+    do throws(FileError) {
+      return try await files.read(path, limit: Self.sizeLimit, followsLink: false)
+    } catch {
+      throw AccessFailure(error, at: path)
+    }
+  }
+
+  /// The key goes with the last file.
+  private func removeFile(_ path: String) async {
+    try? await files.removeFile(path)
+    let rest = (try? await files.names(in: folder)) ?? [""]
+    if rest.allSatisfy({ "\(folder)/\($0)" == keyPath }) { try? await files.removeFile(keyPath) }
+    try? await files.syncFolder(folder)
+  }
+
+  // MARK: - Keys
+
+  private var keyPath: String { folder + "/key" }
+
+  /// `isMade`: the daemon's own is made where it is missing.
+  private func key(_ header: RevocationFile.Header, isMade: Bool) async throws(AccessFailure) -> SealingKey {
+    if let path = header.keyFile { return try await KeyFile(path: path, files: files).key() }
+    do throws(FileError) {
+      if isMade, try await !files.exists(keyPath) {
+        let key = SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) }
+        try await AtomicFile(path: keyPath, files: files).replace(with: key)
+      }
+    } catch {
+      throw AccessFailure(error, at: keyPath)
+    }
+    return try await KeyFile(path: keyPath, files: files).key()
+  }
+}

@@ -1,0 +1,65 @@
+import FoundationEssentials
+import HearthCore
+
+/// The JSON of a grant that is still to be revoked.
+struct RevocationFile {
+  /// What lies open. It holds no secret.
+  struct Header: Codable, Hashable, Sendable {
+    let account: String
+    let issuer: String?
+    let isIssuerAssumed: Bool?
+    let subject: String?
+    let origin: String?
+    let origins: [String]?
+    let expiresAt: String
+    /// Nil: the daemon's own key seals it.
+    let keyFile: String?
+  }
+
+  struct Sealed: Codable {
+    var version = 1
+    let header: Header
+    /// Nonce, ciphertext and tag, in Base64.
+    let sealed: Data
+  }
+
+  let header: Header
+  private let grant: Grant
+
+  init(_ pending: PendingRevocation) {
+    let credential = pending.credential
+    grant = credential.grant
+    let keyFile: String? = if case .keyFile(let path) = pending.keeping { path } else { nil }
+    header = Header(
+      account: pending.account.description, issuer: credential.subject?.issuer,
+      isIssuerAssumed: credential.subject?.isIssuerAssumed, subject: credential.subject?.id,
+      origin: credential.origin?.description, origins: credential.origins?.map(\.description).sorted(),
+      expiresAt: pending.expiresAt.description, keyFile: keyFile)
+  }
+
+  /// Nil where the key has been wiped.
+  func sealed(with key: SealingKey) -> [UInt8]? {
+    Seal.seal(FileFormat.encode(GrantDocument(grant: grant)), with: key, associated: FileFormat.encode(header))
+      .map { FileFormat.encode(Sealed(header: header, sealed: Data($0))) }
+  }
+}
+
+extension RevocationFile.Sealed {
+  /// Throws where the seal does not open: it is bound to the header.
+  func pending(id: String, with key: SealingKey, expiresAt: Timestamp) throws(AccessFailure) -> PendingRevocation {
+    guard let account = AccountName(header.account),
+      let plaintext = Seal.open(Array(sealed), with: key, associated: FileFormat.encode(header)),
+      let grant = try? FileFormat.decode(GrantDocument.self, from: plaintext, modified: expiresAt).grant
+    else { throw AccessFailure(.keyUnavailable, detail: "its seal does not open") }
+    func origin(_ text: String) -> Origin? { (try? HTTPURL(text))?.origin }
+    let subject = header.subject.flatMap { id in
+      header.issuer.map { Subject(issuer: $0, id: id, isIssuerAssumed: header.isIssuerAssumed ?? false) }
+    }
+    return PendingRevocation(
+      id: id, account: account,
+      credential: Credential(
+        grant: grant, subject: subject, origin: header.origin.flatMap(origin),
+        origins: header.origins.map { Set($0.compactMap(origin)) }),
+      keeping: header.keyFile.map { .keyFile($0) } ?? .ownKey, expiresAt: expiresAt)
+  }
+}

@@ -1,0 +1,101 @@
+import ArgumentParser
+import HearthControl
+import HearthCore
+
+/// The accounts of a configuration file. The daemon's own reader says of each change whether it can be used, before it
+/// takes the place of what is there.
+struct AccountFile {
+  let path: String
+  let program: DaemonProgram
+
+  /// Empty where there is no file.
+  func accounts() throws -> [DaemonProgram.Account] {
+    try ConfigurationPlace.exists(path) ? usableAccounts() : []
+  }
+
+  /// Adds a table; `accept` is called once it can be used, right before it is. Returns where the file before is kept; nil
+  /// where there was none.
+  func add(_ table: TOMLTable, of account: AccountName, accept: () throws -> Void) throws -> String? {
+    let edit = try ConfigurationEdit(path)
+    let before = try edit.bytes == nil ? [] : usableAccounts()
+    guard !before.contains(where: { $0.name == account.description }) else {
+      throw CommandFailure(
+        .usage,
+        "There is an account \(account) in \(path) already: choose another name, or remove it first with \"hearthctl "
+          + "account remove \(account)\".")
+    }
+    var document = TOMLDocument(edit.bytes ?? [])
+    document.add(try table.text(), to: "accounts")
+    try edit.replace(with: document.bytes) { draft in
+      let after = try accounts(ofDraft: draft)
+      guard after.filter({ $0.name != account.description }) == before, after.count == before.count + 1 else {
+        throw notSeparable(account)
+      }
+      try accept()
+    }
+    return edit.keptPath
+  }
+
+  /// Removes an account's tables. `isTrial`: nothing is written. Returns where the file before is kept.
+  @discardableResult
+  func remove(_ account: AccountName, isTrial: Bool) throws -> String? {
+    let edit = try ConfigurationEdit(path)
+    let before = try edit.bytes == nil ? [] : usableAccounts()
+    guard before.contains(where: { $0.name == account.description }) else {
+      throw CommandFailure(.failed, "There is no account \(account) in \(path).")
+    }
+    var document = TOMLDocument(edit.bytes ?? [])
+    guard document.remove(["accounts", account.description]) else { throw notSeparable(account) }
+    try edit.replace(with: document.bytes, isTrial: isTrial) { draft in
+      let after: [DaemonProgram.Account]
+      do { after = try accounts(ofDraft: draft) } catch is ValidationError { throw notSeparable(account) }
+      guard after == before.filter({ $0.name != account.description }) else { throw notSeparable(account) }
+    }
+    return edit.keptPath
+  }
+
+  /// Gives keys of an account's table other values. Returns where the file before is kept.
+  func set(_ values: [(key: String, value: String)], of account: AccountName) throws -> String? {
+    let edit = try ConfigurationEdit(path)
+    let before = try edit.bytes == nil ? [] : usableAccounts()
+    var document = TOMLDocument(edit.bytes ?? [])
+    for (key, value) in values {
+      guard document.set(key, to: try TOMLTable.quoted(value, for: key), in: ["accounts", account.description]) else {
+        throw notSeparable(account)
+      }
+    }
+    try edit.replace(with: document.bytes) { draft in
+      let after = try accounts(ofDraft: draft)
+      guard after.map(\.name) == before.map(\.name) else { throw notSeparable(account) }
+    }
+    return edit.keptPath
+  }
+
+  private func usableAccounts() throws -> [DaemonProgram.Account] {
+    do {
+      return try program.accounts(of: path)
+    } catch let refusal as DaemonProgram.Refusal {
+      throw CommandFailure(.failed, "The configuration cannot be used as it is, so mend it first: \(refusal.sentence)")
+    }
+  }
+
+  /// What is wrong is in the table that was added: its line means nothing to anybody yet.
+  private func accounts(ofDraft draft: String) throws -> [DaemonProgram.Account] {
+    do {
+      return try program.accounts(of: draft)
+    } catch let refusal as DaemonProgram.Refusal {
+      var sentence = refusal.sentence[...]
+      if sentence.hasPrefix(draft), let place = sentence.firstRange(of: ": ") {
+        sentence = sentence[place.upperBound...]
+      }
+      throw ValidationError("\(sentence). Nothing was written.")
+    }
+  }
+
+  private func notSeparable(_ account: AccountName) -> CommandFailure {
+    CommandFailure(
+      .failed,
+      "The accounts in \(path) are not written as tables of their own, [accounts.\(account)]: change it with an editor. "
+        + "Nothing was written.")
+  }
+}

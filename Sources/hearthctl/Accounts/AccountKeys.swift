@@ -1,0 +1,201 @@
+import ArgumentParser
+import Glibc
+import HearthControl
+import HearthCore
+
+/// The keys of an account that its first lines in the configuration may have; the others are added with an editor.
+struct AccountKeys: ParsableArguments {
+  @Option(help: ArgumentHelp("A known provider: see \"hearthctl account providers\".", valueName: "name"))
+  var provider: String?
+
+  @Option(help: "Without --provider: oidc, oauth2, firebase, json or client-credentials. With --issuer it is oidc.")
+  var type: String?
+
+  @Option(help: ArgumentHelp("The OpenID Connect issuer, which tells its endpoints.", valueName: "url"))
+  var issuer: String?
+
+  @Option(help: ArgumentHelp("The client as it is registered with the provider.", valueName: "id"))
+  var clientId: String?
+
+  @Option(help: ArgumentHelp("The file with the client's secret, readable by you alone.", valueName: "file"))
+  var clientSecretFile: String?
+
+  @Option(help: "A scope to ask for; may be given several times.")
+  var scope: [String] = []
+
+  @Option(help: ArgumentHelp("Where Hearth itself may send the account's token; several times.", valueName: "url"))
+  var apiOrigin: [String] = []
+
+  @Option(help: ArgumentHelp("auto, none, basic, post, private_key_jwt, tls or apple.", valueName: "method"))
+  var clientAuth: String?
+
+  @Option(help: ArgumentHelp("The file with the client's private key.", valueName: "file"))
+  var clientKeyFile: String?
+
+  @Option(help: ArgumentHelp("What the provider calls that key.", valueName: "id"))
+  var clientKeyId: String?
+
+  @Option(help: ArgumentHelp("The file with the client's certificate.", valueName: "file"))
+  var clientCertificateFile: String?
+
+  @Option(help: ArgumentHelp("Apple's team.", valueName: "id"))
+  var teamId: String?
+
+  @Option(help: ArgumentHelp("For oauth2.", valueName: "url"))
+  var tokenEndpoint: String?
+
+  @Option(help: ArgumentHelp("For oauth2, to sign in by browser.", valueName: "url"))
+  var authorizationEndpoint: String?
+
+  @Option(help: ArgumentHelp("For oauth2, to sign in by a code.", valueName: "url"))
+  var deviceAuthorizationEndpoint: String?
+
+  @Option(help: ArgumentHelp("For oauth2, to revoke at sign-out.", valueName: "url"))
+  var revocationEndpoint: String?
+
+  @Option(help: ArgumentHelp("For oauth2, to know who signed in.", valueName: "url"))
+  var userinfoEndpoint: String?
+
+  @Option(help: ArgumentHelp("The port that the browser is sent back to, where it has to be one.", valueName: "port"))
+  var redirectPort: Int?
+
+  @Option(help: ArgumentHelp("In its place the whole address, on this machine.", valueName: "url"))
+  var redirectUri: String?
+
+  @Option(help: ArgumentHelp("For json: the backend's refresh call.", valueName: "url"))
+  var refreshUrl: String?
+
+  @Option(help: ArgumentHelp("For json: its call with user name and password.", valueName: "url"))
+  var loginUrl: String?
+
+  @Option(help: ArgumentHelp("For firebase: the project's web API key, which is no secret.", valueName: "key"))
+  var apiKey: String?
+
+  @Option(help: ArgumentHelp("A further field of token requests, several times.", valueName: "name=value"))
+  var tokenParameter: [String] = []
+
+  @Option(help: ArgumentHelp("A further field of authorization requests, several times.", valueName: "name=value"))
+  var authorizationParameter: [String] = []
+
+  @Option(help: ArgumentHelp("Where the credential is kept instead of the state folder.", valueName: "file"))
+  var credentialFile: String?
+
+  @Option(help: "What the credential is sealed with: none, passphrase or key-file.")
+  var protection: String?
+
+  @Option(help: ArgumentHelp("For --protection key-file.", valueName: "file"))
+  var keyFile: String?
+
+  @Option(help: ArgumentHelp("Who you are, where the provider does not tell.", valueName: "name"))
+  var subject: String?
+
+  @Option(help: "What is done when a session has ended: none, or browser, which opens it to sign in again.")
+  var onReauth: String?
+
+  /// The account's table. `secretFile`: where the client's secret will be.
+  func table(_ account: AccountName, secretFile: String?) throws -> TOMLTable {
+    var table = TOMLTable(path: ["accounts", account.description])
+    table.set("provider", provider)
+    table.set("type", type ?? (provider == nil && issuer != nil ? "oidc" : nil))
+    table.set("issuer", issuer)
+    table.set("client_id", clientId)
+    table.set("client_secret_file", secretFile ?? Self.absolute(clientSecretFile))
+    table.set("client_auth", clientAuth)
+    table.set("client_key_file", Self.absolute(clientKeyFile))
+    table.set("client_key_id", clientKeyId)
+    table.set("client_certificate_file", Self.absolute(clientCertificateFile))
+    table.set("team_id", teamId)
+    table.set("token_endpoint", tokenEndpoint)
+    table.set("authorization_endpoint", authorizationEndpoint)
+    table.set("device_authorization_endpoint", deviceAuthorizationEndpoint)
+    table.set("revocation_endpoint", revocationEndpoint)
+    table.set("userinfo_endpoint", userinfoEndpoint)
+    if let redirectPort { table.entries.append(("redirect_port", .integer(redirectPort))) }
+    table.set("redirect_uri", redirectUri)
+    table.set("refresh_url", refreshUrl)
+    table.set("login_url", loginUrl)
+    table.set("api_key", apiKey)
+    // As other tools write them: "openid email".
+    table.set("scopes", scope.flatMap { $0.split(separator: " ").map(String.init) })
+    table.set("api_origins", apiOrigin)
+    try table.set("token_parameters", Self.pairs(tokenParameter, "--token-parameter"))
+    try table.set("authorization_parameters", Self.pairs(authorizationParameter, "--authorization-parameter"))
+    table.set("credential_file", Self.absolute(credentialFile))
+    table.set("protection", protection)
+    table.set("key_file", Self.absolute(keyFile))
+    table.set("subject", subject)
+    table.set("on_reauth", onReauth)
+    return table
+  }
+
+  /// Refuses a provider that is not known, and one without what it needs: each key is named.
+  func check(with program: DaemonProgram, hasSecret: Bool) throws {
+    guard let provider else {
+      guard type != nil || issuer != nil else {
+        throw ValidationError(
+          "Say what the account is for: --provider with one of \"hearthctl account providers\", --issuer, or --type.")
+      }
+      return
+    }
+    let all = try program.providers()
+    guard let known = all.first(where: { $0.name == provider }) else {
+      throw ValidationError(
+        "There is no provider \"\(provider)\": it is \(all.map(\.name).joined(separator: ", ")), or one of your own, with "
+          + "--issuer or --type.")
+    }
+    guard type == nil || type == known.type else { return }
+    let table = try table(AccountName("a")!, secretFile: nil)
+    // A secret that was made elsewhere stands in for Apple's key.
+    let missing = known.required.filter { key in
+      !table.entries.contains { $0.key == key }
+        && !(hasSecret && !["issuer", "client_id", "api_key"].contains(key))
+    }
+    guard !missing.isEmpty else { return }
+    let options = missing.map { key in
+      let option = "--" + key.replacing("_", with: "-")
+      return key == "issuer" ? option + (known.issuerExample.map { " (like \($0))" } ?? "") : option
+    }
+    throw ValidationError("Provider \"\(provider)\" needs \(options.joined(separator: " and ")) too.")
+  }
+
+  /// Refuses files that cannot be read, and secrets that others can read: the daemon would refuse them at the first use.
+  func checkFiles() throws {
+    for (file, isSecret) in [(clientSecretFile, true), (clientKeyFile, true), (clientCertificateFile, false)] {
+      // What a unit loads is not there yet.
+      guard let file, let path = Self.absolute(file), !path.hasPrefix("%d") else { continue }
+      let place = path.hasPrefix("~") ? (variable("HOME") ?? "") + path.dropFirst() : path
+      var status = stat()
+      guard stat(place, &status) == 0, access(place, R_OK) == 0 else {
+        throw CommandFailure(.failed, "\(place) cannot be read: \(reason()). Nothing was written.")
+      }
+      guard status.st_mode & S_IFMT == S_IFREG else {
+        throw CommandFailure(.failed, "\(place) is not a regular file. Nothing was written.")
+      }
+      // The group of a file of root's may read it: so an administrator hands a secret over.
+      guard !isSecret || status.st_mode & (status.st_uid == geteuid() ? 0o077 : 0o037) == 0 else {
+        throw CommandFailure(
+          .failed, "\(place) may be read by others: run \"chmod go= \(place)\" first. Nothing was written.")
+      }
+    }
+  }
+
+  /// As the configuration has paths: from the root, or from a folder that `~` or `%d` stands for.
+  private static func absolute(_ path: String?) -> String? {
+    path.map { $0.hasPrefix("~/") || $0.hasPrefix("%d/") ? $0 : EnvironmentPaths.absolute($0) }
+  }
+
+  private static func pairs(_ texts: [String], _ option: String) throws -> [(key: String, value: String)] {
+    try texts.map { text in
+      guard let end = text.firstIndex(of: "="), end > text.startIndex else {
+        throw ValidationError("\(option) has to be NAME=VALUE, not \"\(text)\".")
+      }
+      return (String(text[..<end]), String(text[text.index(after: end)...]))
+    }
+  }
+}
+
+extension TOMLTable {
+  fileprivate mutating func set(_ key: String, _ pairs: [(key: String, value: String)]) {
+    if !pairs.isEmpty { entries.append((key, .table(pairs))) }
+  }
+}

@@ -1,0 +1,24 @@
+import Glibc
+import HearthControl
+
+/// Which file the accounts are written in.
+enum ConfigurationPlace {
+  /// What `option` names, else the one that the running daemon uses, else the first that exists of those that it would
+  /// look for, else the one to create.
+  static func path(
+    option: String?, daemon: String?, else paths: EnvironmentPaths
+  ) throws(CommandFailure) -> String {
+    if let path = option ?? daemon { return EnvironmentPaths.absolute(path) }
+    let existing = paths.configurationFiles.first { exists($0) }
+    guard let path = existing ?? paths.ownConfigurationFiles.first else {
+      throw CommandFailure(.failed, "There is no place for the configuration: set $HOME, or name a file with --config.")
+    }
+    return path
+  }
+
+  /// Also where it is a link to what is not there: that has to be mended before another file takes its place.
+  static func exists(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0
+  }
+}

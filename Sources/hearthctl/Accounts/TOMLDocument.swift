@@ -1,0 +1,248 @@
+import HearthCore
+
+/// A TOML document to which a table is added, or from which tables are removed. All the rest stays as it is, byte for
+/// byte.
+///
+/// Only as much of the syntax (https://toml.io/en/v1.0.0) is read as it takes to tell where each statement begins and
+/// ends. Whether the document is valid before and after, the daemon's own reader says.
+struct TOMLDocument {
+  private(set) var bytes: [UInt8]
+
+  init(_ bytes: [UInt8]) {
+    self.bytes = bytes
+  }
+
+  /// Adds a table, whose lines end with `\n`, after the last one below `group`, or at the end where there is none. A blank
+  /// line comes before it.
+  mutating func add(_ table: String, to group: String) {
+    let elements = TOMLElement.all(in: bytes)
+    var end = elements.last { $0.kind != .blank }?.range.upperBound ?? 0
+    if let last = elements.lastIndex(where: { $0.kind.isContent && $0.table.first == group }) {
+      end = elements[Self.endOfComments(after: last, in: elements)].range.upperBound
+    }
+    let newline = bytes.usesCarriageReturns ? "\r\n" : "\n"
+    var added = end > 0 ? newline : ""
+    if end > 0, bytes[end - 1] != UInt8(ascii: "\n") { added += newline }
+    added += newline == "\n" ? table : table.replacing("\n", with: newline)
+    bytes.insert(contentsOf: added.utf8, at: end)
+  }
+
+  /// Removes a table and the tables below it, each with the comment directly above its header and the one directly after
+  /// its last line, and one of the blank lines around it. False where there is no such header.
+  mutating func remove(_ path: [String]) -> Bool {
+    let elements = TOMLElement.all(in: bytes)
+    var isRemoved = [Bool](repeating: false, count: elements.count)
+    for (index, element) in elements.enumerated() where element.kind == .header && element.table.starts(with: path) {
+      let start = elements[..<index].lastIndex { $0.kind != .comment }.map { $0 + 1 } ?? 0
+      let next = elements[(index + 1)...].firstIndex { $0.kind == .header } ?? elements.count
+      let last = elements[index..<next].lastIndex { $0.kind.isContent } ?? index
+      for position in start...Self.endOfComments(after: last, in: elements) { isRemoved[position] = true }
+    }
+    guard isRemoved.contains(true) else { return false }
+    // The blank line that parted it from what stands before; at the beginning, from what stands after.
+    for index in elements.indices.dropLast() where elements[index].kind == .blank && !isRemoved[index] {
+      isRemoved[index] = isRemoved[index + 1] && elements[index + 1].kind != .blank
+    }
+    if let kept = isRemoved.firstIndex(of: false), kept > 0, elements[kept].kind == .blank { isRemoved[kept] = true }
+    bytes = zip(elements, isRemoved).filter { !$0.1 }.flatMap { bytes[$0.0.range] }
+    return true
+  }
+
+  /// Gives a key of a table the value that is written so, in its place or after the table's last line; the comment behind
+  /// a value stays. False where there is no such header.
+  mutating func set(_ key: String, to value: String, in path: [String]) -> Bool {
+    let elements = TOMLElement.all(in: bytes)
+    guard let header = elements.firstIndex(where: { $0.kind == .header && $0.table == path }) else { return false }
+    let next = elements[(header + 1)...].firstIndex { $0.kind == .header } ?? elements.count
+    for element in elements[header..<next] where element.kind == .pair {
+      let pair = element.pair(in: bytes)
+      guard pair.key == [key] else { continue }
+      bytes.replaceSubrange(pair.value, with: value.utf8)
+      return true
+    }
+    let last = elements[header..<next].last { $0.kind.isContent } ?? elements[header]
+    let newline = bytes.usesCarriageReturns ? "\r\n" : "\n"
+    let isEnded = bytes[last.range.upperBound - 1] == UInt8(ascii: "\n")
+    bytes.insert(contentsOf: ((isEnded ? "" : newline) + "\(key) = \(value)\(newline)").utf8, at: last.range.upperBound)
+    return true
+  }
+
+  /// The last of the comments that follow directly; `index` itself where there are none, or they stand above a header.
+  private static func endOfComments(after index: Int, in elements: [TOMLElement]) -> Int {
+    let next = elements[(index + 1)...].firstIndex { $0.kind != .comment }
+    if let next, elements[next].kind == .header { return index }
+    return (next ?? elements.count) - 1
+  }
+}
+
+/// A statement of a TOML document, or a line without one.
+struct TOMLElement {
+  enum Kind {
+    case blank, comment, header
+    /// A key and its value, over one line or several.
+    case pair
+
+    var isContent: Bool {
+      switch self {
+      case .header, .pair: true
+      case .blank, .comment: false
+      }
+    }
+  }
+
+  let kind: Kind
+  /// The table that it begins, or belongs to.
+  let table: [String]
+  /// With the end of its line.
+  let range: Range<Int>
+
+  /// Of a pair: its key, and where its value stands.
+  func pair(in bytes: [UInt8]) -> (key: [String], value: Range<Int>) {
+    var scanner = Scanner(bytes: bytes, position: range.lowerBound)
+    return scanner.pair()
+  }
+
+  static func all(in bytes: [UInt8]) -> [TOMLElement] {
+    var scanner = Scanner(bytes: bytes)
+    var elements: [TOMLElement] = []
+    var table: [String] = []
+    while let (kind, range, header) = scanner.next() {
+      if let header { table = header }
+      elements.append(TOMLElement(kind: kind, table: table, range: range))
+    }
+    return elements
+  }
+}
+
+private struct Scanner {
+  let bytes: [UInt8]
+  private var position = 0
+
+  init(bytes: [UInt8], position: Int = 0) {
+    self.bytes = bytes
+    self.position = position
+  }
+
+  private var byte: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+  /// The next statement or line, and where it is a header, its name.
+  mutating func next() -> (TOMLElement.Kind, Range<Int>, [String]?)? {
+    let start = position
+    guard start < bytes.count else { return nil }
+    // A mark at the beginning of a file is no part of its first line.
+    if start == 0, bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
+    skipBlanks()
+    var header: [String]?
+    let kind: TOMLElement.Kind
+    switch byte {
+    case nil, UInt8(ascii: "\n"), UInt8(ascii: "\r"): kind = .blank
+    case UInt8(ascii: "#"): kind = .comment
+    case UInt8(ascii: "["):
+      kind = .header
+      header = name()
+    default: kind = .pair
+    }
+    skipStatement()
+    // A string that ends with the text may end with half an escape.
+    position = min(position, bytes.count)
+    return (kind, start..<position, header)
+  }
+
+  /// The pair that begins here.
+  mutating func pair() -> ([String], Range<Int>) {
+    skipBlanks()
+    let key = name()
+    while let byte, byte != UInt8(ascii: "=") {
+      if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") { skipString() } else { position += 1 }
+    }
+    position += 1
+    skipBlanks()
+    let start = position
+    skipStatement(toComment: true)
+    var end = position
+    while end > start, " \t\r\n".utf8.contains(bytes[end - 1]) { end -= 1 }
+    return (key, start..<end)
+  }
+
+  private mutating func skipBlanks() {
+    while let byte, byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") { position += 1 }
+  }
+
+  /// To the beginning of the next statement: past the end of the line on which no string and no bracket is open; or up to
+  /// the comment that ends it.
+  private mutating func skipStatement(toComment: Bool = false) {
+    var depth = 0
+    while let byte {
+      switch byte {
+      case UInt8(ascii: "\""), UInt8(ascii: "'"):
+        skipString()
+        continue
+      case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
+      case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
+      case UInt8(ascii: "#"):
+        if toComment, depth <= 0 { return }
+        while let byte = self.byte, byte != UInt8(ascii: "\n") { position += 1 }
+        continue
+      case UInt8(ascii: "\n") where depth <= 0:
+        position += 1
+        return
+      default: break
+      }
+      position += 1
+    }
+  }
+
+  /// Past the closing quotes, or to the end of a line where they are missing. Returns what stands between the quotes.
+  @discardableResult
+  private mutating func skipString() -> String {
+    let quote = bytes[position]
+    let isLong = bytes[position...].starts(with: [quote, quote, quote])
+    let fence = [UInt8](repeating: quote, count: isLong ? 3 : 1)
+    position += fence.count
+    let start = position
+    while let byte {
+      if byte == UInt8(ascii: "\\"), quote == UInt8(ascii: "\"") {
+        position += 1
+      } else if bytes[position...].starts(with: fence) {
+        let text = String(decoding: bytes[start..<position], as: UTF8.self)
+        position += fence.count
+        // Up to two quotes may precede the closing ones.
+        while isLong, self.byte == quote { position += 1 }
+        return text
+      } else if byte == UInt8(ascii: "\n"), !isLong {
+        break
+      }
+      position += 1
+    }
+    return String(decoding: bytes[start..<min(position, bytes.count)], as: UTF8.self)
+  }
+
+  /// `[a."b c"]` without moving on. A quoted name stands with its escapes.
+  private func name() -> [String] {
+    var scanner = self
+    while scanner.byte == UInt8(ascii: "[") { scanner.position += 1 }
+    var path: [String] = []
+    while true {
+      scanner.skipBlanks()
+      guard let byte = scanner.byte else { return path }
+      if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+        path.append(scanner.skipString())
+      } else {
+        let start = scanner.position
+        while let byte = scanner.byte, !" \t\r\n.]#=".utf8.contains(byte) { scanner.position += 1 }
+        path.append(String(decoding: bytes[start..<scanner.position], as: UTF8.self))
+      }
+      scanner.skipBlanks()
+      guard scanner.byte == UInt8(ascii: ".") else { return path }
+      scanner.position += 1
+    }
+  }
+}
+
+extension [UInt8] {
+  /// Its lines end as on Windows.
+  fileprivate var usesCarriageReturns: Bool {
+    guard let end = firstIndex(of: UInt8(ascii: "\n")), end > 0 else { return false }
+    return self[end - 1] == UInt8(ascii: "\r")
+  }
+}

@@ -1,0 +1,67 @@
+import ArgumentParser
+import HearthCore
+
+/// A table of the configuration that is about to be written.
+struct TOMLTable {
+  enum Value {
+    case string(String)
+    case integer(Int)
+    case strings([String])
+    case table([(key: String, value: String)])
+  }
+
+  let path: [String]
+  var entries: [(key: String, value: Value)] = []
+
+  mutating func set(_ key: String, _ value: String?) {
+    if let value { entries.append((key, .string(value))) }
+  }
+
+  mutating func set(_ key: String, _ values: [String]) {
+    if !values.isEmpty { entries.append((key, .strings(values))) }
+  }
+
+  /// Its lines, each with its end. Throws where a value has a character that would not be seen in the file.
+  func text() throws(ValidationError) -> String {
+    var lines = "[\(try path.map(Self.key).joined(separator: "."))]\n"
+    for (key, value) in entries { lines += "\(key) = \(try Self.text(of: value, for: key))\n" }
+    return lines
+  }
+
+  private static func text(of value: Value, for key: String) throws(ValidationError) -> String {
+    switch value {
+    case .string(let text): return try quoted(text, for: key)
+    case .integer(let number): return "\(number)"
+    case .strings(let texts):
+      var quoted: [String] = []
+      for text in texts { quoted.append(try Self.quoted(text, for: key)) }
+      return "[\(quoted.joined(separator: ", "))]"
+    case .table(let pairs):
+      var members: [String] = []
+      for (name, text) in pairs { members.append("\(try self.key(name)) = \(try quoted(text, for: key))") }
+      return "{ \(members.joined(separator: ", ")) }"
+    }
+  }
+
+  /// A bare key where that is possible (TOML 1.0.0, "Keys").
+  private static func key(_ name: String) throws(ValidationError) -> String {
+    let isBare = !name.isEmpty && name.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "_-".utf8.contains($0) }
+    return isBare ? name : try quoted(name, for: name)
+  }
+
+  /// A basic string (TOML 1.0.0, "String").
+  static func quoted(_ text: String, for key: String) throws(ValidationError) -> String {
+    var quoted = "\""
+    for scalar in text.unicodeScalars {
+      guard scalar.isPlain else {
+        let number = String(scalar.value, radix: 16, uppercase: true)
+        let code = String(repeating: "0", count: max(0, 4 - number.count)) + number
+        throw ValidationError(
+          "The value of \"\(key)\" has the character U+\(code), which cannot be seen: write it without that.")
+      }
+      if scalar == "\"" || scalar == "\\" { quoted += "\\" }
+      quoted.unicodeScalars.append(scalar)
+    }
+    return quoted + "\""
+  }
+}

@@ -1,0 +1,33 @@
+import Glibc
+
+/// The terminal that people read messages on, as far as it matters for what is drawn there.
+struct Screen {
+  let columns: Int
+  let rows: Int
+  /// Block characters can be shown, and colours set.
+  let canDraw: Bool
+
+  /// Nil where messages go elsewhere.
+  static var current: Screen? {
+    guard isatty(STDERR_FILENO) == 1 else { return nil }
+    var size = winsize()
+    guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 else { return nil }
+    return Screen(columns: Int(size.ws_col), rows: Int(size.ws_row), canDraw: canDraw(variable))
+  }
+
+  /// `variable` gives what is set in the environment. Of the variables for the locale the first that is set counts
+  /// (locale(7)).
+  static func canDraw(_ variable: (String) -> String?) -> Bool {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(variable).first ?? "C"
+    let isUTF8 = ["UTF-8", "UTF8"].contains { locale.uppercased().contains($0) }
+    return isUTF8 && variable("NO_COLOR") == nil && !["dumb", nil].contains(variable("TERM"))
+  }
+
+  /// The lines of a QR code of this address, as large as there is room for, with `others` lines below it; nil where it
+  /// does not fit. The margin of the standard is four modules (ISO/IEC 18004, 6.3.8); readers manage with two.
+  func qrCode(of address: String, others: Int) -> [String]? {
+    guard canDraw, let code = QRCode(address) else { return nil }
+    return [4, 2].lazy.filter { code.size + 2 * $0 <= columns && (code.size + 2 * $0 + 1) / 2 + others <= rows }
+      .first.map(code.lines)
+  }
+}

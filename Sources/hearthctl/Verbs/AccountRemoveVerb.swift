@@ -1,0 +1,130 @@
+import ArgumentParser
+import HearthControl
+import HearthCore
+
+struct AccountRemoveVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "remove", abstract: "Sign out of an account, and remove it from the configuration.",
+    discussion: """
+      Its tables are removed with the comment directly above them; the rest of the file stays as it is, and the file \
+      before is kept beside it. Files that the account names, such as a client's secret, stay too.
+      """)
+
+  @OptionGroup var daemonOptions: DaemonOptions
+  @OptionGroup var options: AccountOptions
+
+  @Argument(help: "The account.")
+  var account: String
+
+  @Flag(help: "Do not ask, though it is signed in or items wait.")
+  var yes = false
+
+  @Flag(help: "Do not sign out: the credential stays where it is, and is found again by an account of this name.")
+  var keepCredential = false
+
+  func run() throws {
+    let account = try AccountName(asked: account)
+    let setting = try AccountSetting(options, daemonOptions)
+    // Before anything is done: whether it will succeed.
+    try setting.file.remove(account, isTrial: true)
+    let before = try look(at: account, setting)
+    if let question = before.question(account, keepCredential: keepCredential), !yes {
+      guard Input.isTerminal else { throw ValidationError("\(question) Say so with --yes.") }
+      guard try AccountAddVerb.agrees("\(question) Remove it? [y/N] ", or: false) else {
+        throw CommandFailure(.failed, "Nothing was changed.")
+      }
+    }
+    let signedOut = try keepCredential ? nil : signOut(of: account, setting)
+    let kept = try setting.file.remove(account, isTrial: false)
+    let isReloaded = try reload(setting)
+    report(account, before, signedOut, kept, isReloaded, setting.file.path)
+  }
+
+  /// What a person should know before the account is gone.
+  private struct Before {
+    /// Nil where no daemon knows.
+    var session: SessionStatus?
+    /// Items that are not delivered yet.
+    var waiting = 0
+
+    var isSignedIn: Bool {
+      switch session?.state {
+      case .authenticated, .locked, .hydrating: true
+      case .unauthenticated, .reauthRequired, nil: false
+      }
+    }
+
+    /// Nil where there is nothing to ask about.
+    func question(_ account: AccountName, keepCredential: Bool) -> String? {
+      let items = waiting > 0 ? "has \(waiting) \(waiting == 1 ? "item" : "items") in its outbox" : nil
+      let parts = [isSignedIn ? "is signed in" : nil, items].compactMap(\.self)
+      guard !parts.isEmpty else { return nil }
+      return "\(account) \(parts.joined(separator: " and "))."
+        + (isSignedIn && !keepCredential ? " It will be signed out." : "")
+    }
+  }
+
+  private func look(at account: AccountName, _ setting: AccountSetting) throws -> Before {
+    guard setting.isServed == true, var daemon = try daemonOptions.connectIfRunning() else {
+      guard keepCredential else {
+        throw CommandFailure(
+          .noDaemon,
+          "No daemon runs that serves \(account), so nobody can sign out: start it, or leave the credential where it is "
+            + "with --keep-credential.")
+      }
+      return Before()
+    }
+    var before = Before()
+    do throws(ControlClient.Failure) {
+      before.session = try daemon.call(GetSession(account)).value
+      let stats = try daemon.outboxStats(of: account)
+      before.waiting = stats.map { $0.pending + $0.inFlight + $0.waiting + $0.held } ?? 0
+    } catch {
+      // The daemon has not read it in yet: it has no session of it.
+      guard case .refused(let rejection) = error, rejection.kind == .unknownAccount else { throw error }
+    }
+    return before
+  }
+
+  /// Nil where there was nothing to sign out of.
+  private func signOut(of account: AccountName, _ setting: AccountSetting) throws -> SignedOut? {
+    guard setting.isServed == true, var daemon = try daemonOptions.connectIfRunning() else { return nil }
+    do throws(ControlClient.Failure) {
+      return try daemon.call(SignOut(account, revoke: true, outbox: .keep), within: .seconds(60)).value
+    } catch {
+      guard case .refused(let rejection) = error, rejection.kind == .unknownAccount else { throw error }
+      return nil
+    }
+  }
+
+  private func reload(_ setting: AccountSetting) throws -> Bool {
+    guard setting.isServed == true, var daemon = try daemonOptions.connectIfRunning() else { return false }
+    _ = try daemon.call(ReloadConfiguration())
+    return true
+  }
+
+  private func report(
+    _ account: AccountName, _ before: Before, _ signedOut: SignedOut?, _ kept: String?, _ isReloaded: Bool,
+    _ path: String
+  ) {
+    daemonOptions.output.show([
+      "account": .string(account.description), "configuration": .string(path), "kept": JSON(kept),
+      "reloaded": .bool(isReloaded), "signedOut": .bool(signedOut != nil),
+      "revoked": signedOut.map { .bool($0.revocation == .done) } ?? .null, "waiting": JSON(before.waiting),
+    ]) {
+      var lines = ["Removed \(account) from \(path)" + (kept.map { "; the file before is \($0)." } ?? ".")]
+      if let signedOut, before.isSignedIn {
+        // Nobody goes on trying for an account that is not there.
+        let note = SignedOut.Revocation.none.note ?? ""
+        lines.append(
+          signedOut.revocation == .done ? "Signed out, and the grant is revoked." : "Signed out. \(note)")
+      }
+      if before.waiting > 0 {
+        lines.append(
+          "\(before.waiting) \(before.waiting == 1 ? "item stays" : "items stay") in the outbox unsent, until an account "
+            + "of this name is added again and the same user signs in.")
+      }
+      return lines.joined(separator: "\n")
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import ArgumentParser
+import HearthControl
+import HearthCore
+
+struct AccountVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "account", abstract: "Add accounts to the configuration, list and remove them.",
+    subcommands: [AccountAddVerb.self, AccountListVerb.self, AccountProvidersVerb.self, AccountRemoveVerb.self])
+}
+
+/// What the verbs about accounts take besides.
+struct AccountOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("The configuration file; else the one that the daemon uses.", valueName: "file"))
+  var config: String?
+}
+
+/// The configuration, and whether the daemon that runs serves it.
+struct AccountSetting {
+  let file: AccountFile
+  /// Nil where no daemon runs; false: its configuration is another file.
+  let isServed: Bool?
+
+  init(_ options: AccountOptions, _ daemonOptions: DaemonOptions) throws {
+    let program = try DaemonProgram.find()
+    var (isRunning, used): (Bool, String?) = (false, nil)
+    if var daemon = try daemonOptions.connectIfRunning() {
+      used = try daemon.call(GetInfo()).value.path("configuration")
+      isRunning = true
+    }
+    let path = try ConfigurationPlace.path(option: options.config, daemon: used, else: .ofThisProcess)
+    file = AccountFile(path: path, program: program)
+    isServed = isRunning ? used == nil || used == path : nil
+  }
+}
+
+struct AccountListVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "List the accounts of the configuration; works without a daemon.")
+
+  @OptionGroup var daemonOptions: DaemonOptions
+  @OptionGroup var options: AccountOptions
+
+  func run() throws {
+    let setting = try AccountSetting(options, daemonOptions)
+    let accounts = try setting.file.accounts()
+    let states = try states(setting)
+    let rows = accounts.map { ($0, states[$0.name]) }
+    daemonOptions.output.show([
+      "configuration": ConfigurationPlace.exists(setting.file.path) ? .string(setting.file.path) : nil,
+      "accounts": .array(
+        rows.map { account, state in
+          var row = account.json.object ?? [:]
+          row["state"] = JSON(state)
+          return .object(row)
+        }),
+    ]) {
+      guard !rows.isEmpty else {
+        return "There are no accounts in \(setting.file.path): add one with \"hearthctl account add\"."
+      }
+      // Without a daemon nothing is known of the sessions.
+      let isKnown = setting.isServed == true
+      var table = Table(headings: ["ACCOUNT", "PROVIDER", "TYPE", "ISSUER"] + (isKnown ? ["STATE"] : []))
+      table.rows = rows.map { account, state in
+        [account.name, account.provider ?? "-", account.type, account.issuer]
+          + (isKnown ? [state ?? "not read in yet"] : [])
+      }
+      return table.text
+    }
+  }
+
+  private func states(_ setting: AccountSetting) throws -> [String: String] {
+    guard setting.isServed == true, var daemon = try daemonOptions.connectIfRunning() else { return [:] }
+    let sessions = try daemon.call(ListSessions()).value.sessions
+    return Dictionary(sessions.map { ($0.account.description, $0.state.name) }) { first, _ in first }
+  }
+}
+
+struct AccountProvidersVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "providers", abstract: "List the providers that are known by name, and what an account of each needs.")
+
+  @OptionGroup var daemonOptions: DaemonOptions
+
+  func run() throws {
+    let providers = try DaemonProgram.find().providers()
+    daemonOptions.output.show(["providers": .array(providers.map(\.json))]) {
+      var table = Table(headings: ["PROVIDER", "TYPE", "NEEDS"])
+      table.rows = providers.map { provider in
+        let options = provider.required.map(Self.option) + provider.usual.map { "[\(Self.option($0))]" }
+        return [provider.name, provider.type, options.joined(separator: " ")]
+      }
+      return table.text + "\n\nMost clients need what is in brackets. providers.md of the documentation says more."
+    }
+  }
+
+  private static func option(_ key: String) -> String { "--" + key.replacing("_", with: "-") }
+}

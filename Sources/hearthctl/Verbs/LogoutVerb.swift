@@ -1,0 +1,64 @@
+import ArgumentParser
+import HearthControl
+import HearthCore
+
+struct LogoutVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "logout", abstract: SignOut.summary)
+
+  @OptionGroup var daemonOptions: DaemonOptions
+
+  @Argument(help: "The account.")
+  var account: String
+
+  @Flag(name: .customLong("no-revoke"), help: "Do not ask the provider to revoke the grant.")
+  var keepsGrant = false
+
+  @Flag(help: "Discard what waits in the account's outbox.")
+  var discardOutbox = false
+
+  @Flag(help: "End the session at the provider as well, in the browser.")
+  var everywhere = false
+
+  @Flag(help: "With --everywhere: open no browser, and print the address.")
+  var noBrowser = false
+
+  func run() throws {
+    var daemon = try daemonOptions.connect()
+    let account = try AccountName(asked: account)
+    let before = try daemon.call(GetSession(account)).value.state
+    let reply = try daemon.call(
+      SignOut(account, revoke: !keepsGrant, outbox: discardOutbox ? .discard : .keep, everywhere: everywhere))
+    let wasSignedOut: Bool = if case .unauthenticated = before { true } else { false }
+    daemonOptions.output.show(reply.json) {
+      wasSignedOut ? "\(account) was signed out already." : reply.value.status.message.shown()
+    }
+    if !wasSignedOut, !keepsGrant, !daemonOptions.json, let note = reply.value.revocation.note { Output.note(note) }
+    if let page = reply.value.endSession { show(page, account) }
+  }
+
+  private func show(_ page: SignedOut.EndSession, _ account: AccountName) {
+    switch page {
+    case .url(let url) where !noBrowser && Browser.open(url):
+      if daemonOptions.json { break }
+      Output.note(
+        "Your browser opens to end the session of \(account) at the provider. If it does not, open this address:\n\n  "
+          + "\(url)\n")
+    case .url(let url):
+      if daemonOptions.json { break }
+      Output.note("Open this address in a browser to end the session of \(account) at the provider:\n\n  \(url)\n")
+    case .missing(let sentence): Output.note(sentence)
+    }
+  }
+}
+
+extension SignedOut.Revocation {
+  /// What the person should know of it; nil where the grant is revoked.
+  var note: String? {
+    switch self {
+    case .done: nil
+    case .later: "The provider cannot be asked now to revoke the grant; Hearth goes on trying for up to seven days."
+    case .none:
+      "The provider did not confirm that it revoked the grant; to be sure, withdraw this client's access there."
+    }
+  }
+}

@@ -1,0 +1,174 @@
+import ArgumentParser
+import Glibc
+import HearthControl
+import HearthCore
+
+struct ProtectVerb: ParsableCommand {
+  enum Way: String, CaseIterable, ExpressibleByArgument {
+    case passphrase
+    case keyFile = "key-file"
+    case none
+  }
+
+  static let configuration = CommandConfiguration(
+    commandName: "protect", abstract: "Choose what seals an account's credential on the disk.",
+    discussion: """
+      The configuration is changed, and the daemon writes the credential anew: the old file lies there until the new one \
+      is whole. For example:
+
+        hearthctl protect work --with passphrase
+        hearthctl protect work --with key-file --key-file /media/stick/hearth.key
+      """)
+
+  @OptionGroup var daemonOptions: DaemonOptions
+  @OptionGroup var options: AccountOptions
+
+  @Argument(help: "The account.")
+  var account: String
+
+  @Option(name: .customLong("with"), help: "What is to seal it: passphrase, key-file or none.")
+  var way: Way
+
+  @Option(
+    help: ArgumentHelp(
+      "The file of the key; made where it is missing. Without this option it lies beside the configuration.",
+      valueName: "file"))
+  var keyFile: String?
+
+  @Flag(help: "Read the passphrase, the new one or the one until now, from standard input, one line.")
+  var passphraseStdin = false
+
+  func validate() throws {
+    guard keyFile == nil || way == .keyFile else {
+      throw ValidationError("--key-file means nothing without --with key-file.")
+    }
+  }
+
+  func run() throws {
+    let account = try AccountName(asked: account)
+    let setting = try AccountSetting(options, daemonOptions)
+    guard setting.isServed == true else {
+      throw CommandFailure(.noDaemon, "No daemon runs that serves \(account), and it alone can seal: start hearthd.")
+    }
+    guard let before = try setting.file.accounts().first(where: { $0.name == account.description }) else {
+      throw CommandFailure(.failed, "There is no account \(account) in \(setting.file.path).")
+    }
+    guard try needsChange(before, setting.file.path) else {
+      return report(account, setting.file.path, kept: nil, "It is protected so already: nothing was changed.")
+    }
+    var daemon = try daemonOptions.connect()
+    let passphrase = try open(account, before, &daemon)
+    var values = [(key: "protection", value: way.rawValue)]
+    if way == .keyFile {
+      let file = keyFilePath(beside: setting.file.path)
+      try makeKeyFile(file)
+      values.append(("key_file", file))
+    }
+    let kept = try setting.file.set(values, of: account)
+    _ = try daemon.call(ReloadConfiguration())
+    if let passphrase { _ = try daemon.call(UnlockSessions(account, passphrase: passphrase)) }
+    try awaitSeal(of: account, &daemon)
+    let note =
+      switch way {
+      case .passphrase: "After each start of hearthd it is locked until \"hearthctl unlock \(account)\"."
+      case .keyFile: "Its key is in \(values[1].value): who loses that file has to sign in again."
+      case .none:
+        before.keyFile.map { "The key file \($0) is not used any more." }
+          ?? "Whoever can read your files can read it."
+      }
+    report(account, setting.file.path, kept: kept, note)
+  }
+
+  private func keyFilePath(beside configuration: String) -> String {
+    keyFile.map(EnvironmentPaths.absolute)
+      ?? configuration[...(configuration.lastIndex(of: "/") ?? configuration.startIndex)] + "\(account).key"
+  }
+
+  /// Throws where one secret would take the place of another of its kind: of two only one can be known at a time.
+  private func needsChange(_ before: DaemonProgram.Account, _ configuration: String) throws(CommandFailure) -> Bool {
+    guard before.protection == way.rawValue else { return true }
+    switch way {
+    case .none: return false
+    case .keyFile:
+      guard let used = before.keyFile, keyFile != nil, used != keyFilePath(beside: configuration) else { return false }
+      throw CommandFailure(
+        .failed,
+        "\(account) is sealed with the key file \(used): protect it with a passphrase first, then with the other.")
+    case .passphrase:
+      throw CommandFailure(
+        .failed,
+        "\(account) is sealed with a passphrase already: to choose another one, protect it with a key file first.")
+    }
+  }
+
+  /// Makes sure that the credential can be opened. Returns the passphrase that the daemon needs after its reload: the new
+  /// one, or the one until now; nil where there is none.
+  private func open(
+    _ account: AccountName, _ before: DaemonProgram.Account, _ daemon: inout ControlClient
+  ) throws -> Secret? {
+    let status = try daemon.call(GetSession(account)).value
+    if case .locked = status.state, status.state.reason != AccessFailure.Kind.passphraseRequired.rawValue {
+      throw CommandFailure(
+        .locked, "\(account) is locked, and what cannot be opened is not sealed anew: \(status.message)")
+    }
+    guard before.protection == Way.passphrase.rawValue else {
+      return way == .passphrase ? try passphrase { try Input.newPassphrase(of: account) } : nil
+    }
+    let passphrase = try passphrase { try Input.ask("Passphrase for \(account): ", echo: false) }
+    _ = try daemon.call(UnlockSessions(account, passphrase: passphrase))
+    return passphrase
+  }
+
+  /// The first line of standard input, where that was asked for; else what a person types.
+  private func passphrase(_ typed: () throws -> String) throws -> Secret {
+    if passphraseStdin { return Secret(try Input.secret(prompt: "Passphrase: ")) }
+    guard Input.isTerminal else {
+      throw ValidationError("A passphrase is needed, and there is no terminal to ask on: give --passphrase-stdin.")
+    }
+    return Secret(try typed())
+  }
+
+  /// A key of 256 bits. A file that is there is left as it is: the daemon says what is wrong with it.
+  private func makeKeyFile(_ path: String) throws(CommandFailure) {
+    var generator = SystemRandomNumberGenerator()
+    let digits = (0..<4).map { _ in
+      let number = String(generator.next(), radix: 16)
+      return String(repeating: "0", count: 16 - number.count) + number
+    }
+    guard WholeFile.create(Array((digits.joined() + "\n").utf8), at: path) || errno == EEXIST else {
+      throw CommandFailure(.failed, "The key file \(path) cannot be made: \(reason()).")
+    }
+  }
+
+  /// The daemon writes the credential as soon as it has read it, and answers when both are done.
+  private func awaitSeal(of account: AccountName, _ daemon: inout ControlClient) throws {
+    _ = try daemon.call(RehydrateSessions(account))
+    let deadline = Timestamp.now + .seconds(15)
+    var status = try daemon.call(GetSession(account)).value
+    while status.state == .hydrating || status.isWritePending, Timestamp.now < deadline {
+      poll(nil, 0, 50)
+      status = try daemon.call(GetSession(account)).value
+    }
+    guard status.state == .hydrating || status.isWritePending else { return }
+    throw CommandFailure(
+      .later,
+      "The configuration says \"\(way.rawValue)\" now, but the credential of \(account) is as it was: "
+        + (status.credentialError ?? "it has not been read yet") + ". Hearth goes on trying, and nothing is lost.")
+  }
+
+  private func report(_ account: AccountName, _ configuration: String, kept: String?, _ note: String) {
+    daemonOptions.output.show([
+      "account": .string(account.description), "protection": .string(way.rawValue),
+      "configuration": .string(configuration), "kept": JSON(kept),
+    ]) {
+      let what =
+        switch way {
+        case .passphrase: "sealed with a passphrase"
+        case .keyFile: "sealed with a key file"
+        case .none: "stored as plain text"
+        }
+      return "The credential of \(account) is \(what). \(note)"
+        + (kept.map { "\nThe configuration before is \($0)." } ?? "")
+    }
+  }
+}

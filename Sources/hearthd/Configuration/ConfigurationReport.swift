@@ -1,0 +1,71 @@
+import HearthControl
+import HearthCore
+import HearthLinux
+import HearthOAuth
+import HearthStorage
+
+/// What the daemon's program says of configurations, for `hearthctl account`: it alone reads them. Each report is JSON,
+/// and holds no secret.
+enum ConfigurationReport {
+  /// The accounts of the configuration; `path` is nil where no file exists.
+  static func accounts(of configuration: Configuration, path: String?) -> JSON {
+    [
+      "path": JSON(path),
+      "accounts": .array(
+        configuration.accounts.map { account in
+          [
+            "account": .string(account.name.description), "type": .string(account.provider.kind.type.rawValue),
+            "provider": JSON(account.provider.preset), "issuer": .string(account.provider.defaultIssuer.text),
+            "protection": .string(account.credential.protection.rawValue), "keyFile": JSON(account.credential.keyFile),
+          ]
+        }),
+    ]
+  }
+
+  /// Why the configuration, or what was asked of it, has no other report.
+  static func error(_ sentence: String) -> JSON { ["error": .string(sentence)] }
+
+  /// The presets, with what an account of each needs.
+  static var providers: JSON {
+    ["providers": .array(ProviderPreset.all.map(provider))]
+  }
+
+  private static func provider(_ preset: ProviderPreset) -> JSON {
+    [
+      "provider": .string(preset.name), "type": .string(preset.accountType.rawValue),
+      "issuer": JSON(preset.issuer), "issuerExample": JSON(preset.issuerExample),
+      "required": .array(preset.requiredKeys.map { .string($0.rawValue) }),
+      "usual": .array(preset.usualKeys.map { .string($0.rawValue) }),
+    ]
+  }
+
+  /// The endpoints of the account's provider, from its discovery document where they are not configured.
+  static func endpoints(of name: String, in configuration: Configuration, _ paths: ConfiguredPaths) async -> JSON {
+    guard let account = configuration.accounts.first(where: { $0.name.description == name }) else {
+      return error("There is no account \"\(name)\" in the configuration.")
+    }
+    guard let clock = try? SystemClock() else { return error("There is no clock (\(systemError())).") }
+    let sender = HTTPSender(
+      connections: .fresh, userAgent: "hearth/\(HearthVersion.text)", clock: clock, authorities: paths.authorities)
+    let report: JSON
+    do throws(RefreshFailure) {
+      report = Self.report(
+        account.provider,
+        try await account.provider.oauthEndpoints(
+          sender: sender, files: LinuxFileSystem(), timeout: min(configuration.refresh.requestTimeout, .seconds(15))))
+    } catch {
+      report = Self.error(error.message)
+    }
+    await sender.shutdown()
+    clock.stop()
+    return report
+  }
+
+  private static func report(_ provider: ProviderConfiguration, _ endpoints: ProviderEndpoints?) -> JSON {
+    [
+      "discovery": JSON(provider.discoveryURL?.description), "tokenEndpoint": JSON(endpoints?.token.description),
+      "authorizationEndpoint": JSON(endpoints?.authorization?.description),
+      "deviceAuthorizationEndpoint": JSON(endpoints?.deviceAuthorization?.description),
+    ]
+  }
+}

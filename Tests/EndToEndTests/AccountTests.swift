@@ -1,0 +1,234 @@
+import Glibc
+import HearthControl
+import TestSupport
+import Testing
+
+/// The real programs, from an empty home to a session and back.
+@Suite("hearthctl account", .serialized, .mayBlock) struct AccountTests {
+  private struct Scene {
+    let environment: TestEnvironment
+    let sandbox: Sandbox
+    let daemon: Daemon
+
+    func hearthctl(_ line: [String], input: String? = nil) throws -> TestEnvironment.Run {
+      let process = try environment.spawn(
+        "hearthctl", line, environment: ["HEARTH_SOCKET": daemon.socket, "HEARTH_CONFIG": daemon.configurationPath],
+        input: input)
+      guard case .exited(let status) = try process.wait(within: .seconds(60)) else {
+        throw NeverHappened(description: "hearthctl \(line) was killed.")
+      }
+      return .init(status: status, output: process.output, errors: process.errors)
+    }
+
+    func add(_ name: String = "work", _ more: String...) throws -> TestEnvironment.Run {
+      try hearthctl(
+        ["account", "add", name, "--issuer", sandbox.url, "--client-id", "hearth", "--scope", "openid offline_access"]
+          + ["--api-origin", sandbox.url] + more)
+    }
+
+    var text: String { Files.text(daemon.configurationPath) }
+  }
+
+  private static let old = """
+    # Mine.
+    [refresh]
+    margin = "1m"    # not five
+
+    """
+
+  private func play(runs: Bool = true, _ body: (Scene) throws -> Void) async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try Daemon(on: environment, name: "daemon", configuration: Self.old)
+      if runs { try daemon.start() }
+      try body(Scene(environment: environment, sandbox: sandbox, daemon: daemon))
+    }
+  }
+
+  @Test("an account that is added is served at once, and its provider is tried")
+  func add() async throws {
+    try await play { scene in
+      let run = try scene.add()
+      #expect(run.status == 0 && run.errors == "")
+      #expect(run.output.contains("Added work to \(scene.daemon.configurationPath); the file before is "))
+      #expect(run.output.contains("The daemon has read it in.\n"))
+      #expect(
+        run.output.contains(
+          "Discovery at \(scene.sandbox.url)/.well-known/openid-configuration works: token endpoint "
+            + "\(scene.sandbox.url)/token, sign-in by browser or by a code for another device.\n"))
+      #expect(run.output.hasSuffix("Next: hearthctl login work\n"), "nobody is asked without a terminal")
+      #expect(
+        scene.text == Self.old + """
+
+          [accounts.work]
+          type = "oidc"
+          issuer = "\(scene.sandbox.url)"
+          client_id = "hearth"
+          scopes = ["openid", "offline_access"]
+          api_origins = ["\(scene.sandbox.url)"]
+
+          """)
+      #expect(Files.text(scene.daemon.configurationPath + ".bak") == Self.old)
+      try scene.daemon.waitFor("unauthenticated", "neverSignedIn")
+    }
+  }
+
+  @Test("an account that is there already is refused, and nothing is changed")
+  func twice() async throws {
+    try await play { scene in
+      #expect(try scene.add().status == 0)
+      let text = scene.text
+      let run = try scene.add()
+      #expect(run.status == 64 && run.errors.contains("There is an account work in"))
+      #expect(scene.text == text)
+    }
+  }
+
+  @Test(
+    "a combination that cannot be used is told with its key, and nothing is written",
+    arguments: [
+      (["--type", "json", "--issuer", "https://x.example"], "\"issuer\" in [accounts.work] means nothing"),
+      (["--provider", "google", "--client-id", "c", "--client-auth", "basic"], "lacks \"client_secret_file\""),
+      (["--provider", "auth0"], "--issuer (like https://example.eu.auth0.com/) and --client-id"),
+      (["--provider", "gogle", "--client-id", "c"], "There is no provider \"gogle\": it is amazon, "),
+      (["--client-id", "c"], "Say what the account is for"),
+      (["--issuer", "http://id.example.com", "--client-id", "c"], "http is accepted for loopback addresses only"),
+      (["--issuer", "https://x.example", "--client-id", "a\u{1B}b"], "U+001B"),
+      (["--issuer", "https://x.example", "--client-id", "c", "--token-parameter", "a"], "NAME=VALUE"),
+    ])
+  func refused(_ options: [String], _ reason: String) async throws {
+    try await play(runs: false) { scene in
+      let run = try scene.hearthctl(["account", "add", "work"] + options)
+      #expect(run.status == 64 && run.output == "")
+      #expect(run.errors.contains(reason), "\(run.errors)")
+      #expect(!run.errors.contains(".toml."), "the draft is nobody's business: \(run.errors)")
+      #expect(scene.text == Self.old && !Files.exists(scene.daemon.configurationPath + ".bak"))
+    }
+  }
+
+  @Test("a configuration that cannot be used already is to be mended first")
+  func broken() async throws {
+    try await play(runs: false) { scene in
+      try scene.daemon.configure("[refresh]\nmargin = 5\n")
+      let run = try scene.add()
+      #expect(run.status == 1 && run.errors.contains("mend it first") && run.errors.contains(":2: \"margin\""))
+    }
+  }
+
+  @Test("without a daemon an account is written, listed and removed all the same")
+  func withoutDaemon() async throws {
+    try await play(runs: false) { scene in
+      let run = try scene.add("work", "--json")
+      let json = try JSON(parsing: Array(run.output.utf8))
+      #expect(run.status == 0 && json["reloaded"] == false && json["next"] == "hearthctl login work")
+      #expect(json["endpoints"]?["tokenEndpoint"] == .string(scene.sandbox.url + "/token"))
+      let list = try scene.hearthctl(["account", "list"])
+      #expect(list.output.contains("work     -         oidc  \(scene.sandbox.url)\n"))
+      let refused = try scene.hearthctl(["account", "remove", "work"])
+      #expect(refused.status == 6 && refused.errors.contains("--keep-credential"))
+      #expect(try scene.hearthctl(["account", "remove", "work", "--keep-credential"]).status == 0)
+      #expect(scene.text == Self.old)
+    }
+  }
+
+  @Test("a provider that cannot be reached is told, and the account is there for later")
+  func unreachable() async throws {
+    try await play { scene in
+      try scene.sandbox.stop()
+      let run = try scene.add()
+      #expect(run.status == 0 && run.errors.contains("The provider could not be tried: Discovery failed: "))
+      #expect(try scene.daemon.status().state == "unauthenticated")
+    }
+  }
+
+  @Test("a secret that is typed in lies in a file of its own, and nowhere else")
+  func secret() async throws {
+    try await play { scene in
+      let line = ["account", "add", "robot", "--type", "client-credentials", "--client-id", "robot"]
+      let run = try scene.hearthctl(
+        line + ["--token-endpoint", scene.sandbox.url + "/token", "--client-secret-stdin"], input: "s3cr3t\n")
+      let file = scene.daemon.folder + "/robot.secret"
+      #expect(run.status == 0 && run.output.contains("The client's secret is in \(file).\n"))
+      #expect(Files.text(file) == "s3cr3t\n" && Files.mode(file) == 0o600)
+      #expect(!scene.text.contains("s3cr3t") && scene.text.contains("client_secret_file = \"\(file)\"\n"))
+      #expect(run.output.hasSuffix("Next: hearthctl token robot\n"))
+      try scene.daemon.waitFor("authenticated", account: "robot")
+      let bad = try scene.hearthctl(
+        ["account", "add", "other", "--provider", "google", "--type", "json", "--client-secret-stdin"], input: "x\n")
+      #expect(bad.status == 64 && !Files.exists(scene.daemon.folder + "/other.secret"))
+    }
+  }
+
+  @Test("what is removed is signed out and revoked first, and what waits is told of")
+  func remove() async throws {
+    try await play { scene in
+      #expect(try scene.add().status == 0)
+      try scene.daemon.signIn(at: scene.sandbox)
+      try scene.daemon.call("outbox.pause", ["account": "work"])
+      let item = try scene.daemon.call("outbox.enqueue", scene.daemon.draft("later", to: scene.sandbox.notes))
+      let text = scene.text
+      let asked = try scene.hearthctl(["account", "remove", "work"])
+      #expect(asked.status == 64)
+      #expect(asked.errors.contains("work is signed in and has 1 item in its outbox. It will be signed out."))
+      #expect(scene.text == text)
+      let run = try scene.hearthctl(["account", "remove", "work", "--yes"])
+      #expect(run.status == 0 && run.output.contains("Signed out, and the grant is revoked.\n"))
+      #expect(run.output.contains("1 item stays in the outbox unsent"))
+      #expect(scene.text == Self.old)
+      #expect(try scene.daemon.refusal(of: "session.get", ["account": "work"]).code == 1005)
+      // What was said of the item is true.
+      try scene.daemon.call("outbox.resume")
+      let id = item["id"] ?? .null
+      #expect(try scene.daemon.call("outbox.get", ["id": id])["state"] == "pending")
+      #expect(try scene.add().status == 0)
+      try scene.daemon.signIn(at: scene.sandbox)
+      try scene.daemon.call("outbox.resume", ["account": "work"])
+      try eventually("it is delivered") { try scene.sandbox.written == ["later"] }
+    }
+  }
+
+  @Test("a credential that is kept is found again by an account of the same name")
+  func keep() async throws {
+    try await play { scene in
+      #expect(try scene.add().status == 0)
+      try scene.daemon.signIn(at: scene.sandbox)
+      #expect(try scene.hearthctl(["account", "remove", "work", "--keep-credential", "--yes"]).status == 0)
+      #expect(try scene.add().status == 0)
+      try scene.daemon.waitFor("authenticated")
+      let list = try scene.hearthctl(["account", "list", "--json"])
+      let json = try JSON(parsing: Array(list.output.utf8))
+      #expect(
+        json["accounts"] == [
+          [
+            "account": "work", "type": "oidc", "provider": nil, "issuer": .string(scene.sandbox.url),
+            "protection": "none",
+            "state": "authenticated",
+          ]
+        ])
+    }
+  }
+
+  @Test("the first file is made where the daemon looks for it, for its owner alone")
+  func firstFile() async throws {
+    try await TestEnvironment.run { environment in
+      let line = ["account", "add", "mail", "--provider", "github", "--client-id", "c", "--socket", "/nowhere"]
+      let run = try environment.hearthctl(line)
+      let file = environment.folder + "/.config/hearth/config.toml"
+      #expect(run.status == 0 && run.output.contains("Added mail to \(file).\nNo daemon runs: start it with "))
+      #expect(Files.text(file) == "[accounts.mail]\nprovider = \"github\"\nclient_id = \"c\"\n")
+      #expect(Files.mode(file) == 0o600)
+      #expect(try environment.hearthd(["--check-config"]).output == "configuration \(file) is fine: 1 account (mail)\n")
+    }
+  }
+
+  @Test("the accounts that others wrote otherwise are left to an editor")
+  func otherForms() async throws {
+    try await play(runs: false) { scene in
+      let text = "accounts.work = { provider = \"github\", client_id = \"c\" }\n"
+      try scene.daemon.configure(text)
+      let run = try scene.hearthctl(["account", "remove", "work", "--keep-credential"])
+      #expect(run.status == 1 && run.errors.contains("with an editor"))
+      #expect(scene.text == text)
+    }
+  }
+}

@@ -1,0 +1,140 @@
+import HearthCore
+import Testing
+
+@Suite("The machine of a sign-in")
+struct SignInMachineTests {
+  private typealias Machine = SignInMachine
+
+  private static let locked = SignInInterruption.locked(.locked(.explicit(.user)))
+  private static let silence = "No answer from https://id.example.com."
+  private static let interruptions: [SignInInterruption] = [
+    .cancelled, .superseded, .signedOut, .reconfigured, .stopping, locked, .expired(unanswered: nil),
+  ]
+  /// After these what is being granted is of no use any more.
+  private static let dropping: [SignInInterruption] = [.cancelled, .superseded, .signedOut, .reconfigured]
+  private static let phases: [Machine.Phase] =
+    [.waiting, .ended, .granting(nil)] + interruptions.map { .granting($0) }
+
+  /// A machine in this phase.
+  private static func machine(_ phase: Machine.Phase, replacesLocked: Bool = false) -> Machine {
+    var machine = Machine(replacesLocked: replacesLocked)
+    switch phase {
+    case .waiting: break
+    case .granting(let interruption):
+      _ = machine.handle(.grantDue)
+      if let interruption { _ = machine.handle(.interrupted(interruption)) }
+    case .ended: _ = machine.handle(.interrupted(.cancelled))
+    }
+    return machine
+  }
+
+  private func expect(
+    _ phase: Machine.Phase, _ event: Machine.Event, _ decision: Machine.Decision, _ next: Machine.Phase,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    var machine = Self.machine(phase)
+    #expect(machine.phase == phase, sourceLocation: sourceLocation)
+    #expect(machine.handle(event) == decision, "\(event) in \(phase)", sourceLocation: sourceLocation)
+    #expect(machine.phase == next, "\(event) in \(phase)", sourceLocation: sourceLocation)
+  }
+
+  @Test("The provider is asked once for what a waiting sign-in brings, and not again before it has answered")
+  func grantDue() {
+    for phase in Self.phases {
+      let isWaiting = phase == .waiting
+      expect(phase, .grantDue, isWaiting ? .ask : .nothing, isWaiting ? .granting(nil) : phase)
+    }
+  }
+
+  @Test("A provider that has granted nothing yet is asked again, unless the sign-in has been interrupted")
+  func notYet() {
+    for phase in Self.phases {
+      switch phase {
+      case .waiting, .ended: expect(phase, .notYet(.pending), .nothing, phase)
+      case .granting(nil): expect(phase, .notYet(.slowDown), .askAgain, .waiting)
+      case .granting(let interruption?): expect(phase, .notYet(.pending), .end(interruption), .ended)
+      }
+    }
+  }
+
+  @Test("A grant that is kept ends the sign-in with it, whatever else happened")
+  func granted() {
+    for phase in Self.phases { expect(phase, .granted, phase == .ended ? .nothing : .finish, .ended) }
+  }
+
+  @Test("A refusal ends the sign-in in its own words, unless somebody had given it up before")
+  func refused() {
+    for phase in Self.phases {
+      switch phase {
+      case .ended: expect(phase, .refused, .nothing, .ended)
+      case .granting(let interruption?) where Self.dropping.contains(interruption):
+        expect(phase, .refused, .end(interruption), .ended)
+      case .waiting, .granting: expect(phase, .refused, .finish, .ended)
+      }
+    }
+  }
+
+  @Test("An interruption ends what waits for the person at once, and what is being granted after the answer")
+  func interrupted() {
+    for phase in Self.phases {
+      for interruption in Self.interruptions {
+        let event = Machine.Event.interrupted(interruption)
+        switch phase {
+        case .waiting: expect(phase, event, .end(interruption), .ended)
+        case .granting(nil): expect(phase, event, .nothing, .granting(interruption))
+        case .granting(let earlier?):
+          let counts = !Self.dropping.contains(earlier) && Self.dropping.contains(interruption)
+          expect(phase, event, .nothing, counts ? .granting(interruption) : phase)
+        case .ended: expect(phase, event, .nothing, .ended)
+        }
+      }
+    }
+  }
+
+  @Test("When the time is up a sign-in that waits is over, and a grant that was asked for in time may still come")
+  func timeUp() {
+    let expired = SignInInterruption.expired(unanswered: nil)
+    for phase in Self.phases {
+      switch phase {
+      case .waiting: expect(phase, .timeUp, .end(expired), .ended)
+      case .granting(nil): expect(phase, .timeUp, .nothing, .granting(expired))
+      case .granting, .ended: expect(phase, .timeUp, .nothing, phase)
+      }
+    }
+  }
+
+  @Test("What is granted is kept while the daemon stops, once locked as the session says, and never once given up")
+  func keepsGrant() {
+    for phase in Self.phases {
+      let keeps =
+        switch phase {
+        case .waiting, .ended: false
+        case .granting(let interruption): interruption.map { !Self.dropping.contains($0) } ?? true
+        }
+      #expect(Self.machine(phase).keepsGrant == keeps, "\(phase)")
+    }
+  }
+
+  @Test("A lock ends no sign-in that is meant to replace what is locked")
+  func replacesLocked() {
+    for phase in [Machine.Phase.waiting, .granting(nil)] {
+      var machine = Self.machine(phase, replacesLocked: true)
+      #expect(machine.handle(.interrupted(Self.locked)) == .nothing)
+      #expect(machine.phase == phase)
+    }
+  }
+
+  @Test("Where the last polls got no answer, that is what is told at the end, and not that nobody signed in")
+  func silent() {
+    var machine = Self.machine(.granting(nil))
+    #expect(machine.handle(.notYet(.unanswered(message: Self.silence))) == .askAgain)
+    var answered = machine
+    #expect(machine.handle(.timeUp) == .end(.expired(unanswered: Self.silence)))
+    _ = answered.handle(.grantDue)
+    _ = answered.handle(.notYet(.pending))
+    #expect(answered.handle(.timeUp) == .end(.expired(unanswered: nil)))
+    var hanging = Self.machine(.granting(.expired(unanswered: nil)))
+    #expect(
+      hanging.handle(.notYet(.unanswered(message: Self.silence))) == .end(.expired(unanswered: Self.silence)))
+  }
+}

@@ -1,0 +1,138 @@
+import HearthCore
+import TestSupport
+import Testing
+
+@Suite("Grants that are still to be revoked")
+struct RevocationBacklogTests {
+  private let start = Timestamp.sample
+
+  private func pending(_ number: Int, subject: Subject? = .sample, at now: Timestamp = .sample) -> PendingRevocation {
+    PendingRevocation(
+      of: .sample(number, subject: subject, issuedAt: now), .sample, id: "\(number)", keeping: .ownKey, at: now)
+  }
+
+  /// One that has just failed, of an account that nobody is signed in to.
+  private func backlog(_ pending: PendingRevocation, share: Double = 0) -> RevocationBacklog {
+    var backlog = RevocationBacklog()
+    #expect(backlog.ownerIs(.nobody, of: .sample, at: start) == [])
+    #expect(backlog.failed(pending, retryAfter: nil, share: share, at: start) == [])
+    return backlog
+  }
+
+  private let unanswered = RevocationOutcome.unavailable(retryAfter: nil)
+
+  @Test("One is tried again after half a minute or more, then less and less often, down to every few hours")
+  func backoff() {
+    let first = pending(1)
+    var backlog = backlog(first)
+    var now = start
+    for seconds in [30, 60, 120, 240, 480, 960, 1920, 3840, 7680, 10_800, 10_800] {
+      #expect(backlog.nextWake == now + .seconds(seconds))
+      #expect(backlog.woke(at: now + .seconds(seconds - 1)) == [])
+      now = now + .seconds(seconds)
+      #expect(backlog.woke(at: now) == [.ask(first)])
+      #expect(backlog.woke(at: now) == [], "it is asked once at a time")
+      #expect(backlog.ended(first.id, unanswered, share: 0, at: now) == [])
+    }
+  }
+
+  @Test("A wait is as long as it was meant to be where the clock is stepped by hours", arguments: [-36_000, 36_000])
+  func clockStep(_ seconds: Int) {
+    let (first, step) = (pending(1), Duration.seconds(seconds))
+    var backlog = backlog(first)
+    backlog.move(by: step)
+    #expect(backlog.nextWake == start + step + .seconds(30))
+    #expect(backlog.woke(at: start + step + .seconds(29)) == [])
+    #expect(backlog.woke(at: start + step + .seconds(30)) == [.ask(first)])
+  }
+
+  @Test("The provider's Retry-After is waited for")
+  func retryAfter() {
+    var backlog = RevocationBacklog()
+    _ = backlog.ownerIs(.nobody, of: .sample, at: start)
+    _ = backlog.failed(pending(1), retryAfter: .seconds(900), share: 0, at: start)
+    #expect(backlog.nextWake == start + .seconds(900))
+  }
+
+  @Test("When the network is back everything is tried at once, but what is being asked already")
+  func network() {
+    var backlog = backlog(pending(1))
+    _ = backlog.failed(pending(2), retryAfter: nil, share: 0, at: start)
+    #expect(backlog.networkReturned(at: start + .seconds(1)) == [.ask(pending(1)), .ask(pending(2))])
+    #expect(backlog.networkReturned(at: start + .seconds(2)) == [])
+  }
+
+  @Test("A provider that has revoked it, or never will, is not asked again")
+  func answered() {
+    for (outcome, reason) in [
+      (RevocationOutcome.revoked, RevocationBacklog.Reason.revoked),
+      (.refused(message: "HTTP 400."), .refused(message: "HTTP 400.")),
+    ] {
+      var backlog = backlog(pending(1))
+      _ = backlog.networkReturned(at: start)
+      #expect(backlog.ended("1", outcome, share: 0, at: start) == [.remove(pending(1), reason)])
+      #expect(backlog.isEmpty && backlog.nextWake == nil)
+      #expect(backlog.ended("1", outcome, share: 0, at: start) == [], "a late answer means nothing")
+    }
+  }
+
+  @Test("After seven days it is given up, also while it is held back")
+  func expired() {
+    let end = start + .seconds(7 * 86_400)
+    var tried = backlog(pending(1))
+    #expect(tried.woke(at: end) == [.remove(pending(1), .expired)])
+    var held = RevocationBacklog()
+    #expect(held.recalled([pending(1)], at: start) == [])
+    #expect(held.nextWake == end)
+    #expect(held.woke(at: end) == [.remove(pending(1), .expired)])
+  }
+
+  @Test("What is being asked when its time is over is heard first")
+  func expiredWhileAsked() {
+    let end = start + .seconds(7 * 86_400)
+    var backlog = backlog(pending(1))
+    _ = backlog.networkReturned(at: end - .seconds(1))
+    #expect(backlog.woke(at: end) == [])
+    #expect(backlog.ended("1", unanswered, share: 0, at: end) == [.remove(pending(1), .expired)])
+  }
+
+  @Test("While the same user is signed in again it is held back, for some providers end all grants of a user with one")
+  func sameUser() {
+    var backlog = backlog(pending(1))
+    #expect(backlog.ownerIs(.user(.sample), of: .sample, at: start) == [])
+    #expect(backlog.networkReturned(at: start + .seconds(1)) == [])
+    #expect(backlog.ownerIs(.nobody, of: .sample, at: start + .seconds(2)) == [.ask(pending(1))])
+  }
+
+  @Test("Another user's sign-in does not hold it back")
+  func otherUser() {
+    var backlog = backlog(pending(1))
+    _ = backlog.ownerIs(.user(Subject(issuer: "https://id.example.com", id: "ada")), of: .sample, at: start)
+    #expect(backlog.networkReturned(at: start) == [.ask(pending(1))])
+  }
+
+  @Test("Where nobody knows whose a grant is, or who is signed in, it is held back")
+  func unknownUser() {
+    var nameless = backlog(pending(1, subject: nil))
+    _ = nameless.ownerIs(.user(.sample), of: .sample, at: start)
+    #expect(nameless.networkReturned(at: start) == [])
+    var unread = RevocationBacklog()
+    #expect(unread.recalled([pending(1)], at: start) == [])
+    #expect(unread.ownerIs(.user(nil), of: .sample, at: start) == [])
+    #expect(unread.ownerIs(.nobody, of: .sample, at: start) == [.ask(pending(1))])
+  }
+
+  @Test("A note holds what a revocation needs, and no longer than the grant lasts by itself")
+  func note() {
+    var credential = Credential.sample(1, issuedAt: start)
+    credential.grant.idToken = .sample(7)
+    func note() -> PendingRevocation {
+      PendingRevocation(of: credential, .sample, id: "1", keeping: .memory, at: start)
+    }
+    #expect(note().credential.grant.idToken == nil && note().expiresAt == start + .seconds(7 * 86_400))
+    credential.grant.refreshExpiresAt = start + .seconds(600)
+    #expect(note().expiresAt == start + .seconds(600))
+    credential.grant.refreshToken = nil
+    #expect(note().expiresAt == start + .seconds(3600), "that of the access token")
+  }
+}

@@ -1,0 +1,93 @@
+import FoundationEssentials
+import Glibc
+import HearthCore
+import TestSupport
+import Testing
+
+@testable import HearthLinux
+
+/// The programs are scripts in a folder of the test, which stands for `$PATH`.
+@Suite(.timeLimit(.minutes(1))) struct DesktopBrowserTests {
+  private let folder = TemporaryFolder()
+
+  private func script(_ name: String, _ text: String) throws {
+    try Files.write("#!/bin/sh\n" + text + "\n", to: folder.file(name))
+    chmod(folder.file(name), 0o700)
+  }
+
+  private func browser(_ environment: [String: String], isUnit: Bool = false) -> DesktopBrowser {
+    var variables = environment.merging(["PATH": "\(folder.path):/usr/bin:/bin"]) { own, _ in own }
+    if isUnit { variables["SYSTEMD_EXEC_PID"] = "4711" }
+    return DesktopBrowser(environment: variables, process: 4711)
+  }
+
+  @Test(
+    "a display is one that the environment names",
+    arguments: [
+      (["DISPLAY": ":0"], true), (["WAYLAND_DISPLAY": "wayland-0"], true), (["BROWSER": "b"], true), ([:], false),
+      (["BROWSER": ":"], false), (["DISPLAY": ""], false),
+    ])
+  func display(_ environment: [String: String], _ hasDisplay: Bool) async {
+    #expect(await browser(environment).hasDisplay() == hasDisplay)
+  }
+
+  @Test(
+    "a unit asks the user manager for the display of a session that began later",
+    arguments: [("HOME=/\nWAYLAND_DISPLAY=wayland-0", true), ("DISPLAY=\nXDISPLAY=:0", false)])
+  func managerDisplay(_ shown: String, _ hasDisplay: Bool) async throws {
+    try script("systemctl", "[ \"$*\" = \"--user show-environment\" ] && printf '\(shown)\\n'")
+    #expect(await browser([:], isUnit: true).hasDisplay() == hasDisplay)
+    #expect(await !browser([:]).hasDisplay(), "what is no unit has no manager to ask")
+  }
+
+  @Test("a page is opened by the named program, or by xdg-open, without what is the daemon's alone")
+  func open() async throws {
+    let seen = folder.file("seen")
+    try script("xdg-open", "echo \"$1 $DISPLAY $NOTIFY_SOCKET.\" > '\(seen).new'; mv '\(seen).new' '\(seen)'")
+    try await browser(["DISPLAY": ":7", "NOTIFY_SOCKET": "/n"]).open("https://id.example.com/?a=b&c=$d")
+    try eventually("it is run") { Files.exists(seen) }
+    #expect(Files.text(seen) == "https://id.example.com/?a=b&c=$d :7 .\n")
+  }
+
+  @Test(
+    "the commands of BROWSER are words with blanks between, with the address in place of %s or at the end",
+    arguments: [
+      ("one:two", [["one", "https://x?a=%sb:c d"], ["two", "https://x?a=%sb:c d"]]),
+      ("prog %s", [["prog", "https://x?a=%sb:c d"]]),
+      ("prog  -n --url=%s end:", [["prog", "-n", "--url=https://x?a=%sb:c d", "end"]]),
+      ("prog -n", [["prog", "-n", "https://x?a=%sb:c d"]]), (" : ", [["xdg-open", "https://x?a=%sb:c d"]]),
+    ])
+  func words(_ variable: String, _ lines: [[String]]) {
+    #expect(browser(["BROWSER": variable]).commands(for: "https://x?a=%sb:c d") == lines)
+  }
+
+  @Test("the first command that can be run opens the page, outside a unit and in one", arguments: [false, true])
+  func alternatives(_ isUnit: Bool) async throws {
+    let seen = folder.file("seen")
+    try script("prog", "echo \"$@\" > '\(seen).new'; mv '\(seen).new' '\(seen)'")
+    try script("systemd-run", "while [ \"$1\" != -- ]; do shift; done; shift; \"$@\"")
+    try await browser(["BROWSER": "/nowhere %s:prog --page=%s -x"], isUnit: isUnit).open("https://x")
+    try eventually("it is run") { Files.exists(seen) }
+    #expect(Files.text(seen) == "--page=https://x -x\n")
+  }
+
+  @Test("a program that is not there, and an address that is none of the web, are told")
+  func refused() async {
+    await #expect(throws: PageNotOpened.self) { try await browser(["BROWSER": "/nowhere"]).open("https://x") }
+    await #expect(throws: PageNotOpened.self) { try await browser(["BROWSER": "true"]).open("--help") }
+  }
+
+  @Test("a unit has the page opened outside of itself, and the journal is not told the address")
+  func unit() async throws {
+    let seen = folder.file("seen")
+    try script("systemd-run", "printf '%s\\n' \"$@\" > '\(seen)'")
+    try await browser(["DISPLAY": ":7"], isUnit: true).open("https://x/$HOME")
+    let words = Files.text(seen).split(separator: "\n")
+    #expect(words.prefix(3) == ["--user", "--quiet", "--collect"])
+    #expect(words.contains("--setenv=DISPLAY=:7"))
+    #expect(words.suffix(3) == ["--", "xdg-open", "https://x/$$HOME"])
+    #expect(words.first { $0.hasPrefix("--description=") }?.contains("x/") == false)
+    try script("systemd-run", "exit 1")
+    await #expect(throws: PageNotOpened.self) { try await browser([:], isUnit: true).open("https://x") }
+  }
+}

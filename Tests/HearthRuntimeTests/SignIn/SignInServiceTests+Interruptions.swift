@@ -1,0 +1,238 @@
+import HearthControl
+import HearthCore
+import TestSupport
+import Testing
+
+@testable import HearthRuntime
+
+/// What ends a sign-in from outside, while it waits for the person and while the provider is asked.
+extension SignInServiceTests {
+  @Test("a sign-out meanwhile ends it")
+  func signedOut() async throws {
+    try await running {
+      let begun = try await begin()
+      await signIns.end(allOf: .sample, .signedOut)
+      #expect(await signIns.outcome(of: begun.id) == .failure(.interrupted(.signedOut)))
+    }
+  }
+
+  @Test("a session that was locked meanwhile is not replaced, and the code is not redeemed")
+  func lockedMeanwhile() async throws {
+    store.becomes(.grant(.sample(1, issuedAt: clock.now())))
+    try await running {
+      let begun = try await begin()
+      await entry.service.lock(.user)
+      let page = await redirects.addresses[0].get(Self.answer)
+      #expect(page.html.contains("You are not signed in"))
+      guard case .failure(.notAdopted(.locked)) = await signIns.outcome(of: begun.id) else {
+        Issue.record("it was adopted")
+        return
+      }
+      #expect(provider.codes.isEmpty && store.written.isEmpty)
+    }
+  }
+
+  @Test("a new configuration meanwhile ends it")
+  func reconfigured() async throws {
+    try await running {
+      let begun = try await begin()
+      await sessions.set(nil, for: .sample)
+      _ = await redirects.addresses[0].get(Self.answer)
+      #expect(await signIns.outcome(of: begun.id) == .failure(.interrupted(.reconfigured)))
+    }
+  }
+
+  @Test("a sign-out while the code is on its way to the provider is not undone by it")
+  func signedOutBeforeGrant() async throws {
+    store.becomes(.grant(.sample(1, issuedAt: clock.now())))
+    try await running {
+      let begun = try await begin()
+      async let page = redirects.addresses[0].get(Self.answer)
+      await provider.waitUntilAsked()
+      await signIns.end(allOf: .sample, .signedOut)
+      _ = await entry.service.call(.signOut(revoke: true))
+      provider.answer(.success(.sample(8)))
+      #expect(await page.html.contains("You are not signed in"))
+      #expect(await signIns.outcome(of: begun.id) == .failure(.interrupted(.signedOut)))
+      #expect(await entry.service.snapshot().state == .unauthenticated(signedOut: true))
+    }
+  }
+
+  @Test("what is granted to a sign-in that was given up meanwhile is revoked, and the session stays")
+  func cancelledDuringGrant() async throws {
+    store.becomes(.grant(.sample(1, issuedAt: clock.now())))
+    try await running {
+      let begun = try await begin()
+      async let page = redirects.addresses[0].get(Self.answer)
+      await provider.waitUntilAsked()
+      #expect(await signIns.cancel(begun.id))
+      provider.answer(.success(.sample(8)))
+      #expect(await page.html.contains("You are not signed in"))
+      #expect(await signIns.outcome(of: begun.id) == .failure(.interrupted(.cancelled)))
+      #expect(store.written.isEmpty && tokens.revoked.count == 1)
+    }
+  }
+
+  @Test("what is granted while the account has been locked is revoked, and the credential stays")
+  func lockedDuringGrant() async throws {
+    store.becomes(.grant(.sample(1, issuedAt: clock.now())))
+    try await running {
+      let begun = try await begin()
+      async let page = redirects.addresses[0].get(Self.answer)
+      await provider.waitUntilAsked()
+      await entry.service.lock(.user)
+      provider.answer(.success(.sample(8)))
+      _ = await page
+      guard case .failure(.notAdopted(.locked)) = await signIns.outcome(of: begun.id) else {
+        Issue.record("it was adopted")
+        return
+      }
+      #expect(store.written.isEmpty && tokens.revoked.count == 1)
+    }
+  }
+
+  /// Of the user's own lock.
+  private static let locked = SignInInterruption.locked(.locked(.explicit(.user)))
+
+  @Test("a lock ends what waits for the person, in browser and device, and is what is told", arguments: [true, false])
+  func lockedWhileWaiting(_ isBrowser: Bool) async throws {
+    store.becomes(.grant(.sample(1, issuedAt: clock.now())))
+    try await running {
+      let begun = try await begin(isBrowser ? .browser : .device)
+      await signIns.sessionChanged(.sample)
+      #expect(await entry.service.snapshot().signIn == begun.progress, "nothing is locked yet")
+      await entry.service.lock(.user)
+      await signIns.sessionChanged(.sample)
+      let end = SignInEnd.interrupted(Self.locked)
+      #expect(await signIns.outcome(of: begun.id) == .failure(end))
+      let error = RPCError(end, await entry.service.snapshot())
+      #expect(error.kind == .locked && error.message == "Locked. Run \"hearthctl unlock \(AccountName.sample)\".")
+      #expect(await entry.service.snapshot().signIn == nil && provider.polls == 0)
+    }
+  }
+
+  @Test("a lock does not end a sign-in that is to replace what is locked")
+  func replacesLocked() async throws {
+    store.becomes(.grant(.sample(1, issuedAt: clock.now())))
+    try await running {
+      await entry.service.lock(.user)
+      let begun = try await signIns.begin(.browser, of: entry, replacing: true)
+      await signIns.sessionChanged(.sample)
+      #expect(await entry.service.snapshot().signIn == begun.progress)
+    }
+  }
+
+  @Test("a lock of an account without a session ends what waits for the person", arguments: [true, false])
+  func lockedWithoutSession(_ isBrowser: Bool) async throws {
+    try await running {
+      let begun = try await begin(isBrowser ? .browser : .device)
+      await signIns.sessionChanged(.sample)
+      #expect(await entry.service.snapshot().signIn == begun.progress, "nothing is locked yet")
+      await entry.service.lock(.user)
+      await signIns.sessionChanged(.sample)
+      #expect(await signIns.outcome(of: begun.id) == .failure(.interrupted(Self.locked)))
+      #expect(await entry.service.snapshot().signIn == nil && provider.polls == 0)
+    }
+  }
+
+  @Test("what is granted while the user locks an account without a session is revoked, and the account has none")
+  func lockedWithoutSessionDuringGrant() async throws {
+    try await running {
+      let begun = try await begin()
+      async let page = redirects.addresses[0].get(Self.answer)
+      await provider.waitUntilAsked()
+      await entry.service.lock(.user)
+      provider.answer(.success(.sample(8)))
+      _ = await page
+      #expect(await signIns.outcome(of: begun.id) == .failure(.notAdopted(.locked(.locked(.explicit(.user))))))
+      #expect(store.written.isEmpty && tokens.revoked.count == 1)
+      #expect(await entry.service.snapshot().state == .unauthenticated(signedOut: false))
+    }
+  }
+
+  @Test("a lock older than a sign-in without a session goes with it; one newer than a sign-in that replaces stays")
+  func olderAndNewerLocks() async throws {
+    try await running {
+      await entry.service.lock(.user)
+      _ = try await begin()
+      await signIns.sessionChanged(.sample)
+      provider.answer(.success(.sample(8)))
+      #expect(await redirects.addresses[0].get(Self.answer).status == 200)
+      #expect(await entry.service.snapshot().state == .authenticated)
+
+      _ = try await signIns.begin(.browser, of: entry, replacing: true)
+      await entry.service.lock(.user)
+      provider.answer(.success(.sample(9)))
+      #expect(await redirects.addresses[1].get(Self.answer).status == 200)
+      #expect(await entry.service.snapshot().state == .locked(.explicit(.user)))
+    }
+  }
+
+  @Test("a lock that comes before a poll ends the sign-in, though nobody has told of it")
+  func lockedDuringPolls() async throws {
+    store.becomes(.grant(.sample(1, issuedAt: clock.now())))
+    try await running {
+      let begun = try await begin(.device)
+      await entry.service.lock(.user)
+      await clock.waitForSleeper(until: clock.now() + .seconds(5))
+      clock.advance(by: .seconds(5))
+      #expect(
+        await signIns.outcome(of: begun.id) == .failure(.notAdopted(.locked(.locked(.explicit(.user))))))
+      #expect(provider.polls == 0)
+    }
+  }
+
+  @Test("a poll that is under way when it is given up is heard to its end")
+  func cancelledDuringPoll() async throws {
+    try await running {
+      let begun = try await begin(.device)
+      await clock.waitForSleeper(until: clock.now() + .seconds(5))
+      clock.advance(by: .seconds(5))
+      await provider.waitUntilAsked()
+      #expect(await signIns.cancel(begun.id))
+      provider.answer(.failure(.pending(.pending)))
+      #expect(await signIns.outcome(of: begun.id) == .failure(.interrupted(.cancelled)))
+    }
+  }
+
+  @Test("stopping ends what waits for a person")
+  func stopping() async throws {
+    try await running {
+      let begun = try await begin()
+      async let outcome = signIns.outcome(of: begun.id)
+      await signIns.stop()
+      #expect(await outcome == .failure(.interrupted(.stopping)))
+      await #expect(throws: SignInEnd.interrupted(.stopping)) { try await begin() }
+    }
+  }
+
+  @Test("a code that is being redeemed when the daemon stops still lands, and the browser is told")
+  func stoppingDuringGrant() async throws {
+    try await running {
+      let begun = try await begin()
+      async let page = redirects.addresses[0].get(Self.answer)
+      await provider.waitUntilAsked()
+      await signIns.stop()
+      async let stopped: Void = sessions.stop(patience: .seconds(35))
+      await clock.waitForSleeper(until: clock.now() + .seconds(35))
+      provider.answer(.success(.sample(8)))
+      #expect(await page.status == 200)
+      await stopped
+      #expect(try await signIns.outcome(of: begun.id)?.get().state == .authenticated)
+      #expect(store.written.count == 1 && tokens.revoked.isEmpty)
+    }
+  }
+
+  @Test("a poll that is under way when the daemon stops is heard, and the sign-in ends where nothing was granted")
+  func stoppingDuringPoll() async throws {
+    try await running {
+      let begun = try await begin(.device)
+      await clock.waitForSleeper(until: clock.now() + .seconds(5))
+      clock.advance(by: .seconds(5))
+      await provider.waitUntilAsked()
+      await signIns.stop()
+      provider.answer(.failure(.pending(.pending)))
+      #expect(await signIns.outcome(of: begun.id) == .failure(.interrupted(.stopping)))
+    }
+  }
+}

@@ -1,0 +1,109 @@
+"""rpc.discover, read by others: a client that knows nothing but the document calls every method."""
+
+import json
+import socket
+
+from jsonschema import Draft7Validator
+from openrpc import OpenRPC
+
+from checks import check
+from stage import expect, oidc
+
+
+class Line:
+    """A connection to the daemon's socket, one JSON value a line."""
+
+    def __init__(self, stage):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(30)
+        self.socket.connect(stage.socket)
+        self.lines = self.socket.makefile("r")
+        self.notifications, self.count = [], 0
+
+    def call(self, method, params):
+        self.count += 1
+        call = {"jsonrpc": "2.0", "id": self.count, "method": method, "params": params}
+        self.socket.sendall(json.dumps(call).encode() + b"\n")
+        while True:
+            said = json.loads(self.lines.readline())
+            if said.get("id") == self.count:
+                return said
+            self.notifications.append(said)
+
+
+class Reader:
+    def __init__(self, document):
+        # The models refuse what is no OpenRPC document; "x-notifications" is an extension, which they pass over.
+        OpenRPC.model_validate(document)
+        self.document = document
+        for name, schema in document["components"]["schemas"].items():
+            Draft7Validator.check_schema(schema)
+
+    def validate(self, value, schema, what):
+        whole = {"components": self.document["components"], "allOf": [schema]}
+        for error in Draft7Validator(whole).iter_errors(value):
+            raise AssertionError(f"{what} is not as described: {error.message} at {list(error.absolute_path)}")
+
+    def simplest(self, schema):
+        """The first value that comes to mind for a schema."""
+        if "$ref" in schema:
+            return self.simplest(self.document["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]])
+        if "enum" in schema:
+            return schema["enum"][0]
+        if schema["type"] == "object":
+            return {name: self.simplest(schema["properties"][name]) for name in schema.get("required", [])}
+        if schema["type"] == "array":
+            return [self.simplest(schema["items"])]
+        return {"string": "work", "integer": schema.get("minimum", 1), "boolean": True}[schema["type"]]
+
+
+@check("discovery")
+def discovery(stage):
+    """Every method with the simplest parameters that the document allows, then some that bring events about."""
+    provider = stage.provider(ACCESS_TOKEN_EXPIRE_SECONDS=60)
+    provider.client()
+    stage.configure({"work": oidc(provider)})
+    stage.start_daemon()
+    stage.sign_in(provider.grant()["refresh_token"])
+    line = Line(stage)
+    reader = Reader(line.call("rpc.discover", {})["result"])
+    described = {method["name"]: method for method in reader.document["methods"]}
+    answered = 0
+
+    def ask(name, **given):
+        method, params = described[name], dict(given)
+        for param in method["params"]:
+            if param["required"] and param["name"] not in params:
+                params[param["name"]] = reader.simplest(param["schema"])
+        for param in method["params"]:
+            if param["name"] in params:
+                reader.validate(params[param["name"]], param["schema"], f"{param['name']} of {name}")
+        answer = line.call(name, params)
+        if "result" in answer:
+            reader.validate(answer["result"], method["result"]["schema"], f"the answer to {name}")
+            return answer["result"]
+        code = answer["error"]["code"]
+        codes = {error["code"] for error in method.get("errors", [])}
+        expect(code in codes | {-32602}, f"{name} is answered with {answer['error']}")
+        expect("is not known" not in answer["error"]["message"], f"{name}: {answer['error']}")
+        expect("is missing" not in answer["error"]["message"], f"{name}: {answer['error']}")
+        return None
+
+    ask("events.subscribe")
+    expect(ask("outbox.enqueue", method="POST", url=provider.url + "/api/notes", body="one"), "nothing was queued")
+    expect(ask("outbox.flush"), "the outbox was not flushed")
+    expect(ask("session.refresh"), "the session was not refreshed")
+    ask("session.lock")
+    ask("session.unlock")
+    # Last what ends the subscription or the session.
+    last = ["events.unsubscribe", "session.signOut"]
+    for name in [name for name in described if name not in last] + last:
+        answered += ask(name) is not None
+    told = {event["method"] for event in line.notifications}
+    events = {event["name"]: event for event in reader.document["x-notifications"]}
+    for event in line.notifications:
+        for param in events[event["method"]]["params"]:
+            if param["required"] or param["name"] in event["params"]:
+                reader.validate(event["params"][param["name"]], param["schema"], f"{param['name']} of {event['method']}")
+    expect({"session.changed", "session.refreshed", "outbox.delivered"} <= told, f"only {told} were told")
+    return f"{len(described)} methods called, {answered} gave a result; {len(told)} kinds of events; all as described"
