@@ -8,6 +8,8 @@ extension OutboxMachine {
   /// and some for tokens that change meanwhile.
   private static let maxRequests = 5
   static let timeProbeInterval = Duration.seconds(60)
+  /// The same where nothing waits for the answer but that the store is swept.
+  private static let sweepTimeInterval = Duration.seconds(900)
 
   /// How many more senders of a kind an account may have now.
   func freeSenders(_ account: OutboxAccount, _ kind: OutboxKinds, at now: Timestamp) -> Int {
@@ -53,10 +55,11 @@ extension OutboxMachine {
   }
 
   /// The accounts and origins whose time is to be asked: items seem to have expired there, and no server has answered
-  /// yet. Without that they would wait for ever.
+  /// yet. Without that they would wait for ever. Where nothing is sent, one server tells the time for all that the store
+  /// is to be swept of.
   package mutating func timesToAsk(at now: Timestamp) -> [(account: AccountName, origin: Origin)] {
     guard skew == nil, stopsAt == nil else { return [] }
-    return awake.sorted().compactMap { name in
+    let asked: [(AccountName, Origin)] = awake.sorted().compactMap { name in
       guard let account = accounts[name], account.isSendable, let origin = account.timeNeededFrom,
         account.senders.isEmpty, account.stalledUntil == nil,
         account.timeAskedAt.map({ now - $0 >= Self.timeProbeInterval }) ?? true
@@ -64,6 +67,32 @@ extension OutboxMachine {
       accounts[name]?.timeAskedAt = now
       return (name, origin)
     }
+    if asked.isEmpty { return sweepTimeToAsk(at: now).map { [$0] } ?? [] }
+    sweepTimeAskedAt = now
+    return asked
+  }
+
+  /// When the time is to be asked for what the store keeps that seems to have expired, or to be too old: no item is due,
+  /// or nobody is signed in, whose response would tell it.
+  var sweepTimeAt: Timestamp? {
+    guard skew == nil, let due = [nextExpiryAt, tooOldSince].compactMap(\.self).min() else { return nil }
+    return max(due, sweepTimeAskedAt.map { $0 + Self.sweepTimeInterval } ?? due)
+  }
+
+  private mutating func sweepTimeToAsk(at now: Timestamp) -> (AccountName, Origin)? {
+    guard isRecovered, senders.isEmpty, let sweepTimeAt, sweepTimeAt <= now else { return nil }
+    let known = accounts.filter { $0.value.isConfigured && !$0.value.api.origins.isEmpty }
+    let sendable = known.filter(\.value.isSendable)
+    // One that does not answer is not asked for ever.
+    guard let name = chosen(of: (sendable.isEmpty ? known : sendable).keys.sorted()),
+      let origin = chosen(of: known[name]?.api.origins.sorted { $0.description < $1.description } ?? [])
+    else { return nil }
+    sweepTimeAskedAt = now
+    return (name, origin)
+  }
+
+  private func chosen<Element>(of elements: [Element]) -> Element? {
+    elements.isEmpty ? nil : elements[Int(random() * Double(elements.count))]
   }
 
   // MARK: - Steps

@@ -72,7 +72,9 @@ extension OutboxMachine {
       let request = request(at: now)
       return request.isEmpty ? nil : .exchange(request)
     case .expire:
-      guard let agreed = agreedTime(at: now), let nextExpiryAt, nextExpiryAt <= agreed else { return nil }
+      // After a start it is found out when the next item expires, though nothing is claimed.
+      let agreed = agreedTime(at: now)
+      guard !isExpiryRead || isDue(nextExpiryAt, agreed) else { return nil }
       return .expire(agreed)
     case .prune:
       guard let nextPruneAt, nextPruneAt <= now || finishedSincePrune >= Self.finishedAtOnce else { return nil }
@@ -81,6 +83,11 @@ extension OutboxMachine {
       guard let account = accounts[name], account.isPublishingHeld else { return nil }
       return .publishHeld(name, cursor: account.heldCursor)
     }
+  }
+
+  private func isDue(_ time: Timestamp?, _ agreed: Timestamp?) -> Bool {
+    guard let time, let agreed else { return false }
+    return time <= agreed
   }
 
   /// The store could not do it. Nothing is lost: outcomes are kept, nothing new is claimed, and it is tried again shortly.
@@ -108,7 +115,7 @@ extension OutboxMachine {
   /// revoked.
   package mutating func storeBroke(at now: Timestamp) {
     isRecovered = false
-    nextExpiryAt = nil
+    (nextExpiryAt, isExpiryRead) = (nil, false)
     for name in accounts.keys {
       withdraw(name, at: now)
       accounts[name]?.bindAgain()
@@ -155,12 +162,16 @@ extension OutboxMachine {
     }
   }
 
-  package mutating func expired(next: Timestamp?) { nextExpiryAt = next }
+  package mutating func expired(next: Timestamp?) { (nextExpiryAt, isExpiryRead) = (next, true) }
 
-  package mutating func pruned(isMore: Bool, at now: Timestamp) {
+  package mutating func pruned(_ pruning: OutboxPruning, at now: Timestamp) {
     finishedSincePrune = 0
     // What was kept for long enough may stay for an eighth of that: an idle daemon has no reason to wake up.
     let interval = min(settings.keepDelivered, settings.keepDead) / 8
+    let tooOld = pruning.nextAt.flatMap { $0 < agreedTime(at: now) ?? now ? $0 : nil }
+    tooOldSince = skew == nil ? tooOld : nil
+    // A server may have told the time meanwhile.
+    let isMore = pruning.isMore || skew != nil && tooOld != nil
     nextPruneAt = isMore ? now : now + max(interval, Self.shortestPruneInterval)
   }
 
@@ -252,7 +263,7 @@ extension OutboxMachine {
   }
 
   package mutating func exchanged(_ exchange: OutboxExchange, _ request: OutboxRequest, at now: Timestamp) {
-    nextExpiryAt = exchange.nextExpiryAt
+    expired(next: exchange.nextExpiryAt)
     for demand in request.demands {
       accounts[demand.account]?.isClaiming = false
       accept(exchange.claimed[demand.account] ?? OutboxExchange.Claimed(), demand, at: now)
@@ -272,8 +283,10 @@ extension OutboxMachine {
     accounts[name]?.queue += claimed.claims
     claimedBytes += claimed.claims.reduce(0) { $0 + $1.deliveries.bytes }
     accounts[name]?.nextDueAt = claimed.nextDueAt
-    accounts[name]?.timeNeededFrom = claimed.timeNeededFrom
     accounts[name]?.mayHaveMore.formUnion(claimed.cut)
+    // A server may have told the time while the store worked.
+    accounts[name]?.timeNeededFrom = skew == nil ? claimed.timeNeededFrom : nil
+    if skew != nil, claimed.timeNeededFrom != nil { accounts[name]?.mayHaveMore = .all }
     let origins = Set(claimed.claims.compactMap(\.origin))
     for origin in demand.probed {
       if origins.contains(origin) {
@@ -293,7 +306,7 @@ extension OutboxMachine {
     if let storeRetryAt { return min(storeRetryAt, stopsAt ?? storeRetryAt) }
     restQuiet()
     var deadlines = [stopsAt, nextPruneAt]
-    if let skew { deadlines.append(nextExpiryAt.map { $0 - min(skew, .zero) }) }
+    deadlines.append(skew.map { skew in nextExpiryAt.map { $0 - min(skew, .zero) } } ?? sweepTimeAt)
     if let since = unwritten.since { deadlines.append(since + Self.longestUnwritten) }
     for name in awake {
       guard let account = accounts[name], account.isSendable else { continue }

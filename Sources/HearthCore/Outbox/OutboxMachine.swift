@@ -39,7 +39,13 @@ package struct OutboxMachine {
   /// Steps of the clock since the store was asked for the exchange that it works on.
   var shiftInExchange = Duration.zero
   var nextExpiryAt: Timestamp?
+  /// Whether the store has told when the next item expires.
+  var isExpiryRead = false
   var nextPruneAt: Timestamp?
+  /// Since when the store keeps what is too old by this clock, where no server had told the time when it was pruned.
+  var tooOldSince: Timestamp?
+  /// When a server was last asked for the time that the store is swept by.
+  var sweepTimeAskedAt: Timestamp?
   /// Deliveries that have ended since the store was last pruned.
   var finishedSincePrune = 0
   var storeRetryAt: Timestamp?
@@ -68,6 +74,7 @@ package struct OutboxMachine {
 
   /// The network may be back: origins that could not be reached are tried at once.
   package mutating func networkReturned(at now: Timestamp) {
+    sweepTimeAskedAt = nil
     for name in accounts.keys { retryNow(name, at: now) }
   }
 
@@ -85,6 +92,7 @@ package struct OutboxMachine {
     let skew = magnitude <= Self.negligibleSkew ? .zero : reported
     guard skew != self.skew else { return }
     self.skew = skew
+    if let since = tooOldSince { (nextPruneAt, tooOldSince) = (since, nil) }
     for name in accounts.keys where accounts[name]?.timeNeededFrom != nil {
       accounts[name]?.timeNeededFrom = nil
       accounts[name]?.mayHaveMore = .all
@@ -103,6 +111,7 @@ package struct OutboxMachine {
     }
     storeRetryAt = storeRetryAt.map { $0 + shift }
     nextPruneAt = nextPruneAt.map { $0 + shift }
+    sweepTimeAskedAt = sweepTimeAskedAt.map { $0 + shift }
     stopsAt = stopsAt.map { $0 + shift }
     unwritten.shift(by: shift)
     guard shift != .zero else { return }

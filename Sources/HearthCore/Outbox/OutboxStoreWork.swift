@@ -8,8 +8,8 @@ package enum OutboxStoreWork: Hashable, Sendable {
   case bind(AccountName, to: Subject, formerly: Subject?, adopts: Bool)
   case shiftSchedule(Duration)
   case exchange(OutboxRequest)
-  /// Makes items dead that have expired by then.
-  case expire(Timestamp)
+  /// Makes items dead that have expired by then; nil: finds out when the next one expires.
+  case expire(Timestamp?)
   /// Removes what was finished long before then; nil: only what is too many.
   case prune(Timestamp?)
   /// Another user has signed in: a page of what is held for the one before is to be published.

@@ -76,13 +76,15 @@ package protocol OutboxStore: Sendable {
   func shiftSchedule(shift: Duration, at now: Timestamp) async throws(OutboxStoreFailure)
 
   /// Makes up to `limit` items dead whose `expiresAt` has passed and whose requests have not left. Returns when the next
-  /// one expires; that may have passed already where there are more.
-  func expire(limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> Timestamp?
+  /// one expires; that may have passed already where there are more. Without a time that servers agree to (nil) none has
+  /// expired.
+  func expire(limit: Int, at now: Timestamp?) async throws(OutboxStoreFailure) -> Timestamp?
 
   /// Removes up to `limit` finished items that are older than `settings` keeps them, or more than its `maxItems`, and
-  /// gives some free pages back to the disk. Returns whether there is more to do. Without a time that servers agree to
-  /// (nil) none is too old.
-  func prune(keeping settings: OutboxSettings, limit: Int, at now: Timestamp?) async throws(OutboxStoreFailure) -> Bool
+  /// gives some free pages back to the disk. Without a time that servers agree to (nil) none is too old.
+  func prune(
+    keeping settings: OutboxSettings, limit: Int, at now: Timestamp?
+  ) async throws(OutboxStoreFailure) -> OutboxPruning
 
   /// Keeps across restarts whether the user has paused these accounts.
   func setPaused(_ accounts: Set<AccountName>, _ isPaused: Bool) async throws(OutboxStoreFailure)
@@ -132,6 +134,19 @@ package struct OutboxBinding: Hashable, Sendable {
   package init(isDone: Bool, holdsOthers: Bool) {
     self.isDone = isDone
     self.holdsOthers = holdsOthers
+  }
+}
+
+/// What is left by `OutboxStore.prune`.
+package struct OutboxPruning: Hashable, Sendable {
+  /// Whether there is more to do at once.
+  package var isMore: Bool
+  /// When the next finished item has been kept for long enough; that may have passed already. Nil where there is none.
+  package var nextAt: Timestamp?
+
+  package init(isMore: Bool, nextAt: Timestamp?) {
+    self.isMore = isMore
+    self.nextAt = nextAt
   }
 }
 

@@ -214,8 +214,8 @@ package actor OutboxService {
     case .expire(let time):
       machine.expired(next: try await store.expire(limit: OutboxMachine.batch, at: time))
     case .prune(let time):
-      let isMore = try await store.prune(keeping: settings, limit: OutboxMachine.batch, at: time)
-      machine.pruned(isMore: isMore, at: clock.now())
+      let pruning = try await store.prune(keeping: settings, limit: OutboxMachine.batch, at: time)
+      machine.pruned(pruning, at: clock.now())
     case .publishHeld(let name, let cursor):
       let page = try await store.list(
         OutboxQuery(account: name, state: .held, limit: OutboxMachine.batch, cursor: cursor))

@@ -117,6 +117,7 @@ enum OutboxQueries {
     SELECT \(columns) FROM items
     WHERE state = ? AND finished_at IS NOT NULL AND finished_at < ? ORDER BY finished_at LIMIT ?
     """
+  static let firstFinished = "SELECT min(finished_at) FROM items WHERE state = ? AND finished_at IS NOT NULL"
 
   /// Nothing has finished in the future: the clock was ahead.
   static let clampFinished = """
@@ -155,7 +156,7 @@ enum OutboxQueries {
     byNumber, byID, content, byKey, byReplaceKey, byState, placesByState, placesByLane, firstOfLane, placeInLane,
     followers, window, oldest, nextOrigin, fresh, due, nextDue, unanswered, retrying, shift, free, cap, shiftUnknown,
     clampUnknown,
-    expired, expiring, finished, clampFinished, cedeKey, insert, insertContent, deliver, update, setHead, delete,
+    expired, expiring, finished, firstFinished, clampFinished, cedeKey, insert, insertContent, deliver, update, setHead, delete,
     deleteContent,
   ]
 }

@@ -222,7 +222,8 @@ extension OutboxTransaction {
 
   // MARK: - Housekeeping
 
-  func expire(limit: Int, at now: Timestamp) throws -> Timestamp? {
+  func expire(limit: Int, at now: Timestamp?) throws -> Timestamp? {
+    guard let now else { return try nextExpiry() }
     var left = limit
     for item in try rows(OutboxQueries.expired, [now.milliseconds, limit + claims.begunCount]) where left > 0 {
       if try leaveLane(item, .expired, at: now) { left -= 1 }
@@ -230,7 +231,7 @@ extension OutboxTransaction {
     return try nextExpiry()
   }
 
-  func prune(keeping settings: OutboxSettings, limit: Int, at now: Timestamp?) throws -> Bool {
+  func prune(keeping settings: OutboxSettings, limit: Int, at now: Timestamp?) throws -> OutboxPruning {
     var left = limit
     // What was delivered since the last time is in the log, also where nothing is to be removed now.
     effects.leavesContentInLog = true
@@ -256,7 +257,16 @@ extension OutboxTransaction {
     if isLoose {
       _ = try Row.fetchAll(db, sql: "PRAGMA incremental_vacuum(\(min(free - Self.keptFreePages, 4 * limit)))")
     }
-    return left <= 0 || free > Self.keptFreePages + 4 * limit
+    return OutboxPruning(
+      isMore: left <= 0 || free > Self.keptFreePages + 4 * limit, nextAt: try nextPrune(keeping: settings))
+  }
+
+  private func nextPrune(keeping settings: OutboxSettings) throws -> Timestamp? {
+    try [OutboxItem.State.delivered, .cancelled, .superseded, .dead].compactMap { state in
+      try number(OutboxQueries.firstFinished, [state.number]).map {
+        Timestamp(milliseconds: $0) + (state == .dead ? settings.keepDead : settings.keepDelivered)
+      }
+    }.min()
   }
 
   private static let keptFreePages = 256

@@ -234,13 +234,13 @@ package final class SQLiteOutboxStore: OutboxStore {
     try await run { try $0.shiftSchedule(shift: shift, at: now) }
   }
 
-  package func expire(limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> Timestamp? {
+  package func expire(limit: Int, at now: Timestamp?) async throws(OutboxStoreFailure) -> Timestamp? {
     try await run { try $0.expire(limit: limit, at: now) }
   }
 
   package func prune(
     keeping settings: OutboxSettings, limit: Int, at now: Timestamp?
-  ) async throws(OutboxStoreFailure) -> Bool {
+  ) async throws(OutboxStoreFailure) -> OutboxPruning {
     try await run { try $0.prune(keeping: settings, limit: limit, at: now) }
   }
 

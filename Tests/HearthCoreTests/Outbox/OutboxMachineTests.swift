@@ -149,6 +149,59 @@ import Testing
     #expect(outbox.works.contains(.prune(nil)))
   }
 
+  @Test("sweeps after a start without traffic what has expired and what is too old, once a server has told the time")
+  func sweepsAtStart() {
+    var outbox = OutboxScript(restarted: OutboxSettings())
+    (outbox.nextExpiryAt, outbox.nextPruneAt) = (outbox.now - .seconds(10), outbox.now - .seconds(10))
+    outbox.block("locked")
+    outbox.run()
+    #expect(outbox.machine.timesToAsk(at: outbox.now).map(\.origin) == [Sample.origin])
+    #expect(outbox.machine.timesToAsk(at: outbox.now).isEmpty)
+    outbox.machine.serverAnswered(skew: .zero)
+    outbox.run()
+    #expect(outbox.works.filter { $0 == .expire(outbox.now) || $0 == .prune(outbox.now) }.count == 2)
+  }
+
+  @Test("asks for the time no more often than every quarter of an hour, and when the network returns")
+  func sweepTime() {
+    var outbox = OutboxScript(restarted: OutboxSettings())
+    outbox.nextExpiryAt = outbox.now + .seconds(60)
+    outbox.run()
+    #expect(outbox.machine.timesToAsk(at: outbox.now).isEmpty)
+    #expect(outbox.machine.nextWake(after: outbox.now) == outbox.now + .seconds(60))
+    outbox.now = outbox.now + .seconds(60)
+    #expect(outbox.machine.timesToAsk(at: outbox.now).count == 1)
+    #expect(outbox.machine.nextWake(after: outbox.now) == outbox.now + .seconds(900))
+    #expect(outbox.machine.timesToAsk(at: outbox.now + .seconds(899)).isEmpty)
+    outbox.machine.networkReturned(at: outbox.now)
+    #expect(outbox.machine.timesToAsk(at: outbox.now).count == 1)
+  }
+
+  @Test("claims again what seemed to have expired where a server has told the time while the store worked")
+  func timeToldMeanwhile() throws {
+    var outbox = OutboxScript()
+    outbox.machine.clockStepped(by: .seconds(1))
+    var demanded: OutboxRequest?
+    while demanded == nil, let work = outbox.machine.nextStoreWork(at: outbox.now) {
+      if case .exchange(let request) = work { demanded = request }
+    }
+    outbox.machine.serverAnswered(skew: .zero)
+    var exchange = OutboxExchange()
+    exchange.claimed[Sample.work] = OutboxExchange.Claimed()
+    exchange.claimed[Sample.work]?.timeNeededFrom = Sample.origin
+    outbox.machine.exchanged(exchange, try #require(demanded), at: outbox.now)
+    #expect(outbox.run().count == 1)
+  }
+
+  @Test("asks nobody for the time where nothing is to be swept")
+  func nothingToSweep() {
+    var outbox = OutboxScript(restarted: OutboxSettings())
+    outbox.nextPruneAt = outbox.now + .seconds(10)
+    outbox.run()
+    #expect(outbox.works.contains(.expire(nil)) && outbox.works.contains(.prune(nil)))
+    #expect(outbox.machine.timesToAsk(at: outbox.now).isEmpty)
+  }
+
   @Test("lets the unknown fate of a delivery be as old as before when the clock is stepped")
   func steppedClock() throws {
     var outbox = OutboxScript()

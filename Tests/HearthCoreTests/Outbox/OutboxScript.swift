@@ -12,16 +12,24 @@ struct OutboxScript {
   private(set) var settled: [Settlement] = []
   private(set) var released: [Int64] = []
   private var epoch: Int64 = 0
+  /// When the next item of the store expires, and when the next finished one has been kept for long enough.
+  var nextExpiryAt: Timestamp?
+  var nextPruneAt: Timestamp?
 
   /// Recovered, with the pauses read, and signed in as Alice.
   init(_ settings: OutboxSettings = OutboxSettings(), accounts: [AccountName] = [Sample.work]) {
+    self.init(restarted: settings, accounts: accounts)
+    for account in accounts { signIn(account) }
+    machine.serverAnswered(skew: .zero)
+    run()
+  }
+
+  /// Just started: no session has been read, and no server has told the time.
+  init(restarted settings: OutboxSettings, accounts: [AccountName] = [Sample.work]) {
     machine = OutboxMachine(
       settings: settings,
       accounts: Dictionary(uniqueKeysWithValues: accounts.map { ($0, [Sample.origin, Sample.secondOrigin]) }),
       random: { 0 })
-    for account in accounts { signIn(account) }
-    machine.serverAnswered(skew: .zero)
-    run()
   }
 
   mutating func signIn(_ account: AccountName = Sample.work, _ subject: Subject = Sample.alice) {
@@ -58,14 +66,19 @@ struct OutboxScript {
       case .readPauses(let number): machine.pausesRead([], number: number)
       case .bind: machine.bound(OutboxBinding(isDone: true, holdsOthers: false), work)
       case .shiftSchedule: machine.scheduleShifted()
-      case .expire: machine.expired(next: nil)
-      case .prune: machine.pruned(isMore: false, at: now)
+      case .expire(let time):
+        if let time, let next = nextExpiryAt, next <= time { nextExpiryAt = nil }
+        machine.expired(next: nextExpiryAt)
+      case .prune(let time):
+        if let time, let next = nextPruneAt, next < time { nextPruneAt = nil }
+        machine.pruned(OutboxPruning(isMore: false, nextAt: nextPruneAt), at: now)
       case .publishHeld(let name, _): machine.heldPublished(name, cursor: nil)
       case .exchange(let request):
         demands += request.demands
         settled += request.settled
         released += request.released
         var exchange = OutboxExchange()
+        exchange.nextExpiryAt = nextExpiryAt
         for demand in request.demands {
           let theirs = left.filter { $0.deliveries.first?.item.account == demand.account }
           let lanes = theirs.filter { $0.kind == .lanes }.prefix(demand.lanes)

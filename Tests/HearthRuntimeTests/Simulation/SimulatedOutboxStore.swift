@@ -153,14 +153,14 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
   }
 
   func expire(
-    limit: Int, at now: Timestamp
+    limit: Int, at now: Timestamp?
   ) async throws(OutboxStoreFailure) -> Timestamp? {
     try await pass { (store) throws(OutboxStoreFailure) in try await store.expire(limit: limit, at: now) }
   }
 
   func prune(
     keeping settings: OutboxSettings, limit: Int, at now: Timestamp?
-  ) async throws(OutboxStoreFailure) -> Bool {
+  ) async throws(OutboxStoreFailure) -> OutboxPruning {
     try await pass { (store) throws(OutboxStoreFailure) in
       try await store.prune(keeping: settings, limit: limit, at: now)
     }

@@ -122,13 +122,13 @@ import Testing
       let before = try await outbox.pages()
       #expect(try await outbox.store.stats(of: nil).bytes == 50 * 20_000)
       outbox.now = outbox.now + .seconds(11)
-      #expect(try await outbox.store.prune(keeping: settings, limit: 100, at: outbox.now))
+      #expect(try await outbox.store.prune(keeping: settings, limit: 100, at: outbox.now).isMore)
       #expect(try await outbox.store.stats(of: nil).delivered == 50)
-      while try await outbox.store.prune(keeping: settings, limit: 100, at: outbox.now) {}
+      while try await outbox.store.prune(keeping: settings, limit: 100, at: outbox.now).isMore {}
       var stats = try await outbox.store.stats(of: nil)
       #expect((stats.delivered, stats.dead) == (0, 50))
       outbox.now = outbox.now + .seconds(100)
-      while try await outbox.store.prune(keeping: settings, limit: 100, at: outbox.now) {}
+      while try await outbox.store.prune(keeping: settings, limit: 100, at: outbox.now).isMore {}
       stats = try await outbox.store.stats(of: nil)
       #expect((stats.dead, stats.bytes) == (0, 0))
       #expect(try await outbox.pages() < before / 2)

@@ -281,6 +281,7 @@ package enum OutboxStoreContract {
       }
       _ = bench.log.take()
       try expect(try await bench.store.expire(limit: 9, at: start + .seconds(8)), is: start + .seconds(9))
+      try expect(try await bench.store.expire(limit: 9, at: nil), is: start + .seconds(9))
       try expect(bench.log.take(), is: [])
       try expect(try await bench.store.expire(limit: 1, at: start + .seconds(10)), is: start + .seconds(9))
       let commits = bench.log.take()
@@ -307,12 +308,17 @@ package enum OutboxStoreContract {
       try await bench.add(Sample.draft("/4"))
       var settings = OutboxSettings(maxItems: 2, maxBytes: 1 << 20)
       (settings.keepDelivered, settings.keepDead) = (.seconds(10), .seconds(10))
-      try expect(try await bench.store.prune(keeping: settings, limit: 9, at: start), is: false)
+      func prune(_ limit: Int, at now: Timestamp?) async throws -> OutboxPruning {
+        try await bench.store.prune(keeping: settings, limit: limit, at: now)
+      }
+      let kept = OutboxPruning(isMore: false, nextAt: start + .seconds(10))
+      try expect(try await prune(9, at: start), is: kept)
       try expect(try await bench.paths().count, is: 3)
-      try expect(try await bench.store.prune(keeping: settings, limit: 9, at: nil), is: false)
+      try expect(try await prune(9, at: nil), is: kept)
       try expect(try await bench.paths().count, is: 3)
-      try expect(try await bench.store.prune(keeping: settings, limit: 1, at: start + .seconds(11)), is: true)
-      try expect(try await bench.store.prune(keeping: settings, limit: 9, at: start + .seconds(11)), is: false)
+      try expect(
+        try await prune(1, at: start + .seconds(11)), is: OutboxPruning(isMore: true, nextAt: start + .seconds(10)))
+      try expect(try await prune(9, at: start + .seconds(11)), is: OutboxPruning(isMore: false, nextAt: nil))
       try expect(try await bench.paths(), is: ["/4"])
     },
     OutboxFact("the accounts that the user has paused are remembered after a crash, until they go on") { bench in

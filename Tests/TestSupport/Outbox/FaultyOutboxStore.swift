@@ -130,14 +130,14 @@ package final class FaultyOutboxStore: OutboxStore {
     try await store.shiftSchedule(shift: shift, at: now)
   }
 
-  package func expire(limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> Timestamp? {
+  package func expire(limit: Int, at now: Timestamp?) async throws(OutboxStoreFailure) -> Timestamp? {
     try pass()
     return try await store.expire(limit: limit, at: now)
   }
 
   package func prune(
     keeping settings: OutboxSettings, limit: Int, at now: Timestamp?
-  ) async throws(OutboxStoreFailure) -> Bool {
+  ) async throws(OutboxStoreFailure) -> OutboxPruning {
     try pass()
     return try await store.prune(keeping: settings, limit: limit, at: now)
   }

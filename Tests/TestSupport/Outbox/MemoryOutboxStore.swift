@@ -105,13 +105,13 @@ package final class MemoryOutboxStore: OutboxStore {
     try change { $0.shiftSchedule(shift: shift, at: now) }
   }
 
-  package func expire(limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> Timestamp? {
+  package func expire(limit: Int, at now: Timestamp?) async throws(OutboxStoreFailure) -> Timestamp? {
     try change { $0.expire(limit: limit, at: now) }
   }
 
   package func prune(
     keeping settings: OutboxSettings, limit: Int, at now: Timestamp?
-  ) async throws(OutboxStoreFailure) -> Bool {
+  ) async throws(OutboxStoreFailure) -> OutboxPruning {
     try change { $0.prune(keeping: settings, limit: limit, at: now) }
   }
 

@@ -187,7 +187,7 @@ extension OutboxModel {
     commit()
   }
 
-  package mutating func prune(keeping settings: OutboxSettings, limit: Int, at now: Timestamp?) -> Bool {
+  package mutating func prune(keeping settings: OutboxSettings, limit: Int, at now: Timestamp?) -> OutboxPruning {
     let finished = items.values.filter { $0.progress.finishedAt != nil && !$0.progress.state.keepsContent }
       .sorted { ($0.progress.finishedAt!, $0.number) < ($1.progress.finishedAt!, $1.number) }
     let surplus = max(finished.count - settings.maxItems, 0)
@@ -203,7 +203,12 @@ extension OutboxModel {
       touched.insert(item.account)
     }
     commit()
-    return removed.count >= limit
+    let nextAt = items.values.compactMap { item in
+      item.progress.finishedAt.map {
+        $0 + (item.progress.state == .dead ? settings.keepDead : settings.keepDelivered)
+      }
+    }.min()
+    return OutboxPruning(isMore: removed.count >= limit, nextAt: nextAt)
   }
 
   package mutating func setPaused(_ accounts: Set<AccountName>, _ isPaused: Bool) {

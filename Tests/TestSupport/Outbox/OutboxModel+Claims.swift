@@ -57,7 +57,8 @@ extension OutboxModel {
     order.compactMap { isBegun($0) ? nil : items[$0]?.progress.expiresAt }.min()
   }
 
-  package mutating func expire(limit: Int, at now: Timestamp) -> Timestamp? {
+  package mutating func expire(limit: Int, at now: Timestamp?) -> Timestamp? {
+    guard let now else { return nextExpiry }
     let expired = order.filter { items[$0]?.progress.expiresAt.map { $0 <= now } ?? false && !isBegun($0) }
     for number in expired.prefix(limit) where revoke(number) { update(number) { $0.leaveLane(.expired, at: now) } }
     commit()

@@ -130,7 +130,7 @@ extension OutboxSimulation {
       return .exchanged(exchange)
     case .expire(let time): return .expired(model.expire(limit: OutboxMachine.batch, at: time))
     case .prune(let time):
-      return .pruned(isMore: model.prune(keeping: settings, limit: OutboxMachine.batch, at: time))
+      return .pruned(model.prune(keeping: settings, limit: OutboxMachine.batch, at: time))
     case .publishHeld(let name, let cursor):
       let query = OutboxQuery(account: name, state: .held, limit: OutboxMachine.batch, cursor: cursor)
       return .held(cursor: model.list(query).cursor)
@@ -164,7 +164,7 @@ extension OutboxSimulation {
         }
       }
     case .expired(let next): daemon!.machine.expired(next: next)
-    case .pruned(let isMore): daemon!.machine.pruned(isMore: isMore, at: now)
+    case .pruned(let pruning): daemon!.machine.pruned(pruning, at: now)
     case .held(let cursor):
       if case .publishHeld(let name, _) = work { daemon!.machine.heldPublished(name, cursor: cursor) }
     }

@@ -8,7 +8,7 @@ struct SimulatedDaemon {
     case bound(OutboxBinding)
     case exchanged(OutboxExchange)
     case expired(Timestamp?)
-    case pruned(isMore: Bool)
+    case pruned(OutboxPruning)
     case held(cursor: String?)
   }
 
