@@ -47,10 +47,10 @@ import Testing
     let draft = OutboxDraft(
       account: work, method: "POST", url: "https://x.example",
       headers: [.init(name: "A", value: "1"), .init(name: "A", value: "2"), .init(name: "A", value: "3")], body: body,
-      lane: "l", isUnordered: true, idempotencyKey: "k", replaceKey: "r", notBefore: Timestamp(milliseconds: 1),
+      lane: "l", idempotencyKey: "k", replaceKey: "r", notBefore: Timestamp(milliseconds: 1),
       expiresAt: Timestamp(milliseconds: 2))
     #expect(try reread(Enqueue(draft)).draft == draft)
-    let plain = OutboxDraft(account: work, method: "GET", url: "https://x.example", body: body)
+    let plain = OutboxDraft(account: work, method: "GET", url: "https://x.example", body: body, isUnordered: true)
     #expect(try reread(EnqueueMany([draft, plain])).drafts == [draft, plain])
   }
 
@@ -89,6 +89,11 @@ import Testing
       message(
         EnqueueMany.self, ["items": [["account": "work", "method": "GET", "url": "u", "notBefore": "soon"]]])
         == "The parameter \"items[0].notBefore\" must be a time of RFC 3339, such as 2026-11-21T10:00:00Z.")
+    #expect(
+      message(
+        Enqueue.self, ["account": "work", "method": "GET", "url": "u", "unordered": true, "lane": "default"])
+        == "The parameter \"unordered\" cannot be true together with \"lane\": an unordered item waits in no lane. Give one."
+    )
     #expect(
       message(BeginSignIn.self, ["account": "work", "flow": "carrier-pigeon"])
         == "The parameter \"flow\" must be one of device, browser, password, client-credentials.")

@@ -51,8 +51,7 @@ extension OutboxDraft {
   fileprivate static let fields = Fields<OutboxDraft>(
     .required("account", \.account, .account), .required("method", \.method, .text), .required("url", \.url, .text),
     .optional("headers", \.headers, .headers, omitting: []), .body(\.body),
-    .optional("lane", \.lane, .text, omitting: "default"),
-    .optional("unordered", \.isUnordered, .bool, omitting: false),
+    .optional("lane", \.lane, .text, omitting: "default"), .unordered(\.isUnordered),
     .optional("idempotencyKey", \.idempotencyKey, .text), .optional("replaceKey", \.replaceKey, .text),
     .optional("notBefore", \.notBefore, .time), .optional("expiresAt", \.expiresAt, .time),
     .optional("expect", \.expect, .choice), make: OutboxDraft.init)
@@ -86,6 +85,24 @@ extension WireType<[APIRequest.Header]> {
       }
       return .object(object)
     }
+  }
+}
+
+extension Field<OutboxDraft, Bool> {
+  /// `unordered`, which cannot be true where a `lane` is given.
+  fileprivate static func unordered(_ get: @escaping @Sendable (OutboxDraft) -> Bool) -> Field {
+    let field = optional("unordered", get, .bool, omitting: false)
+    return Field(
+      names: field.names, schemas: field.schemas,
+      read: { reader in
+        let isUnordered = field.read(&reader)
+        if isUnordered == true, reader.isGiven("lane") {
+          reader.refuse(
+            "unordered", "cannot be true together with \"lane\": an unordered item waits in no lane. Give one",
+            .meaning)
+        }
+        return isUnordered
+      }, write: field.write)
   }
 }
 

@@ -42,6 +42,9 @@ struct FieldReader {
     return type.read(member, name, &self)
   }
 
+  /// Whether the member is there and not null.
+  func isGiven(_ name: String) -> Bool { members[name].map { !$0.isNull } ?? false }
+
   mutating func required<Value>(_ name: String, _ type: WireType<Value>) -> Value? {
     guard let member = members[name], !member.isNull else {
       refuse(name, "is missing")

@@ -122,9 +122,10 @@ package struct ItemProgress: Hashable, Sendable {
     return true
   }
 
-  /// Puts a dead or held item back, as if it were new; its place is at the end of its lane. Returns false for others.
+  /// Puts a dead or held item back, as if it were new; its place is at the end of its lane. Returns false for others, and
+  /// for one that expired: whoever made it wanted it sent until then or not at all.
   package mutating func retry() -> Bool {
-    guard state == .dead || state == .held else { return false }
+    guard state == .held || state == .dead && reason != .expired else { return false }
     let (status, error) = (lastStatus, lastError)
     self = ItemProgress(state: .pending)
     (lastStatus, lastError) = (status, error)

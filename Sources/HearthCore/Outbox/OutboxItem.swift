@@ -14,7 +14,7 @@ package struct OutboxItem: Hashable, Sendable {
   /// | `pending`, `waiting` | `dead` | it expired, its origin is no longer the account's, or its content is missing |
   /// | `pending`, `waiting` | `superseded` | a newer item with its `replaceKey` is enqueued |
   /// | `pending`, `waiting`, `held`, `dead` | `cancelled` | the user cancels it, or signs out with `outbox: "discard"` |
-  /// | `held`, `dead` | `pending` | the user retries it |
+  /// | `held`, `dead` | `pending` | the user retries it; not one that expired |
   ///
   /// `delivered`, `cancelled` and `superseded` are final. A pending or waiting item is shown as `inFlight` from the moment
   /// that its request may have left until it is settled; one of another user than the current one is shown as `held`

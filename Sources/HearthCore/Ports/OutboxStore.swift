@@ -45,11 +45,11 @@ package protocol OutboxStore: Sendable {
   /// The counts of an account; of all accounts where it is nil.
   func stats(of account: AccountName?) async throws(OutboxStoreFailure) -> OutboxStats
 
-  /// Cancels an item, or puts a dead or held one at its lane's end.
+  /// Cancels an item, or puts a dead or held one at its lane's end, but none that has expired.
   func change(_ id: String, _ change: OutboxChange, at now: Timestamp) async throws(OutboxStoreFailure) -> OutboxItem
 
-  /// Changes up to `limit` of an account's items that are shown in `state`, and returns their number. Items that are held
-  /// for another user are left alone.
+  /// Changes up to `limit` of an account's items that are shown in `state` and can be changed so, and returns their
+  /// number. Items that are held for another user are left alone.
   func changeAll(
     of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, limit: Int, at now: Timestamp
   ) async throws(OutboxStoreFailure) -> Int
@@ -100,7 +100,7 @@ package enum OutboxStoreFailure: Error, Hashable, Sendable {
   /// The idempotency key of the item at this index, from 0, belongs to an item with other content.
   case keyConflict(at: Int)
   case unknownItem
-  case invalidState(OutboxItem.State)
+  case invalidState(OutboxRefusal)
   /// The disk is full or fails: a later call may succeed. The text is a sentence for people.
   case unavailable(String)
   /// The database is damaged: `recover(at:)` sets it aside. The text is a sentence for people.
@@ -113,7 +113,7 @@ extension OutboxStoreFailure: CustomStringConvertible {
     case .full: "The outbox is full."
     case .keyConflict: "The idempotency key belongs to an item with other content."
     case .unknownItem: "There is no such item."
-    case .invalidState(let state): "The item is \(state.rawValue)."
+    case .invalidState(let refusal): refusal.description
     case .unavailable(let sentence), .broken(let sentence): sentence
     }
   }

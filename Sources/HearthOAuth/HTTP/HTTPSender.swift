@@ -201,6 +201,10 @@ package final class HTTPSender: Sendable {
       "the proxy asks for a user name and a password"
     case let error as HTTPClientError where error == .invalidProxyResponse:
       "the proxy does not connect"
+    case let error as HTTPClientError where error == .remoteConnectionClosed:
+      "the server closed the connection before it answered"
+    case let error as HTTPClientError where error == .connectTimeout:
+      "no connection was made in time"
     case let error as NIOSSLExtraError where error == .failedToValidateHostname:
       "TLS failed: its certificate is for another server"
     case let error as ServerTLS.Mismatch: error.description

@@ -17,8 +17,8 @@ extension RPCError {
         message: "\(prefix)\(origin) is none of the api_origins of \(name); the token goes nowhere else.")
     case .full: self.init(.outboxFull, account: account, message: "The outbox is full; nothing was accepted.")
     case .unknownItem: self = .unknownItem(item)
-    case .invalidState(let state):
-      self.init(.invalidItemState, account: account, message: "The item is \(state.rawValue).")
+    case .invalidState(let refusal):
+      self.init(.invalidItemState, account: account, message: refusal.description)
     case .keyConflict:
       self.init(
         .idempotencyConflict, account: account,

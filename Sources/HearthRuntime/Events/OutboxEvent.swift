@@ -60,7 +60,8 @@ extension OutboxItem {
     let record = recordName.map { recordName in
       JournalRecord(
         name: recordName, level: .warning, message: "Item \(id) is \(state.rawValue): \(reason).", account: account,
-        fields: ["HEARTH_REASON": reason, "HEARTH_ITEM": id, "HEARTH_STATUS": lastStatus.map(String.init) ?? ""])
+        // No empty field: the catalog quotes it.
+        fields: ["HEARTH_REASON": reason, "HEARTH_ITEM": id, "HEARTH_STATUS": lastStatus.map(String.init) ?? "none"])
     }
     return Publication(
       records: record.map { [$0] } ?? [],

@@ -13,7 +13,7 @@ package enum OutboxError: Error, Hashable, Sendable {
   /// 1102
   case unknownItem
   /// 1103
-  case invalidState(OutboxItem.State)
+  case invalidState(OutboxRefusal)
   /// 1104
   case keyConflict
   /// 1105
@@ -28,7 +28,7 @@ package enum OutboxError: Error, Hashable, Sendable {
     case .full: self = .full
     case .keyConflict(let place): self = .item(place, .keyConflict)
     case .unknownItem: self = .unknownItem
-    case .invalidState(let state): self = .invalidState(state)
+    case .invalidState(let refusal): self = .invalidState(refusal)
     case .unavailable(let message), .broken(let message): self = .storageUnavailable(message)
     }
   }

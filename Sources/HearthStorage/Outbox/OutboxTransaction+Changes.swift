@@ -57,7 +57,8 @@ extension OutboxTransaction {
   func change(_ id: String, _ change: OutboxChange, at now: Timestamp) throws -> OutboxItem {
     guard let item = try row(OutboxQueries.byID, [id]) else { throw OutboxStoreFailure.unknownItem }
     guard let changed = try apply(change, to: item, at: now) else {
-      throw OutboxStoreFailure.invalidState(try shown(item).state)
+      let item = try shown(item)
+      throw OutboxStoreFailure.invalidState(OutboxRefusal(item.state, item.reason))
     }
     return try shown(changed)
   }
@@ -68,10 +69,15 @@ extension OutboxTransaction {
     var count = 0
     for owner in counters.owners.values where owner.account == account && count < limit {
       if counters.isOtherUser(owner), state == .pending || state == .waiting { continue }
-      // Those that have begun are shown in another state, and are not changed.
-      let most = limit - count + claims.begunCounts(of: owner.id).all
-      for item in try rows(OutboxQueries.byState, [owner.id, state.number, 0, most]) where count < limit {
-        if try apply(change, to: item, at: now) != nil { count += 1 }
+      // Some are shown in another state, since they have begun, and some cannot be changed.
+      var after: Int64 = 0
+      while count < limit,
+        case let items = try rows(OutboxQueries.byState, [owner.id, state.number, after, limit]), let last = items.last
+      {
+        for item in items where count < limit {
+          if try apply(change, to: item, at: now) != nil { count += 1 }
+        }
+        after = last.position
       }
     }
     return count

@@ -127,7 +127,8 @@ extension GoldenWireTests {
       let url = scene.sandbox.url
       let start = #""account":"work","method":"POST","url":"\#(url)/api/notes""#
       let problems = [
-        "{}", #"{"account":7}"#, #"{"account":"work"}"#, #"{"account":"work","method":"POST"}"#,
+        "{}", #"{\#(start),"lane":"default","unordered":true}"#, #"{"account":7}"#, #"{"account":"work"}"#,
+        #"{"account":"work","method":"POST"}"#,
         #"{"account":"nobody","method":"POST","url":"\#(url)/"}"#, #"{"account":"work","method":7,"url":"\#(url)/"}"#,
         #"{"account":"work","method":"PO ST","url":"\#(url)/"}"#,
         #"{"account":"work","method":"CONNECT","url":"\#(url)/"}"#,

@@ -99,7 +99,7 @@ import Testing
   func retry(_ state: OutboxItem.State) {
     var item = ItemProgress(state: state)
     (item.attempts, item.conflicts, item.unknownSince, item.expiresAt) = (3, 2, Self.now, Self.now)
-    (item.reason, item.finishedAt, item.lastStatus, item.lastError) = (.expired, Self.now, 503, "no")
+    (item.reason, item.finishedAt, item.lastStatus, item.lastError) = (.rejected, Self.now, 503, "no")
     let before = item
     guard state == .dead || state == .held else {
       let isRetried = item.retry()
@@ -111,6 +111,15 @@ import Testing
     var fresh = ItemProgress(state: .pending)
     (fresh.lastStatus, fresh.lastError) = (503, "no")
     #expect(item == fresh)
+  }
+
+  @Test("One that has expired is not retried")
+  func retryExpired() {
+    var item = ItemProgress(expiresAt: Self.now, at: Self.now)
+    item.leaveLane(.expired, at: Self.now)
+    let before = item
+    let isRetried = item.retry()
+    #expect(!isRetried && item == before)
   }
 
   @Test("What has come to its end is not cancelled", arguments: OutboxItem.State.allCases)

@@ -22,6 +22,16 @@ import Testing
     return log.records.map { Record($0.level, $0.fields["HEARTH_EVENT"] ?? "", $0.fields) }
   }
 
+  @Test("The record of an item has its last status, and says where no server has answered", arguments: [422, nil])
+  func itemStatus(_ status: Int?) {
+    let log = LogRecorder()
+    let item = OutboxItem(
+      id: "i", account: Sample.work, subject: nil, lane: nil, method: "POST", url: "https://api.example.com/",
+      state: .dead, reason: .expired, createdAt: .sample, lastStatus: status, idempotencyKey: "i", bytes: 0)
+    EventLog(logger: log.logger).record(.outbox(.dead(item)))
+    #expect(log.records.map { $0.fields["HEARTH_STATUS"] } == [status.map(String.init) ?? "none"])
+  }
+
   private let first = Token.sample(1).fingerprint
   private let second = Token.sample(2).fingerprint
 

@@ -158,7 +158,9 @@ import Testing
       await outbox.signIn()
       let ids = try await outbox.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3"))
       let call = await outbox.api.nextCall()
-      await #expect(throws: OutboxError.invalidState(.inFlight)) { try await outbox.service.cancel(ids[0]) }
+      await #expect(throws: OutboxError.invalidState(OutboxRefusal(.inFlight))) {
+        try await outbox.service.cancel(ids[0])
+      }
       #expect(try await outbox.service.cancel(ids[1]) == 1)
       #expect(try await outbox.stats().pending == 1)
       call.answer(200)
@@ -186,7 +188,9 @@ import Testing
   func refusedRetry() async throws {
     try await withService(answers200) { outbox in
       let (ids, first) = try await takenAhead(outbox)
-      await #expect(throws: OutboxError.invalidState(.pending)) { try await outbox.service.retry(ids[1]) }
+      await #expect(throws: OutboxError.invalidState(OutboxRefusal(.pending))) {
+        try await outbox.service.retry(ids[1])
+      }
       first.answer(200)
       for path in ["/2", "/3"] {
         let call = await outbox.api.nextCall()
@@ -238,7 +242,9 @@ import Testing
       await outbox.delivered(ids[2])
       #expect(try await outbox.service.retryAll(Sample.work, in: .dead) == 2)
       for id in ids { await outbox.delivered(id) }
-      await #expect(throws: OutboxError.invalidState(.delivered)) { try await outbox.service.retry(ids[0]) }
+      await #expect(throws: OutboxError.invalidState(OutboxRefusal(.delivered))) {
+        try await outbox.service.retry(ids[0])
+      }
     }
   }
 

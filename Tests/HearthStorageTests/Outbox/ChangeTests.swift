@@ -17,7 +17,7 @@ import Testing
       #expect(claimed.map(\.path) == ["/2"])
       #expect(claimed.allSatisfy(outbox.begin))
       for (id, state) in [(ids[0], OutboxItem.State.cancelled), (ids[1], .inFlight)] {
-        await #expect(throws: OutboxStoreFailure.invalidState(state)) {
+        await #expect(throws: OutboxStoreFailure.invalidState(OutboxRefusal(state))) {
           try await outbox.store.change(id, .cancel, at: Sample.start)
         }
       }
@@ -43,7 +43,7 @@ import Testing
       #expect(paths.map(\.path) == ["/2", "/1"])
       #expect(paths.map(\.request.idempotencyKey) == [ids[1], "k"])
       #expect(paths.allSatisfy(outbox.begin))
-      await #expect(throws: OutboxStoreFailure.invalidState(.inFlight)) {
+      await #expect(throws: OutboxStoreFailure.invalidState(OutboxRefusal(.inFlight))) {
         try await outbox.store.change(ids[0], .retry, at: Sample.start)
       }
     }

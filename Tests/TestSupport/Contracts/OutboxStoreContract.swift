@@ -163,7 +163,7 @@ package enum OutboxStoreContract {
       let lane = claims.first { $0.deliveries.count == 3 }!
       try expect(bench.store.begin(lane.deliveries[0].number, of: lane.epoch), is: true)
       for change in [OutboxChange.cancel, .retry] {
-        try await expect(throws: OutboxStoreFailure.invalidState(.inFlight)) {
+        try await expect(throws: OutboxStoreFailure.invalidState(OutboxRefusal(.inFlight))) {
           try await bench.store.change(ids[0], change, at: start)
         }
       }
@@ -210,6 +210,23 @@ package enum OutboxStoreContract {
       try expect(try await changeAll(.cancel, 2), is: 1)
       try expect(try await changeAll(.cancel, 2), is: 0)
       try expect(try await bench.store.settle().claims.count, is: 2)
+    },
+    OutboxFact("what has expired is not retried, alone or among others, but can be cancelled") { bench in
+      let ids = try await bench.add(
+        Sample.draft("/1", lane: nil, expiresAt: start + .seconds(1)),
+        Sample.draft("/2", lane: nil, expiresAt: start + .seconds(1)), Sample.draft("/3", lane: nil)
+      ).map(\.item.id)
+      let store = bench.store
+      try expect(try await store.expire(limit: 9, at: start + .seconds(2)), is: nil)
+      try await store.finish { _ in .dead(.rejected, status: 400, error: "no") }
+      try await expect(throws: OutboxStoreFailure.invalidState(OutboxRefusal(.dead, .expired))) {
+        try await store.change(ids[0], .retry, at: start)
+      }
+      try expect(try await store.changeAll(of: Sample.work, in: .dead, .retry, limit: 1, at: start), is: 1)
+      try expect(try await store.changeAll(of: Sample.work, in: .dead, .retry, limit: 1, at: start), is: 0)
+      try expect(try await store.settle().claims.paths, is: ["/3"])
+      try expect(try await store.change(ids[0], .cancel, at: start).state, is: .cancelled)
+      try expect(try await store.changeAll(of: Sample.work, in: .dead, .cancel, limit: 9, at: start), is: 1)
     },
     OutboxFact("what waits for another try can be made due now, but not what may not be sent before a time") { bench in
       try await bench.add(Sample.draft("/1"), Sample.draft("/2", lane: nil, notBefore: start + .seconds(9)))

@@ -87,7 +87,7 @@ extension OutboxModel {
     _ id: String, _ change: OutboxChange, at now: Timestamp
   ) throws(OutboxStoreFailure) -> OutboxItem {
     guard let number = items.values.first(where: { $0.new.id == id })?.number else { throw .unknownItem }
-    guard apply(change, to: number, at: now) else { throw .invalidState(shown(items[number]!).state) }
+    guard apply(change, to: number, at: now) else { throw refusal(of: number) }
     commit()
     return shown(items[number]!)
   }
@@ -96,14 +96,20 @@ extension OutboxModel {
     of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, limit: Int, at now: Timestamp
   ) -> Int {
     let chosen = items.values.filter { $0.account == account && shown($0).state == state && !isHeldForOther($0) }
-    let count = chosen.sorted { $0.position < $1.position }.prefix(limit).count {
-      apply(change, to: $0.number, at: now)
+    var count = 0
+    for item in chosen.sorted(by: { $0.position < $1.position }) where count < limit {
+      if apply(change, to: item.number, at: now) { count += 1 }
     }
     commit()
     return count
   }
 
   private func isHeldForOther(_ item: Item) -> Bool { item.progress.state.isActive && isOtherUser(item.owner) }
+  private func refusal(of number: Int64) -> OutboxStoreFailure {
+    let item = shown(items[number]!)
+    return .invalidState(OutboxRefusal(item.state, item.reason))
+  }
+
 
   private mutating func apply(
     _ change: OutboxChange, to number: Int64, at now: Timestamp, always: Bool = false
