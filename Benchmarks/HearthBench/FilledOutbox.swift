@@ -75,7 +75,9 @@ final class FilledOutbox {
     store = try SQLiteOutboxStore.open(at: "\(folder)/state/outbox.sqlite", now: Self.now).store
     subject = Subject(issuer: Self.base, id: "bench")
     url = try HTTPURL(Self.base + "/api/notes")
-    for name in [account, other] { _ = try await store.bind(name, to: subject, formerly: nil, adopts: true, limit: 1) }
+    for name in [account, other] {
+      _ = try await store.bind(name, to: subject, formerly: nil, adopts: true, limit: 1, at: Self.now)
+    }
     while made < count { try await add(min(5000, count - made), someLater: true) }
   }
 

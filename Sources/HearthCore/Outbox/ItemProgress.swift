@@ -137,6 +137,12 @@ package struct ItemProgress: Hashable, Sendable {
     finish(.superseded, at: now)
   }
 
+  /// The item with this id is the same write (`KeyedItem`).
+  package mutating func supersede(by id: String, at now: Timestamp) {
+    finish(.superseded, at: now)
+    lastError = "Item \(id) has the same idempotency key and content, and goes in its place."
+  }
+
   /// Makes a waiting item due now, or at its `notBefore`. Returns false where it is due by then anyway.
   package mutating func retryNow(at now: Timestamp) -> Bool {
     let soonest = max(notBefore ?? now, now)

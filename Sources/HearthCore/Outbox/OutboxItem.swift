@@ -12,7 +12,7 @@ package struct OutboxItem: Hashable, Sendable {
   /// | `pending`, `waiting` | `held` | it needs review: its fate is unknown for longer than the idempotency horizon |
   /// | `pending`, `waiting` | `held` | its content is damaged |
   /// | `pending`, `waiting` | `dead` | it expired, its origin is no longer the account's, or its content is missing |
-  /// | `pending`, `waiting` | `superseded` | a newer item with its `replaceKey` is enqueued |
+  /// | `pending`, `waiting` | `superseded` | a newer item with its `replaceKey` is enqueued; another is the same write (`KeyedItem`) |
   /// | `pending`, `waiting`, `held`, `dead` | `cancelled` | the user cancels it, or signs out with `outbox: "discard"` |
   /// | `held`, `dead` | `pending` | the user retries it; not one that expired |
   ///

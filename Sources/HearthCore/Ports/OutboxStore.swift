@@ -56,9 +56,11 @@ package protocol OutboxStore: Sendable {
 
   /// Makes `subject` the current user of an account: the items of other users are held from then on. Up to `limit`
   /// items that were made under the `former` name of this user become theirs; with `adopts` also those that were made
-  /// while no user was known. Of those, what is in flight stays so, and what is only claimed is free again.
+  /// while no user was known. Of those, what is in flight stays so, and what is only claimed is free again. Where two
+  /// items with one idempotency key come together, one may be superseded (`KeyedItem`); the key stands for the one that
+  /// goes on, and for the one that was there before where both do.
   func bind(
-    _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int
+    _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int, at now: Timestamp
   ) async throws(OutboxStoreFailure) -> OutboxBinding
 
   /// Cancels up to `limit` undelivered items of this subject, those in flight and dead ones included, and returns their

@@ -201,7 +201,7 @@ package actor OutboxService {
       machine.pausesRead(try await store.paused(), number: number)
     case .bind(let name, let subject, let former, let adopts):
       let binding = try await store.bind(
-        name, to: subject, formerly: former, adopts: adopts, limit: OutboxMachine.batch)
+        name, to: subject, formerly: former, adopts: adopts, limit: OutboxMachine.batch, at: now)
       machine.bound(binding, work)
     case .shiftSchedule(let shift):
       try await store.shiftSchedule(shift: shift, at: now)

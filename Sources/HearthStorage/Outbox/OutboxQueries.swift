@@ -15,6 +15,8 @@ enum OutboxQueries {
   static let byKey = """
     SELECT \(columns), digest FROM items WHERE owner = ? AND idempotency_key = ? AND digest IS NOT NULL
     """
+  static let digest = "SELECT digest FROM items WHERE n = ? AND digest IS NOT NULL"
+  static let dropKey = "UPDATE items SET digest = NULL WHERE n = ?"
   /// An item that joins the items of an owner (the second parameter) who has one with the same key cedes it to that.
   static let cedeKey = """
     UPDATE items SET digest = NULL WHERE n = ?1 AND digest IS NOT NULL AND EXISTS (
@@ -156,7 +158,8 @@ enum OutboxQueries {
     byNumber, byID, content, byKey, byReplaceKey, byState, placesByState, placesByLane, firstOfLane, placeInLane,
     followers, window, oldest, nextOrigin, fresh, due, nextDue, unanswered, retrying, shift, free, cap, shiftUnknown,
     clampUnknown,
-    expired, expiring, finished, firstFinished, clampFinished, cedeKey, insert, insertContent, deliver, update, setHead, delete,
+    expired, expiring, finished, firstFinished, clampFinished, digest, dropKey,
+    cedeKey, insert, insertContent, deliver, update, setHead, delete,
     deleteContent,
   ]
 }

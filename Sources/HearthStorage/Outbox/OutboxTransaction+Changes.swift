@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import GRDB
 internal import HearthCore
 
@@ -156,13 +157,13 @@ extension OutboxTransaction {
   // MARK: - Owners
 
   func bind(
-    _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int
+    _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int, at now: Timestamp
   ) throws -> OutboxBinding {
     var isDone = true
     let before = former.flatMap { $0 == subject ? nil : counters.owner(account, $0) }
     for theirs in [before, adopts ? counters.owner(account, nil) : nil].compactMap(\.self) {
       if let owner = counters.owner(account, subject) {
-        isDone = try merge(theirs, into: owner, limit: limit) && isDone
+        isDone = try merge(theirs, into: owner, limit: limit, at: now) && isDone
       } else {
         try counters.name(theirs, subject, in: db)
       }
@@ -177,19 +178,21 @@ extension OutboxTransaction {
 
   /// Moves items that were made under another name, or while no user was known, to their owner. They keep their
   /// positions. Of what is claimed, only what is in flight stays so.
-  private func merge(_ former: Int64, into owner: Int64, limit: Int) throws -> Bool {
+  private func merge(_ former: Int64, into owner: Int64, limit: Int, at now: Timestamp) throws -> Bool {
     var left = limit
     for state in OutboxItem.State.byNumber where state != .inFlight && left > 0 {
       let items = try rows(OutboxQueries.byState, [former, state.number, 0, left])
       left -= items.count
-      for item in items where try !mergeClaim(of: item, into: owner) { try merge(item, into: owner) }
+      for item in items where try !mergeClaim(of: item, into: owner, at: now) {
+        try merge(item, into: owner, at: now)
+      }
     }
     return left > 0
   }
 
   /// Moves the items of a claim together, so that a crash finds them by its window. Returns false where the item is in
   /// no claim.
-  private func mergeClaim(of item: StoredItem, into owner: Int64) throws -> Bool {
+  private func mergeClaim(of item: StoredItem, into owner: Int64, at now: Timestamp) throws -> Bool {
     // It may have been moved with the claim of an item before it.
     guard try row(OutboxQueries.byNumber, [item.number])?.owner == item.owner else { return true }
     guard let epoch = claims.claim(holding: item.number)?.epoch, let before = claims.move(epoch, to: owner) else {
@@ -204,13 +207,14 @@ extension OutboxTransaction {
     for claimed in before.items {
       guard var item = try row(OutboxQueries.byNumber, [claimed.number]) else { continue }
       if item.lane == nil { item.isHead = !claimed.hasBegun }
-      try merge(item, into: owner)
+      try merge(item, into: owner, at: now)
     }
     return true
   }
 
-  private func merge(_ item: StoredItem, into owner: Int64) throws {
+  private func merge(_ item: StoredItem, into owner: Int64, at now: Timestamp) throws {
     var item = item
+    let isEnded = try settleKey(of: &item, with: owner, at: now)
     let (former, state) = (item.owner, item.progress.state)
     let oldHead = try state.isActive ? item.lane.flatMap { try first(owner, $0) } : nil
     if let oldHead, oldHead.isHead { try execute(OutboxQueries.setHead, [false, oldHead.number]) }
@@ -220,10 +224,47 @@ extension OutboxTransaction {
     try write(item, was: state)
     counters.removed(state, bytes: item.bytes, of: former)
     counters.added(state, bytes: item.bytes, createdAt: item.createdAt, to: owner)
-    if state.isActive, let lane = item.lane {
+    if state.isActive || isEnded, let lane = item.lane {
       try promote(owner, lane)
       try promote(former, lane)
     }
+    if isEnded { effects.changes.append(.changed(try shown(item))) }
+  }
+
+  /// Where the owner that an item joins has one with its idempotency key, one of the two may be ended. Returns whether it
+  /// is this one.
+  private func settleKey(of joining: inout StoredItem, with owner: Int64, at now: Timestamp) throws -> Bool {
+    guard
+      let digest = try Data.fetchOne(try db.cachedStatement(sql: OutboxQueries.digest), arguments: [joining.number]),
+      let (own, kept) = try keyed(owner, joining.idempotencyKey)
+    else { return false }
+    switch KeyedItem.surplus(own: keyedItem(own), joining: keyedItem(joining), isSameContent: digest == kept) {
+    case nil: return false
+    case .joining:
+      try end(&joining, for: own, at: now)
+      return true
+    case .own:
+      var own = own
+      // Its request may leave just now.
+      guard try revoke(own) else { return try settleKey(of: &joining, with: owner, at: now) }
+      try end(&own, for: joining, at: now)
+      try execute(OutboxQueries.dropKey, [own.number])
+      effects.changes.append(.changed(try shown(own)))
+      if let lane = own.lane { try promote(owner, lane) }
+      return false
+    }
+  }
+
+  private func keyedItem(_ item: StoredItem) -> KeyedItem {
+    KeyedItem(item.progress, position: item.position, hasBegun: claims.isBegun(item.number))
+  }
+
+  private func end(_ item: inout StoredItem, for twin: StoredItem, at now: Timestamp) throws {
+    let old = item.progress.state
+    item.progress.supersede(by: twin.id, at: now)
+    item.isHead = false
+    try write(item, was: old)
+    effects.leavesContentInLog = true
   }
 
   // MARK: - Housekeeping

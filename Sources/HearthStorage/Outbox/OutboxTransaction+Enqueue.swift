@@ -66,7 +66,7 @@ extension OutboxTransaction {
   }
 
   /// The item with this idempotency key, and the digest of its content.
-  private func keyed(_ owner: Int64, _ key: String) throws -> (StoredItem, digest: Data)? {
+  func keyed(_ owner: Int64, _ key: String) throws -> (StoredItem, digest: Data)? {
     let statement = try db.cachedStatement(sql: OutboxQueries.byKey)
     return try Row.fetchOne(statement, arguments: [owner, key]).map {
       (try StoredItem($0), try $0.decode(Data.self, atIndex: 24))

@@ -123,10 +123,10 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
   }
 
   func bind(
-    _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int
+    _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int, at now: Timestamp
   ) async throws(OutboxStoreFailure) -> OutboxBinding {
     try await pass { (store) throws(OutboxStoreFailure) in
-      try await store.bind(account, to: subject, formerly: former, adopts: adopts, limit: limit)
+      try await store.bind(account, to: subject, formerly: former, adopts: adopts, limit: limit, at: now)
     }
   }
 

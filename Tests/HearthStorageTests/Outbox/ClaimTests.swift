@@ -134,7 +134,9 @@ import Testing
       let taken = try await outbox.claim(subject: nil, lanes: 2, follows: true).deliveries
       #expect(taken.map(\.path) == ["/1", "/2", "/u"])
       #expect(outbox.begin(taken[0]) && outbox.begin(taken[2]))
-      while try await !store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 1).isDone {}
+      while try await !store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 1, at: outbox.now)
+        .isDone
+      {}
       try outbox.expectSound()
       #expect(try await store.item(ids[0])?.subject == Sample.alice)
       #expect(try await outbox.state(ids[0]) == .inFlight)
@@ -156,7 +158,8 @@ import Testing
       try await outbox.add(Sample.draft("/1"), Sample.draft("/2"), subject: nil)
       let taken = try await outbox.claim(subject: nil, follows: true).deliveries
       #expect(outbox.begin(taken[0]))
-      _ = try await outbox.store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 9)
+      _ = try await outbox.store.bind(
+        Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 9, at: outbox.now)
       let next = try reopened(outbox)
       try await next.store.recover(at: next.now)
       let again = try await next.claim(follows: true).deliveries

@@ -10,7 +10,10 @@ import Testing
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/1"), Sample.draft("/2"), subject: nil)
       #expect(try await outbox.claim().deliveries.isEmpty)
-      #expect(try await outbox.store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 10).isDone)
+      #expect(
+        try await outbox.store.bind(
+          Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 10, at: outbox.now
+        ).isDone)
       #expect(try await outbox.claim(subject: Sample.bob).deliveries.isEmpty)
       let delivery = try #require(try await outbox.claim().deliveries.first)
       #expect(delivery.path == "/1")
@@ -18,12 +21,15 @@ import Testing
     }
   }
 
-  @Test("An item that joins another with its key cedes the key, and both are sent")
+  @Test("An item that joins another with its key and other content cedes the key, and both are sent")
   func sameKey() async throws {
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/nobody", key: "k"), subject: nil)
       let kept = try await outbox.add(Sample.draft("/alice", key: "k"))[0].item.id
-      #expect(try await outbox.store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 10).isDone)
+      #expect(
+        try await outbox.store.bind(
+          Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 10, at: outbox.now
+        ).isDone)
       let again = try await outbox.add(Sample.draft("/alice", key: "k"))[0]
       #expect(again.isDuplicate && again.item.id == kept)
       let deliveries = try await outbox.claim(follows: true).deliveries
@@ -37,7 +43,9 @@ import Testing
     try await withStore { outbox in
       let id = try await outbox.add(Sample.draft(), subject: nil)[0].item.id
       #expect(
-        try await outbox.store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: false, limit: 10).isDone)
+        try await outbox.store.bind(
+          Sample.work, to: Sample.alice, formerly: nil, adopts: false, limit: 10, at: outbox.now
+        ).isDone)
       #expect(try await outbox.claim().deliveries.isEmpty)
       #expect(try await outbox.store.item(id)?.subject == nil)
       #expect(try await outbox.state(id) == .pending)
@@ -50,8 +58,14 @@ import Testing
       try await outbox.add(Sample.draft("/1"))
       try await outbox.add(Sample.draft("/2"), Sample.draft("/3"), Sample.draft("/u", lane: nil), subject: nil)
       try await outbox.add(Sample.draft("/4"))
-      #expect(try await !outbox.store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 2).isDone)
-      #expect(try await outbox.store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 2).isDone)
+      #expect(
+        try await !outbox.store.bind(
+          Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 2, at: outbox.now
+        ).isDone)
+      #expect(
+        try await outbox.store.bind(
+          Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 2, at: outbox.now
+        ).isDone)
       try outbox.expectSound()
       let paths = try await outbox.claim(follows: true).deliveries.map(\.path)
       #expect(paths.filter { $0 != "/u" } == ["/1", "/2", "/3", "/4"])
@@ -63,10 +77,14 @@ import Testing
   func otherUser() async throws {
     try await withStore { outbox in
       let store = outbox.store
-      _ = try await store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 10)
+      _ = try await store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 10, at: outbox.now)
       let id = try await outbox.add(Sample.draft("/alice"))[0].item.id
-      #expect(try await store.bind(Sample.work, to: Sample.bob, formerly: nil, adopts: true, limit: 10).holdsOthers)
-      #expect(try await !store.bind(Sample.work, to: Sample.bob, formerly: nil, adopts: true, limit: 10).holdsOthers)
+      #expect(
+        try await store.bind(Sample.work, to: Sample.bob, formerly: nil, adopts: true, limit: 10, at: outbox.now)
+          .holdsOthers)
+      #expect(
+        try await !store.bind(Sample.work, to: Sample.bob, formerly: nil, adopts: true, limit: 10, at: outbox.now)
+          .holdsOthers)
       try await outbox.add(Sample.draft("/bob"), subject: Sample.bob)
       let item = try #require(try await store.item(id))
       #expect(item.state == .held)
@@ -76,10 +94,10 @@ import Testing
       let stats = try await store.stats(of: Sample.work)
       #expect((stats.held, stats.pending) == (1, 1))
       #expect(try await outbox.claim(subject: Sample.bob).deliveries.map(\.path) == ["/bob"])
-      await #expect(throws: OutboxStoreFailure.invalidState(.held)) {
+      await #expect(throws: OutboxStoreFailure.invalidState(OutboxRefusal(.held, .otherUser))) {
         try await store.change(id, .retry, at: Sample.start)
       }
-      _ = try await store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 10)
+      _ = try await store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 10, at: outbox.now)
       #expect(try await outbox.state(id) == .pending)
       #expect(try await outbox.claim().deliveries.map(\.path) == ["/alice"])
     }
@@ -102,11 +120,15 @@ import Testing
       let sent = try await outbox.claim(subject: assumed).deliveries
       #expect(sent.map(\.path) == ["/1"])
       let store = outbox.store
-      #expect(try await store.bind(Sample.work, to: Sample.alice, formerly: assumed, adopts: false, limit: 10).isDone)
+      #expect(
+        try await store.bind(Sample.work, to: Sample.alice, formerly: assumed, adopts: false, limit: 10, at: outbox.now)
+          .isDone)
       #expect(try await outbox.state(early[1].item.id) == .pending)
       // Under both names, as after a restart that knew the one and then the other.
       try await outbox.add(Sample.draft("/3"), subject: assumed)
-      #expect(try await store.bind(Sample.work, to: Sample.alice, formerly: assumed, adopts: false, limit: 10).isDone)
+      #expect(
+        try await store.bind(Sample.work, to: Sample.alice, formerly: assumed, adopts: false, limit: 10, at: outbox.now)
+          .isDone)
       _ = try await outbox.finish(sent[0], .delivered(status: 200))
       let second = try await outbox.claim().deliveries
       _ = try await outbox.finish(second[0], .delivered(status: 200))

@@ -65,7 +65,7 @@ import Testing
             let user = Bool.random(using: &random) ? Sample.alice : Sample.bob
             _ = try await outbox.store.bind(
               Sample.work, to: user, formerly: nil, adopts: Bool.random(using: &random),
-              limit: Int.random(in: 1...9, using: &random))
+              limit: Int.random(in: 1...9, using: &random), at: outbox.now)
           default:
             _ = try await outbox.store.expire(limit: 3, at: outbox.now)
             let settings = OutboxSettings.keeping(delivered: .seconds(60), dead: .seconds(90), maxFinished: 50)

@@ -90,7 +90,8 @@ enum PowerLossRun {
       oracle.inspect(found)
       try await opened.store.recover(at: clock.now())
       for account in OutboxLoad.accounts {
-        _ = try await opened.store.bind(account, to: Sample.alice, formerly: nil, adopts: true, limit: 1000)
+        _ = try await opened.store.bind(
+          account, to: Sample.alice, formerly: nil, adopts: true, limit: 1000, at: clock.now())
       }
       try await check(opened.store, at: path, disk, oracle)
       return opened.store

@@ -249,48 +249,6 @@ package enum OutboxStoreContract {
     },
   ]
 
-  private static let owning: [OutboxFact] = [
-    OutboxFact("what was made while nobody was known becomes whose it is said to be, so many at a time") { bench in
-      let store = bench.store
-      try await bench.add(Sample.draft("/mine"))
-      try await bench.add(Sample.draft("/1"), Sample.draft("/2"), subject: nil)
-      func bind(adopts: Bool) async throws -> OutboxBinding {
-        try await store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: adopts, limit: 1)
-      }
-      try expect(try await bind(adopts: false), is: OutboxBinding(isDone: true, holdsOthers: false))
-      try expect(try await store.settle(takesFollowers: true).claims.paths, is: ["/mine"])
-      var steps = 1
-      while try await !bind(adopts: true).isDone { steps += 1 }
-      try expect(steps >= 2, "one item is moved at a time")
-      try expect(try await store.list(OutboxQuery()).items.allSatisfy { $0.subject == Sample.alice }, "all are alice's")
-    },
-    OutboxFact("another user's items are held until that user is back, and a sign-out may cancel them") { bench in
-      let store = bench.store
-      func signIn(_ subject: Subject) async throws -> Bool {
-        let binding = try await store.bind(Sample.work, to: subject, formerly: nil, adopts: true, limit: 9)
-        return binding.holdsOthers
-      }
-      _ = try await signIn(Sample.alice)
-      let ids = try await bench.add(Sample.draft("/1"), Sample.draft("/2")).map(\.item.id)
-      try expect(try await signIn(Sample.bob), is: true)
-      try expect(try await store.item(ids[0])?.state, is: .held)
-      try expect(try await store.changeAll(of: Sample.work, in: .held, .retry, limit: 9, at: start), is: 0)
-      _ = try await signIn(Sample.alice)
-      try expect(try await store.item(ids[0])?.state, is: .pending)
-      try expect(try await store.purge(Sample.work, of: Sample.bob, limit: 9, at: start), is: 0)
-      try expect(try await store.purge(Sample.work, of: Sample.alice, limit: 1, at: start), is: 1)
-      try expect(try await store.purge(Sample.work, of: Sample.alice, limit: 9, at: start), is: 1)
-      try expect(try await store.item(ids[1])?.state, is: .cancelled)
-    },
-    OutboxFact("items that were made under a former name become those of the new one") { bench in
-      let id = try await bench.add(Sample.draft("/1"))[0].item.id
-      let binding = try await bench.store.bind(
-        Sample.work, to: Sample.bob, formerly: Sample.alice, adopts: false, limit: 9)
-      try expect(binding, is: OutboxBinding(isDone: true, holdsOthers: false))
-      try expect(try await bench.store.item(id)?.subject, is: Sample.bob)
-    },
-  ]
-
   private static let housekeeping: [OutboxFact] = [
     OutboxFact("what is past its time is dead, so many at a time") { bench in
       for path in ["/1", "/2"] {

@@ -105,10 +105,10 @@ package final class FaultyOutboxStore: OutboxStore {
   }
 
   package func bind(
-    _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int
+    _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int, at now: Timestamp
   ) async throws(OutboxStoreFailure) -> OutboxBinding {
     try pass()
-    let binding = try await store.bind(account, to: subject, formerly: former, adopts: adopts, limit: limit)
+    let binding = try await store.bind(account, to: subject, formerly: former, adopts: adopts, limit: limit, at: now)
     await pass(.afterBind)
     return binding
   }

@@ -86,9 +86,9 @@ package final class MemoryOutboxStore: OutboxStore {
   }
 
   package func bind(
-    _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int
+    _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int, at now: Timestamp
   ) async throws(OutboxStoreFailure) -> OutboxBinding {
-    try change { $0.bind(account, to: subject, formerly: former, adopts: adopts, limit: limit) }
+    try change { $0.bind(account, to: subject, formerly: former, adopts: adopts, limit: limit, at: now) }
   }
 
   package func purge(

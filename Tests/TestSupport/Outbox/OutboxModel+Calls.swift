@@ -47,7 +47,8 @@ extension OutboxModel {
     let item = Item(
       number: number, new: new, origin: new.url.origin, bytes: bytes, createdAt: now, owner: owner, lane: lane,
       position: older?.position ?? number, placedAt: number,
-      progress: ItemProgress(notBefore: draft.notBefore, expiresAt: draft.expiresAt, at: now))
+      progress: ItemProgress(notBefore: draft.notBefore, expiresAt: draft.expiresAt, at: now),
+      holdsKey: draft.idempotencyKey != nil)
     items[number] = item
     insertInOrder(number)
     touched.insert(draft.account)
@@ -56,11 +57,11 @@ extension OutboxModel {
   }
 
   private func keyed(_ owner: Int, _ key: String) -> Item? {
-    items.values.filter { $0.owner == owner && $0.new.draft.idempotencyKey == key }.max { $0.number < $1.number }
+    items.values.first { $0.owner == owner && $0.holdsKey && $0.new.draft.idempotencyKey == key }
   }
 
   /// Whether the content is the same: neither case nor order of header names matters.
-  private static func isSame(_ one: NewOutboxItem, _ other: NewOutboxItem) -> Bool {
+  package static func isSame(_ one: NewOutboxItem, _ other: NewOutboxItem) -> Bool {
     func headers(_ new: NewOutboxItem) -> [[String]] {
       new.draft.headers.enumerated().sorted { ($0.1.name.lowercased(), $0.0) < ($1.1.name.lowercased(), $1.0) }
         .map { [$1.name.lowercased(), $1.value] }
@@ -104,12 +105,12 @@ extension OutboxModel {
     return count
   }
 
-  private func isHeldForOther(_ item: Item) -> Bool { item.progress.state.isActive && isOtherUser(item.owner) }
   private func refusal(of number: Int64) -> OutboxStoreFailure {
     let item = shown(items[number]!)
     return .invalidState(OutboxRefusal(item.state, item.reason))
   }
 
+  private func isHeldForOther(_ item: Item) -> Bool { item.progress.state.isActive && isOtherUser(item.owner) }
 
   private mutating func apply(
     _ change: OutboxChange, to number: Int64, at now: Timestamp, always: Bool = false
@@ -154,7 +155,7 @@ extension OutboxModel {
   // MARK: - Owners
 
   package mutating func bind(
-    _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int
+    _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int, at now: Timestamp
   ) -> OutboxBinding {
     let owner = madeOwner(account, subject)
     var theirs: Set<Int> = []
@@ -163,6 +164,7 @@ extension OutboxModel {
     let moved = items.values.filter { theirs.contains($0.owner) }.sorted { $0.position < $1.position }
     let count = nextCount()
     for item in moved.prefix(limit) {
+      settleKey(of: item.number, with: owner, at: now)
       items[item.number]!.owner = owner
       items[item.number]!.lane = madeLane(owner, item.new.draft)
       items[item.number]!.placedAt = count
@@ -175,6 +177,24 @@ extension OutboxModel {
       isChanged && order.contains { items[$0]!.account == account && isOtherUser(items[$0]!.owner) }
     commit()
     return OutboxBinding(isDone: moved.count <= limit, holdsOthers: holdsOthers)
+  }
+
+  /// Where the owner that an item joins has one with its key, one of the two may be ended.
+  private mutating func settleKey(of number: Int64, with owner: Int, at now: Timestamp) {
+    guard let joining = items[number], joining.holdsKey, let key = joining.new.draft.idempotencyKey,
+      let own = keyed(owner, key)
+    else { return }
+    let surplus = KeyedItem.surplus(
+      own: keyedItem(own), joining: keyedItem(joining), isSameContent: Self.isSame(own.new, joining.new))
+    let (ended, twin) = surplus == .own ? (own, joining) : (joining, own)
+    items[ended.number]!.holdsKey = false
+    guard surplus != nil, revoke(ended.number) else { return }
+    items[ended.number]!.owner = owner
+    update(ended.number) { $0.supersede(by: twin.new.id, at: now) }
+  }
+
+  private func keyedItem(_ item: Item) -> KeyedItem {
+    KeyedItem(item.progress, position: item.position, hasBegun: isBegun(item.number))
   }
 
   // MARK: - Time

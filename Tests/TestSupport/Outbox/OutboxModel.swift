@@ -16,6 +16,8 @@ package struct OutboxModel: Sendable {
     /// Counts the changes that gave it its owner and its position.
     package internal(set) var placedAt: Int64
     package internal(set) var progress: ItemProgress
+    /// Whether its idempotency key, which the caller gave, stands for it.
+    package internal(set) var holdsKey: Bool
 
     package var account: AccountName { new.draft.account }
     package var kind: OutboxKinds { lane == nil ? .unordered : .lanes }

@@ -110,10 +110,12 @@ extension OutboxSimulation {
     case .readPauses: return .paused(model.pausedAccounts)
     case .bind(let name, let subject, let former, let adopts):
       note("\(name) is bound to \(subject.id), adopting: \(adopts)")
-      let binding = model.bind(name, to: subject, formerly: former, adopts: adopts, limit: OutboxMachine.batch)
+      let binding = model.bind(
+        name, to: subject, formerly: former, adopts: adopts, limit: OutboxMachine.batch, at: time)
       for item in model.items.values where items[item.number]?.user == nil {
         items[item.number]?.user = model.subject(of: item)?.id
       }
+      checkTwins()
       return .bound(binding)
     case .shiftSchedule(let shift):
       model.shiftSchedule(shift: shift, at: time)

@@ -185,6 +185,22 @@ extension OutboxSimulation {
     }
   }
 
+  /// Of one user's items with one key and content, no two wait that the API has got nothing of.
+  func checkTwins() {
+    var unsent: [OutboxModel.Item] = []
+    for item in model.order.compactMap({ model.items[$0] }) where item.new.draft.idempotencyKey != nil {
+      guard item.progress.attempts == 0, item.progress.unknownSince == nil, !model.isBegun(item.number) else {
+        continue
+      }
+      let twin = unsent.first {
+        $0.owner == item.owner && $0.new.draft.idempotencyKey == item.new.draft.idempotencyKey
+          && OutboxModel.isSame($0.new, item.new)
+      }
+      if let twin { violated("items \(twin.number) and \(item.number) are the same write, and both wait") }
+      unsent.append(item)
+    }
+  }
+
   private func checkReview(_ item: TrackedItem) {
     guard let since = item.unknownSince else {
       return violated("item \(item.number) needs review, and its request has never left")
