@@ -16,7 +16,7 @@ import Testing
         for step in 0..<300 {
           let subject = [Sample.alice, Sample.bob, nil].randomElement(using: &random) ?? nil
           outbox.now = outbox.now + .milliseconds(Int64.random(in: 0...2000, using: &random))
-          switch Int.random(in: 0..<14, using: &random) {
+          switch Int.random(in: 0..<16, using: &random) {
           case 0...4:
             let lane = ["a", "b", nil].randomElement(using: &random) ?? nil
             let isReplacing = Int.random(in: 0..<6, using: &random) == 0
@@ -58,6 +58,13 @@ import Testing
               let change: OutboxChange = Bool.random(using: &random) ? .cancel : .retry
               _ = try? await outbox.store.change(item.id, change, at: outbox.now)
             }
+          case 14...15:
+            // Refused where the key stands for another content.
+            let key = Int.random(in: 0...2, using: &random)
+            let body = Int.random(in: 0...4, using: &random) == 0 ? "other" : "same"
+            let lane = Bool.random(using: &random) ? "a" : nil
+            _ = try? await outbox.add(
+              Sample.draft("/key-\(key)", body: body, lane: lane, key: "\(key)"), subject: subject)
           case 11:
             taken = []
             try await outbox.store.recover(at: outbox.now)
