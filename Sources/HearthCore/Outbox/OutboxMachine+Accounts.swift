@@ -85,13 +85,15 @@ extension OutboxMachine {
   package func knownSubject(of name: AccountName) -> Subject? { accounts[name]?.knownSubject }
 
   /// Under what subjects the store may have items of the account's user, or of the one who has signed out: those that were
-  /// made while nobody was known, or under the former name, may not be bound yet.
+  /// made while nobody was known, or under the former name, may not be bound yet. Those come first: what is bound while they
+  /// are gone through is the user's then.
   package func subjects(of name: AccountName) -> [Subject?] {
     guard let account = accounts[name] else { return [] }
     guard case .sendable = account.permission else {
       return account.lastSubject.map { [nil, $0] } ?? [account.knownSubject]
     }
-    return Array(Set([account.knownSubject, account.formerSubject, nil]))
+    let former = account.formerSubject.map { [$0] } ?? []
+    return [nil] + former + (account.knownSubject.map { [$0] } ?? [])
   }
 
   // MARK: - Pauses and discards

@@ -106,9 +106,9 @@ extension OutboxSimulation {
   func discard() {
     let name = one(of: sessions.keys.sorted())
     guard daemon != nil, daemon!.machine.names.contains(name), !daemon!.machine.isStopping else { return }
-    let subject = daemon!.machine.knownSubject(of: name)
+    let (user, subjects) = (daemon!.machine.knownSubject(of: name), daemon!.machine.subjects(of: name))
     daemon!.machine.discarding(name, at: now)
-    call(.purge(name, of: subject, signsOut: chances(1, in: 2)))
+    call(.purge(name, of: subjects, user: user, signsOut: chances(1, in: 2)))
     follow()
   }
 
@@ -129,6 +129,9 @@ extension OutboxSimulation {
       publish()
     }
     daemon?.calls[id] = call
+    if !call.hasFailed, case .purge(_, let subjects, _, _) = call.kind, call.purged < subjects.count {
+      return at(storeTime(), .callDone(id))
+    }
     after(0...(chances(1, in: 4) ? 5 : 0), .callAnswered(id))
   }
 
@@ -149,9 +152,11 @@ extension OutboxSimulation {
     case .flush(let names, _):
       for name in names.sorted() { _ = model.retryNow(name, limit: OutboxMachine.batch, at: call.at) }
       for item in items.values { item.floor = 0 }
-    case .purge(let name, let subject, _):
+    case .purge(let name, let subjects, _, _):
+      let subject = subjects[call.purged]
       let count = model.purge(name, of: subject, limit: OutboxMachine.batch, at: call.at)
       note("\(count) items of \(subject?.id ?? "nobody") are discarded")
+      call.purged += 1
     }
   }
 
@@ -178,11 +183,11 @@ extension OutboxSimulation {
         accounts: names, begunAt: elapsed, lastItem: model.items.keys.max() ?? 0)
       at(elapsed + timeout, .flushTimedOut(id))
       tally[.flush] += 1
-    case .purge(let name, let subject, let signsOut):
+    case .purge(let name, _, let user, let signsOut):
       daemon!.machine.discarded(name)
       disturbed()
       if !call.hasFailed {
-        checkDiscarded(name, subject, at: call.at)
+        checkDiscarded(name, user, at: call.at)
         if signsOut { change(name) { $0.state = .signedOut } }
       }
     }

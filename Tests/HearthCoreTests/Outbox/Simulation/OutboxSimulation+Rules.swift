@@ -50,7 +50,7 @@ extension OutboxSimulation {
   }
 
   func isDiscarding(_ name: AccountName) -> Bool {
-    daemon?.calls.values.contains { if case .purge(name, _, _) = $0.kind { true } else { false } } ?? false
+    daemon?.calls.values.contains { if case .purge(name, _, _, _) = $0.kind { true } else { false } } ?? false
   }
 
   private func checkLimits(_ name: AccountName, _ stored: OutboxModel.Item, _ text: String) {

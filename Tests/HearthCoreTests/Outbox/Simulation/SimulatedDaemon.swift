@@ -61,12 +61,15 @@ struct SimulatedCall {
     case changeAll(AccountName, OutboxItem.State, OutboxChange)
     case pause(Set<AccountName>, Bool, number: Int)
     case flush(Set<AccountName>, timeout: Int)
-    case purge(AccountName, of: Subject?, signsOut: Bool)
+    /// One subject's items after the other's. `user`: whose items are to be gone.
+    case purge(AccountName, of: [Subject?], user: Subject?, signsOut: Bool)
   }
 
   let kind: Kind
   let at: Timestamp
   var hasFailed = false
+  /// Of how many subjects the items are discarded.
+  var purged = 0
   var receipts: [OutboxReceipt] = []
 }
 
