@@ -54,7 +54,7 @@ demo: debug deps-demo ## show the main job, against a sandbox, in a throw-away f
 # said once more at the end, where people look.
 TEST_WIDTH := --experimental-maximum-parallelization-width
 test: debug ## run every test
-	@width=$$($(SWIFT) test --help-hidden | grep -q -e $(TEST_WIDTH) && echo "$(TEST_WIDTH) 16"); \
+	@width=$$($(SWIFT) test --help-hidden | grep -q -e $(TEST_WIDTH) && echo "$(TEST_WIDTH) 8"); \
 	  { $(SWIFT) test --skip-build $$width 2>&1; echo $$? > .build/test.status; } | tee .build/test.log
 	@status=$$(cat .build/test.status); [ "$$status" -eq 0 ] || { \
 	  echo; echo "What failed (.build/test.log has all of it):"; grep -a '✘' .build/test.log; exit "$$status"; }
