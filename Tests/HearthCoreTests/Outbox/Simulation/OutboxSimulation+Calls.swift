@@ -154,6 +154,7 @@ extension OutboxSimulation {
       for item in items.values { item.floor = 0 }
     case .purge(let name, let subjects, _, _):
       let subject = subjects[call.purged]
+      call.lastItem = call.lastItem ?? model.items.keys.max() ?? 0
       let count = model.purge(name, of: subject, limit: OutboxMachine.batch, at: call.at)
       note("\(count) items of \(subject?.id ?? "nobody") are discarded")
       call.purged += 1
@@ -187,7 +188,7 @@ extension OutboxSimulation {
       daemon!.machine.discarded(name)
       disturbed()
       if !call.hasFailed {
-        checkDiscarded(name, user, at: call.at)
+        checkDiscarded(name, user, upTo: call.lastItem ?? 0)
         if signsOut { change(name) { $0.state = .signedOut } }
       }
     }

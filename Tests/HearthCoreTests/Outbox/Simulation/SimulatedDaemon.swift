@@ -68,8 +68,9 @@ struct SimulatedCall {
   let kind: Kind
   let at: Timestamp
   var hasFailed = false
-  /// Of how many subjects the items are discarded.
+  /// Of how many subjects the items are discarded, and the last item that was there when that began.
   var purged = 0
+  var lastItem: Int64?
   var receipts: [OutboxReceipt] = []
 }
 
