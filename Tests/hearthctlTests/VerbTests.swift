@@ -326,6 +326,13 @@ import Testing
         .result(
           DaemonInfo(pid: 7, startedAt: .now - .seconds(120), paths: [("configuration", nil), ("state", state)]).json)
       case ListSessions.name: .result(["sessions": [Samples.session().json, Samples.locked.json]])
+      case DiagnoseSession.name:
+        .result(
+          Diagnoses([
+            Diagnosis(.providerName, .ok, "It is found."),
+            Diagnosis(.providerConnection, .problem, "It cannot be reached."),
+            Diagnosis(.clock, .warning, "It is off."),
+          ]).json(at: Samples.start))
       default: .result(Samples.stats(dead: 2).json)
       }
     }
@@ -336,11 +343,19 @@ import Testing
     #expect(outcome.status == 4)
     #expect(
       outcome.output.contains(
-        "ok       daemon         hearthd \(HearthVersion.text), process 7, started 2 min ago\n"))
-    #expect(outcome.output.contains("ok       state          \(folder.path)\n"))
-    #expect(outcome.output.contains("warning  outbox         work: 2 dead, 0 held"))
-    #expect(outcome.output.contains("problem  session        work: Locked."))
-    #expect(outcome.output.contains("warning  configuration  The daemon runs without one\n"))
+        "ok       daemon              hearthd \(HearthVersion.text), process 7, started 2 min ago\n"))
+    #expect(outcome.output.contains("ok       state               \(folder.path)\n"))
+    #expect(outcome.output.contains("warning  outbox              work: 2 dead, 0 held"))
+    #expect(outcome.output.contains("problem  session             work: Locked."))
+    #expect(
+      outcome.output.contains(
+        """
+        ok       provider.name       work: It is found.
+        problem  provider.connection work: It cannot be reached.
+        warning  clock               work: It is off.
+
+        """))
+    #expect(outcome.output.contains("warning  configuration       The daemon runs without one\n"))
     unlink(path)
     let hungUp = FakeDaemon(path: path) { _ in .hangUp }
     let cut = try await Program.run(["doctor", "--socket", hungUp.path], environment: ["HOME": folder.path])
