@@ -55,6 +55,7 @@ struct Daemon {
     let clock = try SystemClock()
     let log = EventLog(logger: logger)
     let hub = EventHub(clock: clock)
+    let metrics = Metrics(clock: clock, elapsed: ControlServer.uptime)
     self.clock = clock
     self.log = log
     // The socket comes first: where another daemon has it, nothing else is touched.
@@ -73,10 +74,11 @@ struct Daemon {
     )
     let api = HTTPAPIEndpoint(sender: senders.api)
     outbox = OutboxService(
-      store: outboxStore, bearers: sessions, api: api, clock: clock,
+      store: outboxStore, bearers: sessions, api: metrics.measuring(api), clock: clock,
       settings: configuration.outbox, accounts: [:], log: logger,
       publish: { [status] events, overview in
         hub.update(overview, after: events)
+        metrics.update(after: events)
         status.outboxIs(overview.all)
       })
     let (sessionUpdates, updates) = AsyncStream<SessionUpdate>.makeStream()
@@ -90,6 +92,7 @@ struct Daemon {
       skewMeasured: { updates.yield(.skewMeasured($0)) },
       publish: { [status] events, session in
         hub.update(session, after: events)
+        metrics.update(session, after: events)
         for event in events { log.record(.session(event, session)) }
         updates.yield(.changed(session))
         status.sessionIs(session.account, session.state)
@@ -110,8 +113,8 @@ struct Daemon {
         ("socket", socket.path ?? setup.socketPath),
       ])
     let control = ControlService(
-      sessions: sessions, signIns: signIns, revocations: revocations, outbox: outbox, hub: hub, clock: clock,
-      info: info,
+      sessions: sessions, signIns: signIns, revocations: revocations, outbox: outbox, hub: hub, metrics: metrics,
+      clock: clock, info: info,
       token: { Token(hashing: $0) },
       reload: { () async throws(ReloadFailure) in try await reloader.reload() })
     server = ControlServer(
