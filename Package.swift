@@ -142,7 +142,7 @@ let package = Package(
     .target(name: "CDiskFaults", path: "Tests/CDiskFaults", linkerSettings: [.linkedLibrary("sqlite3")]),
     tests("HearthCoreTests", ["HearthCore", "HearthOAuth"]),
     tests("HearthControlTests", ["HearthControl", "HearthCore"], exclude: ["Golden"]),
-    tests("HearthRuntimeTests", ["HearthRuntime", "HearthStorage", .crypto, .grdb, .logging]),
+    tests("HearthRuntimeTests", ["HearthRuntime", "HearthStorage", .coreMetrics, .crypto, .grdb, .logging]),
     tests("HearthThreadsTests", ["HearthThreads"]),
     tests("HearthLinuxTests", ["HearthCore", "HearthLinux", .logging]),
     tests(

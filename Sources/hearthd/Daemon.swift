@@ -36,6 +36,7 @@ struct Daemon {
   private let revocations: RevocationService
   private let outboxStore: SQLiteOutboxStore
   private let outbox: OutboxService
+  private let metrics: Metrics
   private let server: ControlServer
   private let senders: (token: HTTPSender, api: HTTPSender)
   private let reloader: Reloader
@@ -55,7 +56,10 @@ struct Daemon {
     let clock = try SystemClock()
     let log = EventLog(logger: logger)
     let hub = EventHub(clock: clock)
-    let metrics = Metrics(clock: clock, elapsed: ControlServer.uptime)
+    let metrics = Metrics(
+      store: FileMetricsStore(path: setup.state.metrics, files: LinuxFileSystem(), clock: clock, logger: logger),
+      clock: clock, logger: logger, elapsed: ControlServer.uptime)
+    self.metrics = metrics
     self.clock = clock
     self.log = log
     // The socket comes first: where another daemon has it, nothing else is touched.
@@ -135,6 +139,7 @@ struct Daemon {
 
   /// Runs until SIGTERM or SIGINT.
   func run() async throws {
+    await metrics.recall()
     await reloader.apply(setup.configuration)
     var parts = [
       DaemonService(run: serve, stop: finish), DaemonService(run: followSessions), DaemonService(run: watchNetwork),
@@ -164,6 +169,7 @@ struct Daemon {
       services.addTask { await reauth.run() }
       services.addTask { await revocations.run() }
       services.addTask { await outbox.run() }
+      services.addTask { await metrics.run() }
       services.addTask {
         await outbox.waitUntilReady(for: sessions.accounts)
         try await server.run()
@@ -180,6 +186,7 @@ struct Daemon {
     await outbox.shutdown()
     await sessions.stop()
     await revocations.stop()
+    metrics.stop()
     server.end()
   }
 

@@ -1,4 +1,3 @@
-import HearthControl
 import HearthCore
 
 /// The families of metrics. The raw value is the name, as OpenMetrics has it: with the unit, a counter's without `_total`.
@@ -46,7 +45,8 @@ enum MetricName: String, CaseIterable {
     case .tokenRemaining: "How long the access token lasts from now on; 0 once it has run out."
     case .refreshes: "Refreshes by result: success, unavailable, rejected or misconfigured."
     case .unauthorized: "Tokens in use that an API answered with 401, each counted once."
-    case .automaticSignOuts: "Sessions that ended though nobody signed out, by reason, since the first start of the daemon."
+    case .automaticSignOuts:
+      "Sessions that ended though nobody signed out, by reason, since the first start of the daemon."
     case .signedOut:
       "Time from the end of a session until the account was signed in again, by the reason of the end, since the first "
         + "start of the daemon."
@@ -69,7 +69,8 @@ enum MetricName: String, CaseIterable {
   /// The upper bounds of a histogram's buckets.
   var bounds: [Duration] {
     switch self {
-    case .signedOut: [.minutes(1), .minutes(5), .minutes(15), .hours(1), .hours(4), .hours(12), .hours(24), .hours(168)]
+    case .signedOut:
+      [.minutes(1), .minutes(5), .minutes(15), .hours(1), .hours(4), .hours(12), .hours(24), .hours(168)]
     case .deliveryLatency:
       [
         .milliseconds(50), .milliseconds(100), .milliseconds(500), .seconds(1), .seconds(5), .seconds(30), .minutes(5),

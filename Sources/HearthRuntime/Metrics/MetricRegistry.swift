@@ -1,5 +1,4 @@
 import CoreMetrics
-import HearthControl
 import HearthCore
 import Synchronization
 
@@ -104,8 +103,13 @@ private final class HistogramCell: MetricCell, TimerHandler {
   private struct Counts {
     /// Of each bucket alone, and last of what lies above them all.
     var counts: [Int]
-    /// In seconds.
-    var sum = 0.0
+    /// In nanoseconds, so that many small times add up exactly.
+    var sum: Int64 = 0
+
+    mutating func add(_ nanoseconds: Int64) {
+      let (sum, overflow) = sum.addingReportingOverflow(nanoseconds)
+      self.sum = overflow ? .max : sum
+    }
   }
 
   /// In nanoseconds.
@@ -125,9 +129,10 @@ private final class HistogramCell: MetricCell, TimerHandler {
     var count = 0
     let buckets = zip(shownBounds, state.counts).map { bound, alone in
       count += alone
-      return HistogramBucket(bound: bound, count: count)
+      return Histogram.Bucket(bound: bound, count: count)
     }
-    return .histogram(Histogram(buckets: buckets, count: count + (state.counts.last ?? 0), sum: state.sum))
+    count += state.counts.last ?? 0
+    return .histogram(Histogram(buckets: buckets, count: count, sum: Double(state.sum) / 1e9))
   }
 
   func add(_ value: MetricSample.Value) {
@@ -138,7 +143,7 @@ private final class HistogramCell: MetricCell, TimerHandler {
         state.counts[place] += max(count - below, 0)
         below = max(count, below)
       }
-      state.sum += before.sum
+      state.add(Int64(exactly: (before.sum * 1e9).rounded()) ?? 0)
     }
   }
 
@@ -147,7 +152,7 @@ private final class HistogramCell: MetricCell, TimerHandler {
     let place = bounds.firstIndex { duration <= $0 } ?? bounds.count
     state.withLock { state in
       state.counts[place] += 1
-      state.sum += Double(duration) / 1e9
+      state.add(duration)
     }
   }
 }

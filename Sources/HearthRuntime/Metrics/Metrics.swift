@@ -1,6 +1,7 @@
 import CoreMetrics
 import HearthControl
 package import HearthCore
+package import Logging
 import Synchronization
 
 /// Counts what is published of sessions and outbox, and the calls on the socket. What only has a level (token life, items
@@ -20,7 +21,9 @@ package final class Metrics: Sendable {
     let duration: Timer
   }
 
+  private let store: any MetricsStore
   private let clock: any Clock
+  private let logger: Logger
   private let elapsed: @Sendable () -> Duration
   private let registry = MetricRegistry()
   private let sessions = Mutex<[AccountName: Followed]>([:])
@@ -32,12 +35,45 @@ package final class Metrics: Sendable {
   private let changed: AsyncStream<Void>.Continuation
 
   /// `elapsed`: the time since a fixed point, on a clock that is never set.
-  package init(clock: any Clock, elapsed: @escaping @Sendable () -> Duration) {
+  package init(
+    store: any MetricsStore, clock: any Clock, logger: Logger, elapsed: @escaping @Sendable () -> Duration
+  ) {
+    self.store = store
     self.clock = clock
+    self.logger = logger
     self.elapsed = elapsed
     connections = Meter(label: MetricName.connections.rawValue, factory: registry)
     (changes, changed) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
+
+  // MARK: - Restarts
+
+  /// Goes on counting where the run before has ended. Called before anything is counted.
+  package func recall() async {
+    do throws(AccessFailure) {
+      for family in try await store.recall() {
+        if let name = MetricName(rawValue: family.name), name.isKept { registry.add(family.samples, to: name) }
+      }
+    } catch {
+      logger.warning("What is counted over restarts begins anew and is not kept: \(error.detail).")
+      changed.finish()
+    }
+  }
+
+  /// Keeps each change of what goes on over restarts, until `stop`.
+  package func run() async {
+    for await _ in changes {
+      let families = MetricName.allCases.filter(\.isKept).map { $0.family(registry.samples(of: $0)) }
+      do throws(AccessFailure) {
+        try await store.keep(families)
+      } catch {
+        logger.warning("What is counted over restarts could not be kept: \(error.detail).")
+      }
+    }
+  }
+
+  /// What has changed before is still kept.
+  package func stop() { changed.finish() }
 
   private func counter(_ name: MetricName, _ labels: KeyValuePairs<String, String>) -> Counter {
     Counter(label: name.rawValue, dimensions: labels.map { ($0, $1) }, factory: registry)

@@ -1,3 +1,5 @@
+package import HearthCore
+
 /// Metrics as the texts that programs of the Prometheus family read.
 package enum MetricsText {
   /// OpenMetrics 1.0 (https://prometheus.io/docs/specs/om/open_metrics_spec/, "Text format").
