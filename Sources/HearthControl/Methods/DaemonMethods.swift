@@ -8,7 +8,7 @@ package struct GetInfo: ParameterlessMethod {
 }
 
 /// How the daemon and its sessions have fared, for graphs and alarms. What is counted begins at zero when the daemon starts
-/// (`process_start_time_seconds`), as Prometheus expects it; but how often sessions were ended and how long that lasted is
+/// (`hearth_start_time_seconds`), as Prometheus expects it; but how often sessions were ended and how long that lasted is
 /// counted from the first start on, for that is what people ask about after a reboot.
 package struct GetMetrics: ControlMethod {
   package static let declaration = MethodDeclaration<MetricsReport>(

@@ -20,7 +20,8 @@ enum MetricName: String, CaseIterable {
   case subscriptions = "hearth_subscriptions"
   case laggedSubscribers = "hearth_lagged_subscribers"
   case buildInfo = "hearth_build_info"
-  case startTime = "process_start_time_seconds"
+  /// Not `process_start_time_seconds`: a collector that passes these on has one of its own.
+  case startTime = "hearth_start_time_seconds"
 
   /// Whether it goes on after a restart where it was before: what people ask about after one, and what seldom happens.
   /// The others begin at zero, as those who scrape expect it.

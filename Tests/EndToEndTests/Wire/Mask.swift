@@ -65,7 +65,7 @@ final class Mask {
   /// many lines of text that say little.
   private func metrics(_ text: String) -> String {
     var text = text.replacing(/hearth_rpc_duration_seconds_[a-z]+\{[^}]*\} [0-9.e+-]+(?:\\n|\n)/, with: "")
-    text = text.replacing(/((?:hearth|process)_[a-z_]+(?:\{[^}]*\})?) [0-9][0-9.e+-]*(?=\\n|\n)/) {
+    text = text.replacing(/(hearth_[a-z_]+(?:\{[^}]*\})?) [0-9][0-9.e+-]*(?=\\n|\n)/) {
       "\($0.output.1) NUMBER"
     }
     text = text.replacing(/version=(\\?")[0-9.]+/) { "version=\($0.output.1)VERSION" }

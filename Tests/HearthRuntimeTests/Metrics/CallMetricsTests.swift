@@ -171,7 +171,7 @@ struct CallMetricsTests {
       #expect(report["text"]?.string?.hasSuffix("\n# EOF\n") == true)
       #expect(await ask(["format": "xml"]) == nil)
     }
-    #expect(bench.value("process_start_time_seconds") == "\(Sample.start.milliseconds / 1000)")
+    #expect(bench.value("hearth_start_time_seconds") == "\(Sample.start.milliseconds / 1000)")
     #expect(bench.value(#"hearth_build_info{version="1.2.3"}"#) == "1")
   }
 
