@@ -54,7 +54,7 @@ demo: debug deps-demo ## show the main job, against a sandbox, in a throw-away f
 # said once more at the end, where people look.
 TEST_WIDTH := --experimental-maximum-parallelization-width
 test: debug ## run every test
-	@width=$$($(SWIFT) test --help-hidden | grep -q -e $(TEST_WIDTH) && echo "$(TEST_WIDTH) 16"); \
+	@width=$$($(SWIFT) test --help-hidden | grep -q -e $(TEST_WIDTH) && echo "$(TEST_WIDTH) 8"); \
 	  { $(SWIFT) test --skip-build $$width 2>&1; echo $$? > .build/test.status; } | tee .build/test.log
 	@status=$$(cat .build/test.status); [ "$$status" -eq 0 ] || { \
 	  echo; echo "What failed (.build/test.log has all of it):"; grep -a '✘' .build/test.log; exit "$$status"; }
@@ -154,6 +154,7 @@ $(RELEASE)/hearthd:
 install: $(RELEASE)/hearthd install-units ## install below PREFIX (/usr/local; ~/.local works too)
 	install -d "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(DOCDIR)"
 	for program in $(PROGRAMS); do install -m 755 $(RELEASE)/$$program "$(DESTDIR)$(BINDIR)/" || exit 1; done
+	install -m 755 etc/docker-credential-hearth "$(DESTDIR)$(BINDIR)/"
 	install -m 644 README.md CHANGELOG.md LICENSE etc/hearth/config.toml etc/hearth/providers.md systemd/sandbox.conf.example "$(DESTDIR)$(DOCDIR)/"
 	install -d "$(DESTDIR)$(PREFIX)/share/bash-completion/completions" "$(DESTDIR)$(PREFIX)/share/zsh/site-functions" \
 	  "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d"
@@ -179,7 +180,7 @@ install-units:
 	  chmod 644 "$(DESTDIR)$(UNITDIR)/$$unit"; done
 
 uninstall: ## remove what install has put below PREFIX; keeps state and configuration
-	rm -f $(foreach program,$(PROGRAMS),"$(DESTDIR)$(BINDIR)/$(program)")
+	rm -f $(foreach program,$(PROGRAMS) docker-credential-hearth,"$(DESTDIR)$(BINDIR)/$(program)")
 	rm -f $(foreach unit,$(UNITS),"$(DESTDIR)$(UNITDIR)/$(unit)") "$(DESTDIR)$(CATALOGDIR)/hearth.catalog"
 	rm -f "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/hearthctl" \
 	  "$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_hearthctl" \

@@ -5,7 +5,7 @@ import HearthCore
 /// The verbs about the daemon as a whole; the longer ones have files of their own.
 enum DaemonVerbs {
   static let all: [any ParsableCommand.Type] = [
-    EventsVerb.self, MetricsVerb.self, DoctorVerb.self, RPCVerb.self,
+    TopVerb.self, EventsVerb.self, MetricsVerb.self, DoctorVerb.self, RPCVerb.self,
   ]
 }
 
