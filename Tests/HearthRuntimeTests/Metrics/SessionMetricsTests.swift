@@ -95,6 +95,18 @@ struct SessionMetricsTests {
     }
   }
 
+  @Test("A session that has ended and is found to have ended for another reason has not ended twice")
+  func otherReason() throws {
+    var status = SessionStatus(
+      account: .sample, state: .reauthRequired(.credentialMissing), message: "", since: bench.clock.now(),
+      isReadable: true)
+    bench.metrics.update(status, after: [.changed(from: .hydrating, to: status.state)])
+    let before = status.state
+    status.state = .reauthRequired(.credentialCorrupt)
+    bench.metrics.update(status, after: [.changed(from: before, to: status.state)])
+    #expect(["credentialMissing", "credentialCorrupt"].map { signOuts($0) } == ["1", "0"])
+  }
+
   @Test("The time from an end until the account is signed in again is observed, by the end's reason")
   func signedOutTime() async throws {
     try await running { service in
