@@ -187,6 +187,13 @@ struct CallMetricsTests {
     }
   }
 
+  @Test("README.md lists each metric under the name that a scraper sees", arguments: MetricName.allCases)
+  func isListed(_ name: MetricName) {
+    let root = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+    let shown = name.rawValue + (name.kind == .counter ? "_total" : "")
+    #expect(Files.text("/\(root)/README.md").contains("`\(shown)`"))
+  }
+
   private func control(
     _ outbox: OutboxService, _ sessions: SessionDirectory = SessionDirectory()
   ) throws -> ControlService {
