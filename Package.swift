@@ -16,6 +16,7 @@ let strict = strictness + (isFuzzed ? [.unsafeFlags(["-sanitize=fuzzer"])] : [])
 extension Target.Dependency {
   static let argumentParser = product(name: "ArgumentParser", package: "swift-argument-parser")
   static let asyncHTTPClient = product(name: "AsyncHTTPClient", package: "async-http-client")
+  static let coreMetrics = product(name: "CoreMetrics", package: "swift-metrics")
   static let crypto = product(name: "Crypto", package: "swift-crypto")
   static let cryptoExtras = product(name: "CryptoExtras", package: "swift-crypto")
   static let grdb = product(name: "GRDB", package: "GRDB.swift")
@@ -84,6 +85,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -98,7 +100,7 @@ let package = Package(
     library("HearthControl", ["HearthCore"]),
     library("HearthHashing", ["HearthCore", .crypto]),
     library("HearthThreads"),
-    library("HearthRuntime", ["HearthCore", "HearthControl", .logging]),
+    library("HearthRuntime", ["HearthCore", "HearthControl", .coreMetrics, .logging]),
     library(
       "HearthLinux",
       ["HearthCore", "HearthControl", "HearthThreads", "CSystemd", "CLinux", .logging, .nio, .nioHTTP1, .nioPosix]),
@@ -140,7 +142,7 @@ let package = Package(
     .target(name: "CDiskFaults", path: "Tests/CDiskFaults", linkerSettings: [.linkedLibrary("sqlite3")]),
     tests("HearthCoreTests", ["HearthCore", "HearthOAuth"]),
     tests("HearthControlTests", ["HearthControl", "HearthCore"], exclude: ["Golden"]),
-    tests("HearthRuntimeTests", ["HearthRuntime", "HearthStorage", .crypto, .grdb, .logging]),
+    tests("HearthRuntimeTests", ["HearthRuntime", "HearthStorage", .coreMetrics, .crypto, .grdb, .logging]),
     tests("HearthThreadsTests", ["HearthThreads"]),
     tests("HearthLinuxTests", ["HearthCore", "HearthLinux", .logging]),
     tests(
