@@ -40,6 +40,8 @@ swift:
 
 build: swift deps ## build the programs for release, in .build/release
 	$(SWIFT) build -c release --static-swift-stdlib -Xlinker -s
+	@LC_ALL=C ldd $(RELEASE)/hearthctl 2>&1 | grep -q "not a dynamic executable" || { \
+	  echo "$(RELEASE)/hearthctl is no static executable: it would start at half the speed." >&2; exit 1; }
 
 debug: swift deps
 	$(SWIFT) build --build-tests

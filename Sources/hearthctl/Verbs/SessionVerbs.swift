@@ -25,17 +25,12 @@ struct TokenVerb: ParsableCommand {
   @Flag(help: "Print it as an Authorization header.")
   var header = false
 
-  func validate() throws {
-    if let minValid, minValid < 0 { throw ValidationError("--min-valid is a number of seconds, 0 or more.") }
-  }
+  func validate() throws { try call.validate() }
 
-  func run() throws {
-    var daemon = try daemonOptions.connect()
-    let reply = try daemon.call(
-      GetToken(try AccountName(asked: account), minValidity: minValid.map { .seconds($0) }))
-    let bearer = reply.value.bearer
-    let token = bearer.token.secret.reveal()
-    daemonOptions.output.show(reply.json) { header ? "Authorization: \(bearer.type) \(token)" : token }
+  func run() throws { try call.run() }
+
+  var call: TokenCall {
+    TokenCall(account: account, minValid: minValid, header: header, daemon: daemonOptions.choice)
   }
 }
 
