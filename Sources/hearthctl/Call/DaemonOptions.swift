@@ -4,7 +4,7 @@ import HearthCore
 
 /// What every verb takes.
 struct DaemonOptions: ParsableArguments, DaemonAccess {
-  @Option(help: ArgumentHelp("The daemon's socket.", valueName: "path"))
+  @Option(help: ArgumentHelp("The daemon's socket.", valueName: "path"), completion: .file())
   var socket: String?
 
   @Flag(help: "Print JSON.")
@@ -20,7 +20,7 @@ struct DaemonOptions: ParsableArguments, DaemonAccess {
 
 /// The account that a verb is asked about, or all of them.
 struct AccountChoice: ParsableArguments {
-  @Argument(help: "One account; all of them without.")
+  @Argument(help: "One account; all of them without.", completion: Completions.accounts)
   var account: String?
 
   /// Fails as the daemon would where no account can have this name.

@@ -13,7 +13,7 @@ struct AccountRemoveVerb: ParsableCommand {
   @OptionGroup var daemonOptions: DaemonOptions
   @OptionGroup var options: AccountOptions
 
-  @Argument(help: "The account.")
+  @Argument(help: "The account.", completion: Completions.accounts)
   var account: String
 
   @Flag(help: "Do not ask, though it is signed in or items wait.")

@@ -10,7 +10,9 @@ struct AccountVerb: ParsableCommand {
 
 /// What the verbs about accounts take besides.
 struct AccountOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("The configuration file; else the one that the daemon uses.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("The configuration file; else the one that the daemon uses.", valueName: "file"),
+    completion: .file())
   var config: String?
 }
 

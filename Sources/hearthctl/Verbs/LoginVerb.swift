@@ -34,7 +34,7 @@ struct LoginVerb: ParsableCommand {
 
   @OptionGroup var daemonOptions: DaemonOptions
 
-  @Argument(help: "The account.")
+  @Argument(help: "The account.", completion: Completions.accounts)
   var account: String
 
   @Flag(exclusivity: .exclusive)

@@ -7,7 +7,7 @@ struct LogoutVerb: ParsableCommand {
 
   @OptionGroup var daemonOptions: DaemonOptions
 
-  @Argument(help: "The account.")
+  @Argument(help: "The account.", completion: Completions.accounts)
   var account: String
 
   @Flag(name: .customLong("no-revoke"), help: "Do not ask the provider to revoke the grant.")

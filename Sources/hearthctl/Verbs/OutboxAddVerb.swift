@@ -1,13 +1,14 @@
 import ArgumentParser
+import HearthCore
 
 struct OutboxAddVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "add", abstract: "Queue a request; prints its id once it is on disk.")
 
-  @Argument(help: "The account whose token goes with it.")
+  @Argument(help: "The account whose token goes with it.", completion: Completions.accounts)
   var account: String
 
-  @Argument(help: "GET, POST, PUT …")
+  @Argument(help: "GET, POST, PUT …", completion: .list(["GET", "POST", "PUT", "PATCH", "DELETE"]))
   var method: String
 
   @Argument(help: "At one of the account's api_origins.")
@@ -43,7 +44,9 @@ struct OutboxAddVerb: ParsableCommand {
   @Option(help: ArgumentHelp("Not to be sent later.", valueName: "time"))
   var expiresAt: String?
 
-  @Option(help: ArgumentHelp("json: an answer in HTML is not the API's, and the item waits.", valueName: "content"))
+  @Option(
+    help: ArgumentHelp("json: an answer in HTML is not the API's, and the item waits.", valueName: "content"),
+    completion: .list(ExpectedContent.allCases.map(\.rawValue)))
   var expect: String?
 
   func validate() throws { try call.validate() }

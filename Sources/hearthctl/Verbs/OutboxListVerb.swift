@@ -8,7 +8,7 @@ struct OutboxListVerb: ParsableCommand {
   @OptionGroup var daemonOptions: DaemonOptions
   @OptionGroup var choice: AccountChoice
 
-  @Option(help: "Only those in this state.")
+  @Option(help: "Only those in this state.", completion: .list(OutboxItem.State.allCases.map(\.rawValue)))
   var state: String?
 
   @Option(help: "Only those of this lane.")

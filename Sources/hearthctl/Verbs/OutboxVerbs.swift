@@ -17,7 +17,7 @@ struct OutboxShowVerb: ParsableCommand {
 
   @OptionGroup var daemonOptions: DaemonOptions
 
-  @Argument(help: "The item.")
+  @Argument(help: "The item.", completion: Completions.items([.dead, .held, .waiting, .pending, .delivered]))
   var id: String
 
   func run() throws {
@@ -29,10 +29,11 @@ struct OutboxShowVerb: ParsableCommand {
 
 /// One item, or all dead ones of an account.
 struct OutboxChoice: ParsableArguments {
-  @Argument(help: "The item.")
+  @Argument(help: "The item.", completion: Completions.items([.dead, .held, .waiting, .pending]))
   var id: String?
 
-  @Option(help: ArgumentHelp("All dead items of this account.", valueName: "account"))
+  @Option(
+    help: ArgumentHelp("All dead items of this account.", valueName: "account"), completion: Completions.accounts)
   var dead: String?
 
   func validate() throws {

@@ -16,7 +16,7 @@ struct TokenVerb: ParsableCommand {
 
   @OptionGroup var daemonOptions: DaemonOptions
 
-  @Argument(help: "The account.")
+  @Argument(help: "The account.", completion: Completions.accounts)
   var account: String
 
   @Option(help: ArgumentHelp("How long it must be valid at least.", valueName: "seconds"))
@@ -39,7 +39,7 @@ struct RefreshVerb: ParsableCommand {
 
   @OptionGroup var daemonOptions: DaemonOptions
 
-  @Argument(help: "The account.")
+  @Argument(help: "The account.", completion: Completions.accounts)
   var account: String
 
   func run() throws {
