@@ -3,7 +3,14 @@ import HearthControl
 import HearthCore
 
 struct LogoutVerb: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "logout", abstract: SignOut.summary)
+  static let configuration = CommandConfiguration(
+    commandName: "logout", abstract: SignOut.summary,
+    discussion: """
+      For example:
+
+        hearthctl logout work
+        hearthctl logout work --everywhere --discard-outbox
+      """)
 
   @OptionGroup var daemonOptions: DaemonOptions
 

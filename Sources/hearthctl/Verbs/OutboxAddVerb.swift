@@ -3,7 +3,16 @@ import HearthCore
 
 struct OutboxAddVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "add", abstract: "Queue a request; prints its id once it is on disk.")
+    commandName: "add", abstract: "Queue a request; prints its id once it is on disk.",
+    discussion: """
+      For example:
+
+        hearthctl outbox add work POST https://api.example.com/notes \\
+          --data 'written on a train'
+        hearthctl outbox add work PUT https://api.example.com/mood \\
+          --data @mood.json -H 'Content-Type: application/json' \\
+          --replace-key mood --expires-at 2030-01-01T00:00:00Z
+      """)
 
   @Argument(help: "The account whose token goes with it.", completion: Completions.accounts)
   var account: String

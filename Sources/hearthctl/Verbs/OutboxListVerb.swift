@@ -3,7 +3,14 @@ import HearthControl
 import HearthCore
 
 struct OutboxListVerb: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "list", abstract: ListItems.summary)
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: ListItems.summary,
+    discussion: """
+      For example:
+
+        hearthctl outbox list work --state dead
+        hearthctl outbox list --json --limit 1000
+      """)
 
   @OptionGroup var daemonOptions: DaemonOptions
   @OptionGroup var choice: AccountChoice

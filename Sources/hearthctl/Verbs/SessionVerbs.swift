@@ -12,7 +12,13 @@ enum SessionVerbs {
 
 struct TokenVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "token", abstract: "Print a token that is valid, refreshed where needed, and nothing else.")
+    commandName: "token", abstract: "Print a token that is valid, refreshed where needed, and nothing else.",
+    discussion: """
+      For example:
+
+        hearthctl token work --min-valid 600
+        hearthctl token work --header | curl -H @- https://api.example.com/me
+      """)
 
   @OptionGroup var daemonOptions: DaemonOptions
 
@@ -35,7 +41,13 @@ struct TokenVerb: ParsableCommand {
 }
 
 struct RefreshVerb: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "refresh", abstract: RefreshSession.summary)
+  static let configuration = CommandConfiguration(
+    commandName: "refresh", abstract: RefreshSession.summary,
+    discussion: """
+      For example:
+
+        hearthctl refresh work
+      """)
 
   @OptionGroup var daemonOptions: DaemonOptions
 
@@ -56,7 +68,14 @@ struct RefreshVerb: ParsableCommand {
 }
 
 struct LockVerb: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "lock", abstract: LockSessions.summary)
+  static let configuration = CommandConfiguration(
+    commandName: "lock", abstract: LockSessions.summary,
+    discussion: """
+      For example:
+
+        hearthctl lock          # all accounts, before a screen is left
+        hearthctl lock work
+      """)
 
   @OptionGroup var daemonOptions: DaemonOptions
   @OptionGroup var choice: AccountChoice

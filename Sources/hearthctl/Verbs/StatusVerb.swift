@@ -2,7 +2,13 @@ import ArgumentParser
 
 struct StatusVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "status", abstract: "Show the status of the sessions; the exit status is that of the worst.")
+    commandName: "status", abstract: "Show the status of the sessions; the exit status is that of the worst.",
+    discussion: """
+      For example:
+
+        hearthctl status --watch
+        hearthctl status work --json | jq -r .state
+      """)
 
   @OptionGroup var daemonOptions: DaemonOptions
   @OptionGroup var choice: AccountChoice
