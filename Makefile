@@ -60,7 +60,7 @@ demo: debug deps-demo ## show the main job, against a sandbox, in a throw-away f
 # said once more at the end, where people look.
 TEST_WIDTH := --experimental-maximum-parallelization-width
 test: debug ## run every test
-	@width=$$($(SWIFT) test --help-hidden | grep -q -e $(TEST_WIDTH) && echo "$(TEST_WIDTH) 16"); \
+	@width=$$($(SWIFT) test --help-hidden | grep -q -e $(TEST_WIDTH) && echo "$(TEST_WIDTH) 8"); \
 	  { $(SWIFT) test --skip-build $$width 2>&1; echo $$? > .build/test.status; } | tee .build/test.log
 	@status=$$(cat .build/test.status); [ "$$status" -eq 0 ] || { \
 	  echo; echo "What failed (.build/test.log has all of it):"; grep -a '✘' .build/test.log; exit "$$status"; }
@@ -154,6 +154,7 @@ $(RELEASE)/hearthd:
 install: $(RELEASE)/hearthd install-units install-help ## install below PREFIX (/usr/local; ~/.local works too)
 	install -d "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(DOCDIR)"
 	for program in $(PROGRAMS); do install -m 755 $(RELEASE)/$$program "$(DESTDIR)$(BINDIR)/" || exit 1; done
+	install -m 755 etc/docker-credential-hearth "$(DESTDIR)$(BINDIR)/"
 	install -m 644 README.md CHANGELOG.md LICENSE etc/hearth/config.toml etc/hearth/providers.md systemd/sandbox.conf.example "$(DESTDIR)$(DOCDIR)/"
 ifeq ($(in_home),)
 	install -d "$(DESTDIR)$(CATALOGDIR)"
@@ -185,7 +186,7 @@ install-units:
 	  chmod 644 "$(DESTDIR)$(UNITDIR)/$$unit"; done
 
 uninstall: ## remove what install has put below PREFIX; keeps state and configuration
-	rm -f $(foreach program,$(PROGRAMS),"$(DESTDIR)$(BINDIR)/$(program)")
+	rm -f $(foreach program,$(PROGRAMS) docker-credential-hearth,"$(DESTDIR)$(BINDIR)/$(program)")
 	rm -f $(foreach unit,$(UNITS),"$(DESTDIR)$(UNITDIR)/$(unit)") "$(DESTDIR)$(CATALOGDIR)/hearth.catalog"
 	rm -f "$(DESTDIR)$(BASHDIR)/hearthctl" "$(DESTDIR)$(ZSHDIR)/_hearthctl" "$(DESTDIR)$(FISHDIR)/hearthctl.fish"
 	rm -f "$(DESTDIR)$(MANDIR)"/man1/hearthctl.1 "$(DESTDIR)$(MANDIR)"/man1/hearthctl-*.1 \

@@ -12,13 +12,20 @@ struct StatusCall: PlainCall {
 
   func run() throws {
     var client = try daemon.connect(patience: ControlClient.shortPatience)
-    if watch { try self.watch(&client) }
-    let status = try printStatus(&client)
-    guard status == .done else { throw CommandFailure(status, nil) }
+    if watch { return try self.watch(&client) }
+    let look = try look(&client)
+    show(look)
+    guard look.status == .done else { throw CommandFailure(look.status, nil) }
   }
 
-  /// Prints once.
-  private func printStatus(_ client: inout ControlClient) throws -> ExitStatus {
+  /// The sessions at one time: for people, as JSON, and what they are to scripts.
+  private struct Look {
+    let text: String
+    let json: JSON
+    let status: ExitStatus
+  }
+
+  private func look(_ client: inout ControlClient) throws -> Look {
     let sessions: [SessionStatus]
     let json: JSON
     if let account = try AccountName.asked(account) {
@@ -28,34 +35,52 @@ struct StatusCall: PlainCall {
       let reply = try client.call(ListSessions())
       (sessions, json) = (reply.value.sessions, reply.json)
     }
-    if daemon.json {
-      daemon.output.json(json)
-    } else if sessions.isEmpty {
-      daemon.output.line("There are no accounts in the configuration.")
-    } else {
-      var blocks: [String] = []
-      for session in sessions {
-        let outbox = try client.outboxStats(of: session.account)
-        blocks.append(StatusBlock(session: session, outbox: outbox, now: .now, paint: .standard).text)
-      }
-      daemon.output.painted(blocks.joined(separator: "\n\n"))
+    var blocks: [String] = []
+    for session in sessions where !daemon.json {
+      let outbox = try client.outboxStats(of: session.account)
+      let bar = Output.isTerminal ? (width: 40, hasBlocks: Screen.isUTF8(variable)) : nil
+      blocks.append(StatusBlock(session: session, outbox: outbox, now: .now, paint: .standard, bar: bar).text)
     }
-    return ExitStatus.worst(sessions.map { ExitStatus($0) })
+    if sessions.isEmpty { blocks = ["There are no accounts in the configuration."] }
+    return Look(
+      text: blocks.joined(separator: "\n\n"), json: json, status: ExitStatus.worst(sessions.map { ExitStatus($0) }))
+  }
+
+  private func show(_ look: Look) {
+    if daemon.json { daemon.output.json(look.json) } else { daemon.output.painted(look.text) }
   }
 
   /// Prints now and at every change, until the daemon stops. On a terminal each print takes the place of the one before,
-  /// and its times stay current.
-  private func watch(_ client: inout ControlClient) throws -> Never {
-    let isScreen = Output.isTerminal && !daemon.json
+  /// its times stay current, and Ctrl-C ends it.
+  private func watch(_ client: inout ControlClient) throws {
+    if Output.isTerminal, !daemon.json {
+      return try LiveScreen.run { screen in
+        try follow(&client, looking: .seconds(1)) { screen.draw($0.text) }
+      }
+    }
+    try follow(&client, looking: nil) { look in
+      show(look)
+      if !daemon.json { daemon.output.line("") }
+    }
+  }
+
+  /// Looks now, at every change, and as often as `looking` says; returns when it is interrupted.
+  private func follow(
+    _ client: inout ControlClient, looking: Duration?, _ body: (Look) -> Void
+  ) throws {
     while true {
       _ = try client.call(Subscribe(account: try AccountName.asked(account)))
       var isSubscribed = true
       while isSubscribed {
-        if isScreen { Output.clearScreen() }
-        _ = try printStatus(&client)
-        if !isScreen, !daemon.json { daemon.output.line("") }
-        var next = isScreen ? try client.awaitNotification(within: .seconds(10)) : try client.awaitNotification()
-        // Events that come together are printed together.
+        body(try look(&client))
+        let deadline = looking.map { ContinuousClock.now + $0 }
+        var next: HearthControl.Notification?
+        repeat {
+          if Interruption.hasCome { return }
+          next =
+            looking == nil ? try client.awaitNotification() : try client.awaitNotification(within: LiveScreen.step)
+        } while next == nil && deadline.map { ContinuousClock.now < $0 } ?? true
+        // Events that come together are shown together.
         while let notification = next {
           if notification.event == .eventsClosed { isSubscribed = false }
           next = try client.awaitNotification(within: .milliseconds(50))

@@ -29,10 +29,6 @@ struct Output {
     if isJSON { self.json(json) } else { line(try text()) }
   }
 
-  static func clearScreen() {
-    write("\u{1B}[H\u{1B}[2J", to: STDOUT_FILENO)
-  }
-
   static func error(_ message: String) {
     write("hearthctl: \(message.shown())\n", to: STDERR_FILENO)
   }

@@ -4,7 +4,7 @@ import HearthCore
 
 /// The verbs about the daemon as a whole; the longer ones have files of their own.
 enum DaemonVerbs {
-  static let all: [any ParsableCommand.Type] = [EventsVerb.self, DoctorVerb.self, RPCVerb.self]
+  static let all: [any ParsableCommand.Type] = [TopVerb.self, EventsVerb.self, DoctorVerb.self, RPCVerb.self]
 }
 
 struct EventsVerb: ParsableCommand {
