@@ -15,6 +15,9 @@ import Testing
     case let verb as TokenVerb: AnyHashable(verb.call)
     case let verb as StatusVerb: AnyHashable(verb.call)
     case let verb as OutboxAddVerb: AnyHashable(verb.call)
+    case let verb as CredentialGitVerb: AnyHashable(verb.call)
+    case let verb as CredentialDockerVerb: AnyHashable(verb.call)
+    case let verb as CredentialKubectlVerb: AnyHashable(verb.call)
     default: nil
     }
   }
@@ -27,6 +30,9 @@ import Testing
       "outbox add work POST https://x", "outbox add work POST https://x --data -", "outbox add help add token",
       "outbox add --data @file --header A:1 --header @- work PUT https://x --lane l --key k --replace-key r",
       "outbox add work GET https://x --unordered --not-before t --expires-at u --expect json --json --socket s",
+      "credential git get", "credential git --username me --bearer get --account work", "credential git help",
+      "credential docker list --username me", "credential docker get --json", "credential kubectl",
+      "credential kubectl --account work --socket /s",
     ])
   func plainCalls(line: String) throws {
     let words = line.split(separator: " ").map(String.init)
@@ -43,7 +49,8 @@ import Testing
       "token work --socket --json", "--json token work", "help token", "status a b", "outbox", "outbox help add",
       "outbox list", "outbox add work POST", "outbox add work POST https://x -d -",
       "outbox add work POST https://x --unordered --lane l", "outbox add work POST https://x --header @- --data -",
-      "refresh work", "--version", "bogus",
+      "refresh work", "--version", "bogus", "credential", "credential git", "credential help git",
+      "credential docker get --bearer", "credential kubectl get",
     ])
   func others(line: String) {
     #expect(Self.plain(line.split(separator: " ").map(String.init)) == nil)
@@ -54,17 +61,20 @@ import Testing
     let options = [
       ("--socket", "/s"), ("--timeout", "1.5"), ("--min-valid", "+60"), ("--data", "-"), ("--header", "A: 1"),
       ("--lane", "l=1"), ("--key", ""), ("--replace-key", "é"), ("--not-before", "t"), ("--expires-at", "@"),
-      ("--expect", "json"),
+      ("--expect", "json"), ("--account", "home"), ("--username", "me"),
     ]
     let words =
-      ["--json", "--header", "--watch", "--unordered", "work", "help", "-", "", "0x1", "1_0", " 5", "--", "-5", "−1"]
+      [
+        "--json", "--header", "--watch", "--bearer", "--unordered", "work", "help", "-", "", "0x1", "1_0", " 5", "--",
+        "-5", "−1",
+      ]
       + ["--json=1", "-d", "--data=x", "-Hx", "--no-json", "-\u{301}", "add", "inf", "@f", "-h", "--help", "--sock"]
       + options.map(\.0)
+    let verbs = [(["token"], 1), (["status"], 1), (["outbox", "add"], 3), (["credential", "git"], 1)]
     var generator = SeededGenerator(seed: seed)
     var count = 0
     for _ in 0..<500 {
-      let (verb, arguments) = [(["token"], 1), (["status"], 1), (["outbox", "add"], 3)].randomElement(
-        using: &generator)!
+      let (verb, arguments) = verbs.randomElement(using: &generator)!
       var parts = Array(repeating: ["work"], count: arguments)
       for _ in 0..<Int.random(in: 0...3, using: &generator) {
         let (option, value) = options.randomElement(using: &generator)!

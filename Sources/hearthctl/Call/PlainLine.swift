@@ -24,6 +24,7 @@ struct PlainLine {
     case "token": try token(words)
     case "status": try status(words)
     case "outbox" where words.first == "add": try outboxAdd(words.dropFirst())
+    case "credential": try credential(words.first, words.dropFirst())
     default: throw NotPlain()
     }
   }
@@ -51,6 +52,25 @@ struct PlainLine {
       key: try line.value("--key"), replaceKey: try line.value("--replace-key"),
       notBefore: try line.value("--not-before"), expiresAt: try line.value("--expires-at"),
       expect: try line.value("--expect"), daemon: try line.daemon)
+  }
+
+  private static func credential(_ verb: String?, _ words: ArraySlice<String>) throws -> any PlainCall {
+    switch verb {
+    case "git":
+      let line = try PlainLine(words, flags: ["--bearer"], options: ["--account", "--username"], arguments: 1...1)
+      return CredentialGitCall(
+        source: try line.source, username: try line.value("--username") ?? CredentialGitCall.username,
+        bearer: line.flags.contains("--bearer"), operation: line.arguments[0])
+    case "docker":
+      let line = try PlainLine(words, flags: [], options: ["--account", "--username"], arguments: 1...1)
+      return CredentialDockerCall(
+        source: try line.source, username: try line.value("--username") ?? CredentialDockerCall.username,
+        operation: line.arguments[0])
+    case "kubectl":
+      let line = try PlainLine(words, flags: [], options: ["--account"], arguments: 0...0)
+      return CredentialKubectlCall(source: try line.source)
+    default: throw NotPlain()
+    }
   }
 
   /// `flags`, `options`: those of the verb, beside those of every verb. `arguments`: how many there may be.
@@ -90,6 +110,10 @@ struct PlainLine {
     guard let value = try value(option) else { return nil }
     guard let number = Number(value) else { throw NotPlain() }
     return number
+  }
+
+  private var source: CredentialChoice {
+    get throws { CredentialChoice(account: try value("--account"), daemon: try daemon) }
   }
 
   private var daemon: DaemonChoice {
