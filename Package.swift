@@ -53,9 +53,10 @@ func keeper(_ name: String, _ dependencies: [Target.Dependency], linkerSettings:
     linkerSettings: [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"])] + linkerSettings)
 }
 
-/// For a program that scripts start in loops: as released, it loads no library. The allocator's functions come before those
-/// of the C library, which are then in the program too. The linker warns of functions that need libraries all the same
-/// (getpwuid_r and the like); they are FoundationEssentials', which ArgumentParser brings, and nobody calls them.
+/// For a program that scripts start in loops: as released, it loads no library. The C library comes from libc.a, in Debian's
+/// libc6-dev, which Swift needs anyway; the allocator's functions come before its own, which are then in the program too.
+/// The linker warns of functions that need libraries all the same (getpwuid_r and the like); they are FoundationEssentials',
+/// which ArgumentParser brings, and nobody calls them.
 let withoutDynamicLinker = LinkerSetting.unsafeFlags(
   ["-static-executable", "-Xlinker", "-z", "-Xlinker", "muldefs"], .when(configuration: .release))
 
