@@ -37,4 +37,11 @@ import Testing
     let token = SessionStatus.TokenLife(Fingerprint("9f86d081")!, reported: .init(health: .fresh, remaining: nil))
     #expect(LifeBar(token, at: Samples.start, width: 8, hasBlocks: true) == nil)
   }
+
+  @Test("a progress bar is as full as what is done, and empty where there is nothing to do")
+  func progress() {
+    #expect(ProgressLine.bar(0, of: 0, width: 8, hasBlocks: true) == "░░░░░░░░ 0 of 0")
+    #expect(ProgressLine.bar(3, of: 8, width: 8, hasBlocks: true) == "███░░░░░ 3 of 8")
+    #expect(ProgressLine.bar(8, of: 8, width: 8, hasBlocks: false) == "######## 8 of 8")
+  }
 }
