@@ -48,11 +48,18 @@ func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 /// A program that holds tokens. Its `free` wipes, and its functions are bound when it starts: the dynamic linker's lazy
 /// binding saves the vector registers on the stack, with what was last copied through them.
-func keeper(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+func keeper(_ name: String, _ dependencies: [Target.Dependency], linkerSettings: [LinkerSetting] = []) -> Target {
   .executableTarget(
     name: name, dependencies: dependencies + ["CWipingAllocator"], swiftSettings: strict,
-    linkerSettings: [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"])])
+    linkerSettings: [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"])] + linkerSettings)
 }
+
+/// For a program that scripts start in loops: as released, it loads no library. The C library comes from libc.a, in Debian's
+/// libc6-dev, which Swift needs anyway; the allocator's functions come before its own, which are then in the program too.
+/// The linker warns of functions that need libraries all the same (getpwuid_r and the like); they are FoundationEssentials',
+/// which ArgumentParser brings, and nobody calls them.
+let withoutDynamicLinker = LinkerSetting.unsafeFlags(
+  ["-static-executable", "-Xlinker", "-z", "-Xlinker", "muldefs"], .when(configuration: .release))
 
 /// The daemon's module without its entry point, for a program that has one of its own and fuzzes what the module reads.
 func withoutEntryPoint(_ program: Target) -> Target {
@@ -125,7 +132,8 @@ let package = Package(
         "HearthCore", "HearthControl", "HearthHashing", "HearthRuntime", "HearthLinux", "HearthOAuth", "HearthStorage",
         .argumentParser, .logging, .serviceLifecycle, .tomlKit, .unixSignals,
       ]),
-    keeper("hearthctl", ["HearthControl", "HearthCore", "CLinux", .argumentParser]),
+    keeper(
+      "hearthctl", ["HearthControl", "HearthCore", "CLinux", .argumentParser], linkerSettings: [withoutDynamicLinker]),
     program("hearth-sandbox", [.argumentParser, .crypto, .hummingbird, .logging, .nio, .serviceLifecycle]),
     .executableTarget(
       name: "hearth-bench",

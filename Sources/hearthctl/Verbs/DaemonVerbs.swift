@@ -11,7 +11,13 @@ enum DaemonVerbs {
 
 struct EventsVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "events", abstract: "Print what happens, one line each, until interrupted.")
+    commandName: "events", abstract: "Print what happens, one line each, until interrupted.",
+    discussion: """
+      For example:
+
+        hearthctl events work
+        hearthctl events --topic outbox --json | jq --unbuffered .
+      """)
 
   @OptionGroup var daemonOptions: DaemonOptions
   @OptionGroup var choice: AccountChoice
@@ -39,7 +45,13 @@ extension EventTopic: ExpressibleByArgument {}
 
 struct RPCVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "rpc", abstract: "Call any method and print its result; with --json, its error too.")
+    commandName: "rpc", abstract: "Call any method and print its result; with --json, its error too.",
+    discussion: """
+      For example:
+
+        hearthctl rpc session.get '{"account": "work"}'
+        hearthctl rpc rpc.discover | jq -r '.methods[].name'
+      """)
 
   @OptionGroup var daemonOptions: DaemonOptions
 

@@ -4,7 +4,13 @@ import HearthCore
 
 struct DoctorVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "doctor", abstract: "Check the installation, the daemon and the sessions, and say what is wrong.")
+    commandName: "doctor", abstract: "Check the installation, the daemon and the sessions, and say what is wrong.",
+    discussion: """
+      For example:
+
+        hearthctl doctor
+        hearthctl doctor --json
+      """)
 
   @OptionGroup var daemonOptions: DaemonOptions
 
