@@ -1,7 +1,7 @@
 import Glibc
 
 /// A result: what this version understands of it, and all that the daemon sent.
-package struct Reply<Value: WireValue>: Sendable {
+package struct Reply<Value: Sendable>: Sendable {
   package let value: Value
   package let json: JSON
 }

@@ -136,3 +136,14 @@ extension WireType<Secret> {
     secret.refusing(.meaning) { $0.isEmpty ? "is empty: a passphrase has one character at least" : nil }
   }
 }
+
+/// Tries the way to the provider and the APIs, step by step, and looks at the token. Nothing is changed by it, but the
+/// token may be refreshed.
+package struct DiagnoseSession: AccountMethod {
+  package static let declaration = MethodDeclaration<Diagnoses>(
+    "session.diagnose", "Try each step on the way to the provider and the APIs, and say what is wrong.",
+    errors: [.unknownAccount])
+
+  package let account: AccountName
+  package init(_ account: AccountName) { self.account = account }
+}

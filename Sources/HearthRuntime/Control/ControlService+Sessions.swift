@@ -5,7 +5,7 @@ import HearthCore
 extension ControlService {
   static let sessionMethods: [any ServedMethod.Type] = [
     ListSessions.self, GetSession.self, GetToken.self, ReportUnauthorized.self, RefreshSession.self,
-    RehydrateSessions.self, SignOut.self, LockSessions.self, UnlockSessions.self,
+    RehydrateSessions.self, SignOut.self, LockSessions.self, UnlockSessions.self, DiagnoseSession.self,
   ]
 }
 
@@ -47,6 +47,14 @@ extension ReportUnauthorized: PlainMethod {
       throw .invalidParams("The parameter \"fingerprint\" must be 8 hex digits in lower case.")
     }
     return try await service.ask(account, .reportUnauthorized(APIRejection(fingerprint))).answer.status
+  }
+}
+
+extension DiagnoseSession: PlainMethod {
+  func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> Diagnoses {
+    let (entry, answer) = try await service.ask(account, .token(minValidity: nil))
+    let bearer: Bearer? = if case .token(let bearer) = answer.response { bearer } else { nil }
+    return Diagnoses(await entry.probe?.checks(bearer) ?? [])
   }
 }
 

@@ -5,7 +5,11 @@ import HearthCore
 struct OutboxFlushVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "flush", abstract: FlushOutbox.summary,
-    discussion: "Waits for --timeout seconds, or for 30; exits 5 where something is left when the time is up.")
+    discussion: """
+      Waits for --timeout seconds, or for 30; exits 5 where something is left when the time is up. For example:
+
+        hearthctl outbox flush work --timeout 120
+      """)
 
   @OptionGroup var daemonOptions: DaemonOptions
   @OptionGroup var choice: AccountChoice

@@ -5,7 +5,12 @@ import HearthCore
 
 struct TopVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "top", abstract: "Show the sessions and the outbox live, with keys to steer them.")
+    commandName: "top", abstract: "Show the sessions and the outbox live, with keys to steer them.",
+    discussion: """
+      For example:
+
+        hearthctl top
+      """)
 
   /// How often the daemon is asked how things are.
   private static let period: Duration = .seconds(1)
