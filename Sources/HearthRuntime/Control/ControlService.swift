@@ -7,6 +7,7 @@ package struct ControlService: ControlHandler {
   let signIns: SignInService
   let revocations: RevocationService
   let outbox: OutboxService
+  let requests: RequestService
   let hub: EventHub
   let clock: any Clock
   let info: DaemonInfo
@@ -18,13 +19,14 @@ package struct ControlService: ControlHandler {
   /// `token`: names a token by its fingerprint. `reload`: reads the configuration again, whole or not at all.
   package init(
     sessions: SessionDirectory, signIns: SignInService, revocations: RevocationService, outbox: OutboxService,
-    hub: EventHub, clock: any Clock, info: DaemonInfo, token: @escaping @Sendable (Secret) -> Token,
-    reload: @escaping @Sendable () async throws(ReloadFailure) -> Void
+    requests: RequestService, hub: EventHub, clock: any Clock, info: DaemonInfo,
+    token: @escaping @Sendable (Secret) -> Token, reload: @escaping @Sendable () async throws(ReloadFailure) -> Void
   ) {
     self.sessions = sessions
     self.signIns = signIns
     self.revocations = revocations
     self.outbox = outbox
+    self.requests = requests
     self.hub = hub
     self.clock = clock
     self.info = info
@@ -33,7 +35,7 @@ package struct ControlService: ControlHandler {
   }
 
   private static let methods: [String: any ServedMethod.Type] = {
-    let all = daemonMethods + eventMethods + sessionMethods + signInMethods + outboxMethods
+    let all = daemonMethods + eventMethods + sessionMethods + signInMethods + outboxMethods + requestMethods
     return Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
   }()
 
