@@ -9,7 +9,7 @@ struct RequestVerb: ParsableCommand {
     discussion: """
       The body goes to standard output as it came. Exits 0 for a status below 400, 5 where the same request may work \
       later (408, 425, 429, 5xx but 501 and 505), and 1 for any other; the body is printed all the same. Redirects are \
-      followed within the same origin. The API may take --timeout seconds, or 30.
+      followed within the same origin. The API may take --timeout seconds (up to 300), or 30.
       """)
 
   @OptionGroup var content: RequestContent
@@ -22,19 +22,13 @@ struct RequestVerb: ParsableCommand {
   /// How long the daemon may take beyond the time of the API: to refresh a token, unless the person has given a limit.
   private var grace: Duration { daemonOptions.timeout == nil ? .seconds(75) : .seconds(5) }
 
-  func validate() throws {
-    guard let timeout = daemonOptions.timeout, !Self.timeouts.contains(timeout) else { return }
-    throw ValidationError(
-      "--timeout is a number of seconds, \(RequestDraft.timeouts.lowerBound) to \(RequestDraft.timeouts.upperBound).")
-  }
-
-  private static var timeouts: ClosedRange<Double> {
-    Double(RequestDraft.timeouts.lowerBound)...Double(RequestDraft.timeouts.upperBound)
+  /// As the call takes it: in whole seconds, as many as the API may be given.
+  private static func whole(_ seconds: Double) -> Duration {
+    .seconds(min(max(Int(seconds.rounded(.up)), RequestDraft.timeouts.lowerBound), RequestDraft.timeouts.upperBound))
   }
 
   func run() throws {
-    // In whole seconds, as the call takes it.
-    let limit = daemonOptions.timeout.map { Duration.seconds($0.rounded(.up)) } ?? RequestDraft.usualTimeout
+    let limit = daemonOptions.timeout.map(Self.whole) ?? RequestDraft.usualTimeout
     let draft = RequestDraft(
       account: try AccountName(asked: content.account), method: content.method, url: content.url,
       headers: try content.headers(), body: try content.body(), timeout: limit)
