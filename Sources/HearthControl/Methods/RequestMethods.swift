@@ -9,7 +9,7 @@ package struct SendRequest: ControlMethod {
       .requestFailed,
     ])
   package static let parameters = Fields<SendRequest>(
-    .all(\.draft, RequestDraft.fields), .optional("cache", \.cache, .choice, omitting: .none), make: Self.init)
+    .all(\.draft, RequestDraft.fields), .optional("cache", \.cache, .served, omitting: .none), make: Self.init)
 
   package let draft: RequestDraft
   package let cache: RequestCache
@@ -22,7 +22,16 @@ package struct SendRequest: ControlMethod {
 
 /// Whether an earlier answer may be given where there is none now. The raw value is the parameter.
 package enum RequestCache: String, Hashable, Sendable, CaseIterable {
-  case none
+  case none, staleIfError
+}
+
+extension WireType<RequestCache> {
+  /// Those that this version has.
+  fileprivate static var served: WireType {
+    choice.refusing(.meaning, .choice(among: [RequestCache.none.rawValue])) { cache in
+      cache == .none ? nil : "cannot be \(cache.rawValue) in this version: no answers are kept. Leave it out"
+    }
+  }
 }
 
 extension RequestDraft {

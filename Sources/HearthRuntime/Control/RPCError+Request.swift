@@ -17,11 +17,11 @@ extension RPCError {
     case .unanswered(let message): self.init(.requestFailed, account: account, message: message)
     case .tooLong(let limit):
       self.init(
-        code: Kind.requestFailed.code,
+        .requestFailed, account: account,
         message:
           "The request is done, but its answer is longer than the \(limit >> 20) MiB that can be given: ask for it "
           + "in parts (Range, or the API's pages).",
-        data: ["kind": .string(Kind.requestFailed.rawValue), "retryable": false, "account": JSON(account.description)])
+        isRetryable: false)
     case .tooMany(let most):
       self = .overloaded("\(most) requests are under way already; ask again when one of them is answered.")
     }

@@ -34,6 +34,7 @@ extension GoldenWireTests {
         http.request {\(whoami),"timeoutSeconds":0}
         http.request {\(whoami),"timeoutSeconds":301}
         http.request {\(whoami),"cache":"for ever"}
+        http.request {\(whoami),"cache":"staleIfError"}
         http.request {\(whoami),"flavour":1}
         http.request {\(notes),"body":"a","bodyBase64":"YQ=="}
         http.request {\(notes),"bodyBase64":"?"}
