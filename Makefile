@@ -5,6 +5,10 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 BINDIR ?= $(PREFIX)/bin
 DOCDIR ?= $(PREFIX)/share/doc/hearth
+MANDIR ?= $(PREFIX)/share/man
+BASHDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
+FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 CATALOGDIR ?= $(PREFIX)/lib/systemd/catalog
 # Below the home folder, systemd looks for units elsewhere.
 in_home := $(filter $(HOME)/%,$(abspath $(PREFIX)))
@@ -14,14 +18,14 @@ RELEASE := .build/release
 DEBUG := .build/debug
 PROGRAMS := hearthd hearthctl hearth-sandbox
 UNITS := hearthd.service hearthd.socket
-PACKAGES := libsystemd-dev libsqlite3-dev pkg-config
+PACKAGES := libsystemd-dev libsqlite3-dev pkg-config python3
 DEMO_PACKAGES := jq curl python3
 CHECK_PACKAGES := systemd iproute2 $(DEMO_PACKAGES)
 INTEROP_VENV := .build/interop-venv
 
 .PHONY: help deps deps-demo deps-check deps-interop swift build debug demo test simulate torture fuzz run lint check-systemd
 .PHONY: interop deps-interop-browser interop-browser docs bench deps-bench clean
-.PHONY: install install-units uninstall
+.PHONY: install install-units install-help uninstall
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
@@ -40,6 +44,8 @@ swift:
 
 build: swift deps ## build the programs for release, in .build/release
 	$(SWIFT) build -c release --static-swift-stdlib -Xlinker -s
+	@LC_ALL=C ldd $(RELEASE)/hearthctl 2>&1 | grep -q "not a dynamic executable" || { \
+	  echo "$(RELEASE)/hearthctl is no static executable: it would start at half the speed." >&2; exit 1; }
 
 debug: swift deps
 	$(SWIFT) build --build-tests
@@ -54,7 +60,7 @@ demo: debug deps-demo ## show the main job, against a sandbox, in a throw-away f
 # said once more at the end, where people look.
 TEST_WIDTH := --experimental-maximum-parallelization-width
 test: debug ## run every test
-	@width=$$($(SWIFT) test --help-hidden | grep -q -e $(TEST_WIDTH) && echo "$(TEST_WIDTH) 16"); \
+	@width=$$($(SWIFT) test --help-hidden | grep -q -e $(TEST_WIDTH) && echo "$(TEST_WIDTH) 8"); \
 	  { $(SWIFT) test --skip-build $$width 2>&1; echo $$? > .build/test.status; } | tee .build/test.log
 	@status=$$(cat .build/test.status); [ "$$status" -eq 0 ] || { \
 	  echo; echo "What failed (.build/test.log has all of it):"; grep -a '✘' .build/test.log; exit "$$status"; }
@@ -128,7 +134,13 @@ $(INTEROP_VENV)/ready: Tests/Interop/requirements.txt
 	rm -rf $(INTEROP_VENV)
 	python3 -m venv $(INTEROP_VENV)
 	$(INTEROP_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement $<
+	@$(FETCH_PROMTOOL) || echo "promtool cannot be had here; the metrics are read by prometheus_client alone."
 	@touch $@
+
+# That program alone: installing Debian's package would start a server.
+FETCH_PROMTOOL = command -v promtool > /dev/null || (cd $(INTEROP_VENV)/bin && apt-get download -qq prometheus 2> /dev/null \
+  && dpkg-deb --fsys-tarfile prometheus_*.deb | tar --extract --to-stdout ./usr/bin/promtool > promtool.new \
+  && chmod 755 promtool.new && mv promtool.new promtool; status=$$?; rm -f prometheus_*.deb promtool.new; exit $$status)
 
 # Some of the checks alone: CHECKS="sigterm reuse".
 CHECKS ?=
@@ -145,15 +157,11 @@ interop-browser: debug deps-interop-browser ## sign in at a real provider with a
 $(RELEASE)/hearthd:
 	@$(MAKE) --no-print-directory build
 
-install: $(RELEASE)/hearthd install-units ## install below PREFIX (/usr/local; ~/.local works too)
+install: $(RELEASE)/hearthd install-units install-help ## install below PREFIX (/usr/local; ~/.local works too)
 	install -d "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(DOCDIR)"
 	for program in $(PROGRAMS); do install -m 755 $(RELEASE)/$$program "$(DESTDIR)$(BINDIR)/" || exit 1; done
+	install -m 755 etc/docker-credential-hearth "$(DESTDIR)$(BINDIR)/"
 	install -m 644 README.md CHANGELOG.md LICENSE etc/hearth/config.toml etc/hearth/providers.md systemd/sandbox.conf.example "$(DESTDIR)$(DOCDIR)/"
-	install -d "$(DESTDIR)$(PREFIX)/share/bash-completion/completions" "$(DESTDIR)$(PREFIX)/share/zsh/site-functions" \
-	  "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d"
-	$(RELEASE)/hearthctl --generate-completion-script bash > "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/hearthctl"
-	$(RELEASE)/hearthctl --generate-completion-script zsh > "$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_hearthctl"
-	$(RELEASE)/hearthctl --generate-completion-script fish > "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/hearthctl.fish"
 ifeq ($(in_home),)
 	install -d "$(DESTDIR)$(CATALOGDIR)"
 	install -m 644 systemd/hearth.catalog "$(DESTDIR)$(CATALOGDIR)/"
@@ -166,6 +174,17 @@ endif
 	@echo "Installed. To have it run from your next login on, and now:"
 	@echo "  systemctl --user daemon-reload && systemctl --user enable --now hearthd.service hearthd.socket"
 
+# Manual pages and completions are what the programs in this folder say of themselves.
+HELPERS ?= $(RELEASE)
+install-help: $(HELPERS)/hearthd
+	install -d $(foreach folder,$(MANDIR)/man1 $(MANDIR)/man8 $(BASHDIR) $(ZSHDIR) $(FISHDIR),"$(DESTDIR)$(folder)")
+	$(HELPERS)/hearthctl --experimental-dump-help | python3 etc/manual.py "$(DESTDIR)$(MANDIR)/man1" 1
+	$(HELPERS)/hearth-sandbox --experimental-dump-help | python3 etc/manual.py "$(DESTDIR)$(MANDIR)/man1" 1
+	$(HELPERS)/hearthd --experimental-dump-help | python3 etc/manual.py "$(DESTDIR)$(MANDIR)/man8" 8
+	$(HELPERS)/hearthctl --generate-completion-script bash > "$(DESTDIR)$(BASHDIR)/hearthctl"
+	$(HELPERS)/hearthctl --generate-completion-script zsh > "$(DESTDIR)$(ZSHDIR)/_hearthctl"
+	$(HELPERS)/hearthctl --generate-completion-script fish > "$(DESTDIR)$(FISHDIR)/hearthctl.fish"
+
 install-units:
 	install -d "$(DESTDIR)$(UNITDIR)"
 	for unit in $(UNITS); do \
@@ -173,11 +192,11 @@ install-units:
 	  chmod 644 "$(DESTDIR)$(UNITDIR)/$$unit"; done
 
 uninstall: ## remove what install has put below PREFIX; keeps state and configuration
-	rm -f $(foreach program,$(PROGRAMS),"$(DESTDIR)$(BINDIR)/$(program)")
+	rm -f $(foreach program,$(PROGRAMS) docker-credential-hearth,"$(DESTDIR)$(BINDIR)/$(program)")
 	rm -f $(foreach unit,$(UNITS),"$(DESTDIR)$(UNITDIR)/$(unit)") "$(DESTDIR)$(CATALOGDIR)/hearth.catalog"
-	rm -f "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/hearthctl" \
-	  "$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_hearthctl" \
-	  "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/hearthctl.fish"
+	rm -f "$(DESTDIR)$(BASHDIR)/hearthctl" "$(DESTDIR)$(ZSHDIR)/_hearthctl" "$(DESTDIR)$(FISHDIR)/hearthctl.fish"
+	rm -f "$(DESTDIR)$(MANDIR)"/man1/hearthctl.1 "$(DESTDIR)$(MANDIR)"/man1/hearthctl-*.1 \
+	  "$(DESTDIR)$(MANDIR)/man1/hearth-sandbox.1" "$(DESTDIR)$(MANDIR)/man8/hearthd.8"
 	rm -rf "$(DESTDIR)$(DOCDIR)"
 
 clean: ## remove what was built

@@ -16,6 +16,7 @@ let strict = strictness + (isFuzzed ? [.unsafeFlags(["-sanitize=fuzzer"])] : [])
 extension Target.Dependency {
   static let argumentParser = product(name: "ArgumentParser", package: "swift-argument-parser")
   static let asyncHTTPClient = product(name: "AsyncHTTPClient", package: "async-http-client")
+  static let coreMetrics = product(name: "CoreMetrics", package: "swift-metrics")
   static let crypto = product(name: "Crypto", package: "swift-crypto")
   static let cryptoExtras = product(name: "CryptoExtras", package: "swift-crypto")
   static let grdb = product(name: "GRDB", package: "GRDB.swift")
@@ -47,11 +48,18 @@ func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 /// A program that holds tokens. Its `free` wipes, and its functions are bound when it starts: the dynamic linker's lazy
 /// binding saves the vector registers on the stack, with what was last copied through them.
-func keeper(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+func keeper(_ name: String, _ dependencies: [Target.Dependency], linkerSettings: [LinkerSetting] = []) -> Target {
   .executableTarget(
     name: name, dependencies: dependencies + ["CWipingAllocator"], swiftSettings: strict,
-    linkerSettings: [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"])])
+    linkerSettings: [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"])] + linkerSettings)
 }
+
+/// For a program that scripts start in loops: as released, it loads no library. The C library comes from libc.a, in Debian's
+/// libc6-dev, which Swift needs anyway; the allocator's functions come before its own, which are then in the program too.
+/// The linker warns of functions that need libraries all the same (getpwuid_r and the like); they are FoundationEssentials',
+/// which ArgumentParser brings, and nobody calls them.
+let withoutDynamicLinker = LinkerSetting.unsafeFlags(
+  ["-static-executable", "-Xlinker", "-z", "-Xlinker", "muldefs"], .when(configuration: .release))
 
 /// The daemon's module without its entry point, for a program that has one of its own and fuzzes what the module reads.
 func withoutEntryPoint(_ program: Target) -> Target {
@@ -84,6 +92,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -98,7 +107,7 @@ let package = Package(
     library("HearthControl", ["HearthCore"]),
     library("HearthHashing", ["HearthCore", .crypto]),
     library("HearthThreads"),
-    library("HearthRuntime", ["HearthCore", "HearthControl", .logging]),
+    library("HearthRuntime", ["HearthCore", "HearthControl", .coreMetrics, .logging]),
     library(
       "HearthLinux",
       ["HearthCore", "HearthControl", "HearthThreads", "CSystemd", "CLinux", .logging, .nio, .nioHTTP1, .nioPosix]),
@@ -123,7 +132,8 @@ let package = Package(
         "HearthCore", "HearthControl", "HearthHashing", "HearthRuntime", "HearthLinux", "HearthOAuth", "HearthStorage",
         .argumentParser, .logging, .serviceLifecycle, .tomlKit, .unixSignals,
       ]),
-    keeper("hearthctl", ["HearthControl", "HearthCore", "CLinux", .argumentParser]),
+    keeper(
+      "hearthctl", ["HearthControl", "HearthCore", "CLinux", .argumentParser], linkerSettings: [withoutDynamicLinker]),
     program("hearth-sandbox", [.argumentParser, .crypto, .hummingbird, .logging, .nio, .serviceLifecycle]),
     .executableTarget(
       name: "hearth-bench",
@@ -140,7 +150,7 @@ let package = Package(
     .target(name: "CDiskFaults", path: "Tests/CDiskFaults", linkerSettings: [.linkedLibrary("sqlite3")]),
     tests("HearthCoreTests", ["HearthCore", "HearthOAuth"]),
     tests("HearthControlTests", ["HearthControl", "HearthCore"], exclude: ["Golden"]),
-    tests("HearthRuntimeTests", ["HearthRuntime", "HearthStorage", .crypto, .grdb, .logging]),
+    tests("HearthRuntimeTests", ["HearthRuntime", "HearthStorage", .coreMetrics, .crypto, .grdb, .logging]),
     tests("HearthThreadsTests", ["HearthThreads"]),
     tests("HearthLinuxTests", ["HearthCore", "HearthLinux", .logging]),
     tests(

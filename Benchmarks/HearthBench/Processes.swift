@@ -32,6 +32,7 @@ struct Processes: AsyncParsableCommand {
   private func commandLine(_ daemon: RunningDaemon) async throws {
     let commands = [
       ("/bin/true", [String]()), ("\(Program.folder)/hearthctl", ["--version"]),
+      ("\(Program.folder)/hearthctl", ["token", "work", "--socket", daemon.socket]),
       ("\(Program.folder)/hearthctl", ["status", "--socket", daemon.socket]),
     ]
     var samples = commands.map { _ in Sample() }

@@ -25,11 +25,15 @@ extern void *__libc_realloc(void *block, size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
 extern void __libc_free(void *block);
 
-/// The C library's malloc_usable_size(3), which has no second name. Taken from the library itself, since a preloaded
-/// allocator may have one for blocks of its own. Nothing is wiped before it is known: no secret is that early.
-static size_t (*usable_size)(void *block);
+/// The second name of malloc_usable_size(3), which the static C library alone has; NULL in a program that loads it.
+extern size_t __malloc_usable_size(void *block) __attribute__((weak));
+
+/// The C library's malloc_usable_size(3). Where it is loaded, taken from the library itself, since a preloaded allocator
+/// may have one for blocks of its own. Nothing is wiped before it is known: no secret is that early.
+static size_t (*usable_size)(void *block) = __malloc_usable_size;
 
 __attribute__((constructor)) static void find_usable_size(void) {
+  if (usable_size != NULL) return;
   void *library = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
   if (library != NULL) usable_size = (size_t(*)(void *))dlsym(library, "malloc_usable_size");
 }
@@ -106,6 +110,10 @@ size_t malloc_usable_size(void *block) {
   return usable_size == NULL ? 0 : usable_size(block);
 }
 
-int hearth_wipes_memory(void) { return usable_size != NULL && dlsym(RTLD_DEFAULT, "free") == (void *)free; }
+int hearth_wipes_memory(void) {
+  if (usable_size == NULL) return 0;
+  // In a static program nobody can step in between.
+  return usable_size == __malloc_usable_size || dlsym(RTLD_DEFAULT, "free") == (void *)free;
+}
 
 #endif

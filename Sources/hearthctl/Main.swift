@@ -13,10 +13,12 @@ enum Main {
     }
     let line = CommandLine.arguments.dropFirst()
     do {
-      // ArgumentParser would complain of the first option behind a verb that it does not know.
-      if let unknown = Verbs.unknown(in: line) { throw ValidationError("There is no verb \"\(unknown)\".") }
-      var command = try Hearthctl.parseAsRoot(Verbs.arranged(Array(line)))
-      try command.run()
+      if let call = PlainLine.call(line) {
+        try call.run()
+      } else {
+        var verb = try Verbs.parse(line)
+        try verb.run()
+      }
     } catch let failure as CommandFailure {
       if let message = failure.message { Output.error(message) }
       exit(failure.status.rawValue)

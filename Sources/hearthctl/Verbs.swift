@@ -2,14 +2,18 @@ import ArgumentParser
 
 /// What stands on the command line before options and arguments: the verbs.
 enum Verbs {
-  /// The first word in the place of a verb that is not one.
-  static func unknown(in line: some Sequence<String>) -> String? { read(line).unknown }
+  /// The verb with what is given to it, read by ArgumentParser.
+  static func parse(_ line: some Sequence<String>) throws -> any ParsableCommand {
+    // ArgumentParser would complain of the first option behind a verb that it does not know.
+    if let unknown = read(line).unknown { throw ValidationError("There is no verb \"\(unknown)\".") }
+    return try Hearthctl.parseAsRoot(arranged(Array(line)))
+  }
 
   /// The command with its verbs, as far as they are known: `hearthctl outbox add`.
   static func command(in line: some Sequence<String>) -> String { read(line).known.joined(separator: " ") }
 
   /// The line with "help" in front, where ArgumentParser looks for it: `help outbox add` for `outbox help add`.
-  static func arranged(_ line: [String]) -> [String] {
+  private static func arranged(_ line: [String]) -> [String] {
     let (known, _, isGroup) = read(line)
     let verbs = known.dropFirst()
     guard isGroup, !verbs.isEmpty, line.dropFirst(verbs.count).first == "help" else { return line }

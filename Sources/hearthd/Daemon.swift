@@ -37,6 +37,7 @@ struct Daemon {
   private let outboxStore: SQLiteOutboxStore
   private let outbox: OutboxService
   private let requests: RequestService
+  private let metrics: Metrics
   private let server: ControlServer
   private let senders: (token: HTTPSender, api: HTTPSender)
   private let reloader: Reloader
@@ -56,6 +57,10 @@ struct Daemon {
     let clock = try SystemClock()
     let log = EventLog(logger: logger)
     let hub = EventHub(clock: clock)
+    let metrics = Metrics(
+      store: FileMetricsStore(path: setup.state.metrics, files: LinuxFileSystem(), clock: clock, logger: logger),
+      clock: clock, logger: logger, elapsed: ControlServer.uptime)
+    self.metrics = metrics
     self.clock = clock
     self.log = log
     // The socket comes first: where another daemon has it, nothing else is touched.
@@ -74,10 +79,11 @@ struct Daemon {
     )
     let api = HTTPAPIEndpoint(sender: senders.api)
     outbox = OutboxService(
-      store: outboxStore, bearers: sessions, api: api, clock: clock,
+      store: outboxStore, bearers: sessions, api: metrics.measuring(api), clock: clock,
       settings: configuration.outbox, accounts: [:], log: logger,
       publish: { [status] events, overview in
         hub.update(overview, after: events)
+        metrics.update(after: events)
         status.outboxIs(overview.all)
       })
     requests = RequestService(bearers: sessions, api: api, clock: clock)
@@ -92,6 +98,7 @@ struct Daemon {
       skewMeasured: { updates.yield(.skewMeasured($0)) },
       publish: { [status] events, session in
         hub.update(session, after: events)
+        metrics.update(session, after: events)
         for event in events { log.record(.session(event, session)) }
         updates.yield(.changed(session))
         status.sessionIs(session.account, session.state)
@@ -113,7 +120,7 @@ struct Daemon {
       ])
     let control = ControlService(
       sessions: sessions, signIns: signIns, revocations: revocations, outbox: outbox, requests: requests,
-      hub: hub, clock: clock, info: info, token: { Token(hashing: $0) },
+      hub: hub, metrics: metrics, clock: clock, info: info, token: { Token(hashing: $0) },
       reload: { () async throws(ReloadFailure) in try await reloader.reload() })
     server = ControlServer(
       socket: socket, handler: control,
@@ -133,6 +140,7 @@ struct Daemon {
 
   /// Runs until SIGTERM or SIGINT.
   func run() async throws {
+    await metrics.recall()
     await reloader.apply(setup.configuration)
     var parts = [
       DaemonService(run: serve, stop: finish), DaemonService(run: followSessions), DaemonService(run: watchNetwork),
@@ -162,6 +170,7 @@ struct Daemon {
       services.addTask { await reauth.run() }
       services.addTask { await revocations.run() }
       services.addTask { await outbox.run() }
+      services.addTask { await metrics.run() }
       services.addTask {
         await outbox.waitUntilReady(for: sessions.accounts)
         try await server.run()
@@ -178,6 +187,7 @@ struct Daemon {
     await outbox.shutdown()
     await sessions.stop()
     await revocations.stop()
+    metrics.stop()
     server.end()
   }
 

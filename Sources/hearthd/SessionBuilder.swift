@@ -63,7 +63,8 @@ struct SessionBuilder: Sendable {
         for event in events where prompt.opensBrowser(after: event) { sessionEnded(status.account) }
       })
     return SessionDirectory.Entry(
-      service: service, signIn: signIn, place: path(of: account), revocations: account.credential.keepsRevocations)
+      service: service, signIn: signIn, place: path(of: account),
+      probe: HTTPAccountProbe(provider, sender: sender, files: files), revocations: account.credential.keepsRevocations)
   }
 
   private func path(of account: AccountConfiguration) -> String {

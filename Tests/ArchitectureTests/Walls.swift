@@ -13,7 +13,7 @@ enum Walls {
     "HearthControl": ["HearthCore", "Glibc"],
     "HearthHashing": ["HearthCore", "Crypto"],
     "HearthThreads": ["Dispatch", "Glibc", "Synchronization"],
-    "HearthRuntime": ["HearthCore", "HearthControl", "Logging", "Synchronization"],
+    "HearthRuntime": ["CoreMetrics", "HearthCore", "HearthControl", "Logging", "Synchronization"],
     "HearthLinux": rim.union(nio).union(["CLinux", "CSystemd", "HearthThreads", "NIOHTTP1"]),
     "HearthOAuth": rim.union(nio).union([
       "AsyncHTTPClient", "Crypto", "CryptoExtras", "HearthHashing", "JWTKit", "NIOHTTP1", "NIOSSL", "NIOTLS",

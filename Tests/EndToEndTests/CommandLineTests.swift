@@ -16,6 +16,7 @@ import Testing
         #expect((run.output + run.errors).contains(words), "\(run)")
         #expect(!run.output.contains("\u{1b}"), "no colours but on a terminal")
       }
+      try daemon.waitFor("unauthenticated", "neverSignedIn")
       expect(3, "neverSignedIn", try run("status", "work"))
       expect(3, "hearthctl login work", try run("token", "work"))
 

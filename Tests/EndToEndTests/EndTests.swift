@@ -49,6 +49,31 @@ import Testing
     }
   }
 
+  @Test("how often one ended, and how long that lasted, is counted through restarts")
+  func counted() async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
+      func metrics() throws -> String {
+        try #require(try daemon.call("daemon.getMetrics", ["format": "openmetrics"])["text"]?.string)
+      }
+      let labels = #"account="work",reason="refreshTokenRejected""#
+      try daemon.signIn(at: sandbox)
+      try sandbox.revoke()
+      _ = try daemon.refusal(of: "session.refresh", ["account": "work"])
+      #expect(try metrics().contains("hearth_automatic_sign_outs_total{\(labels)} 1\n"))
+      #expect(try metrics().contains(#"hearth_refreshes_total{account="work",result="rejected"} 1\#n"#))
+      try daemon.restart()
+      try daemon.waitFor("reauthRequired", "refreshTokenRejected")
+      try daemon.signIn(at: sandbox)
+      try daemon.restart()
+      #expect(try metrics().contains("hearth_automatic_sign_outs_total{\(labels)} 1\n"))
+      #expect(try metrics().contains("hearth_signed_out_seconds_count{\(labels)} 1\n"))
+      #expect(try metrics().contains(#"hearth_refreshes_total{account="work",result="rejected"} 0\#n"#))
+      #expect(try !metrics().contains(try sandbox.tokens.last ?? "?"))
+    }
+  }
+
   @Test("signing out revokes the grant and removes the credential, and stays so after a restart")
   func signOut() async throws {
     try await TestEnvironment.run { environment in

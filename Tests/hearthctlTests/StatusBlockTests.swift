@@ -25,6 +25,14 @@ import Testing
         """)
   }
 
+  @Test("draws the token's life where it is asked to")
+  func life() {
+    var block = StatusBlock(
+      session: Samples.session(), outbox: nil, now: Samples.start + .seconds(540), paint: Paint(isColoured: false))
+    block.bar = (width: 40, hasBlocks: false)
+    #expect(block.text.contains("\n  life      #######|##########################......\n  token     51 min left"))
+  }
+
   @Test("tells what to do when locked or signed out")
   func todo() {
     let locked = block(Samples.locked)

@@ -27,7 +27,7 @@ import Testing
       ["token", "work"], ["refresh", "work"], ["lock"], ["unlock"], ["outbox", "add", "work", "POST", "https://x"],
       ["outbox", "list"], ["outbox", "show", "1"], ["outbox", "retry", "1"], ["outbox", "cancel", "1"],
       ["outbox", "pause"], ["outbox", "resume"], ["outbox", "flush"], ["outbox", "stats"],
-      ["events"], ["rpc", "session.list"],
+      ["events"], ["metrics"], ["rpc", "session.list"],
     ]
     for verb in verbs {
       let outcome = try await Program.run(verb + ["--json", "--socket", path])
@@ -50,7 +50,7 @@ import Testing
     "wrong usage exits 64",
     arguments: [
       ["bogus"], ["status", "--bogus"], ["token"], ["token", "work", "--min-valid", "x"],
-      ["token", "work", "--min-valid", "-1"], ["login", "work", "--device", "--browser"], ["metrics"],
+      ["token", "work", "--min-valid", "-1"], ["login", "work", "--device", "--browser"],
       ["request", "work", "GET", "https://x"], ["outbox", "retry"],
       ["outbox", "retry", "1", "--dead", "work"], ["outbox", "add", "work", "POST"],
       ["outbox", "add", "work", "POST", "https://x", "-H", "nonsense"], ["rpc", "m", "[1]"], ["rpc", "m", "{"],
@@ -123,6 +123,25 @@ import Testing
     #expect(!outcome.output.contains("\u{1B}"))
     #expect(outcome.errors == "")
     #expect(asked.map(\.method) == ["session.list", "outbox.getStats", "outbox.getStats"])
+  }
+
+  private static let family = MetricFamily(
+    name: "hearth_refreshes", type: .counter, unit: nil, help: "Refreshes.",
+    samples: [MetricSample([MetricLabel("account", "work")], .number(2))])
+
+  @Test(
+    "metrics are printed as the daemon writes them, in Prometheus's own format, or as JSON",
+    arguments: [
+      ([], MetricsText.openMetrics([family])), (["--prometheus"], MetricsText.prometheus([family])),
+      (["--json"], MetricsReport([family], as: .json).json.description + "\n"),
+    ])
+  func metrics(arguments: [String], output: String) async throws {
+    let (outcome, asked) = try await run(["metrics"] + arguments) { request in
+      let isText = request.params["format"] == "openmetrics"
+      return .result(MetricsReport([Self.family], as: isText ? .openMetrics : .json).json)
+    }
+    #expect(outcome.status == 0 && outcome.output == output && outcome.errors == "")
+    #expect(asked.map(\.method) == ["daemon.getMetrics"])
   }
 
   @Test("what cannot be written fails, and says why")
@@ -326,6 +345,13 @@ import Testing
         .result(
           DaemonInfo(pid: 7, startedAt: .now - .seconds(120), paths: [("configuration", nil), ("state", state)]).json)
       case ListSessions.name: .result(["sessions": [Samples.session().json, Samples.locked.json]])
+      case DiagnoseSession.name:
+        .result(
+          Diagnoses([
+            Diagnosis(.providerName, .ok, "It is found."),
+            Diagnosis(.providerConnection, .problem, "It cannot be reached."),
+            Diagnosis(.clock, .warning, "It is off."),
+          ]).json(at: Samples.start))
       default: .result(Samples.stats(dead: 2).json)
       }
     }
@@ -336,11 +362,19 @@ import Testing
     #expect(outcome.status == 4)
     #expect(
       outcome.output.contains(
-        "ok       daemon         hearthd \(HearthVersion.text), process 7, started 2 min ago\n"))
-    #expect(outcome.output.contains("ok       state          \(folder.path)\n"))
-    #expect(outcome.output.contains("warning  outbox         work: 2 dead, 0 held"))
-    #expect(outcome.output.contains("problem  session        work: Locked."))
-    #expect(outcome.output.contains("warning  configuration  The daemon runs without one\n"))
+        "ok       daemon              hearthd \(HearthVersion.text), process 7, started 2 min ago\n"))
+    #expect(outcome.output.contains("ok       state               \(folder.path)\n"))
+    #expect(outcome.output.contains("warning  outbox              work: 2 dead, 0 held"))
+    #expect(outcome.output.contains("problem  session             work: Locked."))
+    #expect(
+      outcome.output.contains(
+        """
+        ok       provider.name       work: It is found.
+        problem  provider.connection work: It cannot be reached.
+        warning  clock               work: It is off.
+
+        """))
+    #expect(outcome.output.contains("warning  configuration       The daemon runs without one\n"))
     unlink(path)
     let hungUp = FakeDaemon(path: path) { _ in .hangUp }
     let cut = try await Program.run(["doctor", "--socket", hungUp.path], environment: ["HOME": folder.path])

@@ -1,7 +1,7 @@
 import Glibc
 
 /// A result: what this version understands of it, and all that the daemon sent.
-package struct Reply<Value: WireValue>: Sendable {
+package struct Reply<Value: Sendable>: Sendable {
   package let value: Value
   package let json: JSON
 }
@@ -73,7 +73,7 @@ package struct ControlClient: ~Copyable {
   private var lastID = 0
   /// Notifications that came while an answer was awaited.
   private var notifications: [Notification] = []
-  /// Responses to calls that have begun, which came while another's was awaited, by the text of their id.
+  /// Responses to calls that have begun, which came while something else was awaited, by the text of their id.
   private var early: [String: Response] = [:]
   private var begun: Set<String> = []
 
@@ -170,7 +170,7 @@ package struct ControlClient: ~Copyable {
       } else if let response = Response(json: json) {
         // A response to id null is about the connection: there are too many, or a line was too long.
         guard response.id == id || response.id.isNull else {
-          if begun.contains(response.id.description) { early[response.id.description] = response }
+          keep(response)
           continue
         }
         return try Self.result(of: response)
@@ -178,6 +178,11 @@ package struct ControlClient: ~Copyable {
         throw .notUnderstood("it is neither a response nor a notification")
       }
     }
+  }
+
+  /// For whoever waits for it later.
+  private mutating func keep(_ response: Response) {
+    if begun.contains(response.id.description) { early[response.id.description] = response }
   }
 
   private static func result(of response: Response) throws(Failure) -> JSON {
@@ -193,7 +198,9 @@ package struct ControlClient: ~Copyable {
     let deadline = limit.map { ContinuousClock.now + $0 }
     while true {
       do {
-        if let notification = Notification(json: try message(until: deadline, limit)) { return notification }
+        let json = try message(until: deadline, limit)
+        if let notification = Notification(json: json) { return notification }
+        if let response = Response(json: json) { keep(response) }
       } catch .disconnected {
         return nil
       }

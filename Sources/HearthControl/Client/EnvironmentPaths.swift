@@ -4,8 +4,8 @@ package struct EnvironmentPaths: Hashable, Sendable {
   package let home: String?
   /// `$HEARTH_CONFIG`.
   package let namedConfiguration: String?
-  /// Where the user's own configuration is looked for, in this order.
-  package let ownConfigurationFiles: [String]
+  /// `$XDG_CONFIG_HOME`, or what stands for it.
+  private let configurationFolder: String?
   /// The state folder; nil without a home. systemd's `$STATE_DIRECTORY` is not used, since its path differs between
   /// versions.
   package let state: String?
@@ -25,14 +25,18 @@ package struct EnvironmentPaths: Hashable, Sendable {
       return path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
     }
     let home = folder("HOME")
-    let configuration = folder("XDG_CONFIG_HOME") ?? home.map { $0 + "/.config" }
+    configurationFolder = folder("XDG_CONFIG_HOME") ?? home.map { $0 + "/.config" }
     let state = folder("XDG_STATE_HOME") ?? home.map { $0 + "/.local/state" }
     self.home = home
     namedConfiguration = own("HEARTH_CONFIG")
-    ownConfigurationFiles = [namedConfiguration, configuration.map { $0 + "/hearth/config.toml" }].compactMap(\.self)
     self.state = own("HEARTH_STATE_DIR") ?? state.map { $0 + "/hearth" }
     socket = own("HEARTH_SOCKET") ?? folder("XDG_RUNTIME_DIR").map { $0 + "/hearth/rpc.sock" }
     credentials = folder("CREDENTIALS_DIRECTORY")
+  }
+
+  /// Where the user's own configuration is looked for, in this order.
+  package var ownConfigurationFiles: [String] {
+    [namedConfiguration, configurationFolder.map { $0 + "/hearth/config.toml" }].compactMap(\.self)
   }
 
   /// Where the configuration is looked for, in this order.

@@ -10,6 +10,9 @@ struct UnixSocket: ~Copyable {
     case system(Int32)
   }
 
+  /// In bytes. Most answers fit; what is not needed is wiped all the same when it is freed, page by page.
+  private static let readSize = 8192
+
   private let descriptor: Int32
 
   /// Connects; the path fits (`SocketPath.check`). `limit`: how long a server's queue may stay full, which then is
@@ -60,7 +63,7 @@ struct UnixSocket: ~Copyable {
     while true {
       try wait(for: Int16(POLLIN), until: deadline)
       var failure: Int32 = 0
-      let bytes = [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
+      let bytes = [UInt8](unsafeUninitializedCapacity: Self.readSize) { buffer, count in
         let result = recv(descriptor, buffer.baseAddress, buffer.count, 0)
         failure = result < 0 ? errno : 0
         count = max(result, 0)

@@ -20,6 +20,11 @@ extension JSON {
     self = number.map { .number(JSONNumber($0)) } ?? .null
   }
 
+  /// Null for an infinity, and for what is no number.
+  package init(finite number: Double) {
+    self = JSONNumber(number).map(JSON.number) ?? .null
+  }
+
   package init(_ flag: Bool) {
     self = .bool(flag)
   }
@@ -33,6 +38,10 @@ extension JSON {
   /// The number where it is a whole one that fits into an `Int`; else nil.
   package var int: Int? {
     if case .number(let number) = self { number.int } else { nil }
+  }
+
+  package var double: Double? {
+    if case .number(let number) = self { number.double } else { nil }
   }
 
   package var string: String? {

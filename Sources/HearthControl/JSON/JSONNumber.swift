@@ -11,6 +11,15 @@ package struct JSONNumber: Hashable, Sendable {
     text = String(value)
   }
 
+  /// The shortest text that stands for it; nil for an infinity and for what is no number, which JSON does not have.
+  package init?(_ value: Double) {
+    guard value.isFinite else { return nil }
+    text = Int(exactly: value).map(String.init) ?? "\(value)"
+  }
+
+  /// The nearest number that there is.
+  package var double: Double? { Double(text) }
+
   /// The number where it is a whole one (`1e3` and `2.0` are) that fits.
   package var int: Int? {
     Int(text) ?? Double(text).flatMap { Int(exactly: $0) }

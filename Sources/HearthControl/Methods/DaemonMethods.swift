@@ -7,6 +7,48 @@ package struct GetInfo: ParameterlessMethod {
   package init() {}
 }
 
+/// How the daemon and its sessions have fared, for graphs and alarms. What is counted begins at zero when the daemon starts
+/// (`hearth_start_time_seconds`), as Prometheus expects it; but how often sessions were ended and how long that lasted is
+/// counted from the first start on, for that is what people ask about after a reboot.
+package struct GetMetrics: ControlMethod {
+  package static let declaration = MethodDeclaration<MetricsReport>(
+    "daemon.getMetrics", "Give what the daemon counts and measures, as JSON or as OpenMetrics text.")
+  package static let parameters = Fields<GetMetrics>(
+    .optional("format", \.format, .choice, default: .json), make: Self.init)
+
+  package let format: MetricsReport.Format
+
+  package init(_ format: MetricsReport.Format) { self.format = format }
+}
+
+/// All metrics, in one of two forms.
+package struct MetricsReport: TimelessWireValue {
+  package static let fields = Fields<MetricsReport>(
+    .omittable("metrics", \.metrics, .array(MetricFamily.fields)), .omittable("text", \.text, .text), make: Self.init)
+
+  package enum Format: String, CaseIterable, Sendable {
+    case json
+    case openMetrics = "openmetrics"
+  }
+
+  /// As JSON; else nil.
+  package let metrics: [MetricFamily]?
+  /// OpenMetrics 1.0, whole lines; else nil.
+  package let text: String?
+
+  private init(metrics: [MetricFamily]?, text: String?) {
+    self.metrics = metrics
+    self.text = text
+  }
+
+  package init(_ metrics: [MetricFamily], as format: Format) {
+    switch format {
+    case .json: self.init(metrics: metrics, text: nil)
+    case .openMetrics: self.init(metrics: nil, text: MetricsText.openMetrics(metrics))
+    }
+  }
+}
+
 package struct ReloadConfiguration: ParameterlessMethod {
   package static let declaration = MethodDeclaration<Empty>(
     "daemon.reload", "Read the configuration again; a bad one is refused whole and the old one stays.")

@@ -19,18 +19,23 @@ package struct GetSession: AccountMethod {
 package struct GetToken: ControlMethod {
   package static let declaration = MethodDeclaration<GivenToken>(
     "session.getToken", "Give a token that is valid, refreshed where needed.",
-    errors: [.unauthenticated, .reauthRequired, .locked, .refreshUnavailable, .unknownAccount])
+    errors: [.unauthenticated, .reauthRequired, .locked, .refreshUnavailable, .unknownAccount, .originNotAllowed])
   package static let parameters = Fields<GetToken>(
     .required("account", \.account, .account),
-    .optional("minValiditySeconds", \.minValidity, .seconds(in: 0...Int(Int32.max))), make: Self.init)
+    .optional("minValiditySeconds", \.minValidity, .seconds(in: 0...Int(Int32.max))), .optional("url", \.url, .text),
+    make: Self.init)
 
   package let account: AccountName
   /// How long the token is to be valid at least, in whole seconds; nil: as long as the daemon finds right.
   package let minValidity: Duration?
+  /// Where the token is to be sent: it is given only where that is one of the account's `api_origins`. Nil: the client
+  /// sees to that.
+  package let url: String?
 
-  package init(_ account: AccountName, minValidity: Duration? = nil) {
+  package init(_ account: AccountName, minValidity: Duration? = nil, url: String? = nil) {
     self.account = account
     self.minValidity = minValidity
+    self.url = url
   }
 }
 
@@ -130,4 +135,15 @@ extension WireType<Secret> {
   fileprivate static var passphrase: WireType {
     secret.refusing(.meaning) { $0.isEmpty ? "is empty: a passphrase has one character at least" : nil }
   }
+}
+
+/// Tries the way to the provider and the APIs, step by step, and looks at the token. Nothing is changed by it, but the
+/// token may be refreshed.
+package struct DiagnoseSession: AccountMethod {
+  package static let declaration = MethodDeclaration<Diagnoses>(
+    "session.diagnose", "Try each step on the way to the provider and the APIs, and say what is wrong.",
+    errors: [.unknownAccount])
+
+  package let account: AccountName
+  package init(_ account: AccountName) { self.account = account }
 }

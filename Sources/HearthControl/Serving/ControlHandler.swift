@@ -16,12 +16,16 @@ package protocol ControlHandler: Sendable {
   /// The result where it is there already; nil where the call has to be handled. Must return at once.
   func resultAtOnce(of request: Request) -> JSON?
 
+  /// Told once for each connection, before its first call. Must return at once.
+  func connectionOpened(_ connection: ConnectionID)
+
   /// Told once for each connection, after its last call has returned.
   func connectionClosed(_ connection: ConnectionID) async
 }
 
 extension ControlHandler {
   package func resultAtOnce(of _: Request) -> JSON? { nil }
+  package func connectionOpened(_: ConnectionID) {}
 }
 
 package enum ControlResponse: Sendable {

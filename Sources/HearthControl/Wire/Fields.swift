@@ -76,6 +76,16 @@ extension Field {
     }
   }
 
+  /// The same, but as a result it is missing too.
+  static func omittable<Wrapped>(
+    _ name: String, _ get: @escaping @Sendable (Whole) -> Wrapped?, _ type: WireType<Wrapped>
+  ) -> Field where Value == Wrapped? {
+    let field = optional(name, get, type)
+    return Field(names: field.names, schemas: field.schemas, read: field.read) { whole, now, members in
+      if get(whole) != nil { field.write(whole, now, &members) }
+    }
+  }
+
   /// A member that is always sent and may be missing all the same: it is the `fallback` then.
   static func optional(
     _ name: String, _ get: @escaping @Sendable (Whole) -> Value, _ type: WireType<Value>, default fallback: Value

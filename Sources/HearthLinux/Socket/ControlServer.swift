@@ -133,6 +133,7 @@ package final class ControlServer: Sendable {
       switch register(channel, credentials) {
       case .success(let connection):
         try channel.pipeline.syncOperations.addHandler(connection)
+        handler.connectionOpened(connection.id)
         if case .terminated = arrivalsFeed.yield(connection) { connection.breakOff() }
       case .failure(let error):
         try channel.pipeline.syncOperations.addHandler(RejectionHandler(error))

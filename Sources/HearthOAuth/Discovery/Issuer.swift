@@ -19,7 +19,7 @@ package struct Issuer: Hashable, Sendable {
 /// The issuer of a subject that a provider names without one.
 package struct DefaultIssuer: Hashable, Sendable {
   package let text: String
-  private let isAssumed: Bool
+  let isAssumed: Bool
 
   /// The provider has named no issuer: the origin of its token endpoint stands in.
   init(assumed origin: Origin) {

@@ -3,11 +3,11 @@ import HearthCore
 /// The claims of a JWT that came over TLS from the token endpoint itself: its signature need not be checked (OIDC Core,
 /// section 3.1.3.7, rule 6).
 struct JWTClaims: Hashable, Sendable {
-  private let issuer: String?
+  let issuer: String?
   /// Nil where it is longer than a user's name may be.
   private let subject: String?
   /// `aud`, which may be one or many.
-  private let audiences: [String]
+  let audiences: [String]
   /// `azp`: the client that the token was issued to.
   private let authorizedParty: String?
   /// In seconds since 1970.

@@ -4,12 +4,19 @@ import HearthCore
 /// The handlers of `daemon.*`.
 extension ControlService {
   static let daemonMethods: [any ServedMethod.Type] = [
-    GetInfo.self, ReloadConfiguration.self, DiscoverMethods.self,
+    GetInfo.self, GetMetrics.self, ReloadConfiguration.self, DiscoverMethods.self,
   ]
 }
 
 extension GetInfo: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) -> DaemonInfo { service.info }
+}
+
+extension GetMetrics: PlainMethod {
+  func result(from service: ControlService, for _: any ControlPeer) -> MetricsReport {
+    let families = service.metrics.families(service.hub.standing, service.info, at: service.clock.now())
+    return MetricsReport(families, as: format)
+  }
 }
 
 extension ReloadConfiguration: PlainMethod {

@@ -5,7 +5,7 @@ import HearthCore
 extension ControlService {
   static let sessionMethods: [any ServedMethod.Type] = [
     ListSessions.self, GetSession.self, GetToken.self, ReportUnauthorized.self, RefreshSession.self,
-    RehydrateSessions.self, SignOut.self, LockSessions.self, UnlockSessions.self,
+    RehydrateSessions.self, SignOut.self, LockSessions.self, UnlockSessions.self, DiagnoseSession.self,
   ]
 }
 
@@ -23,10 +23,14 @@ extension GetSession: PlainMethod {
 
 extension GetToken: InstantMethod {
   func resultAtOnce(from service: ControlService) -> GivenToken? {
-    service.sessions.readyToken(of: account, minValidity).map { GivenToken(account, $0.bearer, issuer: $0.issuer) }
+    guard url == nil else { return nil }
+    return service.sessions.readyToken(of: account, minValidity).map {
+      GivenToken(account, $0.bearer, issuer: $0.issuer)
+    }
   }
 
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> GivenToken {
+    if let url { try await service.requireOrigin(of: url, for: account) }
     let answer = try await service.ask(account, .token(minValidity: minValidity)).answer
     switch answer.response {
     case .token(let bearer): return GivenToken(account, bearer, issuer: answer.status.issuer)
@@ -43,6 +47,14 @@ extension ReportUnauthorized: PlainMethod {
       throw .invalidParams("The parameter \"fingerprint\" must be 8 hex digits in lower case.")
     }
     return try await service.ask(account, .reportUnauthorized(APIRejection(fingerprint))).answer.status
+  }
+}
+
+extension DiagnoseSession: PlainMethod {
+  func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> Diagnoses {
+    let (entry, answer) = try await service.ask(account, .token(minValidity: nil))
+    let bearer: Bearer? = if case .token(let bearer) = answer.response { bearer } else { nil }
+    return Diagnoses(await entry.probe?.checks(bearer) ?? [])
   }
 }
 
@@ -112,5 +124,16 @@ extension UnlockSessions: PlainMethod {
     if await entry.service.needsPassphrase() { return true }
     guard case .locked(.accessFailure(let failure)) = await entry.service.snapshot().state else { return false }
     return failure.kind == .passphraseRequired
+  }
+}
+
+extension ControlService {
+  /// The account's token may be sent to where this URL leads.
+  func requireOrigin(of url: String, for account: AccountName) async throws(RPCError) {
+    let place: HTTPURL
+    do { place = try HTTPURL(url) } catch { throw .invalidParams("The parameter \"url\" cannot be used: \(error).") }
+    do throws(OutboxError) {
+      try await outbox.requireAllowed(place.origin, for: account)
+    } catch { throw RPCError(error, account: account) }
   }
 }

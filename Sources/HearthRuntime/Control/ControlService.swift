@@ -9,6 +9,7 @@ package struct ControlService: ControlHandler {
   let outbox: OutboxService
   let requests: RequestService
   let hub: EventHub
+  let metrics: Metrics
   let clock: any Clock
   let info: DaemonInfo
   let token: @Sendable (Secret) -> Token
@@ -19,7 +20,7 @@ package struct ControlService: ControlHandler {
   /// `token`: names a token by its fingerprint. `reload`: reads the configuration again, whole or not at all.
   package init(
     sessions: SessionDirectory, signIns: SignInService, revocations: RevocationService, outbox: OutboxService,
-    requests: RequestService, hub: EventHub, clock: any Clock, info: DaemonInfo,
+    requests: RequestService, hub: EventHub, metrics: Metrics, clock: any Clock, info: DaemonInfo,
     token: @escaping @Sendable (Secret) -> Token, reload: @escaping @Sendable () async throws(ReloadFailure) -> Void
   ) {
     self.sessions = sessions
@@ -28,6 +29,7 @@ package struct ControlService: ControlHandler {
     self.outbox = outbox
     self.requests = requests
     self.hub = hub
+    self.metrics = metrics
     self.clock = clock
     self.info = info
     self.token = token
@@ -48,18 +50,28 @@ package struct ControlService: ControlHandler {
   static let document = OpenRPCDocument(of: Array(methods.values))
 
   package func handle(_ request: Request, from peer: any ControlPeer) async -> ControlResponse {
+    let begun = metrics.begin()
     guard let method = Self.methods[request.method] else {
-      return .failure(.methodNotFound(request.method))
+      let error = RPCError.methodNotFound(request.method)
+      metrics.called(Metrics.unknownMethod, error: error, since: begun)
+      return .failure(error)
     }
     do throws(RPCError) {
-      return try await serve(method, request.params, for: peer)
+      let response = try await serve(method, request.params, for: peer)
+      metrics.called(request.method, error: nil, since: begun)
+      return response
     } catch {
+      metrics.called(request.method, error: error, since: begun)
       return .failure(error)
     }
   }
 
   package func resultAtOnce(of request: Request) -> JSON? {
-    Self.instantMethods[request.method].flatMap { resultAtOnce($0, request.params) }
+    guard let method = Self.instantMethods[request.method] else { return nil }
+    let begun = metrics.begin()
+    let result = resultAtOnce(method, request.params)
+    if result != nil { metrics.called(request.method, error: nil, since: begun) }
+    return result
   }
 
   private func resultAtOnce<Method: InstantMethod>(_ method: Method.Type, _ params: JSONObject) -> JSON? {
@@ -72,7 +84,10 @@ package struct ControlService: ControlHandler {
     try await method.init(params: params).respond(from: self, for: peer)
   }
 
+  package func connectionOpened(_: ConnectionID) { metrics.connectionOpened() }
+
   package func connectionClosed(_ connection: ConnectionID) async {
+    metrics.connectionClosed()
     hub.connectionClosed(connection)
   }
 

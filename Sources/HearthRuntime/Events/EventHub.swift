@@ -28,6 +28,7 @@ package final class EventHub: Sendable {
   private struct State {
     var seq = 0
     var subscriptionCount = 0
+    var laggedCount = 0
     var subscribers: [String: Subscriber] = [:]
     var sessions: [AccountName: SessionStatus] = [:]
     var outbox = OutboxOverview(all: OutboxStats(), accounts: [:])
@@ -99,7 +100,27 @@ package final class EventHub: Sendable {
         state.subscribers[id]?.early?.append(line)
       }
       guard isLagging else { continue }
+      state.laggedCount += 1
       if subscriber.early == nil { state.subscribers[id] = nil } else { state.subscribers[id]?.isLagging = true }
+    }
+  }
+
+  /// How things are now, for metrics.
+  struct Standing {
+    /// Sorted by account, like the outbox's counts.
+    let sessions: [SessionStatus]
+    let outbox: [(account: AccountName, stats: OutboxStats)]
+    let subscriptions: Int
+    /// Subscriptions that were closed because they lagged, so far.
+    let lagged: Int
+  }
+
+  var standing: Standing {
+    state.withLock { state in
+      Standing(
+        sessions: state.sessions.values.sorted { $0.account < $1.account },
+        outbox: state.outbox.accounts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) },
+        subscriptions: state.subscribers.values.count { !$0.isLagging }, lagged: state.laggedCount)
     }
   }
 

@@ -29,11 +29,17 @@ extension OutboxService {
   }
 
   private func checked(_ draft: OutboxDraft, at now: Timestamp) throws(OutboxError) -> NewOutboxItem {
-    guard let origins = machine.origins(of: draft.account) else { throw .unknownAccount(draft.account) }
+    try requireKnown(draft.account)
     let url: HTTPURL
     do { url = try draft.checked(maxBody: settings.maxBody) } catch { throw .invalidRequest("\(error)") }
-    guard origins.contains(url.origin) else { throw .originNotAllowed(url.origin) }
+    try requireAllowed(url.origin, for: draft.account)
     return NewOutboxItem(id: makeID(now), draft: draft, url: url, subject: machine.knownSubject(of: draft.account))
+  }
+
+  /// The account's token may be sent to this origin: it is one of its `api_origins`.
+  package func requireAllowed(_ origin: Origin, for account: AccountName) throws(OutboxError) {
+    guard let origins = machine.origins(of: account) else { throw .unknownAccount(account) }
+    guard origins.contains(origin) else { throw .originNotAllowed(origin) }
   }
 
   package func get(_ id: String) async throws(OutboxError) -> OutboxItem {

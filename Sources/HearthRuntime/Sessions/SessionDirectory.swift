@@ -7,18 +7,21 @@ package actor SessionDirectory: BearerTokenProvider {
   package struct Entry: Sendable {
     package let service: SessionService
     package let signIn: any SignInEndpoint
+    /// Nil: there is nothing to be tried.
+    package let probe: (any AccountProbe)?
     /// The path of the credential file.
     package let place: String
     /// How a grant is kept that could not be revoked at sign-out.
     package let revocations: PendingRevocation.Keeping
 
     package init(
-      service: SessionService, signIn: any SignInEndpoint, place: String,
+      service: SessionService, signIn: any SignInEndpoint, place: String, probe: (any AccountProbe)? = nil,
       revocations: PendingRevocation.Keeping = .memory
     ) {
       self.service = service
       self.signIn = signIn
       self.place = place
+      self.probe = probe
       self.revocations = revocations
     }
   }

@@ -17,7 +17,9 @@ struct AccountKeys: ParsableArguments {
   @Option(help: ArgumentHelp("The client as it is registered with the provider.", valueName: "id"))
   var clientId: String?
 
-  @Option(help: ArgumentHelp("The file with the client's secret, readable by you alone.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("The file with the client's secret, readable by you alone.", valueName: "file"),
+    completion: .file())
   var clientSecretFile: String?
 
   @Option(help: "A scope to ask for; may be given several times.")
@@ -29,13 +31,13 @@ struct AccountKeys: ParsableArguments {
   @Option(help: ArgumentHelp("auto, none, basic, post, private_key_jwt, tls or apple.", valueName: "method"))
   var clientAuth: String?
 
-  @Option(help: ArgumentHelp("The file with the client's private key.", valueName: "file"))
+  @Option(help: ArgumentHelp("The file with the client's private key.", valueName: "file"), completion: .file())
   var clientKeyFile: String?
 
   @Option(help: ArgumentHelp("What the provider calls that key.", valueName: "id"))
   var clientKeyId: String?
 
-  @Option(help: ArgumentHelp("The file with the client's certificate.", valueName: "file"))
+  @Option(help: ArgumentHelp("The file with the client's certificate.", valueName: "file"), completion: .file())
   var clientCertificateFile: String?
 
   @Option(help: ArgumentHelp("Apple's team.", valueName: "id"))
@@ -77,13 +79,15 @@ struct AccountKeys: ParsableArguments {
   @Option(help: ArgumentHelp("A further field of authorization requests, several times.", valueName: "name=value"))
   var authorizationParameter: [String] = []
 
-  @Option(help: ArgumentHelp("Where the credential is kept instead of the state folder.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("Where the credential is kept instead of the state folder.", valueName: "file"),
+    completion: .file())
   var credentialFile: String?
 
   @Option(help: "What the credential is sealed with: none, passphrase or key-file.")
   var protection: String?
 
-  @Option(help: ArgumentHelp("For --protection key-file.", valueName: "file"))
+  @Option(help: ArgumentHelp("For --protection key-file.", valueName: "file"), completion: .file())
   var keyFile: String?
 
   @Option(help: ArgumentHelp("Who you are, where the provider does not tell.", valueName: "name"))

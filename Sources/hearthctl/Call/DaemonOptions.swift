@@ -1,11 +1,10 @@
 import ArgumentParser
-import Glibc
 import HearthControl
 import HearthCore
 
 /// What every verb takes.
-struct DaemonOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("The daemon's socket.", valueName: "path"))
+struct DaemonOptions: ParsableArguments, DaemonAccess {
+  @Option(help: ArgumentHelp("The daemon's socket.", valueName: "path"), completion: .file())
   var socket: String?
 
   @Flag(help: "Print JSON.")
@@ -14,104 +13,16 @@ struct DaemonOptions: ParsableArguments {
   @Option(help: ArgumentHelp("How long to wait for the daemon's answer.", valueName: "seconds"))
   var timeout: Double?
 
-  func validate() throws {
-    guard let timeout, !(0...Self.longest).contains(timeout) else { return }
-    throw ValidationError("--timeout is a number of seconds, 0 to \(Int(Self.longest)).")
-  }
+  func validate() throws { try choice.validate() }
 
-  /// A year, in seconds.
-  private static let longest = 31_536_000.0
-
-  var output: Output { Output(isJSON: json) }
-
-  var socketPath: String {
-    get throws {
-      do throws(SocketPath.Failure) {
-        return try SocketPath.resolve(option: socket, else: .ofThisProcess)
-      } catch {
-        switch error {
-        case .unknown: throw CommandFailure(.noDaemon, error.description)
-        case .tooLong: throw CommandFailure(.usage, error.description)
-        }
-      }
-    }
-  }
-
-  /// Each call of the client ends after `--timeout`, or after `patience` where that is not given.
-  func connect(patience: Duration = ControlClient.patience) throws -> ControlClient {
-    let limits = try limits(or: patience)
-    return try ControlClient(path: socketPath, patience: limits.call, connecting: limits.connecting)
-  }
-
-  /// Nil where no daemon runs.
-  func connectIfRunning() throws -> ControlClient? {
-    do {
-      return try connect(patience: ControlClient.shortPatience)
-    } catch let failure as CommandFailure where failure.status == .noDaemon {
-      return nil
-    } catch ControlClient.Failure.noDaemon {
-      return nil
-    }
-  }
-
-  /// How long a call and connecting may take; `patience`: the former where `--timeout` does not say.
-  func limits(or patience: Duration) throws -> (call: Duration, connecting: Duration) {
-    guard let limit = timeLimit else { return (patience, ControlClient.connectingPatience) }
-    guard limit > .zero else { throw ValidationError("--timeout must be more than 0 seconds.") }
-    return (limit, limit)
-  }
-
-  /// What `--timeout` says.
-  var timeLimit: Duration? { timeout.map { .seconds($0) } }
+  var choice: DaemonChoice { DaemonChoice(socket: socket, json: json, timeout: timeout) }
 }
 
 /// The account that a verb is asked about, or all of them.
 struct AccountChoice: ParsableArguments {
-  @Argument(help: "One account; all of them without.")
+  @Argument(help: "One account; all of them without.", completion: Completions.accounts)
   var account: String?
 
   /// Fails as the daemon would where no account can have this name.
   var name: AccountName? { get throws { try AccountName.asked(account) } }
-}
-
-extension ControlClient {
-  /// For verbs that ask for what the daemon knows already: it answers at once, or something is wrong with it.
-  static let shortPatience: Duration = .seconds(15)
-
-  /// The next notification, however long it takes. While none comes, the daemon is asked now and then whether it is there.
-  mutating func awaitNotification() throws -> Notification {
-    while true {
-      if let notification = try awaitNotification(within: min(.seconds(30), patience)) { return notification }
-      _ = try call(GetInfo())
-    }
-  }
-
-  /// The next notification; nil when `limit` is over first.
-  mutating func awaitNotification(within limit: Duration) throws -> Notification? {
-    do {
-      if let notification = try nextNotification(within: limit) { return notification }
-    } catch .timedOut {
-      return nil
-    }
-    throw CommandFailure(.noDaemon, "The daemon has stopped.")
-  }
-}
-
-extension EnvironmentPaths {
-  static var ofThisProcess: Self { Self(workingDirectory: workingDirectory, variable) }
-
-  private static var workingDirectory: String {
-    guard let folder = getcwd(nil, 0) else { return "." }
-    defer { free(folder) }
-    return String(cString: folder)
-  }
-
-  /// A relative path begins at the working directory.
-  static func absolute(_ path: String) -> String { absolute(path, from: workingDirectory) }
-}
-
-/// A variable of the environment; nil where it is unset or empty.
-func variable(_ name: String) -> String? {
-  guard let value = getenv(name), value.pointee != 0 else { return nil }
-  return String(cString: value)
 }

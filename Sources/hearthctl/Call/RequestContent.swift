@@ -1,12 +1,12 @@
 import ArgumentParser
 import HearthCore
 
-/// The request that a verb sends or queues, as it stands on the command line.
-struct RequestContent: ParsableArguments {
-  @Argument(help: "The account whose token goes with it.")
+/// The options of a verb that sends or queues a request.
+struct RequestOptions: ParsableArguments {
+  @Argument(help: "The account whose token goes with it.", completion: Completions.accounts)
   var account: String
 
-  @Argument(help: "GET, POST, PUT …")
+  @Argument(help: "GET, POST, PUT …", completion: .list(["GET", "POST", "PUT", "PATCH", "DELETE"]))
   var method: String
 
   @Argument(help: "At one of the account's api_origins.")
@@ -21,6 +21,19 @@ struct RequestContent: ParsableArguments {
     help: ArgumentHelp(
       "A header field, or @FILE with one in each line (@- for standard input).", valueName: "name: value"))
   var header: [String] = []
+
+  var content: RequestContent {
+    RequestContent(account: account, method: method, url: url, data: data, header: header)
+  }
+}
+
+/// The request that a verb sends or queues, as it is written on the command line.
+struct RequestContent: Hashable {
+  let account: String
+  let method: String
+  let url: String
+  let data: String?
+  let header: [String]
 
   func validate() throws {
     guard header.count(where: { $0 == "@-" }) + (data == "-" ? 1 : 0) <= 1 else {

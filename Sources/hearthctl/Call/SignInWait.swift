@@ -16,7 +16,7 @@ struct SignInWait {
     let takesAddress = instruct()
     let deadline = limit.map { Timestamp.now + $0 }
     let call = try daemon.begin(AwaitSignIn(begun.id))
-    defer { clearLine() }
+    defer { ProgressLine.clear() }
     while true {
       if let reply = try daemon.response(to: call, within: Self.step) { return reply }
       if Interruption.hasCome { return try giveUp(call, "The sign-in was given up.", .failed, &daemon) }
@@ -69,7 +69,7 @@ struct SignInWait {
       _ = try daemon.call(CompleteSignIn(begun.id, address: Secret(address)))
     } catch {
       guard case .refused(let rejection) = error else { throw error }
-      clearLine()
+      ProgressLine.clear()
       Output.note(rejection.message)
     }
   }
@@ -84,13 +84,9 @@ struct SignInWait {
   }
 
   private func showTimeLeft() {
-    guard isatty(STDERR_FILENO) == 1, let expiresAt = begun.expiresAt else { return }
+    guard let expiresAt = begun.expiresAt else { return }
     let seconds = Int(Swift.max(expiresAt.since(.now), .zero) / .seconds(1))
     let left = seconds >= 60 ? "\(seconds / 60) min \(seconds % 60) s" : "\(seconds) s"
-    Output.write("\r\u{1B}[KWaiting for you to sign in: \(left) left. Ctrl-C gives up.", to: STDERR_FILENO)
-  }
-
-  private func clearLine() {
-    if isatty(STDERR_FILENO) == 1 { Output.write("\r\u{1B}[K", to: STDERR_FILENO) }
+    ProgressLine.show("Waiting for you to sign in: \(left) left. Ctrl-C gives up.")
   }
 }

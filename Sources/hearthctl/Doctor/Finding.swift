@@ -54,6 +54,21 @@ struct Finding: Equatable {
     }
   }
 
+  init(_ diagnosis: Diagnosis, of account: AccountName) {
+    let verdict: Verdict =
+      switch (diagnosis.verdict, diagnosis.check) {
+      case (.ok, _): .good
+      case (.warning, _): .doubtful
+      // What is about the network or a server may be better later.
+      case (.problem, .providerName), (.problem, .providerConnection), (.problem, .providerAnswer),
+        (.problem, .apiName),
+        (.problem, .apiConnection):
+        .bad(.later)
+      case (.problem, .discovery), (.problem, .clock), (.problem, .token), (.problem, .apiAnswer): .bad(.failed)
+      }
+    self.init(verdict, diagnosis.check.rawValue, "\(account): \(diagnosis.message)")
+  }
+
   var json: JSON {
     ["check": .string(check), "verdict": .string(verdict.word), "message": .string(message)]
   }
@@ -65,6 +80,6 @@ struct Finding: Equatable {
       case .doubtful: .yellow
       case .bad: .red
       }
-    return paint(colour, verdict.word.padded(to: 9)) + check.padded(to: 15) + message.shown()
+    return paint(colour, verdict.word.padded(to: 9)) + check.padded(to: 20) + message.shown()
   }
 }

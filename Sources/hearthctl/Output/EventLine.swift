@@ -5,8 +5,9 @@ import HearthCore
 struct EventLine {
   let text: String
 
-  init(_ notification: Notification) {
-    var parts = [notification.time ?? "", notification.method.padded(to: 18)]
+  /// `time`: nil for the notification's own.
+  init(_ notification: Notification, time: String? = nil) {
+    var parts = [time ?? notification.time ?? "", notification.method.padded(to: 18)]
     if let session = notification.session {
       parts.append("\(session.account): \(session.state.name)\(session.state.reason.map { " (\($0))" } ?? "")")
       parts.append(session.message)

@@ -38,10 +38,6 @@ struct Output {
     if !text.isEmpty { line(text.hasSuffix("\n") ? String(text.dropLast()) : text) }
   }
 
-  static func clearScreen() {
-    write("\u{1B}[H\u{1B}[2J", to: STDOUT_FILENO)
-  }
-
   static func error(_ message: String) {
     write("hearthctl: \(message.shown())\n", to: STDERR_FILENO)
   }

@@ -5,6 +5,14 @@ import HearthCore
 extension Timestamp {
   static var now: Timestamp { Timestamp(seconds: Int64(time(nil))) }
 
+  /// `14:03:09` where the person is.
+  var timeOfDay: String {
+    var seconds = time_t(milliseconds / 1000)
+    var parts = tm()
+    localtime_r(&seconds, &parts)
+    return [parts.tm_hour, parts.tm_min, parts.tm_sec].map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":")
+  }
+
   /// From `other` to this time; negative where this is the earlier one. Fractions of both are dropped.
   func since(_ other: Timestamp) -> Duration {
     .seconds(milliseconds / 1000 - other.milliseconds / 1000)

@@ -15,12 +15,15 @@ struct Screen {
     return Screen(columns: Int(size.ws_col), rows: Int(size.ws_row), canDraw: canDraw(variable))
   }
 
-  /// `variable` gives what is set in the environment. Of the variables for the locale the first that is set counts
-  /// (locale(7)).
+  /// `variable` gives what is set in the environment.
   static func canDraw(_ variable: (String) -> String?) -> Bool {
+    isUTF8(variable) && variable("NO_COLOR") == nil && !["dumb", nil].contains(variable("TERM"))
+  }
+
+  /// Of the variables for the locale the first that is set counts (locale(7)).
+  static func isUTF8(_ variable: (String) -> String?) -> Bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(variable).first ?? "C"
-    let isUTF8 = ["UTF-8", "UTF8"].contains { locale.uppercased().contains($0) }
-    return isUTF8 && variable("NO_COLOR") == nil && !["dumb", nil].contains(variable("TERM"))
+    return ["UTF-8", "UTF8"].contains { locale.uppercased().contains($0) }
   }
 
   /// The lines of a QR code of this address, as large as there is room for, with `others` lines below it; nil where it

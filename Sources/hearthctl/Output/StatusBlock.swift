@@ -7,6 +7,8 @@ struct StatusBlock {
   let outbox: OutboxStats?
   let now: Timestamp
   let paint: Paint
+  /// Whether the token's life is drawn too; `hasBlocks` as in `LifeBar`.
+  var bar: (width: Int, hasBlocks: Bool)?
 
   var text: String {
     let reason = session.state.reason.map { " (\($0.shown()))" } ?? ""
@@ -29,7 +31,12 @@ struct StatusBlock {
     if let subject = session.subject {
       rows.append(("who", "\(subject.id) at \(subject.issuer)"))
     }
-    if let token = session.token { rows.append(("token", describe(token))) }
+    if let token = session.token {
+      if let bar, let life = LifeBar(token, at: now, width: bar.width, hasBlocks: bar.hasBlocks) {
+        rows.append(("life", life.text))
+      }
+      rows.append(("token", describe(token)))
+    }
     if let refreshed = describeRefresh() { rows.append(("refresh", refreshed)) }
     if let trouble = describeTrouble() { rows.append(("trouble", trouble)) }
     if let credential = describeCredential() { rows.append(("credential", credential)) }

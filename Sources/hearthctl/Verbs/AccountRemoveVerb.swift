@@ -7,13 +7,16 @@ struct AccountRemoveVerb: ParsableCommand {
     commandName: "remove", abstract: "Sign out of an account, and remove it from the configuration.",
     discussion: """
       Its tables are removed with the comment directly above them; the rest of the file stays as it is, and the file \
-      before is kept beside it. Files that the account names, such as a client's secret, stay too.
+      before is kept beside it. Files that the account names, such as a client's secret, stay too. \
+      For example:
+
+        hearthctl account remove work
       """)
 
   @OptionGroup var daemonOptions: DaemonOptions
   @OptionGroup var options: AccountOptions
 
-  @Argument(help: "The account.")
+  @Argument(help: "The account.", completion: Completions.accounts)
   var account: String
 
   @Flag(help: "Do not ask, though it is signed in or items wait.")

@@ -10,7 +10,9 @@ struct AccountVerb: ParsableCommand {
 
 /// What the verbs about accounts take besides.
 struct AccountOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("The configuration file; else the one that the daemon uses.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("The configuration file; else the one that the daemon uses.", valueName: "file"),
+    completion: .file())
   var config: String?
 }
 
@@ -35,7 +37,13 @@ struct AccountSetting {
 
 struct AccountListVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List the accounts of the configuration; works without a daemon.")
+    commandName: "list", abstract: "List the accounts of the configuration; works without a daemon.",
+    discussion: """
+      For example:
+
+        hearthctl account list
+        hearthctl account list --config ~/other.toml --json
+      """)
 
   @OptionGroup var daemonOptions: DaemonOptions
   @OptionGroup var options: AccountOptions
@@ -77,7 +85,12 @@ struct AccountListVerb: ParsableCommand {
 
 struct AccountProvidersVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "providers", abstract: "List the providers that are known by name, and what an account of each needs.")
+    commandName: "providers", abstract: "List the providers that are known by name, and what an account of each needs.",
+    discussion: """
+      For example:
+
+        hearthctl account providers
+      """)
 
   @OptionGroup var daemonOptions: DaemonOptions
 

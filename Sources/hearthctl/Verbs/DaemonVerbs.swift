@@ -4,12 +4,20 @@ import HearthCore
 
 /// The verbs about the daemon as a whole; the longer ones have files of their own.
 enum DaemonVerbs {
-  static let all: [any ParsableCommand.Type] = [EventsVerb.self, DoctorVerb.self, RPCVerb.self]
+  static let all: [any ParsableCommand.Type] = [
+    TopVerb.self, EventsVerb.self, MetricsVerb.self, DoctorVerb.self, RPCVerb.self,
+  ]
 }
 
 struct EventsVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "events", abstract: "Print what happens, one line each, until interrupted.")
+    commandName: "events", abstract: "Print what happens, one line each, until interrupted.",
+    discussion: """
+      For example:
+
+        hearthctl events work
+        hearthctl events --topic outbox --json | jq --unbuffered .
+      """)
 
   @OptionGroup var daemonOptions: DaemonOptions
   @OptionGroup var choice: AccountChoice
@@ -37,7 +45,13 @@ extension EventTopic: ExpressibleByArgument {}
 
 struct RPCVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "rpc", abstract: "Call any method and print its result; with --json, its error too.")
+    commandName: "rpc", abstract: "Call any method and print its result; with --json, its error too.",
+    discussion: """
+      For example:
+
+        hearthctl rpc session.get '{"account": "work"}'
+        hearthctl rpc rpc.discover | jq -r '.methods[].name'
+      """)
 
   @OptionGroup var daemonOptions: DaemonOptions
 
@@ -70,4 +84,31 @@ struct RPCVerb: ParsableCommand {
     guard let object = json.object else { throw ValidationError("The parameters must be a JSON object.") }
     return object
   }
+}
+
+struct MetricsVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "metrics", abstract: "Print what the daemon counts and measures, as OpenMetrics text.")
+
+  @OptionGroup var daemonOptions: DaemonOptions
+
+  @Flag(help: "Print Prometheus's own text format, as node_exporter's textfile collector and promtool read it.")
+  var prometheus = false
+
+  func run() throws {
+    var daemon = try daemonOptions.connect(patience: ControlClient.shortPatience)
+    if daemonOptions.json {
+      daemonOptions.output.json(try daemon.call(GetMetrics(.json)).json)
+    } else if prometheus {
+      let metrics = try daemon.call(GetMetrics(.json)).value.metrics ?? []
+      daemonOptions.output.line(MetricsText.prometheus(metrics).withoutLastNewline)
+    } else {
+      let text = try daemon.call(GetMetrics(.openMetrics)).value.text ?? ""
+      daemonOptions.output.line(text.withoutLastNewline)
+    }
+  }
+}
+
+extension String {
+  fileprivate var withoutLastNewline: String { hasSuffix("\n") ? String(dropLast()) : self }
 }

@@ -4,7 +4,13 @@ import HearthCore
 
 struct DoctorVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "doctor", abstract: "Check the installation, the daemon and the sessions, and say what is wrong.")
+    commandName: "doctor", abstract: "Check the installation, the daemon and the sessions, and say what is wrong.",
+    discussion: """
+      For example:
+
+        hearthctl doctor
+        hearthctl doctor --json
+      """)
 
   @OptionGroup var daemonOptions: DaemonOptions
 
@@ -61,12 +67,31 @@ struct DoctorVerb: ParsableCommand {
     }
     for session in sessions {
       findings.append(Finding(session))
+      findings += try diagnose(session.account, &daemon)
       guard let stats = try daemon.outboxStats(of: session.account), stats.dead + stats.held > 0 else { continue }
       findings.append(
         Finding(
           .doubtful, "outbox", "\(session.account): \(stats.dead) dead, \(stats.held) held: see \"outbox list\"."))
     }
     return findings
+  }
+}
+
+extension DoctorVerb {
+  /// How long the steps on the way to the servers may take together, where no `--timeout` is given.
+  private static let diagnosisPatience: Duration = .seconds(120)
+
+  /// What the daemon finds on the way to the provider and the APIs; nothing where its version cannot try that.
+  private func diagnose(
+    _ account: AccountName, _ daemon: inout ControlClient
+  ) throws(ControlClient.Failure) -> [Finding] {
+    do throws(ControlClient.Failure) {
+      let limit = daemonOptions.timeLimit ?? Self.diagnosisPatience
+      return try daemon.call(DiagnoseSession(account), within: limit).value.checks.map { Finding($0, of: account) }
+    } catch {
+      guard case .refused = error else { throw error }
+      return []
+    }
   }
 }
 

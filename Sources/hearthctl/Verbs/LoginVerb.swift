@@ -7,7 +7,12 @@ struct LoginVerb: ParsableCommand {
     commandName: "login", abstract: "Sign in to an account.",
     discussion: """
       Without a flow, the account and its provider decide: in the browser where there is a display, else with a code for \
-      another device; with user name and password, or by itself, where the account is of such a type.
+      another device; with user name and password, or by itself, where the account is of such a type. \
+      For example:
+
+        hearthctl login work
+        hearthctl login work --device
+        ssh laptop hearthctl login work --no-browser
       """)
 
   enum Choice: String, EnumerableFlag {
@@ -34,7 +39,7 @@ struct LoginVerb: ParsableCommand {
 
   @OptionGroup var daemonOptions: DaemonOptions
 
-  @Argument(help: "The account.")
+  @Argument(help: "The account.", completion: Completions.accounts)
   var account: String
 
   @Flag(exclusivity: .exclusive)

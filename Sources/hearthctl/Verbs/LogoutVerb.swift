@@ -3,11 +3,18 @@ import HearthControl
 import HearthCore
 
 struct LogoutVerb: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "logout", abstract: SignOut.summary)
+  static let configuration = CommandConfiguration(
+    commandName: "logout", abstract: SignOut.summary,
+    discussion: """
+      For example:
+
+        hearthctl logout work
+        hearthctl logout work --everywhere --discard-outbox
+      """)
 
   @OptionGroup var daemonOptions: DaemonOptions
 
-  @Argument(help: "The account.")
+  @Argument(help: "The account.", completion: Completions.accounts)
   var account: String
 
   @Flag(name: .customLong("no-revoke"), help: "Do not ask the provider to revoke the grant.")

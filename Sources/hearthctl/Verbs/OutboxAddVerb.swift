@@ -1,12 +1,20 @@
 import ArgumentParser
-import HearthControl
 import HearthCore
 
 struct OutboxAddVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "add", abstract: "Queue a request; prints its id once it is on disk.")
+    commandName: "add", abstract: "Queue a request; prints its id once it is on disk.",
+    discussion: """
+      For example:
 
-  @OptionGroup var content: RequestContent
+        hearthctl outbox add work POST https://api.example.com/notes \\
+          --data 'written on a train'
+        hearthctl outbox add work PUT https://api.example.com/mood \\
+          --data @mood.json -H 'Content-Type: application/json' \\
+          --replace-key mood --expires-at 2030-01-01T00:00:00Z
+      """)
+
+  @OptionGroup var request: RequestOptions
   @OptionGroup var daemonOptions: DaemonOptions
 
   @Option(help: "The lane in which it waits its turn.")
@@ -27,28 +35,18 @@ struct OutboxAddVerb: ParsableCommand {
   @Option(help: ArgumentHelp("Not to be sent later.", valueName: "time"))
   var expiresAt: String?
 
-  @Option(help: ArgumentHelp("json: an answer in HTML is not the API's, and the item waits.", valueName: "content"))
+  @Option(
+    help: ArgumentHelp("json: an answer in HTML is not the API's, and the item waits.", valueName: "content"),
+    completion: .list(ExpectedContent.allCases.map(\.rawValue)))
   var expect: String?
 
-  func validate() throws {
-    if unordered, lane != nil {
-      throw ValidationError("--unordered and --lane exclude each other: an unordered item waits in no lane. Give one.")
-    }
-  }
+  func validate() throws { try call.validate() }
 
-  func run() throws {
-    let headers = try content.headers()
-    let body = try content.body()
-    var daemon = try daemonOptions.connect()
-    var draft = OutboxDraft(
-      account: try AccountName(asked: content.account), method: content.method, url: content.url, headers: headers,
-      body: body,
-      isUnordered: unordered, idempotencyKey: key, replaceKey: replaceKey,
-      notBefore: try notBefore.map { try WireType.time.value($0, as: "notBefore") },
-      expiresAt: try expiresAt.map { try WireType.time.value($0, as: "expiresAt") },
-      expect: try expect.map { try WireType<ExpectedContent>.choice.value($0, as: "expect") })
-    if let lane { draft.lane = lane }
-    let reply = try daemon.call(Enqueue(draft))
-    daemonOptions.output.show(reply.json) { reply.value.id }
+  func run() throws { try call.run() }
+
+  var call: OutboxAddCall {
+    OutboxAddCall(
+      content: request.content, lane: lane, unordered: unordered, key: key, replaceKey: replaceKey,
+      notBefore: notBefore, expiresAt: expiresAt, expect: expect, daemon: daemonOptions.choice)
   }
 }

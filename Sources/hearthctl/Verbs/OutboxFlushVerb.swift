@@ -5,7 +5,11 @@ import HearthCore
 struct OutboxFlushVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "flush", abstract: FlushOutbox.summary,
-    discussion: "Waits for --timeout seconds, or for 30; exits 5 where something is left when the time is up.")
+    discussion: """
+      Waits for --timeout seconds, or for 30; exits 5 where something is left when the time is up. For example:
+
+        hearthctl outbox flush work --timeout 120
+      """)
 
   @OptionGroup var daemonOptions: DaemonOptions
   @OptionGroup var choice: AccountChoice
@@ -19,7 +23,7 @@ struct OutboxFlushVerb: ParsableCommand {
     var daemon = try ControlClient(path: daemonOptions.socketPath, patience: limit + Self.grace)
     let start = ContinuousClock.now
     let call = FlushOutbox(try choice.name, timeout: limit)
-    let reply = try daemon.call(call)
+    let reply = ProgressLine.isShown ? try showingProgress(call, &daemon) : try daemon.call(call)
     let left = reply.value.toSend
     daemonOptions.output.show(reply.json) { left == 0 ? "Nothing is left to send." : OutboxStatsVerb.text(reply.value) }
     guard left == 0 else {
@@ -28,6 +32,22 @@ struct OutboxFlushVerb: ParsableCommand {
       let rest = isOver ? "time is up" : "what is left waits for its time"
       let reason = reasons.isEmpty ? rest : reasons.joined(separator: ", ")
       throw CommandFailure(.later, "\(left) \(left == 1 ? "item is" : "items are") left to send: \(reason).")
+    }
+  }
+
+  private func showingProgress(_ call: FlushOutbox, _ daemon: inout ControlClient) throws -> Reply<OutboxStats> {
+    let begun = try daemon.begin(call)
+    let hasBlocks = Screen.isUTF8(variable)
+    let deadline = ContinuousClock.now + daemon.patience
+    var total = 0
+    defer { ProgressLine.clear() }
+    while true {
+      let left = try daemon.call(GetOutboxStats(call.account)).value.toSend
+      // What is queued meanwhile is waited for too.
+      total = max(total, left)
+      ProgressLine.show("Sending " + ProgressLine.bar(total - left, of: total, hasBlocks: hasBlocks))
+      if let reply = try daemon.response(to: begun, within: LiveScreen.step) { return reply }
+      guard ContinuousClock.now < deadline else { throw ControlClient.Failure.timedOut(after: daemon.patience) }
     }
   }
 

@@ -3,12 +3,19 @@ import HearthControl
 import HearthCore
 
 struct OutboxListVerb: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "list", abstract: ListItems.summary)
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: ListItems.summary,
+    discussion: """
+      For example:
+
+        hearthctl outbox list work --state dead
+        hearthctl outbox list --json --limit 1000
+      """)
 
   @OptionGroup var daemonOptions: DaemonOptions
   @OptionGroup var choice: AccountChoice
 
-  @Option(help: "Only those in this state.")
+  @Option(help: "Only those in this state.", completion: .list(OutboxItem.State.allCases.map(\.rawValue)))
   var state: String?
 
   @Option(help: "Only those of this lane.")

@@ -13,11 +13,17 @@ struct OutboxVerb: ParsableCommand {
 }
 
 struct OutboxShowVerb: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "show", abstract: GetItem.summary)
+  static let configuration = CommandConfiguration(
+    commandName: "show", abstract: GetItem.summary,
+    discussion: """
+      For example:
+
+        hearthctl outbox show ID
+      """)
 
   @OptionGroup var daemonOptions: DaemonOptions
 
-  @Argument(help: "The item.")
+  @Argument(help: "The item.", completion: Completions.items([.dead, .held, .waiting, .pending, .delivered]))
   var id: String
 
   func run() throws {
@@ -29,10 +35,11 @@ struct OutboxShowVerb: ParsableCommand {
 
 /// One item, or all dead ones of an account.
 struct OutboxChoice: ParsableArguments {
-  @Argument(help: "The item.")
+  @Argument(help: "The item.", completion: Completions.items([.dead, .held, .waiting, .pending]))
   var id: String?
 
-  @Option(help: ArgumentHelp("All dead items of this account.", valueName: "account"))
+  @Option(
+    help: ArgumentHelp("All dead items of this account.", valueName: "account"), completion: Completions.accounts)
   var dead: String?
 
   func validate() throws {
@@ -52,7 +59,14 @@ struct OutboxChoice: ParsableArguments {
 }
 
 struct OutboxRetryVerb: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "retry", abstract: RetryItems.summary)
+  static let configuration = CommandConfiguration(
+    commandName: "retry", abstract: RetryItems.summary,
+    discussion: """
+      For example:
+
+        hearthctl outbox retry ID
+        hearthctl outbox retry --dead work
+      """)
 
   @OptionGroup var choice: OutboxChoice
   @OptionGroup var daemonOptions: DaemonOptions
@@ -63,7 +77,14 @@ struct OutboxRetryVerb: ParsableCommand {
 }
 
 struct OutboxCancelVerb: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "cancel", abstract: CancelItems.summary)
+  static let configuration = CommandConfiguration(
+    commandName: "cancel", abstract: CancelItems.summary,
+    discussion: """
+      For example:
+
+        hearthctl outbox cancel ID
+        hearthctl outbox cancel --dead work
+      """)
 
   @OptionGroup var choice: OutboxChoice
   @OptionGroup var daemonOptions: DaemonOptions
@@ -74,7 +95,13 @@ struct OutboxCancelVerb: ParsableCommand {
 }
 
 struct OutboxPauseVerb: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "pause", abstract: PauseOutbox.summary)
+  static let configuration = CommandConfiguration(
+    commandName: "pause", abstract: PauseOutbox.summary,
+    discussion: """
+      For example:
+
+        hearthctl outbox pause work
+      """)
 
   @OptionGroup var daemonOptions: DaemonOptions
   @OptionGroup var choice: AccountChoice
@@ -87,7 +114,13 @@ struct OutboxPauseVerb: ParsableCommand {
 }
 
 struct OutboxResumeVerb: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "resume", abstract: ResumeOutbox.summary)
+  static let configuration = CommandConfiguration(
+    commandName: "resume", abstract: ResumeOutbox.summary,
+    discussion: """
+      For example:
+
+        hearthctl outbox resume work
+      """)
 
   @OptionGroup var daemonOptions: DaemonOptions
   @OptionGroup var choice: AccountChoice
@@ -100,7 +133,14 @@ struct OutboxResumeVerb: ParsableCommand {
 }
 
 struct OutboxStatsVerb: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "stats", abstract: GetOutboxStats.summary)
+  static let configuration = CommandConfiguration(
+    commandName: "stats", abstract: GetOutboxStats.summary,
+    discussion: """
+      For example:
+
+        hearthctl outbox stats work
+        hearthctl outbox stats --json | jq .pending
+      """)
 
   @OptionGroup var daemonOptions: DaemonOptions
   @OptionGroup var choice: AccountChoice

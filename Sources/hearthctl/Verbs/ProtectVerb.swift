@@ -23,7 +23,7 @@ struct ProtectVerb: ParsableCommand {
   @OptionGroup var daemonOptions: DaemonOptions
   @OptionGroup var options: AccountOptions
 
-  @Argument(help: "The account.")
+  @Argument(help: "The account.", completion: Completions.accounts)
   var account: String
 
   @Option(name: .customLong("with"), help: "What is to seal it: passphrase, key-file or none.")
@@ -32,7 +32,7 @@ struct ProtectVerb: ParsableCommand {
   @Option(
     help: ArgumentHelp(
       "The file of the key; made where it is missing. Without this option it lies beside the configuration.",
-      valueName: "file"))
+      valueName: "file"), completion: .file())
   var keyFile: String?
 
   @Flag(help: "Read the passphrase, the new one or the one until now, from standard input, one line.")

@@ -10,9 +10,15 @@ struct RequestVerb: ParsableCommand {
       The body goes to standard output as it came. Exits 0 for a status below 400, 5 where the same request may work \
       later (408, 425, 429, 5xx but 501 and 505), and 1 for any other; the body is printed all the same. Redirects are \
       followed within the same origin. The API may take --timeout seconds (up to 300), or 30.
+
+      For example:
+
+        hearthctl request work GET https://api.example.com/me | jq .name
+        hearthctl request work POST https://api.example.com/mood \\
+          --data @mood.json -H 'Content-Type: application/json'
       """)
 
-  @OptionGroup var content: RequestContent
+  @OptionGroup var request: RequestOptions
 
   @Flag(name: .shortAndLong, help: "Print the status and the header fields before the body.")
   var include = false
@@ -27,7 +33,10 @@ struct RequestVerb: ParsableCommand {
     .seconds(min(max(Int(seconds.rounded(.up)), RequestDraft.timeouts.lowerBound), RequestDraft.timeouts.upperBound))
   }
 
+  func validate() throws { try request.content.validate() }
+
   func run() throws {
+    let content = request.content
     let limit = daemonOptions.timeout.map(Self.whole) ?? RequestDraft.usualTimeout
     let draft = RequestDraft(
       account: try AccountName(asked: content.account), method: content.method, url: content.url,

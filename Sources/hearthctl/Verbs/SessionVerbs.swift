@@ -12,11 +12,17 @@ enum SessionVerbs {
 
 struct TokenVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "token", abstract: "Print a token that is valid, refreshed where needed, and nothing else.")
+    commandName: "token", abstract: "Print a token that is valid, refreshed where needed, and nothing else.",
+    discussion: """
+      For example:
+
+        hearthctl token work --min-valid 600
+        hearthctl token work --header | curl -H @- https://api.example.com/me
+      """)
 
   @OptionGroup var daemonOptions: DaemonOptions
 
-  @Argument(help: "The account.")
+  @Argument(help: "The account.", completion: Completions.accounts)
   var account: String
 
   @Option(help: ArgumentHelp("How long it must be valid at least.", valueName: "seconds"))
@@ -25,26 +31,27 @@ struct TokenVerb: ParsableCommand {
   @Flag(help: "Print it as an Authorization header.")
   var header = false
 
-  func validate() throws {
-    if let minValid, minValid < 0 { throw ValidationError("--min-valid is a number of seconds, 0 or more.") }
-  }
+  func validate() throws { try call.validate() }
 
-  func run() throws {
-    var daemon = try daemonOptions.connect()
-    let reply = try daemon.call(
-      GetToken(try AccountName(asked: account), minValidity: minValid.map { .seconds($0) }))
-    let bearer = reply.value.bearer
-    let token = bearer.token.secret.reveal()
-    daemonOptions.output.show(reply.json) { header ? "Authorization: \(bearer.type) \(token)" : token }
+  func run() throws { try call.run() }
+
+  var call: TokenCall {
+    TokenCall(account: account, minValid: minValid, header: header, daemon: daemonOptions.choice)
   }
 }
 
 struct RefreshVerb: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "refresh", abstract: RefreshSession.summary)
+  static let configuration = CommandConfiguration(
+    commandName: "refresh", abstract: RefreshSession.summary,
+    discussion: """
+      For example:
+
+        hearthctl refresh work
+      """)
 
   @OptionGroup var daemonOptions: DaemonOptions
 
-  @Argument(help: "The account.")
+  @Argument(help: "The account.", completion: Completions.accounts)
   var account: String
 
   func run() throws {
@@ -61,7 +68,14 @@ struct RefreshVerb: ParsableCommand {
 }
 
 struct LockVerb: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "lock", abstract: LockSessions.summary)
+  static let configuration = CommandConfiguration(
+    commandName: "lock", abstract: LockSessions.summary,
+    discussion: """
+      For example:
+
+        hearthctl lock          # all accounts, before a screen is left
+        hearthctl lock work
+      """)
 
   @OptionGroup var daemonOptions: DaemonOptions
   @OptionGroup var choice: AccountChoice

@@ -4,7 +4,13 @@ import HearthCore
 
 struct UnlockVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "unlock", abstract: "Take the user's lock away; asks for the passphrase where one is needed.")
+    commandName: "unlock", abstract: "Take the user's lock away; asks for the passphrase where one is needed.",
+    discussion: """
+      For example:
+
+        hearthctl unlock work
+        pass show hearth | hearthctl unlock work --passphrase-stdin
+      """)
 
   @OptionGroup var daemonOptions: DaemonOptions
   @OptionGroup var choice: AccountChoice

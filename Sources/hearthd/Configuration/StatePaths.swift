@@ -7,6 +7,7 @@ struct StatePaths: Hashable, Sendable {
 
   var credentials: String { folder + "/credentials" }
   var accounts: String { folder + "/accounts.json" }
+  var metrics: String { folder + "/metrics.json" }
   var outbox: String { folder + "/outbox.sqlite" }
   var revocations: String { folder + "/revocations" }
 

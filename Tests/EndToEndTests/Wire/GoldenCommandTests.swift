@@ -24,7 +24,7 @@ import Testing
       ] {
         try scene.run(line, input: "")
       }
-      for line in ["status", "status --json", "session.list", "status work", "doctor", "metrics", "metrics --json"] {
+      for line in ["status", "status --json", "session.list", "status work", "doctor", "metrics"] {
         try scene.run(line)
       }
       for line in ["rpc session.list", "rpc no.such", "rpc no.such --json", "rpc session.get -"] {

@@ -13,7 +13,8 @@ struct GoldenFile {
 
   private var path: String { "\(Self.folder)/\(name)" }
 
-  func check(_ text: String) throws {
+  /// `log` is told where they differ: why, is often in it.
+  func check(_ text: String, log: @autoclosure () -> String = "") throws {
     if Self.isRecording {
       try Files.makeFolder(Self.folder)
       try Files.write(text, to: path)
@@ -21,11 +22,14 @@ struct GoldenFile {
     }
     let expected = Files.text(path).split(separator: "\n", omittingEmptySubsequences: false)
     let actual = text.split(separator: "\n", omittingEmptySubsequences: false)
-    for change in actual.difference(from: expected) {
+    let changes = actual.difference(from: expected)
+    for change in changes {
       switch change {
       case .remove(let place, let line, _): Issue.record("Golden/\(name):\(place + 1): expected: \(line)")
       case .insert(let place, let line, _): Issue.record("Golden/\(name):\(place + 1): actual:   \(line)")
       }
     }
+    let log = changes.isEmpty ? "" : log()
+    if !log.isEmpty { Issue.record("Golden/\(name): the daemon's log:\n\(log)") }
   }
 }

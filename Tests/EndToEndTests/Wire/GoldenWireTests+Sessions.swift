@@ -30,6 +30,10 @@ extension GoldenWireTests {
         session.getToken {"account":"work","minValiditySeconds":0}
         session.getToken {"account":"work","minValiditySeconds":60}
         session.getToken {"account":"work","minValiditySeconds":null}
+        session.getToken {"account":"work","url":"\(scene.sandbox.url)/notes"}
+        session.getToken {"account":"work","url":"https://elsewhere.example.com/"}
+        session.getToken {"account":"work","url":"elsewhere"}
+        session.getToken {"account":"work","url":7}
         session.reportUnauthorized {"account":"work","fingerprint":"0123abcd"}
         session.rehydrate
         session.unlock

@@ -43,9 +43,6 @@ import Testing
         """
         session.dance
         Session.list
-        daemon.getMetrics
-        daemon.getMetrics {"format":"json"}
-        daemon.getMetrics {"format":"openmetrics"}
         http.request {"account":"work","method":"GET","url":"http://127.0.0.1:1/"}
         """)
       let long = try RawLink(scene.daemon.socket)
@@ -71,6 +68,15 @@ import Testing
         """
         rpc.discover
         rpc.discover {"account":"work"}
+        """)
+      try scene.calls(
+        "what it counts and measures",
+        """
+        daemon.getMetrics
+        daemon.getMetrics {"format":"json"}
+        daemon.getMetrics {"format":"openmetrics"}
+        daemon.getMetrics {"format":"xml"}
+        daemon.getMetrics {"account":"work"}
         """)
       try scene.calls(
         "the configuration is read again",

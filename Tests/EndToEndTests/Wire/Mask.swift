@@ -64,8 +64,21 @@ final class Mask {
     return text.replacing(/(  \d+  +)\d s(  +)/) { "\($0.output.1)AGE\($0.output.2)" }
   }
 
+  /// The numbers of metrics: in text, which may be quoted in JSON, and in JSON. How long the calls before took would be
+  /// many lines of text that say little.
+  private func metrics(_ text: String) -> String {
+    var text = text.replacing(/hearth_rpc_duration_seconds_[a-z]+\{[^}]*\} [0-9.e+-]+(?:\\n|\n)/, with: "")
+    text = text.replacing(/(hearth_[a-z_]+(?:\{[^}]*\})?) [0-9][0-9.e+-]*(?=\\n|\n)/) {
+      "\($0.output.1) NUMBER"
+    }
+    text = text.replacing(/version=(\\?")[0-9.]+/) { "version=\($0.output.1)VERSION" }
+    text = text.replacing(/"value":[0-9.e+-]+/, with: #""value":"NUMBER""#)
+    text = text.replacing(/("le":[0-9.e+-]+,"count":)\d+/) { "\($0.output.1)\"NUMBER\"" }
+    return text.replacing(/"count":\d+,"sum":[0-9.e+-]+/, with: #""count":"NUMBER","sum":"NUMBER""#)
+  }
+
   private func common(_ text: String) -> String {
-    var text = text.replacing(folder, with: "FOLDER")
+    var text = metrics(text.replacing(folder, with: "FOLDER"))
     text = text.replacing(/(127\.0\.0\.1|localhost):[0-9]{4,5}/) { "\($0.output.1):PORT" }
     text = text.replacing(/(?:at|rt)_[0-9a-f]{64}/) { self.word("TOKEN", $0.output) }
     text = text.replacing(/eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+/) { self.word("TOKEN", $0.output) }

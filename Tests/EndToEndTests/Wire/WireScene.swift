@@ -19,7 +19,7 @@ final class WireScene {
     try await TestEnvironment.run { environment in
       let scene = try WireScene(on: environment, accounts)
       try script(scene)
-      try GoldenFile(name: file + ".json").check(scene.text)
+      try GoldenFile(name: file + ".json").check(scene.text, log: scene.daemon.process?.errors ?? "")
     }
   }
 

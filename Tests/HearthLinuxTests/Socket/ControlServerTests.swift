@@ -375,9 +375,10 @@ extension JSON {
         client.close()
       }
       await handler.until { $0.begun.sorted() == ["echo", "wait"] && $0.waiting == 1 }
-      #expect(handler.closed.isEmpty)
+      #expect(handler.opened.count == 1 && handler.closed.isEmpty)
       handler.release()
       await handler.until { $0.closed.count == 1 }
+      #expect(handler.opened == handler.closed)
       #expect(handler.cancelled == 0)
     }
   }

@@ -13,6 +13,7 @@ final class ScriptedHandler: ControlHandler {
     var running = 0
     var mostRunning = 0
     var cancelled = 0
+    var opened: [ConnectionID] = []
     var closed: [ConnectionID] = []
     var waiting: [AsyncStream<Void>.Continuation] = []
     var started = 0
@@ -25,6 +26,7 @@ final class ScriptedHandler: ControlHandler {
   var begun: [String] { state.withLock(\.begun) }
   var mostRunning: Int { state.withLock(\.mostRunning) }
   var cancelled: Int { state.withLock(\.cancelled) }
+  var opened: [ConnectionID] { state.withLock(\.opened) }
   var closed: [ConnectionID] { state.withLock(\.closed) }
   var waiting: Int { state.withLock(\.waiting.count) }
   var started: Int { state.withLock(\.started) }
@@ -93,6 +95,8 @@ final class ScriptedHandler: ControlHandler {
     default: return .failure(.methodNotFound(request.method))
     }
   }
+
+  func connectionOpened(_ connection: ConnectionID) { change { $0.opened.append(connection) } }
 
   func connectionClosed(_ connection: ConnectionID) async {
     change { $0.closed.append(connection) }

@@ -9,9 +9,9 @@ struct ControlServiceTests {
   func methods() {
     #expect(
       ControlService.served.keys.sorted() == [
-        "daemon.getInfo", "daemon.reload", "events.subscribe", "events.unsubscribe", "http.request",
-        "outbox.cancel", "outbox.enqueue", "outbox.enqueueMany", "outbox.flush", "outbox.get", "outbox.getStats",
-        "outbox.list", "outbox.pause",
+        "daemon.getInfo", "daemon.getMetrics", "daemon.reload", "events.subscribe", "events.unsubscribe",
+        "http.request", "outbox.cancel", "outbox.enqueue",
+        "outbox.enqueueMany", "outbox.flush", "outbox.get", "outbox.getStats", "outbox.list", "outbox.pause",
         "outbox.resume", "outbox.retry", "rpc.discover", "session.awaitSignIn", "session.beginSignIn",
         "session.cancelSignIn", "session.completeSignIn", "session.get", "session.getToken", "session.import",
         "session.list", "session.lock", "session.refresh",

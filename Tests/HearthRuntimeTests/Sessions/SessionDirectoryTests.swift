@@ -173,7 +173,9 @@ struct SessionDirectoryTests {
       let next = entry(1, ScriptedTokenEndpoint(), store)
       await sessions.set(next, for: .sample)
       store.cannotBeWritten(nil)
-      _ = await sessions.ask(.awaitReading, of: .sample)
+      // It may have been refused already: then it waits half a second at least.
+      clock.advance(by: .seconds(1))
+      await next.service.rehydrate()
       #expect(store.written.last?.grant.accessToken == .sample(2))
       #expect(await next.service.unwritten == nil, "what is on disk is kept nowhere else")
       await sessions.stop(patience: .zero)

@@ -67,7 +67,9 @@ package struct DescribedProtocol {
   private func flaw(in value: JSON, _ keyword: JSONObject.Member, _ schema: JSONObject, at place: String) -> String? {
     func unless(_ isRight: Bool) -> String? { isRight ? nil : "\(place): \(value) is against \(keyword)" }
     switch keyword.key {
-    case "type": return unless(keyword.value.string == Self.type(of: value))
+    case "type":
+      let type = Self.type(of: value)
+      return unless(keyword.value.string == type || keyword.value == "number" && type == "integer")
     case "enum": return unless(keyword.value.array?.contains(value) == true)
     case "anyOf": return unless(keyword.value.array?.contains { flaw(in: value, $0, at: place) == nil } == true)
     case "minimum": return unless((value.int ?? .min) >= keyword.value.int ?? .max)

@@ -132,7 +132,7 @@ package final class ChildProcess: Sendable {
   private static let descriptor: Int32 = 3
 
   /// Beside the tests, or where `HEARTH_PROGRAMS` says that others are.
-  private static let binaries: String = {
+  package static let binaries: String = {
     if let folder = getenv("HEARTH_PROGRAMS") { return String(cString: folder) }
     let path = String(unsafeUninitializedCapacity: 4096) { buffer in
       buffer.withMemoryRebound(to: CChar.self) { max(readlink("/proc/self/exe", $0.baseAddress!, $0.count), 0) }

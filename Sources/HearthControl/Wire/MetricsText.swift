@@ -1,0 +1,63 @@
+package import HearthCore
+
+/// Metrics as the texts that programs of the Prometheus family read.
+package enum MetricsText {
+  /// OpenMetrics 1.0 (https://prometheus.io/docs/specs/om/open_metrics_spec/, "Text format").
+  package static func openMetrics(_ families: [MetricFamily]) -> String {
+    families.map { family in
+      var head = ["# TYPE \(family.name) \(family.type.rawValue)"]
+      if let unit = family.unit { head.append("# UNIT \(family.name) \(unit)") }
+      head.append("# HELP \(family.name) \(escaped(family.help))")
+      return lines(head + family.lines)
+    }.joined() + "# EOF\n"
+  }
+
+  /// Prometheus's own format, version 0.0.4 (https://prometheus.io/docs/instrumenting/exposition_formats/), which
+  /// `promtool check metrics` and node_exporter's textfile collector read: there a counter has its `_total` in its name.
+  package static func prometheus(_ families: [MetricFamily]) -> String {
+    families.map { family in
+      let name = family.sampleName
+      return lines(["# HELP \(name) \(escaped(family.help))", "# TYPE \(name) \(family.type.rawValue)"] + family.lines)
+    }.joined()
+  }
+
+  private static func lines(_ lines: [String]) -> String { lines.map { $0 + "\n" }.joined() }
+
+  /// What a line or a quoted text may not hold as it is.
+  fileprivate static func escaped(_ text: String) -> String {
+    text.map { character in
+      switch character {
+      case "\\": "\\\\"
+      case "\"": "\\\""
+      case "\n": "\\n"
+      default: String(character)
+      }
+    }.joined()
+  }
+
+  /// The shortest decimal; whole numbers without a fraction.
+  fileprivate static func number(_ value: Double) -> String { Int(exactly: value).map(String.init) ?? "\(value)" }
+}
+
+extension MetricFamily {
+  fileprivate var sampleName: String { type == .counter ? name + "_total" : name }
+
+  fileprivate var lines: [String] { samples.flatMap(lines) }
+
+  private func lines(of sample: MetricSample) -> [String] {
+    switch sample.value {
+    case .number(let number): return [line(sampleName, sample.labels, MetricsText.number(number))]
+    case .histogram(let histogram):
+      let buckets = histogram.buckets.map { ("\($0.bound)", $0.count) } + [("+Inf", histogram.count)]
+      return buckets.map { line(name + "_bucket", sample.labels + [MetricLabel("le", $0)], "\($1)") } + [
+        line(name + "_sum", sample.labels, MetricsText.number(histogram.sum)),
+        line(name + "_count", sample.labels, "\(histogram.count)"),
+      ]
+    }
+  }
+
+  private func line(_ name: String, _ labels: [MetricLabel], _ value: String) -> String {
+    let pairs = labels.map { "\($0.name)=\"\(MetricsText.escaped($0.value))\"" }.joined(separator: ",")
+    return name + (pairs.isEmpty ? "" : "{\(pairs)}") + " " + value
+  }
+}

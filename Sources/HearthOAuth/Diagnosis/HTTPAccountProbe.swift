@@ -1,0 +1,169 @@
+package import HearthCore
+
+/// The steps to an account's provider and APIs, over the account's own route, with the daemon's own eyes.
+package struct HTTPAccountProbe: AccountProbe {
+  /// How long one step may take.
+  private static let timeout: Duration = .seconds(10)
+  /// From here on tokens are taken for expired, or not valid yet, by servers that allow for the usual minute.
+  private static let gravestSkew: Duration = .seconds(60)
+  private static let noticedSkew: Duration = .seconds(5)
+
+  let provider: ProviderConfiguration
+  let sender: HTTPSender
+  let files: any FileSystem
+
+  package init(_ provider: ProviderConfiguration, sender: HTTPSender, files: any FileSystem) {
+    self.provider = provider
+    self.sender = sender
+    self.files = files
+  }
+
+  private var steps: NetworkSteps { NetworkSteps(timeout: Self.timeout) }
+
+  package func checks(_ bearer: Bearer?) async -> [Diagnosis] {
+    await providerChecks() + [tokenCheck(bearer)].compactMap(\.self) + apiChecks(bearer)
+  }
+
+  // MARK: - The provider
+
+  private func providerChecks() async -> [Diagnosis] {
+    let origin = provider.binding.origin
+    guard let url = provider.discoveryURL ?? (try? HTTPURL("\(origin)/")) else { return [] }
+    var (found, response) = await way(to: url, as: .provider)
+    guard let response else { return found }
+    if provider.discoveryURL != nil {
+      do throws(RefreshFailure) {
+        _ = try await provider.oauthEndpoints(sender: sender, files: files, timeout: Self.timeout)
+        found.append(Diagnosis(.discovery, .ok, "\(url) names the endpoints."))
+      } catch { found.append(Diagnosis(.discovery, .problem, error.message)) }
+    }
+    found.append(clockCheck(response.skew, of: url.origin))
+    return found
+  }
+
+  private func clockCheck(_ skew: Duration?, of origin: Origin) -> Diagnosis {
+    guard let skew else {
+      return Diagnosis(.clock, .warning, "\(origin) does not tell the time, so the clock was not checked.")
+    }
+    let seconds = abs(skew.components.seconds)
+    let side = skew > .zero ? "behind" : "ahead of"
+    let apart = "This machine's clock is \(seconds) s \(side) \(origin)'s"
+    if abs(skew.components.seconds) >= Self.gravestSkew.components.seconds {
+      return Diagnosis(.clock, .problem, "\(apart): set it, for example with \"timedatectl set-ntp true\".")
+    }
+    if abs(skew.components.seconds) >= Self.noticedSkew.components.seconds {
+      return Diagnosis(.clock, .warning, apart + ".")
+    }
+    return Diagnosis(.clock, .ok, "This machine's clock agrees with \(origin)'s.")
+  }
+
+  // MARK: - The token
+
+  private func tokenCheck(_ bearer: Bearer?) -> Diagnosis? {
+    guard let bearer else { return nil }
+    guard let claims = JWTClaims(bearer.token.secret.reveal()) else {
+      return Diagnosis(.token, .ok, "The token is opaque: only its provider knows what it says.")
+    }
+    let now = sender.clock.now()
+    var parts: [String] = []
+    if let issuer = claims.issuer { parts.append("from \(issuer)") }
+    if !claims.audiences.isEmpty { parts.append("for \(claims.audiences.joined(separator: ", "))") }
+    let end = claims.expiresAt.map { Duration.seconds($0) - .milliseconds(now.milliseconds) }
+    if let end {
+      parts.append(end > .zero ? "good for \(end.components.seconds) s" : "run out \(-end.components.seconds) s ago")
+    }
+    let message = "The token is \(parts.isEmpty ? "a JWT that says nothing of itself" : parts.joined(separator: ", "))"
+    if let end, end <= .zero {
+      return Diagnosis(.token, .problem, "\(message), by this machine's clock: is that right?")
+    }
+    let expected = provider.defaultIssuer
+    if let issuer = claims.issuer, !expected.isAssumed, issuer != expected.text {
+      return Diagnosis(.token, .warning, "\(message); the configured issuer is \(expected.text).")
+    }
+    return Diagnosis(.token, .ok, message + ".")
+  }
+
+  // MARK: - The APIs
+
+  private func apiChecks(_ bearer: Bearer?) async -> [Diagnosis] {
+    var found: [Diagnosis] = []
+    for origin in provider.api.origins.sorted(by: { $0.description < $1.description }) {
+      guard let url = try? HTTPURL("\(origin)/") else { continue }
+      found += await way(to: url, as: .api, bearer?.token).found
+    }
+    return found
+  }
+
+  // MARK: - The way to a server
+
+  private enum Server {
+    case provider, api
+
+    var name: Diagnosis.Check { self == .provider ? .providerName : .apiName }
+    var connection: Diagnosis.Check { self == .provider ? .providerConnection : .apiConnection }
+    var answer: Diagnosis.Check { self == .provider ? .providerAnswer : .apiAnswer }
+  }
+
+  /// Ends at the first step that fails; then there is no response.
+  private func way(
+    to url: HTTPURL, as server: Server, _ token: Token? = nil
+  ) async -> (found: [Diagnosis], response: HTTPResponse?) {
+    var found: [Diagnosis] = []
+    let plan: ConnectionPlan
+    do throws(RefreshFailure) { plan = try await provider.route.plan(for: url, files: files) } catch {
+      return ([Diagnosis(server.connection, .problem, error.message)], nil)
+    }
+    let (host, port) = plan.proxy.map { ($0.host, $0.port) } ?? (url.origin.host.trimmingBrackets, url.origin.port)
+    let place = plan.proxy.map { "The proxy \($0) of \(url.origin)" } ?? "\(url.origin)"
+    do throws(NetworkSteps.Failure) {
+      let addresses = try await steps.addresses(of: host, port: port)
+      found.append(Diagnosis(server.name, .ok, "\(host) is \(addresses.map(\.place).joined(separator: ", "))."))
+      do throws(NetworkSteps.Failure) {
+        found.append(
+          Diagnosis(server.connection, .ok, "\(place) is reached at \(try await steps.connect(to: addresses).place)."))
+      } catch {
+        return (found + [Diagnosis(server.connection, .problem, "\(place) cannot be reached (\(error.reason)).")], nil)
+      }
+    } catch {
+      return (
+        [
+          Diagnosis(
+            server.name, .problem, "\(host) cannot be found (\(error.reason)): is the name right, and the network up?")
+        ], nil
+      )
+    }
+    do throws(ExchangeFailure) {
+      let response = try await sender.send(
+        HTTPSender.Request(
+          url: url, headers: token.map { [.bearer($0)] } ?? [], limit: 64 << 10, acceptsPartialResponse: true,
+          plan: plan),
+        timeout: Self.timeout)
+      return (found + [answer(response, of: url, as: server, hasToken: token != nil)], response)
+    } catch {
+      let reason =
+        switch error {
+        case .notSent(let message), .unanswered(let message): message
+        }
+      return (found + [Diagnosis(server.answer, .problem, "There is no answer from \(reason).")], nil)
+    }
+  }
+
+  private func answer(_ response: HTTPResponse, of url: HTTPURL, as server: Server, hasToken: Bool) -> Diagnosis {
+    let answered = "\(url.origin) answers with HTTP \(response.status)"
+    switch server {
+    case .provider:
+      return Diagnosis(server.answer, response.status < 500 ? .ok : .problem, answered + ".")
+    case .api where !hasToken: return Diagnosis(server.answer, .ok, "\(answered); there was no token to show it.")
+    case .api where response.status == 401:
+      return Diagnosis(
+        server.answer, .problem,
+        "\(answered) to GET / with the token: it does not take it. Are its audience and scopes the right ones?")
+    case .api: return Diagnosis(server.answer, .ok, "\(answered) to GET / with the token, and did not refuse it.")
+    }
+  }
+}
+
+extension String {
+  /// An IPv6 address without its brackets.
+  fileprivate var trimmingBrackets: String { hasPrefix("[") && hasSuffix("]") ? String(dropFirst().dropLast()) : self }
+}

@@ -1,0 +1,82 @@
+import Glibc
+import HearthCore
+import NIOCore
+import NIOPosix
+
+/// The steps before a request, one by one. Each fails with the end of a sentence.
+struct NetworkSteps: Sendable {
+  struct Failure: Error {
+    let reason: String
+  }
+
+  /// For a connection; looking up a name takes as long as the system's resolver gives itself.
+  let timeout: Duration
+
+  /// What a name stands for, in the system's order (RFC 6724).
+  func addresses(of host: String, port: Int) async throws(Failure) -> [SocketAddress] {
+    do {
+      return try await NIOThreadPool.singleton.runIfActive { Self.lookUp(host, port) }.get()
+    } catch let failure as Failure {
+      throw failure
+    } catch {
+      throw Failure(reason: "it was not looked up")
+    }
+  }
+
+  private static func lookUp(_ host: String, _ port: Int) -> Result<[SocketAddress], Failure> {
+    var hints = addrinfo()
+    hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    hints.ai_flags = AI_ADDRCONFIG
+    var list: UnsafeMutablePointer<addrinfo>?
+    let error = getaddrinfo(host, String(port), &hints, &list)
+    defer { if let list { freeaddrinfo(list) } }
+    guard error == 0 else {
+      return .failure(Failure(reason: error == EAI_SYSTEM ? systemError() : String(cString: gai_strerror(error))))
+    }
+    var addresses: [SocketAddress] = []
+    var next = list
+    while let entry = next?.pointee {
+      switch entry.ai_family {
+      case AF_INET:
+        entry.ai_addr.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+          addresses.append(SocketAddress($0.pointee))
+        }
+      case AF_INET6:
+        entry.ai_addr.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) {
+          addresses.append(SocketAddress($0.pointee))
+        }
+      default: break
+      }
+      next = entry.ai_next
+    }
+    return addresses.isEmpty ? .failure(Failure(reason: "it has no address")) : .success(addresses)
+  }
+
+  /// Connects to the first that can be reached, closes that connection, and returns its address.
+  func connect(to addresses: [SocketAddress]) async throws(Failure) -> SocketAddress {
+    var reasons: [String] = []
+    for address in addresses {
+      do {
+        let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+          .connectTimeout(.milliseconds(timeout.wholeMilliseconds)).connect(to: address).get()
+        try? await channel.close()
+        return address
+      } catch let error as IOError {
+        reasons.append("\(address.place): \(String(cString: strerror(error.errnoCode)))")
+      } catch {
+        reasons.append("\(address.place): no answer within \(timeout)")
+      }
+    }
+    throw Failure(reason: reasons.joined(separator: "; "))
+  }
+
+  private static func systemError() -> String { String(cString: strerror(errno)) }
+}
+
+extension SocketAddress {
+  /// Address and port.
+  var place: String {
+    guard let ipAddress, let port else { return description }
+    return ipAddress.contains(":") ? "[\(ipAddress)]:\(port)" : "\(ipAddress):\(port)"
+  }
+}

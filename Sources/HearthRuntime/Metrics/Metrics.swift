@@ -1,0 +1,260 @@
+import CoreMetrics
+import HearthControl
+package import HearthCore
+package import Logging
+import Synchronization
+
+/// Counts what is published of sessions and outbox, and the calls on the socket. What only has a level (token life, items
+/// by state) is read from the event hub when it is asked for.
+///
+/// Labels have few values, and none of them names a subject, an address, a lane or a token.
+package final class Metrics: Sendable {
+  /// What was published last of a session.
+  private struct Followed {
+    var lastOutcome: RefreshHistory.Outcome?
+    /// Why its session ended, and when; nil while it has not.
+    var end: (reason: String, at: Timestamp)?
+  }
+
+  private struct CallInstruments {
+    let successes: Counter
+    let duration: Timer
+  }
+
+  private let store: any MetricsStore
+  private let clock: any Clock
+  private let logger: Logger
+  private let elapsed: @Sendable () -> Duration
+  private let registry = MetricRegistry()
+  private let sessions = Mutex<[AccountName: Followed]>([:])
+  /// Of the methods that were called, so that a call need not look for its instruments among all.
+  private let calls = Mutex<[String: CallInstruments]>([:])
+  private let connections: Meter
+  /// Receives each change of what is kept over restarts.
+  private let changes: AsyncStream<Void>
+  private let changed: AsyncStream<Void>.Continuation
+
+  /// `elapsed`: the time since a fixed point, on a clock that is never set.
+  package init(
+    store: any MetricsStore, clock: any Clock, logger: Logger, elapsed: @escaping @Sendable () -> Duration
+  ) {
+    self.store = store
+    self.clock = clock
+    self.logger = logger
+    self.elapsed = elapsed
+    connections = Meter(label: MetricName.connections.rawValue, factory: registry)
+    (changes, changed) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+  }
+
+  // MARK: - Restarts
+
+  /// Goes on counting where the run before has ended. Called before anything is counted.
+  package func recall() async {
+    do throws(AccessFailure) {
+      for family in try await store.recall() {
+        if let name = MetricName(rawValue: family.name), name.isKept { registry.add(family.samples, to: name) }
+      }
+    } catch {
+      logger.warning("What is counted over restarts begins anew and is not kept: \(error.detail).")
+      changed.finish()
+    }
+  }
+
+  /// Keeps each change of what goes on over restarts, until `stop`.
+  package func run() async {
+    for await _ in changes {
+      let families = MetricName.allCases.filter(\.isKept).map { $0.family(registry.samples(of: $0)) }
+      do throws(AccessFailure) {
+        try await store.keep(families)
+      } catch {
+        logger.warning("What is counted over restarts could not be kept: \(error.detail).")
+      }
+    }
+  }
+
+  /// What has changed before is still kept.
+  package func stop() { changed.finish() }
+
+  private func counter(_ name: MetricName, _ labels: KeyValuePairs<String, String>) -> Counter {
+    Counter(label: name.rawValue, dimensions: labels.map { ($0, $1) }, factory: registry)
+  }
+
+  private func record(_ duration: Duration, _ name: MetricName, _ labels: KeyValuePairs<String, String>) {
+    Timer(label: name.rawValue, dimensions: labels.map { ($0, $1) }, factory: registry)
+      .recordNanoseconds(duration.wholeNanoseconds)
+  }
+
+  // MARK: - Sessions
+
+  /// Counts what happened to a session; `status` is its status after that.
+  package func update(_ status: SessionStatus, after events: [SessionEvent]) {
+    let account = status.account.description
+    let before = sessions.withLock { sessions in
+      let before = sessions[status.account]
+      sessions[status.account] = Followed(lastOutcome: status.history.lastOutcome, end: status.end ?? before?.end)
+      if status.state == .authenticated { sessions[status.account]?.end = nil }
+      return before
+    }
+    if before == nil { beginCounting(account) }
+    for event in events { count(event, status) }
+    if status.history.lastOutcome == .rejected, before?.lastOutcome != .rejected { refreshed(.rejected, account) }
+    if status.state == .authenticated, let end = before?.end {
+      record(status.since - end.at, .signedOut, ["account": account, "reason": end.reason])
+      changed.yield()
+    }
+  }
+
+  /// So that the first of each is seen as one more.
+  private func beginCounting(_ account: String) {
+    for outcome in RefreshHistory.Outcome.allCases { _ = refreshes(outcome, account) }
+    for reason in EndReason.allCases where reason != .signedOut { _ = automaticSignOuts(reason, account) }
+    _ = counter(.unauthorized, ["account": account])
+  }
+
+  private func count(_ event: SessionEvent, _ status: SessionStatus) {
+    let account = status.account.description
+    switch event {
+    case .refreshed: refreshed(.success, account)
+    case .refreshFailed: refreshed(status.history.lastOutcome ?? .unavailable, account)
+    case .unauthorized: counter(.unauthorized, ["account": account]).increment()
+    // From one end to another, nobody was signed out.
+    case .changed(from: .reauthRequired, to: _), .changed(from: .unauthenticated(signedOut: true), to: _): break
+    case .changed(_, to: .reauthRequired(let reason)):
+      automaticSignOuts(reason, account).increment()
+      changed.yield()
+    case .changed, .expiring, .signedIn, .signedOut, .credentialUnreadable, .credentialReadable, .credentialSetAside,
+      .credentialPendingWrite, .statusChanged:
+      break
+    }
+  }
+
+  private func refreshes(_ outcome: RefreshHistory.Outcome, _ account: String) -> Counter {
+    counter(.refreshes, ["account": account, "result": outcome.rawValue])
+  }
+
+  private func refreshed(_ outcome: RefreshHistory.Outcome, _ account: String) {
+    refreshes(outcome, account).increment()
+  }
+
+  private func automaticSignOuts(_ reason: EndReason, _ account: String) -> Counter {
+    counter(.automaticSignOuts, ["account": account, "reason": reason.rawValue])
+  }
+
+  // MARK: - Outbox
+
+  /// Counts what happened in the outbox.
+  package func update(after events: [OutboxEvent]) {
+    for event in events {
+      guard case .delivered(let item) = event else { continue }
+      let account = item.account.description
+      record(clock.now() - item.createdAt, .deliveryLatency, ["account": account])
+      counter(.deliveredBytes, ["account": account]).increment(by: item.bytes)
+    }
+  }
+
+  /// An API that counts the requests it is sent with a token; it is the outbox's.
+  package func measuring(_ api: any APIEndpoint) -> any APIEndpoint { MeasuredAPIEndpoint(api: api, metrics: self) }
+
+  /// `status`: nil where no answer came.
+  func attempted(for account: AccountName, status: Int?, since begun: Duration) {
+    let account = account.description
+    counter(.attempts, ["account": account, "answer": status.map { "\($0 / 100)xx" } ?? "none"]).increment()
+    record(elapsed() - begun, .attemptDuration, ["account": account])
+  }
+
+  // MARK: - Calls
+
+  /// When something begins that is measured.
+  func begin() -> Duration { elapsed() }
+
+  /// A call was answered. `error`: nil where it succeeded. `method`: one that is served, or `unknownMethod`.
+  func called(_ method: String, error: RPCError?, since begun: Duration) {
+    let instruments = calls.withLock { calls in
+      if let instruments = calls[method] { return instruments }
+      let instruments = CallInstruments(
+        successes: counter(.calls, ["method": method, "result": "success"]),
+        duration: Timer(
+          label: MetricName.callDuration.rawValue, dimensions: [("method", method)], factory: registry))
+      calls[method] = instruments
+      return instruments
+    }
+    if let error {
+      counter(.calls, ["method": method, "result": error.kind?.rawValue ?? "\(error.code)"]).increment()
+    } else {
+      instruments.successes.increment()
+    }
+    instruments.duration.recordNanoseconds((elapsed() - begun).wholeNanoseconds)
+  }
+
+  /// The label of a method that does not exist: its name is the caller's choice.
+  static let unknownMethod = "unknown"
+
+  func connectionOpened() { connections.increment() }
+  func connectionClosed() { connections.decrement() }
+
+  // MARK: - Reports
+
+  /// All families, in their order. `standing`: how things are at `now`.
+  func families(_ standing: EventHub.Standing, _ info: DaemonInfo, at now: Timestamp) -> [MetricFamily] {
+    MetricName.allCases.map { name in
+      name.family(Self.levels(of: name, standing, info, at: now) ?? registry.samples(of: name))
+    }
+  }
+
+  /// What is not counted but read; nil where it is counted.
+  private static func levels(
+    of name: MetricName, _ standing: EventHub.Standing, _ info: DaemonInfo, at now: Timestamp
+  ) -> [MetricSample]? {
+    func one(_ number: some BinaryInteger, _ labels: [MetricLabel] = []) -> MetricSample {
+      MetricSample(labels, .number(Double(number)))
+    }
+    switch name {
+    case .authenticated:
+      return standing.sessions.map { one($0.state == .authenticated ? 1 : 0, [.account($0.account)]) }
+    case .tokenRemaining:
+      return standing.sessions.compactMap { status in
+        status.token?.remaining(at: now).map {
+          MetricSample([.account(status.account)], .number(Double($0.wholeMilliseconds) / 1000))
+        }
+      }
+    case .outboxItems:
+      return standing.outbox.flatMap { account, stats in
+        stats.states.map { one($1, [.account(account), MetricLabel("state", $0.rawValue)]) }
+      }
+    case .outboxBytes: return standing.outbox.map { one($0.stats.bytes, [.account($0.account)]) }
+    case .subscriptions: return [one(standing.subscriptions)]
+    case .laggedSubscribers: return [one(standing.lagged)]
+    case .buildInfo: return [one(1, [MetricLabel("version", info.version)])]
+    case .startTime: return [MetricSample([], .number(Double(info.startedAt.milliseconds) / 1000))]
+    case .refreshes, .unauthorized, .automaticSignOuts, .signedOut, .deliveryLatency, .deliveredBytes, .attempts,
+      .attemptDuration, .calls, .callDuration, .connections:
+      return nil
+    }
+  }
+}
+
+extension MetricLabel {
+  fileprivate static func account(_ account: AccountName) -> MetricLabel {
+    MetricLabel("account", account.description)
+  }
+}
+
+extension SessionStatus {
+  /// Nil where the session has not ended.
+  fileprivate var end: (reason: String, at: Timestamp)? {
+    switch state {
+    case .reauthRequired(let reason): (reason.rawValue, since)
+    case .unauthenticated(signedOut: true): (EndReason.signedOut.rawValue, since)
+    case .unauthenticated(signedOut: false), .hydrating, .locked, .authenticated: nil
+    }
+  }
+}
+
+extension OutboxStats {
+  fileprivate var states: [(OutboxItem.State, Int)] {
+    [
+      (.pending, pending), (.inFlight, inFlight), (.waiting, waiting), (.held, held), (.delivered, delivered),
+      (.dead, dead),
+    ]
+  }
+}

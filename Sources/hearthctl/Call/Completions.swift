@@ -1,0 +1,33 @@
+import ArgumentParser
+import HearthControl
+import HearthCore
+
+/// What a shell offers while a command line is typed, as far as the daemon knows it: nothing where none answers at once.
+enum Completions {
+  static var accounts: CompletionKind {
+    .custom { words, _, _ in
+      ask(words) { try $0.call(ListSessions()).value.sessions.map { "\($0.account)" } }
+    }
+  }
+
+  /// Items in these states, of each so many as a person may look through.
+  static func items(_ states: [OutboxItem.State]) -> CompletionKind {
+    .custom { words, _, _ in
+      ask(words) { client in
+        try states.flatMap { try client.call(ListItems(OutboxQuery(state: $0, limit: 50))).value.items.map(\.id) }
+      }
+    }
+  }
+
+  /// `words`: the command line as the shell has split it, which may name a socket.
+  private static func ask(_ words: [String], _ question: (inout ControlClient) throws -> [String]) -> [String] {
+    var daemon = DaemonChoice(timeout: 1)
+    if let option = words.firstIndex(of: "--socket"), option + 1 < words.count { daemon.socket = words[option + 1] }
+    do {
+      var client = try daemon.connect()
+      return try question(&client)
+    } catch {
+      return []
+    }
+  }
+}

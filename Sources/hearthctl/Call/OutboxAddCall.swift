@@ -1,0 +1,38 @@
+import ArgumentParser
+import HearthControl
+import HearthCore
+
+/// What `outbox add` is asked for, as it is written on the command line.
+struct OutboxAddCall: PlainCall {
+  let content: RequestContent
+  let lane: String?
+  let unordered: Bool
+  let key: String?
+  let replaceKey: String?
+  let notBefore: String?
+  let expiresAt: String?
+  let expect: String?
+  let daemon: DaemonChoice
+
+  func validate() throws {
+    if unordered, lane != nil {
+      throw ValidationError("--unordered and --lane exclude each other: an unordered item waits in no lane. Give one.")
+    }
+    try content.validate()
+  }
+
+  func run() throws {
+    let headers = try content.headers()
+    let body = try content.body()
+    var client = try daemon.connect()
+    var draft = OutboxDraft(
+      account: try AccountName(asked: content.account), method: content.method, url: content.url, headers: headers,
+      body: body, isUnordered: unordered, idempotencyKey: key, replaceKey: replaceKey,
+      notBefore: try notBefore.map { try WireType.time.value($0, as: "notBefore") },
+      expiresAt: try expiresAt.map { try WireType.time.value($0, as: "expiresAt") },
+      expect: try expect.map { try WireType<ExpectedContent>.choice.value($0, as: "expect") })
+    if let lane { draft.lane = lane }
+    let reply = try client.call(Enqueue(draft))
+    daemon.output.show(reply.json) { reply.value.id }
+  }
+}

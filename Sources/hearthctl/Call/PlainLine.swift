@@ -1,0 +1,128 @@
+/// A command line in its plain spelling: a verb, its arguments, and long options with their values as words of their own,
+/// each at most once.
+///
+/// The calls that scripts make in loops are read from it, for ArgumentParser takes several times as long as the call
+/// itself. Whatever is spelled otherwise, is wrong or asks for help is left to ArgumentParser; what is read here, that
+/// would read the same.
+struct PlainLine {
+  /// Not plain, or wrong.
+  private struct NotPlain: Error {}
+
+  private var arguments: [String] = []
+  private var flags: [String] = []
+  private var options: [(name: String, value: String)] = []
+
+  /// Nil where ArgumentParser is to read the line.
+  static func call(_ line: ArraySlice<String>) -> (any PlainCall)? {
+    let verb = line.dropFirst()
+    guard let call = try? read(line.first, verb), (try? call.validate()) != nil else { return nil }
+    return call
+  }
+
+  private static func read(_ verb: String?, _ words: ArraySlice<String>) throws -> any PlainCall {
+    switch verb {
+    case "token": try token(words)
+    case "status": try status(words)
+    case "outbox" where words.first == "add": try outboxAdd(words.dropFirst())
+    case "credential": try credential(words.first, words.dropFirst())
+    default: throw NotPlain()
+    }
+  }
+
+  private static func token(_ words: ArraySlice<String>) throws -> TokenCall {
+    let line = try PlainLine(words, flags: ["--header"], options: ["--min-valid"], arguments: 1...1)
+    return TokenCall(
+      account: line.arguments[0], minValid: try line.number("--min-valid"), header: line.flags.contains("--header"),
+      daemon: try line.daemon)
+  }
+
+  private static func status(_ words: ArraySlice<String>) throws -> StatusCall {
+    let line = try PlainLine(words, flags: ["--watch"], options: [], arguments: 0...1)
+    return StatusCall(account: line.arguments.first, watch: line.flags.contains("--watch"), daemon: try line.daemon)
+  }
+
+  private static func outboxAdd(_ words: ArraySlice<String>) throws -> OutboxAddCall {
+    let line = try PlainLine(
+      words, flags: ["--unordered"],
+      options: ["--data", "--header", "--lane", "--key", "--replace-key", "--not-before", "--expires-at", "--expect"],
+      arguments: 3...3)
+    return OutboxAddCall(
+      content: RequestContent(
+        account: line.arguments[0], method: line.arguments[1], url: line.arguments[2], data: try line.value("--data"),
+        header: line.values("--header")), lane: try line.value("--lane"), unordered: line.flags.contains("--unordered"),
+      key: try line.value("--key"), replaceKey: try line.value("--replace-key"),
+      notBefore: try line.value("--not-before"), expiresAt: try line.value("--expires-at"),
+      expect: try line.value("--expect"), daemon: try line.daemon)
+  }
+
+  private static func credential(_ verb: String?, _ words: ArraySlice<String>) throws -> any PlainCall {
+    switch verb {
+    case "git":
+      let line = try PlainLine(words, flags: ["--bearer"], options: ["--account", "--username"], arguments: 1...1)
+      return CredentialGitCall(
+        source: try line.source, username: try line.value("--username") ?? CredentialGitCall.username,
+        bearer: line.flags.contains("--bearer"), operation: line.arguments[0])
+    case "docker":
+      let line = try PlainLine(words, flags: [], options: ["--account", "--username"], arguments: 1...1)
+      return CredentialDockerCall(
+        source: try line.source, username: try line.value("--username") ?? CredentialDockerCall.username,
+        operation: line.arguments[0])
+    case "kubectl":
+      let line = try PlainLine(words, flags: [], options: ["--account"], arguments: 0...0)
+      return CredentialKubectlCall(source: try line.source)
+    default: throw NotPlain()
+    }
+  }
+
+  /// `flags`, `options`: those of the verb, beside those of every verb. `arguments`: how many there may be.
+  private init(
+    _ words: ArraySlice<String>, flags: [String], options: [String], arguments count: ClosedRange<Int>
+  ) throws {
+    var rest = words
+    while let word = rest.popFirst() {
+      if !Self.isOption(word) {
+        arguments.append(word)
+      } else if word == "--json" || flags.contains(word) {
+        guard !self.flags.contains(word) else { throw NotPlain() }
+        self.flags.append(word)
+      } else if word == "--socket" || word == "--timeout" || options.contains(word) {
+        guard let value = rest.popFirst(), !Self.isOption(value) else { throw NotPlain() }
+        self.options.append((word, value))
+      } else {
+        throw NotPlain()
+      }
+    }
+    guard count.contains(arguments.count) else { throw NotPlain() }
+  }
+
+  /// `-` alone is a value: standard input.
+  private static func isOption(_ word: String) -> Bool { word.utf8.first == UInt8(ascii: "-") && word.utf8.count > 1 }
+
+  private func values(_ option: String) -> [String] { options.filter { $0.name == option }.map(\.value) }
+
+  /// Nil where the option is not given.
+  private func value(_ option: String) throws -> String? {
+    let values = values(option)
+    guard values.count <= 1 else { throw NotPlain() }
+    return values.first
+  }
+
+  private func number<Number: LosslessStringConvertible>(_ option: String) throws -> Number? {
+    guard let value = try value(option) else { return nil }
+    guard let number = Number(value) else { throw NotPlain() }
+    return number
+  }
+
+  private var source: CredentialChoice {
+    get throws { CredentialChoice(account: try value("--account"), daemon: try daemon) }
+  }
+
+  private var daemon: DaemonChoice {
+    get throws {
+      let choice = DaemonChoice(
+        socket: try value("--socket"), json: flags.contains("--json"), timeout: try number("--timeout"))
+      try choice.validate()
+      return choice
+    }
+  }
+}

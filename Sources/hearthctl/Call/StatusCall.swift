@@ -1,0 +1,91 @@
+import HearthControl
+import HearthCore
+
+/// What `status` is asked for.
+struct StatusCall: PlainCall {
+  /// Nil for all of them.
+  let account: String?
+  let watch: Bool
+  let daemon: DaemonChoice
+
+  func validate() {}
+
+  func run() throws {
+    var client = try daemon.connect(patience: ControlClient.shortPatience)
+    if watch { return try self.watch(&client) }
+    let look = try look(&client)
+    show(look)
+    guard look.status == .done else { throw CommandFailure(look.status, nil) }
+  }
+
+  /// The sessions at one time: for people, as JSON, and what they are to scripts.
+  private struct Look {
+    let text: String
+    let json: JSON
+    let status: ExitStatus
+  }
+
+  private func look(_ client: inout ControlClient) throws -> Look {
+    let sessions: [SessionStatus]
+    let json: JSON
+    if let account = try AccountName.asked(account) {
+      let reply = try client.call(GetSession(account))
+      (sessions, json) = ([reply.value], reply.json)
+    } else {
+      let reply = try client.call(ListSessions())
+      (sessions, json) = (reply.value.sessions, reply.json)
+    }
+    var blocks: [String] = []
+    for session in sessions where !daemon.json {
+      let outbox = try client.outboxStats(of: session.account)
+      let bar = Output.isTerminal ? (width: 40, hasBlocks: Screen.isUTF8(variable)) : nil
+      blocks.append(StatusBlock(session: session, outbox: outbox, now: .now, paint: .standard, bar: bar).text)
+    }
+    if sessions.isEmpty { blocks = ["There are no accounts in the configuration."] }
+    return Look(
+      text: blocks.joined(separator: "\n\n"), json: json, status: ExitStatus.worst(sessions.map { ExitStatus($0) }))
+  }
+
+  private func show(_ look: Look) {
+    if daemon.json { daemon.output.json(look.json) } else { daemon.output.painted(look.text) }
+  }
+
+  /// Prints now and at every change, until the daemon stops. On a terminal each print takes the place of the one before,
+  /// its times stay current, and Ctrl-C ends it.
+  private func watch(_ client: inout ControlClient) throws {
+    if Output.isTerminal, !daemon.json {
+      return try LiveScreen.run { screen in
+        try follow(&client, looking: .seconds(1)) { screen.draw($0.text) }
+      }
+    }
+    try follow(&client, looking: nil) { look in
+      show(look)
+      if !daemon.json { daemon.output.line("") }
+    }
+  }
+
+  /// Looks now, at every change, and as often as `looking` says; returns when it is interrupted.
+  private func follow(
+    _ client: inout ControlClient, looking: Duration?, _ body: (Look) -> Void
+  ) throws {
+    while true {
+      _ = try client.call(Subscribe(account: try AccountName.asked(account)))
+      var isSubscribed = true
+      while isSubscribed {
+        body(try look(&client))
+        let deadline = looking.map { ContinuousClock.now + $0 }
+        var next: HearthControl.Notification?
+        repeat {
+          if Interruption.hasCome { return }
+          next =
+            looking == nil ? try client.awaitNotification() : try client.awaitNotification(within: LiveScreen.step)
+        } while next == nil && deadline.map { ContinuousClock.now < $0 } ?? true
+        // Events that come together are shown together.
+        while let notification = next {
+          if notification.event == .eventsClosed { isSubscribed = false }
+          next = try client.awaitNotification(within: .milliseconds(50))
+        }
+      }
+    }
+  }
+}

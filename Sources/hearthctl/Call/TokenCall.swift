@@ -1,0 +1,25 @@
+import ArgumentParser
+import HearthControl
+import HearthCore
+
+/// What `token` is asked for.
+struct TokenCall: PlainCall {
+  let account: String
+  /// In seconds.
+  let minValid: Int?
+  let header: Bool
+  let daemon: DaemonChoice
+
+  func validate() throws {
+    if let minValid, minValid < 0 { throw ValidationError("--min-valid is a number of seconds, 0 or more.") }
+  }
+
+  func run() throws {
+    var client = try daemon.connect()
+    let reply = try client.call(
+      GetToken(try AccountName(asked: account), minValidity: minValid.map { .seconds($0) }))
+    let bearer = reply.value.bearer
+    let token = bearer.token.secret.reveal()
+    daemon.output.show(reply.json) { header ? "Authorization: \(bearer.type) \(token)" : token }
+  }
+}

@@ -1,0 +1,34 @@
+import HearthControl
+import HearthCore
+
+/// What kubectl and other clients of Kubernetes ask of a credential plugin, and the answer (client.authentication.k8s.io,
+/// "ExecCredential").
+struct ExecCredential {
+  private static let versions = ["client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"]
+
+  let version: String
+  /// Of the cluster; nil where the client was not told to say it.
+  let server: String?
+
+  /// Of the variable `KUBERNETES_EXEC_INFO`. Throws a sentence where it is none, or of a version that is not known.
+  init(_ info: String?) throws {
+    guard let info else {
+      throw CommandFailure(.usage, "KUBERNETES_EXEC_INFO is not set: kubectl sets it for its credential plugins.")
+    }
+    guard let json = try? JSON(parsing: Array(info.utf8)), let version = json["apiVersion"]?.string else {
+      throw CommandFailure(.usage, "KUBERNETES_EXEC_INFO is no ExecCredential.")
+    }
+    guard Self.versions.contains(version) else {
+      throw CommandFailure(
+        .usage, "The version \(version) of ExecCredential is not known: set apiVersion: \(Self.versions[0]).")
+    }
+    self.version = version
+    server = json["spec"]?["cluster"]?["server"]?.string
+  }
+
+  func answer(_ bearer: Bearer) -> JSON {
+    var status: JSONObject = ["token": .string(bearer.token.secret.reveal())]
+    if let expiresAt = bearer.expiresAt { status["expirationTimestamp"] = .string(expiresAt.description) }
+    return ["apiVersion": .string(version), "kind": "ExecCredential", "status": .object(status)]
+  }
+}

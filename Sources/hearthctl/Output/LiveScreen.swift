@@ -1,0 +1,31 @@
+import Glibc
+
+/// The whole terminal while a picture that changes is shown on it. What was there before comes back at the end.
+struct LiveScreen: ~Copyable {
+  /// How often an interruption is looked for.
+  static let step: Duration = .milliseconds(250)
+
+  /// Until `body` returns or throws; a signal to end makes `Interruption.hasCome` true and no more.
+  static func run(_ body: (borrowing LiveScreen) throws -> Void) rethrows {
+    Interruption.watch()
+    // Another screen, no cursor, and lines that are too long are cut (xterm's control sequences, "DEC Private Mode Set").
+    Output.write("\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l", to: STDOUT_FILENO)
+    defer { Output.write("\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l", to: STDOUT_FILENO) }
+    try body(LiveScreen())
+  }
+
+  /// In characters; that of a terminal of old where it does not tell.
+  var size: (columns: Int, rows: Int) {
+    var size = winsize()
+    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return (80, 24) }
+    return (Int(size.ws_col), Int(size.ws_row))
+  }
+
+  /// Puts a picture in the place of the one before, of which no empty screen is seen in between. Its parts were made fit
+  /// to be shown.
+  func draw(_ text: String) {
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).prefix(size.rows)
+    let picture = lines.map { $0 + "\u{1B}[K" }.joined(separator: "\r\n")
+    Output.write("\u{1B}[?2026h\u{1B}[H\(picture)\u{1B}[J\u{1B}[?2026l", to: STDOUT_FILENO)
+  }
+}

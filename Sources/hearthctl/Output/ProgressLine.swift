@@ -1,0 +1,20 @@
+import Glibc
+import HearthCore
+
+/// One line on the terminal that messages go to, which is written over again and again; nothing elsewhere.
+enum ProgressLine {
+  static var isShown: Bool { isatty(STDERR_FILENO) == 1 }
+
+  static func show(_ text: String) {
+    if isShown { Output.write("\r\u{1B}[K\(text.shown())", to: STDERR_FILENO) }
+  }
+
+  static func clear() { show("") }
+
+  /// `████░░░░ 3 of 8`.
+  static func bar(_ done: Int, of total: Int, width: Int = 30, hasBlocks: Bool) -> String {
+    let full = total > 0 ? min(max(done, 0), total) * width / total : 0
+    let (on, off) = hasBlocks ? ("█", "░") : ("#", ".")
+    return String(repeating: on, count: full) + String(repeating: off, count: width - full) + " \(done) of \(total)"
+  }
+}

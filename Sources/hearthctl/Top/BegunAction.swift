@@ -1,0 +1,44 @@
+import HearthControl
+import HearthCore
+
+/// What a key has begun at the daemon, while the picture goes on.
+struct BegunAction {
+  /// `Refreshing work`.
+  let name: String
+  /// What came of it, as a sentence; nil while it goes on. Throws where the daemon is gone.
+  let result: (inout ControlClient) throws -> String?
+
+  init(_ action: TopKey.Action, _ chosen: TopAccount, _ daemon: inout ControlClient) throws {
+    let account = chosen.session.account
+    switch action {
+    case .lock: self = try Self("Locking \(account)", LockSessions(account), &daemon) { _ in "\(account) is locked." }
+    case .unlock:
+      self = try Self("Unlocking \(account)", UnlockSessions(account), &daemon) { _ in "\(account) is unlocked." }
+    case .refresh:
+      self = try Self("Refreshing \(account)", RefreshSession(account), &daemon) { _ in "\(account) has a new token." }
+    case .retry:
+      self = try Self("Putting back \(account)'s dead items", RetryItems(.allDead(account)), &daemon) {
+        "\($0.count) \($0.count == 1 ? "item" : "items") put back."
+      }
+    case .pause where chosen.outbox.isPaused:
+      self = try Self("Resuming \(account)", ResumeOutbox(account), &daemon) { _ in "\(account)'s outbox goes on." }
+    case .pause:
+      self = try Self("Pausing \(account)", PauseOutbox(account), &daemon) { _ in "\(account)'s outbox is paused." }
+    }
+  }
+
+  private init<Method: ControlMethod>(
+    _ name: String, _ method: Method, _ daemon: inout ControlClient, done: @escaping (Method.Result) -> String
+  ) throws {
+    self.name = name
+    let call = try daemon.begin(method)
+    result = { daemon in
+      do throws(ControlClient.Failure) {
+        return try daemon.response(to: call, within: .milliseconds(5)).map { done($0.value) }
+      } catch {
+        if case .refused(let refusal) = error { return refusal.message }
+        throw error
+      }
+    }
+  }
+}

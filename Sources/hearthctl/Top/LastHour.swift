@@ -1,0 +1,36 @@
+import HearthCore
+
+/// A figure for each minute of the last hour, as far as it was watched.
+struct LastHour {
+  private static let minutes = 60
+
+  /// By the minute; those that nothing was seen in are missing.
+  private var values: [Int64: Int] = [:]
+
+  /// Counts so many more in this minute.
+  mutating func add(_ count: Int, at now: Timestamp) { keep(value(at: now) + count, at: now) }
+
+  /// The largest of what was seen in this minute counts.
+  mutating func see(_ value: Int, at now: Timestamp) { keep(max(self.value(at: now), value), at: now) }
+
+  private func value(at now: Timestamp) -> Int { values[Self.minute(now)] ?? 0 }
+
+  private mutating func keep(_ value: Int, at now: Timestamp) {
+    let minute = Self.minute(now)
+    values[minute] = value
+    values = values.filter { $0.key > minute - Int64(Self.minutes) && $0.key <= minute }
+  }
+
+  private static func minute(_ time: Timestamp) -> Int64 { time.milliseconds / 60_000 }
+
+  var sum: Int { values.values.reduce(0, +) }
+
+  /// The hour in so many parts, the newest last; nil for one in which nothing was watched, else its largest minute.
+  func parts(_ count: Int, at now: Timestamp) -> [Int?] {
+    let last = Self.minute(now)
+    return (0..<count).map { part in
+      let minutes = (part * Self.minutes / count)..<((part + 1) * Self.minutes / count)
+      return minutes.compactMap { values[last - Int64(Self.minutes - 1 - $0)] }.max()
+    }
+  }
+}

@@ -1,0 +1,48 @@
+/// What a person can press in `hearthctl top`.
+enum TopKey: Equatable {
+  case up, down, quit
+  case act(Action)
+
+  /// What the daemon is asked to do with the chosen account.
+  enum Action {
+    case lock, unlock, refresh, retry, pause
+  }
+
+  /// What is read from a terminal: letters, and the sequences of the arrow keys in both of their modes (ECMA-48; xterm).
+  static func read(_ bytes: [UInt8]) -> [TopKey] {
+    var keys: [TopKey] = []
+    var rest = bytes[...]
+    while let first = rest.popFirst() {
+      if first == 0x1B, let introducer = rest.first, introducer == UInt8(ascii: "[") || introducer == UInt8(ascii: "O")
+      {
+        rest = rest.dropFirst()
+        // Parameters stand before the byte that ends a sequence.
+        rest = rest.drop { !(0x40...0x7E).contains($0) }
+        switch rest.popFirst() {
+        case UInt8(ascii: "A"): keys.append(.up)
+        case UInt8(ascii: "B"): keys.append(.down)
+        default: break
+        }
+      } else if let key = key(Character(UnicodeScalar(first))) {
+        keys.append(key)
+      }
+    }
+    return keys
+  }
+
+  private static func key(_ letter: Character) -> TopKey? {
+    switch letter {
+    case "k": .up
+    case "j": .down
+    case "l": .act(.lock)
+    case "u": .act(.unlock)
+    case "r": .act(.refresh)
+    case "t": .act(.retry)
+    case "p": .act(.pause)
+    case "q", "\u{3}": .quit
+    default: nil
+    }
+  }
+
+  static let help = "↑↓ choose  l lock  u unlock  r refresh  t retry dead  p pause  q quit"
+}

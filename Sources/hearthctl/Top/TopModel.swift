@@ -1,0 +1,43 @@
+import HearthControl
+import HearthCore
+
+/// What `hearthctl top` has seen since it began.
+struct TopModel {
+  private static let eventsKept = 100
+
+  let startedAt: Timestamp
+  private(set) var accounts: [TopAccount] = []
+  /// The newest last.
+  private(set) var events: [String] = []
+  /// What came of the last key.
+  var message = ""
+  private var selected: AccountName?
+
+  init(at now: Timestamp) { startedAt = now }
+
+  var selection: Int? {
+    accounts.isEmpty ? nil : accounts.firstIndex { $0.session.account == selected } ?? 0
+  }
+
+  var chosen: TopAccount? { selection.map { accounts[$0] } }
+
+  mutating func choose(_ step: Int) {
+    guard let selection else { return }
+    selected = accounts[min(max(selection + step, 0), accounts.count - 1)].session.account
+  }
+
+  /// Takes what the daemon has told, in its order.
+  mutating func observe(_ sessions: [(SessionStatus, OutboxStats)], at now: Timestamp) {
+    accounts = sessions.map { session, outbox in
+      guard var known = accounts.first(where: { $0.session.account == session.account }) else {
+        return TopAccount(session, outbox, at: now)
+      }
+      known.observe(session, outbox, at: now)
+      return known
+    }
+  }
+
+  mutating func note(_ notification: Notification, at now: Timestamp) {
+    events = (events + [EventLine(notification, time: now.timeOfDay).text]).suffix(Self.eventsKept)
+  }
+}

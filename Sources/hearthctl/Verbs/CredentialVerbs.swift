@@ -1,0 +1,80 @@
+import ArgumentParser
+
+/// Helpers that other programs run to get a token. Each gives one for the account's `api_origins` alone.
+struct CredentialVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "credential", abstract: "Give other programs a token, in the way that they ask for one.",
+    subcommands: [CredentialGitVerb.self, CredentialDockerVerb.self, CredentialKubectlVerb.self])
+}
+
+struct CredentialGitVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "git", abstract: "Be a credential helper of git.",
+    discussion: """
+      In git's configuration, for one server: git config --global credential.https://git.example.com.helper \
+      "!hearthctl credential git". Servers that are none of the api_origins get nothing, and git asks its other helpers. \
+      For example:
+
+        printf 'protocol=https\\nhost=git.example.com\\n' | hearthctl credential git get
+      """)
+
+  @OptionGroup var source: CredentialSource
+
+  @Option(help: ArgumentHelp("The user name, where git was told none.", valueName: "name"))
+  var username = CredentialGitCall.username
+
+  @Flag(help: "As a bearer token, which git sends since version 2.46; else in place of a password.")
+  var bearer = false
+
+  @Argument(help: "What git asks for: get, store or erase.", completion: .list(["get", "store", "erase"]))
+  var operation: String
+
+  func run() throws { try call.run() }
+
+  var call: CredentialGitCall {
+    CredentialGitCall(source: source.choice, username: username, bearer: bearer, operation: operation)
+  }
+}
+
+struct CredentialDockerVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "docker", abstract: "Be a credential helper of docker, podman and others.",
+    discussion: """
+      As the program docker-credential-hearth, which runs: hearthctl credential docker "$@". In ~/.docker/config.json: \
+      "credHelpers": {"registry.example.com": "hearth"}. For example:
+
+        echo registry.example.com | hearthctl credential docker get
+      """)
+
+  @OptionGroup var source: CredentialSource
+
+  @Option(help: ArgumentHelp("The user name, where the registry wants another one.", valueName: "name"))
+  var username = CredentialDockerCall.username
+
+  @Argument(
+    help: "What docker asks for: get, list, store or erase.", completion: .list(["get", "list", "store", "erase"]))
+  var operation: String
+
+  func run() throws { try call.run() }
+
+  var call: CredentialDockerCall {
+    CredentialDockerCall(source: source.choice, username: username, operation: operation)
+  }
+}
+
+struct CredentialKubectlVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "kubectl", abstract: "Be a credential plugin of kubectl.",
+    discussion: """
+      In the user of a kubeconfig: exec: {apiVersion: client.authentication.k8s.io/v1, command: hearthctl, args: \
+      [credential, kubectl], provideClusterInfo: true, interactiveMode: Never}. For example:
+
+        hearthctl credential kubectl --account work
+      """)
+
+  @OptionGroup var source: CredentialSource
+
+  func run() throws { try call.run() }
+
+  var call: CredentialKubectlCall { CredentialKubectlCall(source: source.choice) }
+}

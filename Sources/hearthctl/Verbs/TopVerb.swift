@@ -1,0 +1,94 @@
+import ArgumentParser
+import Glibc
+import HearthControl
+import HearthCore
+
+struct TopVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "top", abstract: "Show the sessions and the outbox live, with keys to steer them.",
+    discussion: """
+      For example:
+
+        hearthctl top
+      """)
+
+  /// How often the daemon is asked how things are.
+  private static let period: Duration = .seconds(1)
+
+  @OptionGroup var daemonOptions: DaemonOptions
+
+  func validate() throws {
+    if daemonOptions.json {
+      throw ValidationError(
+        "top draws for people: for programs there are \"hearthctl events --json\" and \"status --json\".")
+    }
+  }
+
+  func run() throws {
+    guard Output.isTerminal, isatty(STDIN_FILENO) == 1 else {
+      throw CommandFailure(
+        .usage, "top needs a terminal: elsewhere there are \"hearthctl status\" and \"hearthctl events\".")
+    }
+    var daemon = try daemonOptions.connect(patience: ControlClient.shortPatience)
+    try LiveScreen.run { screen in
+      try KeyInput.run { try follow(&daemon, screen) }
+    }
+  }
+
+  private func follow(_ daemon: inout ControlClient, _ screen: borrowing LiveScreen) throws {
+    var model = TopModel(at: .now)
+    var begun: [BegunAction] = []
+    while true {
+      _ = try daemon.call(Subscribe(account: nil))
+      var isSubscribed = true
+      var lookAt = ContinuousClock.now
+      while isSubscribed {
+        if ContinuousClock.now >= lookAt {
+          model.observe(try look(&daemon), at: .now)
+          lookAt = ContinuousClock.now + Self.period
+        }
+        draw(model, screen)
+        var next = try daemon.awaitNotification(within: .milliseconds(100))
+        while let notification = next {
+          model.note(notification, at: .now)
+          if notification.event == .eventsClosed { isSubscribed = false }
+          lookAt = .now
+          next = try daemon.awaitNotification(within: .milliseconds(20))
+        }
+        try begun.removeAll { action in
+          guard let message = try action.result(&daemon) else { return false }
+          (model.message, lookAt) = (message, .now)
+          return true
+        }
+        for key in KeyInput.pressed() {
+          switch key {
+          case .quit: return
+          case .up: model.choose(-1)
+          case .down: model.choose(1)
+          case .act(let action):
+            guard let account = model.chosen else { continue }
+            begun.append(try BegunAction(action, account, &daemon))
+            model.message = begun.last.map { "\($0.name) ..." } ?? ""
+          }
+        }
+        if Interruption.hasCome { return }
+      }
+    }
+  }
+
+  private func look(_ daemon: inout ControlClient) throws -> [(SessionStatus, OutboxStats)] {
+    var result: [(SessionStatus, OutboxStats)] = []
+    for session in try daemon.call(ListSessions()).value.sessions {
+      result.append((session, try daemon.outboxStats(of: session.account) ?? OutboxStats()))
+    }
+    return result
+  }
+
+  private func draw(_ model: TopModel, _ screen: borrowing LiveScreen) {
+    let size = screen.size
+    let picture = TopPicture(
+      model: model, now: .now, columns: size.columns, rows: size.rows, paint: .standard,
+      hasBlocks: Screen.isUTF8(variable))
+    screen.draw(picture.text)
+  }
+}

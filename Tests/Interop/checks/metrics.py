@@ -1,0 +1,92 @@
+"""The metrics, read by others: the strict parser of OpenMetrics in Python, and promtool, with Prometheus's own parsers."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+
+from checks import check
+from stage import expect, oidc
+
+TYPES = {"counter", "gauge", "histogram"}
+
+
+def promtool(stage, *words, stdin=""):
+    """Nothing where there is none: it is in Debian's package of Prometheus, and comes with "make interop" where that can be
+    downloaded."""
+    beside = str(Path(sys.prefix) / "bin")
+    program = shutil.which("promtool", path=beside + os.pathsep + os.environ.get("PATH", ""))
+    if program is None:
+        return False
+    done = subprocess.run([program, *words], input=stdin, capture_output=True, text=True, cwd=stage.folder, timeout=60)
+    said = (done.stdout + done.stderr).strip()
+    expect(done.returncode == 0, f"promtool {words[0]} {words[1]} ended with {done.returncode}: {said}")
+    return True
+
+
+def samples(text):
+    return {
+        (sample.name, *sorted(sample.labels.items())): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+@check("metrics")
+def metrics(stage):
+    """A refresh, a delivery, a 401 and an end by the provider, each found by its name in the text."""
+    provider = stage.provider(ACCESS_TOKEN_EXPIRE_SECONDS=60)
+    provider.client()
+    stage.configure({"work": oidc(provider)})
+    stage.start_daemon()
+    stage.sign_in(provider.grant()["refresh_token"])
+    stage.hearthctl("refresh", "work")
+    stage.hearthctl("outbox", "add", "work", "POST", provider.url + "/api/notes", "--data", "one")
+    stage.hearthctl("outbox", "flush")
+    stage.rpc("session.reportUnauthorized", account="work", fingerprint=stage.session()["token"]["fingerprint"])
+
+    text = stage.run("metrics").stdout
+    families = list(text_string_to_metric_families(text))
+    expect({family.type for family in families} == TYPES, "there are other types of metrics, or fewer")
+    for family in families:
+        expect(family.documentation, f"{family.name} has no help")
+        expect(not family.unit or family.name.endswith("_" + family.unit), f"{family.name} is not in {family.unit}")
+    work = ("account", "work")
+    found = samples(text)
+    for name, least in {
+        ("hearth_refreshes_total", work, ("result", "success")): 2,
+        ("hearth_unauthorized_total", work): 1,
+        ("hearth_delivery_latency_seconds_count", work): 1,
+        ("hearth_delivery_attempts_total", work, ("answer", "2xx")): 1,
+        ("hearth_delivered_bytes_total", work): 3,
+        ("hearth_outbox_items", work, ("state", "delivered")): 1,
+        ("hearth_rpc_calls_total", ("method", "session.refresh"), ("result", "success")): 1,
+        ("hearth_rpc_duration_seconds_count", ("method", "session.refresh")): 1,
+        ("hearth_connections",): 1,
+        ("hearth_token_remaining_seconds", work): 1,
+        ("hearth_session_authenticated", work): 1,
+    }.items():
+        name = (name[0], *sorted(name[1:]))
+        expect(found.get(name, 0) >= least, f"{name} is {found.get(name)}, and should be {least} at least")
+
+    # What reads OpenMetrics in promtool wants to know when each sample was taken.
+    timed = "".join(
+        line + ("\n" if line.startswith("#") else " 1700000000\n") for line in text.splitlines()
+    )
+    (stage.folder / "metrics.txt").write_text(timed)
+    has_promtool = promtool(stage, "tsdb", "create-blocks-from", "openmetrics", "metrics.txt", "blocks")
+    # "check metrics" reads Prometheus's own format alone, also in its newest version.
+    promtool(stage, "check", "metrics", stdin=stage.run("metrics", "--prometheus").stdout)
+
+    reason = ("reason", "rejectedByServer")
+    before = found[("hearth_automatic_sign_outs_total", work, reason)]
+    stage.rpc("session.reportUnauthorized", account="work", fingerprint=stage.session()["token"]["fingerprint"])
+    stage.expect_state("reauthRequired: rejectedByServer")
+    after = samples(stage.run("metrics").stdout)
+    expect(after[("hearth_automatic_sign_outs_total", work, reason)] == before + 1, "the end was not counted")
+    expect(after[("hearth_session_authenticated", work)] == 0, "an ended session counts as signed in")
+    reader = "prometheus_client and promtool" if has_promtool else "prometheus_client; there is no promtool"
+    return f"{len(families)} families of {len(found)} samples, read by {reader}"

@@ -1,0 +1,130 @@
+import HearthControl
+import HearthCore
+import TestSupport
+import Testing
+
+@testable import hearthctl
+
+@Suite("Helpers for other programs") struct CredentialTests {
+  private static let token: JSON = [
+    "account": "work", "accessToken": "secret", "tokenType": "Bearer", "expiresAt": "2026-11-21T11:00:00.000Z",
+    "fingerprint": "9f86d081", "subject": nil, "issuer": nil,
+  ]
+
+  /// A daemon with the accounts `home` and `work`, of which `work` may send its token to git.example.com alone.
+  private func run(
+    _ words: [String], input: String = "", environment: [String: String] = [:], refusal: RPCError? = nil
+  ) async throws -> (Program.Outcome, asked: [Request]) {
+    let folder = TemporaryFolder()
+    let daemon = FakeDaemon(path: folder.path + "/rpc.sock") { request in
+      if request.method == "session.list" {
+        return .result(["sessions": [Samples.session("home").json, Samples.session("work").json]])
+      }
+      let mayBeSent =
+        request.params["account"]?.string == "work"
+        && request.params["url"]?.string?.hasPrefix("https://git.example.com/") == true
+      guard mayBeSent else {
+        return .error(RPCError(.originNotAllowed, account: nil, message: "It goes nowhere else."))
+      }
+      return refusal.map { .error($0) } ?? .result(Self.token)
+    }
+    let outcome = try await Program.run(
+      ["credential"] + words, input: input, environment: ["HEARTH_SOCKET": daemon.path].merging(environment) { $1 })
+    return (outcome, daemon.asked)
+  }
+
+  private let asked = "capability[]=authtype\nprotocol=https\nhost=git.example.com\npath=notes.git\n\n"
+
+  @Test("git gets the token in place of a password, with its end, of the account that has the server among its origins")
+  func git() async throws {
+    let (outcome, requests) = try await run(["git", "get"], input: asked)
+    #expect(outcome.output == "username=oauth2\npassword=secret\npassword_expiry_utc=1795258800\n")
+    #expect(outcome.status == 0)
+    #expect(
+      requests.map(\.params) == [
+        [:], ["account": "home", "url": "https://git.example.com/"],
+        ["account": "work", "url": "https://git.example.com/"],
+      ])
+  }
+
+  @Test("git gets the name that it was told, and a bearer token where it asks for one")
+  func gitForms() async throws {
+    let named = try await run(["git", "--account", "work", "get"], input: "username=ada\n" + asked).0
+    #expect(named.output.hasPrefix("username=ada\npassword=secret\n"))
+    let bearer = try await run(["git", "--bearer", "get"], input: asked).0
+    #expect(
+      bearer.output
+        == "capability[]=authtype\nauthtype=Bearer\ncredential=secret\nephemeral=1\npassword_expiry_utc=1795258800\n")
+    let old = try await run(["git", "--bearer", "get"], input: "protocol=https\nhost=git.example.com\n").0
+    #expect((old.status, old.output) == (1, ""))
+  }
+
+  @Test(
+    "git gets nothing for another server, in another way than HTTP, or where it gives or forgets a password",
+    arguments: [
+      ("get", "protocol=https\nhost=elsewhere.example.com\n"), ("get", "protocol=ssh\nhost=git.example.com\n"),
+      ("get", ""), ("store", "protocol=https\nhost=git.example.com\nusername=a\npassword=b\n"),
+      ("erase", "protocol=https\nhost=git.example.com\nusername=a\npassword=secret\n"),
+      ("approve", "protocol=https\nhost=git.example.com\n"),
+    ])
+  func gitNothing(operation: String, input: String) async throws {
+    let outcome = try await run(["git", operation], input: input).0
+    #expect((outcome.status, outcome.output, outcome.errors) == (0, "", ""))
+  }
+
+  @Test("where the session has no token, git is told to ask nobody for a password, and why")
+  func gitLocked() async throws {
+    let locked = RPCError(.locked, account: AccountName("work"), message: "Locked. Run \"hearthctl unlock work\".")
+    let outcome = try await run(["git", "get"], input: asked, refusal: locked).0
+    #expect((outcome.status, outcome.output) == (4, "quit=1\n"))
+    #expect(outcome.errors == "hearthctl: Locked. Run \"hearthctl unlock work\".\n")
+  }
+
+  @Test("docker gets the token as a secret, and what it takes for \"there is none\" for another registry")
+  func docker() async throws {
+    let (outcome, _) = try await run(["docker", "get"], input: "git.example.com\n")
+    #expect(
+      outcome.output == #"{"ServerURL":"git.example.com","Username":"oauth2accesstoken","Secret":"secret"}"# + "\n")
+    let other = try await run(["docker", "get"], input: "https://index.docker.io/v1/").0
+    #expect((other.status, other.output) == (1, "credentials not found in native keychain\n"))
+    #expect(try await run(["docker", "list"]).0.output == "{}\n")
+    #expect(try await run(["docker", "erase"], input: "git.example.com").0.status == 0)
+    let store = try await run(["docker", "store"], input: "{}").0
+    #expect(store.status == 1)
+    #expect(store.errors.contains("sign in with \"hearthctl login\""))
+  }
+
+  private func info(_ server: String?, version: String = "v1") -> [String: String] {
+    let cluster = server.map { #""cluster":{"server":"\#($0)"},"# } ?? ""
+    return [
+      "KUBERNETES_EXEC_INFO":
+        #"{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/\#(version)","spec":{\#(cluster)"interactive":false}}"#
+    ]
+  }
+
+  @Test("kubectl gets an ExecCredential of the version that it asked for", arguments: ["v1", "v1beta1"])
+  func kubectl(version: String) async throws {
+    let outcome = try await run(
+      ["kubectl"], environment: info("https://git.example.com/api", version: version)
+    ).0
+    #expect(
+      outcome.output
+        == #"{"apiVersion":"client.authentication.k8s.io/\#(version)","kind":"ExecCredential","status":"#
+        + #"{"token":"secret","expirationTimestamp":"2026-11-21T11:00:00.000Z"}}"# + "\n")
+  }
+
+  @Test("kubectl gets a sentence, and no token, where the cluster is another one or not known")
+  func kubectlNothing() async throws {
+    func refused(_ environment: [String: String]) async throws -> String {
+      let outcome = try await run(["kubectl"], environment: environment).0
+      #expect(outcome.output == "")
+      #expect(outcome.status != 0)
+      return outcome.errors
+    }
+    #expect(try await refused(info("https://elsewhere.example.com")).contains("api_origins"))
+    #expect(try await refused(info(nil)).contains("provideClusterInfo: true"))
+    #expect(try await refused(info("https://git.example.com/", version: "v9")).contains("v9"))
+    #expect(try await refused([:]).contains("KUBERNETES_EXEC_INFO is not set"))
+    #expect(try await refused(["KUBERNETES_EXEC_INFO": "nonsense"]).contains("is no ExecCredential"))
+  }
+}

@@ -1,0 +1,119 @@
+import HearthControl
+import HearthCore
+import Testing
+
+@testable import hearthctl
+
+@Suite struct TopTests {
+  private let start = Samples.start
+
+  @Test(
+    "an hour's figures are told by the minute, in as many parts as there is room for, blank where nothing was watched")
+  func lastHour() {
+    var hour = LastHour()
+    hour.add(2, at: start)
+    hour.add(1, at: start + .seconds(30))
+    hour.add(0, at: start + .seconds(60))
+    #expect(hour.sum == 3)
+    #expect(hour.parts(60, at: start + .seconds(60)).suffix(3) == [nil, 3, 0])
+    #expect(hour.parts(6, at: start + .seconds(60)) == [nil, nil, nil, nil, nil, 3], "the largest of each part")
+    hour.add(1, at: start + .seconds(3600))
+    #expect(hour.sum == 1, "what is older than an hour is gone")
+  }
+
+  @Test("what is seen several times in a minute counts once, with its largest value")
+  func largest() {
+    var hour = LastHour()
+    for value in [3, 7, 5] { hour.see(value, at: start) }
+    #expect(hour.sum == 7)
+  }
+
+  @Test("a sparkline is blank, lowest, or higher the larger the figure is; one that is not 0 is never the lowest")
+  func sparkline() {
+    #expect(Sparkline(values: [nil, 0, 1, 50, 100], hasBlocks: true).text == " ▁▂▄█")
+    #expect(Sparkline(values: [nil, 0, 0], hasBlocks: true).text == " ▁▁")
+    #expect(Sparkline(values: [nil, 0, 1, 2], hasBlocks: false).text == " _-#")
+  }
+
+  @Test("refreshes and failures are counted as they happen, deliveries as their number grows")
+  func counts() {
+    var session = Samples.session()
+    var account = TopAccount(session, Samples.stats(), at: start)
+    #expect(account.refreshes.sum == 0, "what happened before is not counted")
+    session.history.lastAt = start + .seconds(10)
+    var stats = Samples.stats(pending: 3, waiting: 1)
+    stats.delivered = 5
+    account.observe(session, stats, at: start + .seconds(10))
+    account.observe(session, stats, at: start + .seconds(11))
+    #expect(account.refreshes.sum == 1)
+    #expect((account.sent.sum, account.depth) == (5, 4))
+    stats.delivered = 0
+    (session.history.failures, session.history.lastOutcome) = (2, .unavailable)
+    session.history.lastAt = start + .seconds(20)
+    account.observe(session, stats, at: start + .seconds(20))
+    #expect((account.refreshes.sum, account.failures.sum, account.sent.sum) == (1, 2, 5), "swept items are not unsent")
+  }
+
+  @Test("keys are letters and arrows in both modes of a terminal; what is none of them is nothing")
+  func keys() {
+    #expect(TopKey.read(Array("jkq".utf8)) == [.down, .up, .quit])
+    #expect(TopKey.read(Array("\u{1B}[A\u{1B}OB\u{1B}[1;5Ax".utf8)) == [.up, .down, .up])
+    #expect(TopKey.read(Array("lurtp".utf8)) == [.lock, .unlock, .refresh, .retry, .pause].map { .act($0) })
+    #expect(TopKey.read(Array("\u{1B}[2~\u{1B}[C\u{1B}".utf8)) == [])
+  }
+
+  private func picture(_ model: TopModel, columns: Int = 80, rows: Int = 12) -> [String] {
+    TopPicture(
+      model: model, now: start + .seconds(540), columns: columns, rows: rows, paint: Paint(isColoured: false),
+      hasBlocks: false
+    ).text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+  }
+
+  private func model(_ accounts: Int) -> TopModel {
+    var model = TopModel(at: start)
+    model.observe((0..<accounts).map { (Samples.session("work\($0)"), Samples.stats(pending: 2)) }, at: start)
+    return model
+  }
+
+  @Test("shows each account's life and figures, what happened and the keys, in the terminal's size")
+  func shows() {
+    var model = model(1)
+    model.note(Notification(.daemonReloaded, params: [:]), at: start)
+    let lines = picture(model)
+    #expect(lines.count == 12)
+    #expect(lines.allSatisfy { $0.count <= 80 }, "\(lines)")
+    #expect(lines[0] == "hearthctl top  1 account, watched for 9 min; figures are of the last hour")
+    #expect(lines[2] == "> work0            authenticated    #####|##################.... 51 min left")
+    #expect(lines[3] == "  refreshed     _ 0  failed       _  0  queued       #  2  sent         _  0")
+    #expect(lines[5] == "What happened")
+    #expect(lines[11].hasPrefix("jk choose  l lock"))
+  }
+
+  @Test(
+    "keeps the chosen account in the picture, and every size of terminal shows something that fits",
+    arguments: [1, 3, 7, 24])
+  func sizes(rows: Int) {
+    var model = model(20)
+    for _ in 0..<15 { model.choose(1) }
+    for columns in [1, 20, 40, 80, 200] {
+      let lines = picture(model, columns: columns, rows: rows)
+      #expect(lines.count <= rows)
+      if columns >= 80 { #expect(lines.allSatisfy { $0.count <= columns }) }
+      if rows >= 7, columns >= 20 { #expect(lines.contains { $0.hasPrefix("> work15") }, "\(lines)") }
+    }
+  }
+
+  @Test("the choice stays with its account when others come and go, and begins at the first")
+  func choice() {
+    var model = model(3)
+    #expect(model.selection == 0)
+    model.choose(1)
+    model.choose(9)
+    #expect(model.chosen?.session.account == AccountName("work2"))
+    model.observe([(Samples.session("work2"), Samples.stats())], at: start)
+    #expect(model.selection == 0)
+    model.observe([], at: start)
+    #expect(model.selection == nil)
+    #expect(picture(model).contains("There are no accounts in the configuration."))
+  }
+}
