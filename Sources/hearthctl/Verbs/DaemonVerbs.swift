@@ -88,7 +88,13 @@ struct RPCVerb: ParsableCommand {
 
 struct MetricsVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "metrics", abstract: "Print what the daemon counts and measures, as OpenMetrics text.")
+    commandName: "metrics", abstract: "Print what the daemon counts and measures, as OpenMetrics text.",
+    discussion: """
+      For example:
+
+        hearthctl metrics
+        hearthctl metrics --prometheus
+      """)
 
   @OptionGroup var daemonOptions: DaemonOptions
 

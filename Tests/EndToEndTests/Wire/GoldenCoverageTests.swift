@@ -10,14 +10,14 @@ import Testing
   private static let constructed = [1007, 1202, 1203]
 
   @Test(
-    "each method of the contract's section 5 is called",
+    "each method of the contract's section 5 is called, and each that came later",
     arguments: [
       "daemon.getInfo", "daemon.getMetrics", "daemon.reload", "rpc.discover", "session.list", "session.get",
       "session.getToken", "session.reportUnauthorized", "session.refresh", "session.rehydrate", "session.import",
       "session.beginSignIn", "session.awaitSignIn", "session.cancelSignIn", "session.signOut", "session.lock",
       "session.unlock", "outbox.enqueue", "outbox.enqueueMany", "outbox.get", "outbox.list", "outbox.cancel",
       "outbox.retry", "outbox.pause", "outbox.resume", "outbox.flush", "outbox.getStats", "http.request",
-      "events.subscribe", "events.unsubscribe",
+      "events.subscribe", "events.unsubscribe", "session.diagnose",
     ])
   func methods(_ name: String) {
     let isCalled = Self.recorded.contains(#""call": {"jsonrpc":"2.0","id":1,"method":"\#(name)""#)

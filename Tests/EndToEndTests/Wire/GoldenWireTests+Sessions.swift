@@ -34,6 +34,7 @@ extension GoldenWireTests {
         session.getToken {"account":"work","url":"https://elsewhere.example.com/"}
         session.getToken {"account":"work","url":"elsewhere"}
         session.getToken {"account":"work","url":7}
+        session.diagnose \(work)
         session.reportUnauthorized {"account":"work","fingerprint":"0123abcd"}
         session.rehydrate
         session.unlock

@@ -13,7 +13,8 @@ struct ControlServiceTests {
         "http.request", "outbox.cancel", "outbox.enqueue",
         "outbox.enqueueMany", "outbox.flush", "outbox.get", "outbox.getStats", "outbox.list", "outbox.pause",
         "outbox.resume", "outbox.retry", "rpc.discover", "session.awaitSignIn", "session.beginSignIn",
-        "session.cancelSignIn", "session.completeSignIn", "session.get", "session.getToken", "session.import",
+        "session.cancelSignIn", "session.completeSignIn", "session.diagnose", "session.get", "session.getToken",
+        "session.import",
         "session.list", "session.lock", "session.refresh",
         "session.rehydrate", "session.reportUnauthorized", "session.signOut", "session.unlock",
       ])
