@@ -10,5 +10,6 @@ struct Hearthctl: ParsableCommand {
       6 no daemon on the socket, 64 wrong usage.
       """,
     version: "hearthctl \(HearthVersion.text)",
-    subcommands: SessionVerbs.all + [AccountVerb.self, OutboxVerb.self, CredentialVerb.self] + DaemonVerbs.all)
+    subcommands: SessionVerbs.all + [AccountVerb.self, OutboxVerb.self, RequestVerb.self, CredentialVerb.self]
+      + DaemonVerbs.all)
 }

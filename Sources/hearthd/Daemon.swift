@@ -36,6 +36,7 @@ struct Daemon {
   private let revocations: RevocationService
   private let outboxStore: SQLiteOutboxStore
   private let outbox: OutboxService
+  private let requests: RequestService
   private let metrics: Metrics
   private let server: ControlServer
   private let senders: (token: HTTPSender, api: HTTPSender)
@@ -85,6 +86,7 @@ struct Daemon {
         metrics.update(after: events)
         status.outboxIs(overview.all)
       })
+    requests = RequestService(bearers: sessions, api: api, clock: clock)
     let (sessionUpdates, updates) = AsyncStream<SessionUpdate>.makeStream()
     self.sessionUpdates = sessionUpdates
     signIns = SignInService(sessions: sessions, redirects: LoopbackListener(logger: logger), clock: clock)
@@ -106,8 +108,8 @@ struct Daemon {
       store: FileRevocationStore(folder: setup.state.revocations, files: LinuxFileSystem(), logger: logger),
       clock: clock, logger: logger)
     let reloader = Reloader(
-      setup: setup, builder: builder, sessions: sessions, signIns: signIns, outbox: outbox, hub: hub, log: log,
-      status: status)
+      setup: setup, builder: builder, sessions: sessions, signIns: signIns, outbox: outbox, requests: requests,
+      hub: hub, log: log, status: status)
     self.reloader = reloader
     let info = DaemonInfo(
       pid: Int(getpid()), startedAt: clock.now(),
@@ -117,9 +119,8 @@ struct Daemon {
         ("socket", socket.path ?? setup.socketPath),
       ])
     let control = ControlService(
-      sessions: sessions, signIns: signIns, revocations: revocations, outbox: outbox, hub: hub, metrics: metrics,
-      clock: clock, info: info,
-      token: { Token(hashing: $0) },
+      sessions: sessions, signIns: signIns, revocations: revocations, outbox: outbox, requests: requests,
+      hub: hub, metrics: metrics, clock: clock, info: info, token: { Token(hashing: $0) },
       reload: { () async throws(ReloadFailure) in try await reloader.reload() })
     server = ControlServer(
       socket: socket, handler: control,

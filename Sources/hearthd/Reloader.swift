@@ -12,6 +12,7 @@ actor Reloader {
   private let sessions: SessionDirectory
   private let signIns: SignInService
   private let outbox: OutboxService
+  private let requests: RequestService
   private let hub: EventHub
   private let log: EventLog
   private let status: StatusLine
@@ -24,13 +25,14 @@ actor Reloader {
 
   init(
     setup: Daemon.Setup, builder: SessionBuilder, sessions: SessionDirectory, signIns: SignInService,
-    outbox: OutboxService, hub: EventHub, log: EventLog, status: StatusLine
+    outbox: OutboxService, requests: RequestService, hub: EventHub, log: EventLog, status: StatusLine
   ) {
     self.setup = setup
     self.builder = builder
     self.sessions = sessions
     self.signIns = signIns
     self.outbox = outbox
+    self.requests = requests
     self.hub = hub
     self.log = log
     self.status = status
@@ -71,9 +73,9 @@ actor Reloader {
     let apis = Dictionary(uniqueKeysWithValues: fresh.accounts.map { ($0.name, $0.provider.api) })
     let oldAPIs = Dictionary(uniqueKeysWithValues: old.accounts.map { ($0.name, $0.provider.api) })
     // New origins are added last, so that the token of a session which is being replaced goes to none of them.
-    await outbox.accountsChanged(
+    await allow(
       apis.merging(oldAPIs) { APISettings(origins: $0.origins.intersection($1.origins), expect: $0.expect) }
-        .filter { apis[$0.key] != nil }, settings: fresh.outbox)
+        .filter { apis[$0.key] != nil }, fresh.outbox)
     for account in old.accounts where !fresh.accounts.contains(where: { $0.name == account.name }) {
       stores[account.name] = nil
       await sessions.set(nil, for: account.name)
@@ -94,8 +96,14 @@ actor Reloader {
         }
       }
     }
-    await outbox.accountsChanged(apis, settings: fresh.outbox)
+    await allow(apis, fresh.outbox)
     server?.change(ControlLimits(maximumBody: fresh.outbox.maxBody, connections: setup.descriptors.connections))
+  }
+
+  /// From now on tokens go to these APIs alone.
+  private func allow(_ apis: [AccountName: APISettings], _ settings: OutboxSettings) async {
+    await outbox.accountsChanged(apis, settings: settings)
+    await requests.accountsChanged(apis, maxBody: settings.maxBody)
   }
 
   private func serve(_ account: AccountConfiguration, in existing: FileCredentialStore?, refresh: RefreshSettings) async

@@ -33,6 +33,11 @@ import Testing
       let flush = try environment.hearthctl(["outbox", "flush", "--timeout", "0", "--socket", daemon.socket])
       #expect(flush.status == 5)
       #expect(flush.errors.contains("did not answer within 5 s"))
+      // So may the API, at least a second.
+      let request = ["request", "work", "GET", "http://127.0.0.1:1/", "--timeout", "0.3", "--socket", daemon.socket]
+      let run = try environment.hearthctl(request)
+      #expect(run.status == 5 && run.output.isEmpty)
+      #expect(run.errors.contains("did not answer within 6 s"))
     }
   }
 

@@ -144,6 +144,33 @@ struct HTTPAPIEndpointTests {
     }
   }
 
+  @Test("of an answer that is needed whole no more is read than was asked for", arguments: [100_000, 100_001])
+  func wholeAnswer(bytes: Int) async throws {
+    let body = String(repeating: "x", count: bytes)
+    for status in [200, 404] {
+      try await LoopbackServer.with({ _ in .answer(status, body: body) }) { server in
+        var request = request("GET", server.url())
+        request.responseLimit = 100_000
+        let answer = try await exchange(request)
+        #expect(answer.status == status && answer.isTruncated == (bytes > 100_000))
+        #expect(answer.body.count == 100_000)
+      }
+    }
+  }
+
+  @Test("an answer that is needed whole and breaks off is none")
+  func wholeBrokenOff() async throws {
+    try await LoopbackServer.with({ _ in .raw("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhello") }) { server in
+      var request = request("GET", server.url())
+      request.responseLimit = 100_000
+      await #expect {
+        _ = try await exchange(request)
+      } throws: { error in
+        if case .unanswered = error as? ExchangeFailure { true } else { false }
+      }
+    }
+  }
+
   @Test("without a head there is no answer, however the connection ends")
   func noHead() async throws {
     for reply in [LoopbackServer.Reply.close, .reset, .raw("HTTP/1.1 201 Created\r\nContent-Le")] {

@@ -14,13 +14,13 @@ package struct RPCError: Error, Hashable, Sendable {
   }
 
   /// An error of the contract; `data` says kind, retryable, account, message and action, and `retryAfterSeconds`
-  /// where it is known.
+  /// where it is known. `isRetryable`: where that is otherwise than for the rest of its kind.
   package init(
     _ kind: Kind, account: AccountName? = nil, message: String, action: SessionState.Action? = nil,
-    retryAfterSeconds: Int? = nil
+    retryAfterSeconds: Int? = nil, isRetryable: Bool? = nil
   ) {
     var data: JSONObject = [
-      "kind": .string(kind.rawValue), "retryable": .bool(kind.isRetryable),
+      "kind": .string(kind.rawValue), "retryable": .bool(isRetryable ?? kind.isRetryable),
       "account": JSON(account?.description), "message": .string(message), "action": JSON(action?.rawValue),
     ]
     if let retryAfterSeconds { data["retryAfterSeconds"] = JSON(retryAfterSeconds) }

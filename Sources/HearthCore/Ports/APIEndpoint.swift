@@ -14,6 +14,9 @@ package struct APIRequest: Hashable, Sendable {
   package var headers: [Header]
   package var body: [UInt8]
   package var idempotencyKey: String?
+  /// How much of the response's body is needed, in bytes, whole or not at all; nil: its status says enough, and of a 2xx no
+  /// more is read than keeps the connection.
+  package var responseLimit: Int?
 
   package struct Header: Hashable, Sendable {
     private static let own: Set<String> = [
@@ -32,12 +35,15 @@ package struct APIRequest: Hashable, Sendable {
     }
   }
 
-  package init(method: String, url: HTTPURL, headers: [Header], body: [UInt8], idempotencyKey: String?) {
+  package init(
+    method: String, url: HTTPURL, headers: [Header], body: [UInt8], idempotencyKey: String?, responseLimit: Int? = nil
+  ) {
     self.method = method
     self.url = url
     self.headers = headers
     self.body = body
     self.idempotencyKey = idempotencyKey
+    self.responseLimit = responseLimit
   }
 }
 
@@ -45,7 +51,8 @@ package struct APIResponse: Hashable, Sendable {
   package var status: Int
   package var headers: [APIRequest.Header]
   package var body: [UInt8]
-  /// `body` is only the beginning: the whole was too long, broke off or came too slowly.
+  /// `body` is only the beginning: the whole was too long, or, for a request without `responseLimit`, broke off or came too
+  /// slowly.
   package var isTruncated: Bool
   /// `Retry-After` in both its forms (RFC 9110, section 10.2.3), as the time to wait from now.
   package var retryAfter: Duration?

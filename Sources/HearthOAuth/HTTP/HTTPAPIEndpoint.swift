@@ -3,7 +3,7 @@ import Synchronization
 
 /// Sends requests to APIs over kept connections, each account's by its own route.
 package final class HTTPAPIEndpoint: APIEndpoint {
-  /// How much of a response's body is read, in bytes.
+  /// How much of a response's body is read, in bytes, unless the request says otherwise.
   package static let responseLimit = 8 << 20
   /// The same of a 2xx, and for how long it is waited for (contract, section 6).
   package static let successLimit = (bytes: 64 << 10, time: Duration.seconds(1))
@@ -31,8 +31,9 @@ package final class HTTPAPIEndpoint: APIEndpoint {
     }
     let response = try await sender.send(
       HTTPSender.Request(
-        method: request.method, url: request.url, headers: headers, body: request.body, limit: Self.responseLimit,
-        acceptsPartialResponse: true, successLimit: Self.successLimit, plan: plan),
+        method: request.method, url: request.url, headers: headers, body: request.body,
+        limit: request.responseLimit ?? Self.responseLimit, acceptsPartialResponse: request.responseLimit == nil,
+        successLimit: request.responseLimit == nil ? Self.successLimit : nil, plan: plan),
       timeout: timeout)
     return APIResponse(
       status: response.status, headers: response.headers, body: response.body, isTruncated: response.isTruncated,

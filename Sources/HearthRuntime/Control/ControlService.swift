@@ -7,6 +7,7 @@ package struct ControlService: ControlHandler {
   let signIns: SignInService
   let revocations: RevocationService
   let outbox: OutboxService
+  let requests: RequestService
   let hub: EventHub
   let metrics: Metrics
   let clock: any Clock
@@ -19,13 +20,14 @@ package struct ControlService: ControlHandler {
   /// `token`: names a token by its fingerprint. `reload`: reads the configuration again, whole or not at all.
   package init(
     sessions: SessionDirectory, signIns: SignInService, revocations: RevocationService, outbox: OutboxService,
-    hub: EventHub, metrics: Metrics, clock: any Clock, info: DaemonInfo, token: @escaping @Sendable (Secret) -> Token,
-    reload: @escaping @Sendable () async throws(ReloadFailure) -> Void
+    requests: RequestService, hub: EventHub, metrics: Metrics, clock: any Clock, info: DaemonInfo,
+    token: @escaping @Sendable (Secret) -> Token, reload: @escaping @Sendable () async throws(ReloadFailure) -> Void
   ) {
     self.sessions = sessions
     self.signIns = signIns
     self.revocations = revocations
     self.outbox = outbox
+    self.requests = requests
     self.hub = hub
     self.metrics = metrics
     self.clock = clock
@@ -35,7 +37,7 @@ package struct ControlService: ControlHandler {
   }
 
   private static let methods: [String: any ServedMethod.Type] = {
-    let all = daemonMethods + eventMethods + sessionMethods + signInMethods + outboxMethods
+    let all = daemonMethods + eventMethods + sessionMethods + signInMethods + outboxMethods + requestMethods
     return Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
   }()
 

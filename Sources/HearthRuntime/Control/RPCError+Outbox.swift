@@ -5,16 +5,12 @@ import HearthCore
 extension RPCError {
   /// `account` and `item`: what the call was about. `place`: of an item among several.
   init(_ error: OutboxError, account: AccountName?, item: String = "", place: String? = nil) {
-    let name = account?.description ?? ""
     let prefix = place.map { $0 + ": " } ?? ""
     switch error {
     case .item(_, let reason): self.init(reason, account: account, item: item, place: place)
     case .invalidRequest(let why): self = .invalidParams("The parameter \(place.map { $0 + "." } ?? "")\(why).")
     case .unknownAccount(let account): self = .unknownAccount(account.description)
-    case .originNotAllowed(let origin):
-      self.init(
-        .originNotAllowed, account: account,
-        message: "\(prefix)\(origin) is none of the api_origins of \(name); the token goes nowhere else.")
+    case .originNotAllowed(let origin): self = .originNotAllowed(origin, account, prefix: prefix)
     case .full: self.init(.outboxFull, account: account, message: "The outbox is full; nothing was accepted.")
     case .unknownItem: self = .unknownItem(item)
     case .invalidState(let refusal):
@@ -27,5 +23,12 @@ extension RPCError {
       self.init(.storageUnavailable, account: account, message: "Nothing was accepted: \(message)")
     case .shuttingDown: self = .shuttingDown
     }
+  }
+
+  static func originNotAllowed(_ origin: Origin, _ account: AccountName?, prefix: String = "") -> RPCError {
+    RPCError(
+      .originNotAllowed, account: account,
+      message:
+        "\(prefix)\(origin) is none of the api_origins of \(account?.description ?? ""); the token goes nowhere else.")
   }
 }

@@ -25,6 +25,8 @@ enum ExitStatus: Int32, CaseIterable {
 
   init(_ error: RPCError) {
     switch error.kind {
+    // The answer was too long: it will be as long again.
+    case .requestFailed where !error.isRetryable: self = .failed
     case .unauthenticated, .reauthRequired: self = .signInNeeded
     case .locked, .wrongPassphrase, .passphraseNeeded: self = .locked
     case .refreshUnavailable, .requestFailed, .outboxFull, .storageUnavailable, .shuttingDown, .overloaded:

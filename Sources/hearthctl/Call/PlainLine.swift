@@ -47,8 +47,9 @@ struct PlainLine {
       options: ["--data", "--header", "--lane", "--key", "--replace-key", "--not-before", "--expires-at", "--expect"],
       arguments: 3...3)
     return OutboxAddCall(
-      account: line.arguments[0], method: line.arguments[1], url: line.arguments[2], data: try line.value("--data"),
-      header: line.values("--header"), lane: try line.value("--lane"), unordered: line.flags.contains("--unordered"),
+      content: RequestContent(
+        account: line.arguments[0], method: line.arguments[1], url: line.arguments[2], data: try line.value("--data"),
+        header: line.values("--header")), lane: try line.value("--lane"), unordered: line.flags.contains("--unordered"),
       key: try line.value("--key"), replaceKey: try line.value("--replace-key"),
       notBefore: try line.value("--not-before"), expiresAt: try line.value("--expires-at"),
       expect: try line.value("--expect"), daemon: try line.daemon)

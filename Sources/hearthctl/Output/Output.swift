@@ -29,6 +29,15 @@ struct Output {
     if isJSON { self.json(json) } else { line(try text()) }
   }
 
+  /// Bytes from outside, as they are; on a terminal as text that can be shown.
+  func content(_ bytes: [UInt8]) {
+    guard Self.isTerminal else { return Self.write(bytes, to: STDOUT_FILENO) }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      return Self.note("hearthctl: The answer is no text (\(bytes.count) bytes): send it to a file with >.")
+    }
+    if !text.isEmpty { line(text.hasSuffix("\n") ? String(text.dropLast()) : text) }
+  }
+
   static func error(_ message: String) {
     write("hearthctl: \(message.shown())\n", to: STDERR_FILENO)
   }

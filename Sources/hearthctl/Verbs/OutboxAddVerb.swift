@@ -14,25 +14,7 @@ struct OutboxAddVerb: ParsableCommand {
           --replace-key mood --expires-at 2030-01-01T00:00:00Z
       """)
 
-  @Argument(help: "The account whose token goes with it.", completion: Completions.accounts)
-  var account: String
-
-  @Argument(help: "GET, POST, PUT …", completion: .list(["GET", "POST", "PUT", "PATCH", "DELETE"]))
-  var method: String
-
-  @Argument(help: "At one of the account's api_origins.")
-  var url: String
-
-  @Option(
-    name: .shortAndLong, help: ArgumentHelp("The body: a text, @FILE, or - for standard input.", valueName: "data"))
-  var data: String?
-
-  @Option(
-    name: [.customShort("H"), .long],
-    help: ArgumentHelp(
-      "A header field, or @FILE with one in each line (@- for standard input).", valueName: "name: value"))
-  var header: [String] = []
-
+  @OptionGroup var request: RequestOptions
   @OptionGroup var daemonOptions: DaemonOptions
 
   @Option(help: "The lane in which it waits its turn.")
@@ -64,8 +46,7 @@ struct OutboxAddVerb: ParsableCommand {
 
   var call: OutboxAddCall {
     OutboxAddCall(
-      account: account, method: method, url: url, data: data, header: header, lane: lane, unordered: unordered,
-      key: key, replaceKey: replaceKey, notBefore: notBefore, expiresAt: expiresAt, expect: expect,
-      daemon: daemonOptions.choice)
+      content: request.content, lane: lane, unordered: unordered, key: key, replaceKey: replaceKey,
+      notBefore: notBefore, expiresAt: expiresAt, expect: expect, daemon: daemonOptions.choice)
   }
 }

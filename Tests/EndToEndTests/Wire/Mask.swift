@@ -26,6 +26,7 @@ final class Mask {
       "\"\(match.output.1)\":\"\(self.word("FINGERPRINT", match.output.2))\""
     }
     text = text.replacing(/"signIn":"([0-9a-z]{18,25})"/) { "\"signIn\":\"\(self.word("SIGN-IN", $0.output.1))\"" }
+    text = text.replacing(/"Date":"[^"]+"/, with: #""Date":"TIME""#)
     text = text.replacing(/"pid":\d+/, with: #""pid":"PID""#)
     text = text.replacing(/"version":"[0-9.]+"/, with: #""version":"VERSION""#)
     text = text.replacing(/"remainingSeconds":\d+/, with: #""remainingSeconds":"SECONDS""#)
@@ -51,6 +52,8 @@ final class Mask {
   func people(_ text: String) -> String {
     var text = self(text)
     text = text.replacing(/(hearthctl|hearthd) \d+\.\d+\.\d+/) { "\($0.output.1) VERSION" }
+    // The sandbox's own, in whole seconds.
+    text = text.replacing(/"expiresAt":"20[0-9T:-]+Z"/, with: #""expiresAt":"TIME""#)
     text = text.replacing(/process \d+/, with: "process PID")
     text = text.replacing(/(last|oldest from|oldest {4}|started|next try) (?:now|(?:in )?\d+ s(?: ago)?)/) {
       "\($0.output.1) WHEN"

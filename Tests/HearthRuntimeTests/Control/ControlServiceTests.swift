@@ -10,7 +10,7 @@ struct ControlServiceTests {
     #expect(
       ControlService.served.keys.sorted() == [
         "daemon.getInfo", "daemon.getMetrics", "daemon.reload", "events.subscribe", "events.unsubscribe",
-        "outbox.cancel", "outbox.enqueue",
+        "http.request", "outbox.cancel", "outbox.enqueue",
         "outbox.enqueueMany", "outbox.flush", "outbox.get", "outbox.getStats", "outbox.list", "outbox.pause",
         "outbox.resume", "outbox.retry", "rpc.discover", "session.awaitSignIn", "session.beginSignIn",
         "session.cancelSignIn", "session.completeSignIn", "session.diagnose", "session.get", "session.getToken",

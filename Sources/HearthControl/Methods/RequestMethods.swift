@@ -1,0 +1,80 @@
+package import HearthCore
+
+/// Sends one request with the account's token and returns what the API answers.
+package struct SendRequest: ControlMethod {
+  package static let declaration = MethodDeclaration<RequestAnswer>(
+    "http.request", "Send a request to an API with the account's token, and return the answer.",
+    errors: [
+      .unauthenticated, .reauthRequired, .locked, .refreshUnavailable, .unknownAccount, .originNotAllowed,
+      .requestFailed,
+    ])
+  package static let parameters = Fields<SendRequest>(
+    .all(\.draft, RequestDraft.fields), .optional("cache", \.cache, .served, omitting: .none), make: Self.init)
+
+  package let draft: RequestDraft
+  package let cache: RequestCache
+
+  package init(_ draft: RequestDraft, cache: RequestCache = .none) {
+    self.draft = draft
+    self.cache = cache
+  }
+}
+
+/// Whether an earlier answer may be given where there is none now. The raw value is the parameter.
+package enum RequestCache: String, Hashable, Sendable, CaseIterable {
+  case none, staleIfError
+}
+
+extension WireType<RequestCache> {
+  /// Those that this version has.
+  fileprivate static var served: WireType {
+    choice.refusing(.meaning, .choice(among: [RequestCache.none.rawValue])) { cache in
+      cache == .none ? nil : "cannot be \(cache.rawValue) in this version: no answers are kept. Leave it out"
+    }
+  }
+}
+
+extension RequestDraft {
+  /// How long the API may be given, in seconds.
+  package static let timeouts = 1...300
+
+  fileprivate static let fields = Fields<RequestDraft>(
+    .required("account", \.account, .account), .required("method", \.method, .text), .required("url", \.url, .text),
+    .optional("headers", \.headers, .headers, omitting: []), .body(\.body),
+    .optional("timeoutSeconds", \.timeout, .seconds(in: timeouts), default: usualTimeout), make: RequestDraft.init)
+}
+
+/// What an API answered, with whatever status.
+package struct RequestAnswer: TimelessWireValue {
+  package static let fields = Fields<RequestAnswer>(
+    .required("status", \.status, .int), .required("headers", \.headers, .headers),
+    .body(\.body, omitsEmpty: false, isText: \.isPlainText), .required("fromCache", \.isFromCache, .bool),
+    .optional("ageSeconds", \.age, .seconds()), make: Self.init)
+
+  package let status: Int
+  /// In their order.
+  package let headers: [APIRequest.Header]
+  package let body: [UInt8]
+  package let isFromCache: Bool
+  /// Of an answer from the cache, in whole seconds.
+  package let age: Duration?
+
+  package init(_ response: APIResponse) {
+    self.init(status: response.status, headers: response.headers, body: response.body, isFromCache: false, age: nil)
+  }
+
+  private init(status: Int, headers: [APIRequest.Header], body: [UInt8], isFromCache: Bool, age: Duration?) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+    self.isFromCache = isFromCache
+    self.age = age
+  }
+}
+
+extension String {
+  /// Whether it has no control characters but those of text. Others grow sixfold as JSON.
+  fileprivate var isPlainText: Bool {
+    utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || (0x09...0x0D).contains($0) }
+  }
+}

@@ -1,0 +1,63 @@
+import HearthCore
+
+extension WireType<[APIRequest.Header]> {
+  /// In order: an object of strings, or of arrays of strings where a name comes more than once.
+  static var headers: WireType {
+    WireType(
+      "must be an object of strings",
+      .dictionary(of: .any(of: .type("string"), .array(of: .type("string"))))
+    ) { json in
+      guard let object = json.object else { return nil }
+      var headers: [APIRequest.Header] = []
+      for member in object.members {
+        for element in member.value.array ?? [member.value] {
+          guard let text = element.string else { return nil }
+          headers.append(APIRequest.Header(name: member.key, value: text))
+        }
+      }
+      return headers
+    } write: { headers in
+      var object = JSONObject()
+      for header in headers {
+        let value = JSON.string(header.value)
+        switch object[header.name] {
+        case nil: object[header.name] = value
+        case .array(let values): object[header.name] = .array(values + [value])
+        case let first?: object[header.name] = [first, value]
+        }
+      }
+      return .object(object)
+    }
+  }
+}
+
+extension Field where Value == [UInt8] {
+  /// `body` (text, as UTF-8) or `bodyBase64` (other bytes), not both; empty without either. `isText`: whether bytes that
+  /// are UTF-8 are written as text. `omitsEmpty`: an empty one is not written.
+  static func body(
+    _ get: @escaping @Sendable (Whole) -> [UInt8], omitsEmpty: Bool = true,
+    isText: @escaping @Sendable (String) -> Bool = { _ in true }
+  ) -> Field {
+    Field(names: ["body", "bodyBase64"]) { components in
+      MemberSchema.optional("body", .type("string"))(&components)
+        + MemberSchema.optional("bodyBase64", .type("string", ["contentEncoding": "base64"]))(&components)
+    } read: { reader in
+      let text = reader.optional("body", .text)
+      guard let encoded = reader.optional("bodyBase64", .text) else { return Array((text ?? "").utf8) }
+      guard text == nil else {
+        reader.refuse("bodyBase64", "cannot be given together with \"body\"")
+        return nil
+      }
+      let bytes = Base64.decode(encoded)
+      if bytes == nil { reader.refuse("bodyBase64", "must be Base64 with padding") }
+      return bytes
+    } write: { whole, _, members in
+      let body = get(whole)
+      if body.isEmpty, omitsEmpty { return }
+      let text = String(validating: body, as: UTF8.self).flatMap { isText($0) ? $0 : nil }
+      members.append(
+        text.map { JSONObject.Member(key: "body", value: .string($0)) }
+          ?? JSONObject.Member(key: "bodyBase64", value: .string(Base64.encode(body))))
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import HearthControl
+import HearthCore
+
+/// The handlers of `http.*`.
+extension ControlService {
+  static let requestMethods: [any ServedMethod.Type] = [SendRequest.self]
+}
+
+extension SendRequest: PlainMethod {
+  func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> RequestAnswer {
+    try await service.check(draft.account)
+    let before = try await service.ask(draft.account, .awaitReading).answer.status
+    // The grant came from elsewhere than is configured now: it is sent nowhere.
+    if before.isForeign {
+      throw RPCError(.refreshUnavailable, account: draft.account, message: before.message, action: before.action)
+    }
+    let answer: (response: APIResponse, subject: Subject?)
+    do throws(RequestFailure) {
+      answer = try await service.requests.answer(to: draft)
+    } catch {
+      throw RPCError(error, try await service.entry(draft.account).service.snapshot())
+    }
+    // Whoever locked or signed out meanwhile wants nothing more of this user shown.
+    let after = try await service.ask(draft.account, .awaitReading).answer.status
+    if let error = RPCError.withholding(from: after, answerFor: answer.subject) { throw error }
+    return RequestAnswer(answer.response)
+  }
+}

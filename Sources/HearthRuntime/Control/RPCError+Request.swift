@@ -1,0 +1,49 @@
+import HearthControl
+import HearthCore
+
+/// The contract's error for a request that has no answer.
+extension RPCError {
+  /// `status`: of the account's session, now.
+  init(_ failure: RequestFailure, _ status: SessionStatus) {
+    let account = status.account
+    switch failure {
+    case .invalidRequest(let why): self = .invalidParams("The parameter \(why).")
+    case .unknownAccount(let account): self = .unknownAccount(account.description)
+    case .originNotAllowed(let origin): self = .originNotAllowed(origin, account)
+    case .noSession: self = .state(status.state, status)
+    case .otherUser: self = .otherUser(account)
+    case .refreshUnavailable(let message, let retryAfter):
+      self.init(SessionRejection.refreshUnavailable(message: message, retryAfter: retryAfter), status)
+    case .unanswered(let message): self.init(.requestFailed, account: account, message: message)
+    case .tooLong(let limit):
+      self.init(
+        .requestFailed, account: account,
+        message:
+          "The request is done, but its answer is longer than the \(limit >> 20) MiB that can be given: ask for it "
+          + "in parts (Range, or the API's pages).",
+        isRetryable: false)
+    case .tooMany(let most):
+      self = .overloaded("\(most) requests are under way already; ask again when one of them is answered.")
+    }
+  }
+
+  private static func otherUser(_ account: AccountName) -> RPCError {
+    RPCError(
+      .reauthRequired, account: account,
+      message:
+        "Another user signed in to \(account) while the request was under way; ask again where it is to go under "
+        + "their token.")
+  }
+
+  /// Why the answer to a request that was sent under the token of `subject` may not be given any more; nil where it may.
+  static func withholding(from status: SessionStatus, answerFor subject: Subject?) -> RPCError? {
+    switch status.state {
+    case .locked, .hydrating, .unauthenticated: return .state(status.state, status)
+    case .authenticated, .reauthRequired: break
+    }
+    guard let subject, let current = status.subject, current != subject, status.formerSubject != subject else {
+      return nil
+    }
+    return .otherUser(status.account)
+  }
+}

@@ -1,0 +1,93 @@
+import ArgumentParser
+import HearthCore
+
+/// The options of a verb that sends or queues a request.
+struct RequestOptions: ParsableArguments {
+  @Argument(help: "The account whose token goes with it.", completion: Completions.accounts)
+  var account: String
+
+  @Argument(help: "GET, POST, PUT …", completion: .list(["GET", "POST", "PUT", "PATCH", "DELETE"]))
+  var method: String
+
+  @Argument(help: "At one of the account's api_origins.")
+  var url: String
+
+  @Option(
+    name: .shortAndLong, help: ArgumentHelp("The body: a text, @FILE, or - for standard input.", valueName: "data"))
+  var data: String?
+
+  @Option(
+    name: [.customShort("H"), .long],
+    help: ArgumentHelp(
+      "A header field, or @FILE with one in each line (@- for standard input).", valueName: "name: value"))
+  var header: [String] = []
+
+  var content: RequestContent {
+    RequestContent(account: account, method: method, url: url, data: data, header: header)
+  }
+}
+
+/// The request that a verb sends or queues, as it is written on the command line.
+struct RequestContent: Hashable {
+  let account: String
+  let method: String
+  let url: String
+  let data: String?
+  let header: [String]
+
+  func validate() throws {
+    guard header.count(where: { $0 == "@-" }) + (data == "-" ? 1 : 0) <= 1 else {
+      throw ValidationError("Standard input can be read once: give the headers or the body in a file.")
+    }
+  }
+
+  func headers() throws -> [APIRequest.Header] {
+    try header.flatMap { field in
+      if field.hasPrefix("@") { return try headers(in: String(field.dropFirst())) }
+      guard let header = APIRequest.Header(line: field) else {
+        throw ValidationError("A header is written 'Name: value', not '\(field)'.")
+      }
+      return [header]
+    }
+  }
+
+  /// Those in a file, one a line, so that no secret stands in the command line; empty lines count for nothing. What is in
+  /// it is not shown.
+  private func headers(in file: String) throws -> [APIRequest.Header] {
+    let bytes = file == "-" ? try Input.all() : try Input.file(file)
+    let place = file == "-" ? "standard input" : file
+    let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    return try zip(1..., lines).compactMap { number, bytes in
+      let line = String(decoding: bytes, as: UTF8.self).trimmingBlanks()
+      if line.isEmpty { return nil }
+      guard let header = APIRequest.Header(line: line) else {
+        throw ValidationError("Line \(number) of \(place) is no header: write 'Name: value'.")
+      }
+      return header
+    }
+  }
+
+  func body() throws -> [UInt8] {
+    guard let data else { return [] }
+    if data == "-" { return try Input.all() }
+    if data.hasPrefix("@") { return try Input.file(String(data.dropFirst())) }
+    return Array(data.utf8)
+  }
+}
+
+extension APIRequest.Header {
+  /// Written as `Name: value`; nil where it is not.
+  fileprivate init?(line: String) {
+    guard let colon = line.firstIndex(of: ":"), colon > line.startIndex else { return nil }
+    self.init(name: String(line[..<colon]), value: line[line.index(after: colon)...].trimmingBlanks())
+  }
+}
+
+extension StringProtocol {
+  /// Without white space at both ends.
+  func trimmingBlanks() -> String {
+    let tail = drop { $0.isWhitespace }
+    guard let last = tail.lastIndex(where: { !$0.isWhitespace }) else { return "" }
+    return String(tail[...last])
+  }
+}

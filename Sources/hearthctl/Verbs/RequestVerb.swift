@@ -1,0 +1,86 @@
+import ArgumentParser
+import Glibc
+import HearthControl
+import HearthCore
+
+struct RequestVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "request", abstract: "Send a request to an API with the account's token, and print the answer.",
+    discussion: """
+      The body goes to standard output as it came. Exits 0 for a status below 400, 5 where the same request may work \
+      later (408, 425, 429, 5xx but 501 and 505), and 1 for any other; the body is printed all the same. Redirects are \
+      followed within the same origin. The API may take --timeout seconds (up to 300), or 30.
+
+      For example:
+
+        hearthctl request work GET https://api.example.com/me | jq .name
+        hearthctl request work POST https://api.example.com/mood \\
+          --data @mood.json -H 'Content-Type: application/json'
+      """)
+
+  @OptionGroup var request: RequestOptions
+
+  @Flag(name: .shortAndLong, help: "Print the status and the header fields before the body.")
+  var include = false
+
+  @OptionGroup var daemonOptions: DaemonOptions
+
+  /// How long the daemon may take beyond the time of the API: to refresh a token, unless the person has given a limit.
+  private var grace: Duration { daemonOptions.timeout == nil ? .seconds(75) : .seconds(5) }
+
+  /// As the call takes it: in whole seconds, as many as the API may be given.
+  private static func whole(_ seconds: Double) -> Duration {
+    .seconds(min(max(Int(seconds.rounded(.up)), RequestDraft.timeouts.lowerBound), RequestDraft.timeouts.upperBound))
+  }
+
+  func validate() throws { try request.content.validate() }
+
+  func run() throws {
+    let content = request.content
+    let limit = daemonOptions.timeout.map(Self.whole) ?? RequestDraft.usualTimeout
+    let draft = RequestDraft(
+      account: try AccountName(asked: content.account), method: content.method, url: content.url,
+      headers: try content.headers(), body: try content.body(), timeout: limit)
+    var daemon = try ControlClient(path: daemonOptions.socketPath, patience: limit + grace)
+    let reply = try daemon.call(SendRequest(draft))
+    let answer = reply.value
+    if daemonOptions.json {
+      daemonOptions.output.json(reply.json)
+    } else {
+      if include { daemonOptions.output.line(answer.head) }
+      daemonOptions.output.content(answer.body)
+    }
+    if let status = ExitStatus(httpStatus: answer.status) {
+      throw CommandFailure(status, "The API answered \(answer.status).")
+    }
+    if let location = answer.unfollowed {
+      Output.note("hearthctl: The API answered \(answer.status) with the address \(location), which was not followed.")
+    }
+  }
+}
+
+extension RequestAnswer {
+  /// Status and header fields, and an empty line.
+  fileprivate var head: String {
+    "HTTP/1.1 \(status)\n" + headers.map { "\($0.name): \($0.value.shown(limit: .max))\n" }.joined()
+  }
+
+  /// Where a redirect leads that the daemon left to the caller.
+  fileprivate var unfollowed: String? {
+    guard (300...399).contains(status) else { return nil }
+    return headers.first { $0.name.lowercased() == "location" }?.value.shown()
+  }
+}
+
+extension ExitStatus {
+  /// What the status of an API's answer means for a command that asked for it; nil where it is no error.
+  init?(httpStatus: Int) {
+    switch httpStatus {
+    case ..<400: return nil
+    case 408, 425, 429: self = .later
+    case 501, 505: self = .failed
+    case 500...: self = .later
+    default: self = .failed
+    }
+  }
+}

@@ -1,0 +1,157 @@
+import HearthControl
+import HearthCore
+import TestSupport
+import Testing
+
+@Suite("Requests to an API", .serialized, .mayBlock) struct RequestTests {
+  private func scene(_ scene: (TestEnvironment, Sandbox, Daemon) throws -> Void) async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
+      try daemon.signIn(at: sandbox)
+      try scene(environment, sandbox, daemon)
+    }
+  }
+
+  private func params(_ sandbox: Sandbox, _ path: String = "/api/whoami", _ method: String = "GET") -> JSONObject {
+    ["account": "work", "method": .string(method), "url": .string(sandbox.url + path)]
+  }
+
+  /// What a call is refused with that is under way at the API while `meanwhile` runs; nil where it is answered. `fault`:
+  /// what the API does to it.
+  private func refusal(
+    _ sandbox: Sandbox, _ daemon: Daemon, _ fault: JSONObject = ["handle": true], while meanwhile: () throws -> Void
+  ) throws -> RPCError? {
+    var fault = fault
+    (fault["path"], fault["delay"], fault["times"]) = ("/api/slow", 1, 1)
+    try sandbox.fault(.object(fault))
+    let link = try RawLink(daemon.socket)
+    link.send(RawLink.line("http.request", JSON.object(params(sandbox, "/api/slow")).description))
+    try eventually("it is at the API") { try sandbox.call("GET", "/__fault")["faults"] == [] }
+    try sandbox.forgetStats()
+    try meanwhile()
+    let answer = try JSON(parsing: Array((link.receive() ?? "null").utf8))
+    return answer["error"].flatMap(RPCError.init)
+  }
+
+  @Test("a token that the API accepts no more costs one refresh, however many requests find out")
+  func unauthorizedOnce() async throws {
+    try await scene { _, sandbox, daemon in
+      try sandbox.expire()
+      try sandbox.forgetStats()
+      var client = try ControlClient(path: daemon.socket)
+      let draft = RequestDraft(
+        account: AccountName("work")!, method: "POST", url: sandbox.notes, body: Array("note".utf8))
+      var calls: [BegunCall<SendRequest>] = []
+      for _ in 1...8 { calls.append(try client.begin(SendRequest(draft))) }
+      for call in calls {
+        let answer = try client.response(to: call, within: .seconds(30))
+        #expect(answer?.value.status == 200)
+      }
+      #expect(try sandbox.count("tokenCalls") == 1)
+      #expect(try sandbox.written.count == 8)
+    }
+  }
+
+  @Test("a request that comes while the token is being refreshed is sent with the new one")
+  func whileRefreshing() async throws {
+    try await scene { _, sandbox, daemon in
+      try sandbox.expire()
+      try sandbox.fault(["path": "/token", "delay": 1, "times": 1])
+      var refreshing = try ControlClient(path: daemon.socket)
+      let refresh = try refreshing.begin(RefreshSession(AccountName("work")!))
+      try daemon.waitUntil("it is being refreshed") { $0.json["refresh"]?["inFlight"] == true }
+      #expect(try daemon.call("http.request", params(sandbox))["status"] == 200)
+      let refreshed = try refreshing.response(to: refresh, within: .seconds(30))
+      #expect(refreshed != nil)
+      #expect(try sandbox.refreshes() == 2, "the sign-in's and this one")
+    }
+  }
+
+  @Test("the answer is kept back where the session is locked, signed out, or another user's by the time it comes")
+  func changedMeanwhile() async throws {
+    try await scene { _, sandbox, daemon in
+      let locked = try refusal(sandbox, daemon) { try daemon.call("session.lock") }
+      #expect(locked?.code == 1003 && locked?.isRetryable == true)
+      try daemon.call("session.unlock")
+      try daemon.waitFor("authenticated")
+      let out = try refusal(sandbox, daemon) { try daemon.call("session.signOut", ["account": "work"]) }
+      #expect(out?.code == 1001)
+      try daemon.signIn(at: sandbox)
+      let other = try refusal(sandbox, daemon) {
+        try daemon.call("session.signOut", ["account": "work"])
+        try daemon.signIn(at: sandbox, subject: "other")
+      }
+      #expect(other?.code == 1002 && other?.message.contains("Another user") == true)
+      #expect(try refusal(sandbox, daemon) {} == nil)
+    }
+  }
+
+  @Test("a request that another user's sign-in overtakes is not repeated under their token")
+  func otherUser() async throws {
+    try await scene { _, sandbox, daemon in
+      let error = try refusal(sandbox, daemon, ["status": 401]) {
+        try daemon.call("session.signOut", ["account": "work"])
+        try daemon.signIn(at: sandbox, subject: "other")
+      }
+      #expect(error?.code == 1002)
+      #expect(try sandbox.count("apiRequests") == 0, "only the one that failed was sent")
+      #expect(try daemon.status().state == "authenticated")
+    }
+  }
+
+  @Test("an origin that a reload takes away is asked nothing more, not by a redirect either")
+  func reloaded() async throws {
+    try await scene { _, sandbox, daemon in
+      let error = try refusal(sandbox, daemon, ["status": 302, "redirect": "/api/whoami"]) {
+        try daemon.configure(
+          Configuration.oidc(sandbox).replacing(
+            "api_origins = [\"\(sandbox.url)\"]", with: "api_origins = [\"https://api.example.com\"]"))
+        try daemon.call("daemon.reload")
+      }
+      #expect(error?.code == 1006)
+      #expect(try sandbox.count("apiRequests") == 0)
+      #expect(try daemon.refusal(of: "http.request", params(sandbox)).code == 1006)
+    }
+  }
+
+  @Test("an API that accepts no token at all ends the session with rejectedByServer")
+  func unauthorizedForEver() async throws {
+    try await scene { environment, sandbox, daemon in
+      try sandbox.fault(["path": "/api", "status": 401])
+      let run = try environment.hearthctl(["request", "work", "GET", sandbox.notes, "--socket", daemon.socket])
+      #expect(run.status == 3 && run.output.isEmpty)
+      try daemon.waitFor("reauthRequired", "rejectedByServer")
+    }
+  }
+
+  @Test("hearthctl prints the body as it came, and its exit status tells the API's", .timeLimit(.minutes(2)))
+  func commandLine() async throws {
+    try await scene { environment, sandbox, daemon in
+      func run(_ line: String..., input: String? = nil) throws -> TestEnvironment.Run {
+        try environment.hearthctl(["request", "work"] + line + ["--socket", daemon.socket], input: input)
+      }
+      for (status, exit) in [(200, 0), (304, 0), (401, 1), (404, 1), (429, 5), (500, 5), (501, 1), (503, 5)] {
+        try sandbox.clearFaults()
+        try sandbox.fault(["path": "/api/x", "status": JSON(status), "body": "a\u{1B}b", "times": 1])
+        let answer = try run("GET", sandbox.url + "/api/x")
+        #expect(answer.status == Int32(exit) || status == 401, "\(status)")
+        if status != 401 { #expect(answer.output == (status == 304 ? "" : "a\u{1B}b"), "\(status)") }
+        #expect(answer.errors == (status < 400 || status == 401 ? "" : "hearthctl: The API answered \(status).\n"))
+      }
+      #expect(
+        try run("POST", sandbox.notes, "--data", "-", "-H", "Idempotency-Key: k", input: "from input").status == 0)
+      #expect(
+        try run("POST", sandbox.notes, "--data", "-", "-H", "Idempotency-Key: k", input: "from input").status == 0)
+      #expect(try sandbox.written == ["from input"], "the key is the caller's")
+      let head = try run("-i", "GET", sandbox.url + "/api/whoami")
+      #expect(head.output.hasPrefix("HTTP/1.1 200\n") && head.output.contains("\n\n{"))
+      let json = try JSON(parsing: Array(try run("--json", "GET", sandbox.url + "/api/whoami").output.utf8))
+      #expect(json["status"] == 200 && json["fromCache"] == false && json["ageSeconds"] == .null)
+      let token = try daemon.token().secret
+      for output in environment.output where !output.path.contains("sandbox") {
+        #expect(!output.text.contains(token), "\(output.path)")
+      }
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import HearthCore
+import TestSupport
+import Testing
+
+@Suite("A request as a caller gives it") struct RequestDraftTests {
+  private func checked(_ headers: [(String, String)], body: String = "", method: String = "POST") throws -> APIRequest {
+    try RequestDraft(
+      account: .sample, method: method, url: "https://api.example.com/a",
+      headers: headers.map { APIRequest.Header(name: $0.0, value: $0.1) }, body: Array(body.utf8)
+    ).checked(maxBody: 4)
+  }
+
+  @Test("is sent as it is, with the caller's own idempotency key")
+  func whole() throws {
+    let request = try checked([("X-A", "1"), ("idempotency-key", "k"), ("X-A", "2")], body: "abcd")
+    #expect(request.headers.map(\.value) == ["1", "2"] && request.idempotencyKey == "k")
+    #expect(request.body == Array("abcd".utf8) && request.responseLimit == RequestMachine.responseLimit)
+  }
+
+  @Test(
+    "sets no header that belongs to Hearth or to the connection",
+    arguments: [
+      "Authorization", "Host", "content-length", "Transfer-Encoding", "Connection", "TE", "Trailer", "Upgrade",
+      "Keep-Alive", "Proxy-Authorization", "Proxy-Connection", "Proxy-Authenticate",
+    ])
+  func ownHeaders(_ name: String) {
+    #expect(throws: DraftError.self) { try checked([(name, "x")]) }
+  }
+
+  @Test("is refused with two keys, a key that is none, a body that is too long, a line break, a method that is none")
+  func refused() {
+    #expect(throws: DraftError.self) { try checked([("Idempotency-Key", "a"), ("Idempotency-Key", "b")]) }
+    #expect(throws: DraftError.self) { try checked([("Idempotency-Key", "a b")]) }
+    #expect(throws: DraftError.self) { try checked([], body: "abcde") }
+    #expect(throws: DraftError.self) { try checked([("X", "a\r\nAuthorization: Bearer x")]) }
+    #expect(throws: DraftError.self) { try checked([], method: "CONNECT") }
+    #expect(throws: DraftError.self) { try checked([], method: "GE T") }
+  }
+}

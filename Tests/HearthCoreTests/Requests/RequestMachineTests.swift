@@ -1,0 +1,220 @@
+import TestSupport
+import Testing
+
+@testable import HearthCore
+
+@Suite("The course of a request") struct RequestMachineTests {
+  private let api: APISettings = [Sample.origin, Sample.secondOrigin]
+  private let alice = Sample.alice
+  private let bob = Sample.bob
+
+  private func request(_ method: String = "GET", _ url: String = "https://api.example.com/a") throws -> APIRequest {
+    APIRequest(
+      method: method, url: try HTTPURL(url),
+      headers: [.init(name: "Content-Type", value: "text/plain"), .init(name: "X-A", value: "1")],
+      body: method == "GET" ? [] : Array("body".utf8), idempotencyKey: method == "GET" ? nil : "k")
+  }
+
+  private func bearer(_ number: Int, of subject: Subject? = nil) -> Bearer {
+    Bearer(token: ScriptedBearerTokenProvider.token(number), subject: subject, secrets: [])
+  }
+
+  private func rejection(_ number: Int, isAccepted: Bool = false) throws -> RequestMachine.Step {
+    .replaceBearer(
+      APIRejection(
+        bearer(number).token.fingerprint, origin: try request().url.origin, isAcceptedElsewhere: isAccepted))
+  }
+
+  private func redirect(_ status: Int, to location: String) -> APIResponse {
+    APIResponse(status: status, headers: [.init(name: "location", value: location)])
+  }
+
+  private func answered(
+    _ machine: inout RequestMachine, _ response: APIResponse, accepting accepted: Int...
+  ) -> RequestMachine.Step {
+    var acceptance = TokenAcceptance()
+    for number in accepted { acceptance.accepted(bearer(number).token.fingerprint) }
+    return machine.responded(response, api, acceptance: acceptance)
+  }
+
+  @Test("a token is asked for, the request is sent with it, and its answer is given, whatever its status")
+  func answered() throws {
+    for status in [200, 204, 304, 400, 403, 404, 500, 503] {
+      var machine = RequestMachine(try request())
+      #expect(machine.begin(api) == .getBearer)
+      #expect(machine.authorized(by: bearer(1), api) == .send(try request(), bearer(1)))
+      let response = APIResponse(status: status, body: [1, 2])
+      #expect(answered(&machine, response) == .respond(response))
+    }
+  }
+
+  @Test("to an origin that is not, or no longer, the account's nothing is sent")
+  func origins() throws {
+    let foreign = try request("GET", "https://elsewhere.example.com/")
+    #expect(RequestMachine(foreign).begin(api: api) == .fail(.originNotAllowed(foreign.url.origin)))
+    #expect(RequestMachine(foreign).begin(api: nil) == .fail(.originNotAllowed(foreign.url.origin)))
+    let without: APISettings = [Sample.secondOrigin]
+    let origin = try request().url.origin
+    var machine = RequestMachine(try request())
+    #expect(machine.authorized(by: bearer(1), without) == .fail(.originNotAllowed(origin)), "a reload took it away")
+    _ = machine.authorized(by: bearer(1), api)
+    _ = answered(&machine, APIResponse(status: 401))
+    #expect(machine.authorized(by: bearer(2), without) == .fail(.originNotAllowed(origin)), "also for a second try")
+  }
+
+  // MARK: - 401
+
+  @Test("a 401 is reported, and the request is sent again with the next token")
+  func unauthorized() throws {
+    var machine = RequestMachine(try request("POST"))
+    _ = machine.authorized(by: bearer(1), api)
+    #expect(try answered(&machine, APIResponse(status: 401)) == rejection(1))
+    #expect(machine.authorized(by: bearer(2), api) == .send(try request("POST"), bearer(2)))
+    let response = APIResponse(status: 200)
+    #expect(answered(&machine, response) == .respond(response))
+  }
+
+  @Test("the next 401 is reported too, by which a session ends whose token has just been refreshed")
+  func unauthorizedTwice() throws {
+    var machine = RequestMachine(try request())
+    _ = machine.authorized(by: bearer(1), api)
+    _ = answered(&machine, APIResponse(status: 401))
+    _ = machine.authorized(by: bearer(2), api)
+    #expect(try answered(&machine, APIResponse(status: 401)) == rejection(2))
+  }
+
+  @Test("where others are answered 2xx with the next token, its 401 is the request's answer, and ends nothing")
+  func rejectedAlone() throws {
+    var machine = RequestMachine(try request())
+    _ = machine.authorized(by: bearer(1), api)
+    #expect(try answered(&machine, APIResponse(status: 401), accepting: 1) == rejection(1, isAccepted: true))
+    _ = machine.authorized(by: bearer(2), api)
+    let response = APIResponse(status: 401, body: [1])
+    #expect(answered(&machine, response, accepting: 1, 2) == .respond(response))
+  }
+
+  @Test("tokens that change all the time are no reason to go on for ever")
+  func tokensChange() throws {
+    var machine = RequestMachine(try request())
+    let response = APIResponse(status: 401)
+    for number in 1...RequestMachine.maxRejections {
+      #expect(machine.authorized(by: bearer(number), api) == .send(try request(), bearer(number)))
+      #expect(try answered(&machine, response) == rejection(number))
+    }
+    #expect(machine.authorized(by: bearer(9), api) == .respond(response))
+  }
+
+  @Test("nothing is sent again under another user's token")
+  func otherUser() throws {
+    var machine = RequestMachine(try request())
+    _ = machine.authorized(by: bearer(1, of: alice), api)
+    _ = answered(&machine, APIResponse(status: 401))
+    #expect(machine.authorized(by: bearer(2, of: bob), api) == .fail(.otherUser))
+    _ = machine.authorized(by: bearer(2, of: nil), api)
+    _ = answered(&machine, APIResponse(status: 401))
+    #expect(machine.authorized(by: bearer(3, of: bob), api) == .fail(.otherUser), "the first one known counts")
+    #expect(machine.authorized(by: bearer(3, of: alice), api) == .send(try request(), bearer(3, of: alice)))
+  }
+
+  // MARK: - Redirects (RFC 9110, section 15.4)
+
+  @Test(
+    "within the same origin a redirect is followed: a read as it is, a write as it is by 307 and 308, or as a GET by 303",
+    arguments: [
+      (301, "GET", "GET"), (302, "GET", "GET"), (303, "GET", "GET"), (307, "GET", "GET"), (308, "GET", "GET"),
+      (301, "HEAD", "HEAD"), (303, "HEAD", "HEAD"), (303, "POST", "GET"), (303, "DELETE", "GET"),
+      (307, "POST", "POST"), (308, "PUT", "PUT"),
+      (301, "POST", nil), (302, "POST", nil), (302, "PUT", nil), (300, "GET", nil), (304, "GET", nil),
+      (305, "GET", nil), (201, "POST", nil),
+    ] as [(Int, String, String?)])
+  func redirected(status: Int, method: String, next: String?) throws {
+    var machine = RequestMachine(try request(method))
+    _ = machine.authorized(by: bearer(1), api)
+    let response = redirect(status, to: "/b?c#d")
+    guard let next else { return #expect(answered(&machine, response) == .respond(response)) }
+    #expect(answered(&machine, response) == .getBearer, "the session may have been locked since")
+    guard case .send(let request, bearer(2)) = machine.authorized(by: bearer(2), api) else {
+      Issue.record("It is not sent.")
+      return
+    }
+    #expect(request.url.description == "https://api.example.com/b?c" && request.method == next)
+    let isKept = method == next
+    #expect(request.body.isEmpty == (!isKept || method == "GET"))
+    #expect((request.idempotencyKey == nil) == (!isKept || method == "GET"))
+    #expect(request.headers.map(\.name) == (isKept ? ["Content-Type", "X-A"] : ["X-A"]))
+  }
+
+  @Test(
+    "a redirect to another origin is the answer, also to one of the account's",
+    arguments: [
+      "https://second.example.com/a", "http://api.example.com/a", "https://api.example.com:444/a", "//other.example/",
+      "https://api.example.com@other.example/", "ftp://api.example.com/", "https://api.example.com\\@other.example/",
+      "nonsense with blanks",
+    ])
+  func elsewhere(_ location: String) throws {
+    var machine = RequestMachine(try request())
+    _ = machine.authorized(by: bearer(1), api)
+    let response = redirect(307, to: location)
+    #expect(answered(&machine, response) == .respond(response))
+  }
+
+  @Test("a redirect without a place is the answer, and so is one too many")
+  func endless() throws {
+    var machine = RequestMachine(try request())
+    #expect(answered(&machine, APIResponse(status: 302)) == .respond(APIResponse(status: 302)))
+    let response = redirect(302, to: "/a")
+    for _ in 1...RequestMachine.maxRedirects {
+      _ = machine.authorized(by: bearer(1), api)
+      #expect(answered(&machine, response) == .getBearer)
+    }
+    _ = machine.authorized(by: bearer(1), api)
+    #expect(answered(&machine, response) == .respond(response))
+  }
+
+  // MARK: - No answer
+
+  @Test("without an answer it is told what is known of the request")
+  func unanswered() throws {
+    func sentence(_ method: String, _ failure: ExchangeFailure, redirected: Bool = false) throws -> String {
+      var machine = RequestMachine(try request(method))
+      _ = machine.authorized(by: bearer(1), api)
+      if redirected { _ = answered(&machine, redirect(303, to: "/b")) }
+      guard case .fail(.unanswered(let message)) = machine.unanswered(failure) else { return "" }
+      return message
+    }
+    #expect(try sentence("POST", .notSent(message: "refused")) == "refused. The request was not sent.")
+    #expect(
+      try sentence("POST", .unanswered(message: "late"))
+        == "late. Nothing tells whether the API did what the request asks.")
+    #expect(try sentence("GET", .unanswered(message: "late")) == "late.")
+    #expect(
+      try sentence("POST", .notSent(message: "refused"), redirected: true)
+        == "refused. The API had redirected it before.")
+  }
+
+  @Test("a proxy's or a portal's answer is none of the API's", arguments: [407, 511])
+  func portal(_ status: Int) throws {
+    var machine = RequestMachine(try request())
+    _ = machine.authorized(by: bearer(1), api)
+    guard case .fail(.unanswered) = answered(&machine, APIResponse(status: status)) else {
+      Issue.record("It is given.")
+      return
+    }
+  }
+
+  @Test("an answer that is too long is not given in part")
+  func tooLong() throws {
+    var machine = RequestMachine(try request())
+    _ = machine.authorized(by: bearer(1), api)
+    #expect(
+      answered(&machine, APIResponse(status: 200, isTruncated: true))
+        == .fail(.tooLong(limit: RequestMachine.responseLimit)))
+  }
+}
+
+extension RequestMachine {
+  fileprivate func begin(api: APISettings?) -> Step {
+    var machine = self
+    return machine.begin(api)
+  }
+}

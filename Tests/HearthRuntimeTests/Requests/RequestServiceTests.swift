@@ -1,0 +1,173 @@
+import HearthControl
+import HearthCore
+import TestSupport
+import Testing
+
+@testable import HearthRuntime
+
+@Suite("The requests of callers") struct RequestServiceTests {
+  private let api = ScriptedAPIEndpoint()
+  private let bearers = ScriptedBearerTokenProvider(subject: Sample.alice, refusals: 1)
+  private let clock = ManualClock()
+
+  private func service() async -> RequestService {
+    let service = RequestService(bearers: bearers, api: api, clock: clock)
+    await service.accountsChanged([Sample.work: [Sample.origin]], maxBody: 100)
+    return service
+  }
+
+  private func draft(_ path: String = "/a", _ method: String = "GET", body: String = "") -> RequestDraft {
+    RequestDraft(account: Sample.work, method: method, url: "\(Sample.origin)\(path)", body: Array(body.utf8))
+  }
+
+  private func failure(of draft: RequestDraft, _ service: RequestService) async -> RequestFailure? {
+    do throws(RequestFailure) {
+      _ = try await service.answer(to: draft)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  @Test("are sent with the token, and the answer comes with the user it was asked under")
+  func answered() async throws {
+    api.setRule { request, _ in .success(APIResponse(status: 404, body: request.body)) }
+    let answer = try await service().answer(to: draft("/a", "POST", body: "hi"))
+    #expect(answer.response.status == 404 && answer.response.body == Array("hi".utf8))
+    #expect(answer.subject == Sample.alice && api.log.map(\.fingerprint) == [bearers.current.fingerprint])
+  }
+
+  @Test("a 401 costs one report and one more request; the next one reports too, and then there is no session")
+  func unauthorized() async throws {
+    let service = await service()
+    let first = bearers.current.fingerprint
+    api.setRule { _, token in .success(APIResponse(status: token == first ? 401 : 200)) }
+    #expect(try await service.answer(to: draft()).response.status == 200)
+    #expect(bearers.refused == [first] && api.log.count == 2)
+
+    // Nobody else has been answered 2xx with the token after the next.
+    api.setRule { _, _ in .success(APIResponse(status: 401)) }
+    #expect(await failure(of: draft(), service) == .noSession)
+    #expect(bearers.refusals.map(\.isAcceptedElsewhere) == [false, true])
+  }
+
+  @Test("where other requests are answered 2xx with the new token, a 401 is the request's own answer")
+  func rejectedAlone() async throws {
+    let service = await service()
+    let first = bearers.current.fingerprint
+    api.setRule { request, token in
+      if request.url.target == "/bad" { return token == first ? .success(APIResponse(status: 401)) : nil }
+      return .success(APIResponse(status: 200))
+    }
+    async let answer = service.answer(to: draft("/bad"))
+    let call = await api.nextCall()
+    _ = try await service.answer(to: draft("/good"))
+    call.answer(401)
+    #expect(try await answer.response.status == 401)
+    #expect(bearers.refused == [first], "the new token is not reported")
+  }
+
+  @Test("nothing is sent where the origin is not the account's, the account is unknown, or the draft is wrong")
+  func refused() async throws {
+    let service = await service()
+    bearers.set(failure: .noSession)
+    var foreign = draft()
+    foreign.url = "https://second.example.com/"
+    #expect(await failure(of: foreign, service) == .originNotAllowed(Sample.secondOrigin), "in every state")
+    var unknown = draft()
+    unknown.account = Sample.other
+    #expect(await failure(of: unknown, service) == .unknownAccount(Sample.other))
+    let long = draft("/a", "POST", body: String(repeating: "x", count: 101))
+    #expect(await failure(of: long, service) == .invalidRequest("body: it is longer than 100 bytes"))
+    #expect(await failure(of: draft(), service) == .noSession)
+    bearers.set(failure: .unavailable(message: "down", retryAfter: .seconds(3)))
+    #expect(await failure(of: draft(), service) == .refreshUnavailable(message: "down", retryAfter: .seconds(3)))
+    #expect(api.log.isEmpty)
+  }
+
+  @Test("a reload that takes the origin away, or the account, ends what would be sent there again")
+  func reloaded() async throws {
+    for apis in [[Sample.work: [Sample.secondOrigin]], [:]] as [[AccountName: APISettings]] {
+      let service = await service()
+      async let failure = failure(of: draft(), service)
+      let call = await api.nextCall()
+      await service.accountsChanged(apis, maxBody: 100)
+      call.answer(.success(APIResponse(status: 307, headers: [.init(name: "Location", value: "/b")])))
+      #expect(await failure == .originNotAllowed(Sample.origin))
+    }
+    #expect(api.log.map(\.request.url.target) == ["/a", "/a"])
+  }
+
+  @Test("a redirect is not followed once the session is locked or signed out")
+  func lockedMeanwhile() async throws {
+    let service = await service()
+    async let failure = failure(of: draft(), service)
+    let call = await api.nextCall()
+    bearers.set(failure: .noSession)
+    call.answer(.success(APIResponse(status: 302, headers: [.init(name: "Location", value: "/b")])))
+    #expect(await failure == .noSession)
+    #expect(api.log.count == 1)
+  }
+
+  @Test("a request whose user has been replaced by another is not sent again under the other's token")
+  func otherUser() async throws {
+    let service = await service()
+    async let failure = failure(of: draft(), service)
+    let call = await api.nextCall()
+    bearers.set(subject: Sample.bob)
+    bearers.renew()
+    call.answer(401)
+    #expect(await failure == .otherUser)
+    #expect(api.log.count == 1)
+  }
+
+  @Test("only so many are under way at once, and there is room again when one is answered")
+  func atOnce() async throws {
+    let service = await service()
+    try await withThrowingTaskGroup(of: Int.self) { group in
+      for _ in 1...RequestService.mostAtOnce {
+        group.addTask { try await service.answer(to: draft()).response.status }
+      }
+      var calls: [ScriptedAPIEndpoint.Call] = []
+      for _ in 1...RequestService.mostAtOnce { calls.append(await api.nextCall()) }
+      #expect(await failure(of: draft(), service) == .tooMany(RequestService.mostAtOnce))
+      calls.removeLast().answer(200)
+      #expect(try await group.next() == 200)
+      async let next = service.answer(to: draft()).response.status
+      await api.nextCall().answer(201)
+      #expect(try await next == 201)
+      for call in calls { call.answer(200) }
+      for try await status in group { #expect(status == 200) }
+    }
+  }
+}
+
+@Suite("The answer to a request") struct WithheldAnswerTests {
+  private func status(_ state: SessionState, _ subject: Subject?) -> SessionStatus {
+    var status = SessionStatus(
+      account: Sample.work, state: state, message: "", since: Sample.start, isReadable: true)
+    status.subject = subject
+    return status
+  }
+
+  private func code(_ state: SessionState, _ current: Subject?, answerFor subject: Subject?) -> Int? {
+    RPCError.withholding(from: status(state, current), answerFor: subject)?.code
+  }
+
+  @Test("is given to the user it was asked for, also when their session has ended meanwhile")
+  func given() {
+    for current in [Sample.alice, nil] {
+      #expect(code(.authenticated, current, answerFor: Sample.alice) == nil)
+      #expect(code(.reauthRequired(.rejectedByServer), current, answerFor: Sample.alice) == nil)
+    }
+    #expect(code(.authenticated, Sample.alice, answerFor: nil) == nil)
+  }
+
+  @Test("is kept back where the session is locked, signed out, or another user's")
+  func withheld() {
+    #expect(code(.locked(.explicit(.user)), Sample.alice, answerFor: Sample.alice) == 1003)
+    #expect(code(.hydrating, Sample.alice, answerFor: Sample.alice) == 1003)
+    #expect(code(.unauthenticated(signedOut: true), nil, answerFor: Sample.alice) == 1001)
+    #expect(code(.authenticated, Sample.bob, answerFor: Sample.alice) == 1002)
+  }
+}
