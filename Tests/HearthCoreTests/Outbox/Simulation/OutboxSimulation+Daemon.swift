@@ -38,7 +38,7 @@ extension OutboxSimulation {
     }
     if let work = daemon!.machine.nextStoreWork(at: begun) {
       checkDemands(work)
-      (daemon!.work, daemon!.workSkew) = ((work, begun), daemon!.skew)
+      (daemon!.work, daemon!.workBegan, daemon!.workSkew) = ((work, begun), elapsed, daemon!.skew)
       at(storeTime(), .workDone)
     } else {
       endFlushes()
@@ -128,7 +128,7 @@ extension OutboxSimulation {
         request.settled, releasing: request.released, claiming: request.demands, at: time)
       note("settles \(request.settled.map(\.number)), releases \(request.released), claims \(describe(exchange))")
       checkSettled(held)
-      checkClaims(exchange, at: time)
+      checkClaims(exchange)
       return .exchanged(exchange)
     case .expire(let time): return .expired(model.expire(limit: OutboxMachine.batch, at: time))
     case .prune(let time):

@@ -14,6 +14,8 @@ struct SimulatedDaemon {
 
   var machine: OutboxMachine
   var work: (work: OutboxStoreWork, at: Timestamp)?
+  /// When that has begun, in milliseconds that had passed.
+  var workBegan = 0
   /// `skew` as the work was decided.
   var workSkew: Int?
   var result: WorkResult?
