@@ -21,6 +21,14 @@ import Testing
         said.append(try daemon.call("daemon.getInfo").description)
         said.append(try environment.hearthctl(["status", "--socket", daemon.socket]).output)
       }
+      // The report that a person sends to somebody, with what an API told is wrong and a token that is looked at.
+      func report(_ name: String) throws {
+        let path = "\(environment.folder)/\(name).json"
+        _ = try environment.hearthctl(["doctor", "--bundle", path, "--socket", daemon.socket])
+        let text = Files.text(path)
+        #expect(text.contains("\"session.list\"") && text.contains("\"api.answer\""), "\(text)")
+        said.append(text)
+      }
       func refused(_ method: String, _ params: JSONObject) throws {
         let error = try daemon.refusal(of: method, params)
         said.append(error.json.description)
@@ -64,6 +72,7 @@ import Testing
         return stats.dead == 1 && stats.waiting == 1
       }
       try receive()
+      try report("while-it-holds-a-token")
       // 401 for ever, revoked, corrupt, signed out.
       try sandbox.fault(["path": "/api/no", "status": 401, "echo": true])
       try daemon.enqueue("no", to: sandbox.url + "/api/no", ["lane": "no"])
@@ -80,6 +89,7 @@ import Testing
       try receive()
       try daemon.call("session.lock")
       try receive()
+      try report("locked")
       try daemon.call("session.unlock")
       try daemon.enqueue("last", to: sandbox.notes)
       try daemon.crash()

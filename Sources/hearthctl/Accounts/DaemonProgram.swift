@@ -5,7 +5,7 @@ import HearthCore
 /// The program `hearthd`, which reads configurations and knows the providers: it is asked about them, and runs for that
 /// moment alone.
 struct DaemonProgram {
-  private let path: String
+  private let program: Subprogram
   /// A report needs no network.
   private static let patience: Duration = .seconds(20)
   /// More than the daemon's program waits for a provider itself.
@@ -16,13 +16,12 @@ struct DaemonProgram {
     let own = String(unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer in
       buffer.withMemoryRebound(to: CChar.self) { max(readlink("/proc/self/exe", $0.baseAddress!, $0.count), 0) }
     }
-    let beside = own.lastIndex(of: "/").map { String(own[...$0]) + "hearthd" }
-    let others = (variable("PATH") ?? "").split(separator: ":").map { String($0) + "/hearthd" }
-    guard let path = ([beside].compactMap(\.self) + others).first(where: { access($0, X_OK) == 0 }) else {
+    let beside = own.lastIndex(of: "/").map { String(own[..<$0]) }
+    guard let program = Subprogram.find("hearthd", in: [beside].compactMap(\.self) + Subprogram.searchPath) else {
       throw CommandFailure(
         .failed, "hearthd, which reads the configuration, is neither beside hearthctl nor in $PATH: install it.")
     }
-    return DaemonProgram(path: path)
+    return DaemonProgram(program: program)
   }
 
   struct Account: Equatable {
@@ -102,59 +101,15 @@ struct DaemonProgram {
   }
 
   private var notUnderstood: CommandFailure {
-    CommandFailure(.failed, "What \(path) says cannot be understood: is its version another one?")
+    CommandFailure(.failed, "What \(program.path) says cannot be understood: is its version another one?")
   }
 
   private func ask(_ arguments: [String], within limit: Duration = Self.patience) throws -> JSON {
-    let output = try run(arguments, within: limit)
+    // A unit's %d is not known here, and what lies there is not read: any folder will do.
+    setenv("CREDENTIALS_DIRECTORY", "/run/credentials", 0)
+    let output = try program.output(arguments, within: limit)
     guard let report = try? JSON(parsing: output), report.object != nil else { throw notUnderstood }
     if let sentence = report["error"]?.string { throw Refusal(sentence: sentence) }
     return report
-  }
-
-  /// What it prints.
-  private func run(_ arguments: [String], within limit: Duration) throws(CommandFailure) -> [UInt8] {
-    var ends: [Int32] = [0, 0]
-    guard pipe(&ends) == 0 else { throw CommandFailure(.failed, "There is no pipe (\(reason())).") }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    defer { close(ends[0]) }
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-    // A unit's %d is not known here, and what lies there is not read: any folder will do.
-    setenv("CREDENTIALS_DIRECTORY", "/run/credentials", 0)
-    var words = ([path] + arguments).map { strdup($0) } + [nil]
-    defer { for word in words { free(word) } }
-    var process = pid_t()
-    let code = posix_spawn(&process, path, &actions, nil, &words, environ)
-    close(ends[1])
-    guard code == 0 else {
-      throw CommandFailure(.failed, "\(path) cannot be run: \(String(cString: strerror(code))).")
-    }
-    let output = Self.read(ends[0], until: Timestamp.now + limit)
-    if output == nil { kill(process, SIGKILL) }
-    var status: Int32 = 0
-    while waitpid(process, &status, 0) < 0, errno == EINTR {}
-    guard let output else { throw CommandFailure(.later, "\(path) did not say anything in time: try again.") }
-    return output
-  }
-
-  /// Nil where it has not ended until then.
-  private static func read(_ descriptor: Int32, until deadline: Timestamp) -> [UInt8]? {
-    var bytes: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 65_536)
-    while true {
-      let left = deadline.since(.now) / .milliseconds(1)
-      var event = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      let ready = left > 0 ? poll(&event, 1, Int32(left)) : 0
-      if ready == 0 { return nil }
-      if ready < 0 { continue }
-      let count = Glibc.read(descriptor, &chunk, chunk.count)
-      if count == 0 { return bytes }
-      if count > 0 { bytes += chunk[..<count] }
-    }
   }
 }

@@ -9,21 +9,30 @@ struct DoctorVerb: ParsableCommand {
       For example:
 
         hearthctl doctor
-        hearthctl doctor --json
+        hearthctl doctor --bundle report.json
       """)
 
   @OptionGroup var daemonOptions: DaemonOptions
+
+  @Option(
+    help: ArgumentHelp(
+      "Write a report for somebody who helps into this new file: the checks, statuses, metrics and log. It holds no token; "
+        + "names of accounts, users and servers are in it.", valueName: "file"))
+  var bundle: String?
 
   func run() throws {
     var findings = [Finding(.good, "version", "hearthctl \(HearthVersion.text)")]
     let path = try daemonOptions.socketPath
     let limits = try daemonOptions.limits(or: ControlClient.shortPatience)
+    if daemonOptions.socket == nil, variable("HEARTH_SOCKET") == nil { findings += UnitChecks.findings() }
+    var report = Bundle()
     do throws(ControlClient.Failure) {
       var daemon = try ControlClient(path: path, patience: limits.call, connecting: limits.connecting)
       let info = try daemon.call(GetInfo()).value
       findings += files(info)
       findings += PathChecks.socket(path)
       findings += try ask(&daemon, info)
+      if bundle != nil { report.ask(&daemon) }
     } catch {
       findings += files(nil)
       findings += PathChecks.socket(path)
@@ -33,6 +42,11 @@ struct DoctorVerb: ParsableCommand {
       daemonOptions.output.json(["checks": .array(findings.map(\.json))])
     } else {
       daemonOptions.output.painted(findings.map { $0.text(.standard) }.joined(separator: "\n"))
+    }
+    if let bundle {
+      report.findings = findings
+      try report.write(to: bundle)
+      Output.note("\(bundle) has the report. It holds no token; look through it before you send it to somebody.")
     }
     let status = ExitStatus.worst(findings.map(\.verdict.status))
     guard status == .done else { throw CommandFailure(status, nil) }

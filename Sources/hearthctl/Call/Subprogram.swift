@@ -1,0 +1,60 @@
+import Glibc
+import HearthCore
+
+/// Another program, run for what it prints. It reads nothing, and its errors are not shown.
+struct Subprogram {
+  let path: String
+
+  /// The first of these folders that has it; nil where none has.
+  static func find(_ name: String, in folders: some Sequence<String>) -> Subprogram? {
+    folders.lazy.map { $0.hasSuffix("/") ? $0 + name : "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
+      .map(Subprogram.init)
+  }
+
+  /// The folders of `$PATH`.
+  static var searchPath: [String] { (variable("PATH") ?? "").split(separator: ":").map(String.init) }
+
+  /// Throws where it cannot be run, or has not ended within this time; then it is killed.
+  func output(_ arguments: [String], within limit: Duration) throws(CommandFailure) -> [UInt8] {
+    var ends: [Int32] = [0, 0]
+    guard pipe(&ends) == 0 else { throw CommandFailure(.failed, "There is no pipe (\(reason())).") }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    defer { close(ends[0]) }
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+    var words = ([path] + arguments).map { strdup($0) } + [nil]
+    defer { for word in words { free(word) } }
+    var process = pid_t()
+    let code = posix_spawn(&process, path, &actions, nil, &words, environ)
+    close(ends[1])
+    guard code == 0 else {
+      throw CommandFailure(.failed, "\(path) cannot be run: \(String(cString: strerror(code))).")
+    }
+    let output = Self.read(ends[0], until: Timestamp.now + limit)
+    if output == nil { kill(process, SIGKILL) }
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    guard let output else { throw CommandFailure(.later, "\(path) did not say anything in time: try again.") }
+    return output
+  }
+
+  /// Nil where it has not ended until then.
+  private static func read(_ descriptor: Int32, until deadline: Timestamp) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let left = deadline.since(.now) / .milliseconds(1)
+      var event = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      let ready = left > 0 ? poll(&event, 1, Int32(left)) : 0
+      if ready == 0 { return nil }
+      if ready < 0 { continue }
+      let count = Glibc.read(descriptor, &chunk, chunk.count)
+      if count == 0 { return bytes }
+      if count > 0 { bytes += chunk[..<count] }
+    }
+  }
+}

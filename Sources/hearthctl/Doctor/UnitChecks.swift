@@ -1,0 +1,40 @@
+import HearthCore
+
+/// Checks of systemd's units, as `systemctl show` tells of them.
+enum UnitChecks {
+  private static let units = ["hearthd.socket", "hearthd.service"]
+
+  /// Nothing where no user manager answers: then there are no units.
+  static func findings() -> [Finding] {
+    guard let systemctl = Subprogram.find("systemctl", in: Subprogram.searchPath),
+      let output = try? systemctl.output(
+        ["--user", "show", "--property=Id,LoadState,UnitFileState,ActiveState"] + units, within: .seconds(5))
+    else { return [] }
+    return findings(String(decoding: output, as: UTF8.self)).map { [$0] } ?? []
+  }
+
+  /// `text`: a paragraph of `Name=value` lines for each unit.
+  static func findings(_ text: String) -> Finding? {
+    let units = text.split(separator: "\n\n").map { paragraph in
+      Dictionary(
+        paragraph.split(separator: "\n").compactMap { line in
+          line.firstIndex(of: "=").map { (String(line[..<$0]), String(line[line.index(after: $0)...])) }
+        }, uniquingKeysWith: { first, _ in first })
+    }
+    guard !units.isEmpty, units.allSatisfy({ $0["LoadState"] != nil }) else { return nil }
+    guard units.contains(where: { $0["LoadState"] == "loaded" }) else {
+      return Finding(.doubtful, "unit", "Hearth is not installed as a user service: \"make install\" does that.")
+    }
+    if let failed = units.first(where: { $0["ActiveState"] == "failed" }), let name = failed["Id"] {
+      return Finding(
+        .bad(.failed), "unit", "\(name) has failed: see why with \"journalctl --user -u \(name)\", then start it again."
+      )
+    }
+    guard units.contains(where: { $0["UnitFileState"]?.hasPrefix("enabled") == true }) else {
+      return Finding(
+        .doubtful, "unit", "Hearth does not start by itself: \"systemctl --user enable --now hearthd.socket\" has it.")
+    }
+    let states = units.map { "\($0["Id"] ?? "") is \($0["ActiveState"] ?? "")" }
+    return Finding(.good, "unit", states.joined(separator: ", "))
+  }
+}
