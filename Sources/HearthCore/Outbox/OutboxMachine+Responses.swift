@@ -106,7 +106,9 @@ extension OutboxMachine {
     _ id: SenderID, _ delivery: Delivery, _ status: Int?, _ message: String, at now: Timestamp
   ) {
     let (name, origin) = (delivery.item.account, delivery.request.url.origin)
-    let probeAt = accounts[name]?.breaker.failed(origin, at: now, random: random()) ?? now
+    // Of an origin that a reload has removed meanwhile nothing is asked any more that could end its outage.
+    let isConfigured = accounts[name]?.api.origins.contains(origin) == true
+    let probeAt = (isConfigured ? accounts[name]?.breaker.failed(origin, at: now, random: random()) : nil) ?? now
     settle(id, .unreachable(probeAt: probeAt, status: status, error: message), at: now)
     // What is claimed for the origin would find out the same, one by one.
     withdraw(name, at: now) { $0.origin == origin }

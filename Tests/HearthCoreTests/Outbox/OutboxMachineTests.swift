@@ -279,6 +279,20 @@ import Testing
     #expect(outbox.machine.accounts.isEmpty)
   }
 
+  @Test("waits for no probe of an origin that a reload has removed while a request found nobody there")
+  func removedOrigin() throws {
+    var outbox = OutboxScript()
+    outbox.run(claiming: [outbox.claim()])
+    let id = try outbox.first()
+    outbox.machine.accountsChanged([Sample.work: [Sample.secondOrigin]], settings: OutboxSettings(), at: outbox.now)
+    outbox.machine.responded(
+      .failure(.notSent(message: "connection refused")), for: id, isCancelled: false, at: outbox.now)
+    outbox.step(id)
+    outbox.run()
+    #expect(outbox.settled.count == 1)
+    #expect(outbox.machine.accounts[Sample.work]?.breaker.nextProbeAt == nil)
+  }
+
   @Test("lets no sender wait for the cause of a 401 when it stops")
   func stopsWhileJudging() throws {
     var outbox = OutboxScript()
