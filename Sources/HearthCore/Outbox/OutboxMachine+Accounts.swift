@@ -89,11 +89,9 @@ extension OutboxMachine {
   /// are gone through is the user's then.
   package func subjects(of name: AccountName) -> [Subject?] {
     guard let account = accounts[name] else { return [] }
-    guard case .sendable = account.permission else {
-      return account.lastSubject.map { [nil, $0] } ?? [account.knownSubject]
-    }
-    let former = account.formerSubject.map { [$0] } ?? []
-    return [nil] + former + (account.knownSubject.map { [$0] } ?? [])
+    let isSendable = if case .sendable = account.permission { true } else { false }
+    let user = isSendable ? account.knownSubject : account.lastSubject ?? account.knownSubject
+    return [nil] + [account.formerSubject, user].filter { $0 != nil }
   }
 
   // MARK: - Pauses and discards

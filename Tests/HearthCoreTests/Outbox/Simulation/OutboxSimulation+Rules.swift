@@ -178,6 +178,8 @@ extension OutboxSimulation {
       switch shown.state {
       case .cancelled, .superseded: item.isForbidden = true
       case .pending: item.retried()
+      // Retried while another user is signed in.
+      case .held where shown.reason == .otherUser && shown.attempts == 0 && item.charged > 0: item.retried()
       case .held where shown.reason == .needsReview: checkReview(item)
       case .dead where shown.reason == .expired: checkExpiry(model.items[number]!)
       case .held, .dead, .delivered, .waiting, .inFlight: break
