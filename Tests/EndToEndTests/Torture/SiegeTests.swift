@@ -171,11 +171,10 @@ struct SiegeRun {
     neighbour.stop()
     let problems = try compare()
     innocent.stop()
-    let (start, begun) = (ProcessFigures(of: process), ContinuousClock.now)
+    // What neighbours asked before they left is still carried out.
+    try? eventually("what neighbours asked is done", within: .seconds(120)) { try self.share(of: 1) < 0.5 }
     try enqueueForServer()
-    try pass(share) { _ in }
-    let elapsed = (ContinuousClock.now - begun) / .seconds(1)
-    let serversShare = (ProcessFigures(of: process).processorTime - start.processorTime) / elapsed
+    let serversShare = try self.share(of: share)
     server.stop()
     // Memory is given back a moment after the last connection that did not read has gone.
     let limit = before.memory + (64 << 10)
@@ -185,6 +184,14 @@ struct SiegeRun {
       problems: problems, acknowledged: writers.reduce(0) { $0 + $1.count }, requests: server.count,
       connections: neighbour.count, quiet: quiet, siege: siege, before: before, peak: peak,
       after: ProcessFigures(of: process), serversShare: serversShare, logLines: lines)
+  }
+
+  /// Of one processor, what the daemon takes in so many seconds.
+  private func share(of seconds: Double) throws -> Double {
+    let (start, begun) = (ProcessFigures(of: process), ContinuousClock.now)
+    try pass(seconds) { _ in }
+    return (ProcessFigures(of: process).processorTime - start.processorTime)
+      / ((ContinuousClock.now - begun) / .seconds(1))
   }
 
   /// Lets so many seconds pass, and calls `body` five times in each.
