@@ -79,6 +79,7 @@ package final class ControlServer: Sendable {
             await connection.run()
             await handler.connectionClosed(connection.id)
             state.withLock { _ = $0.connections.removeValue(forKey: connection.id) }
+            Heap.giveBack()
           }
         }
       }
