@@ -7,4 +7,7 @@ extension UInt8 {
 
   /// `0` to `9` and `a` to `f`.
   package var isLowercaseHexDigit: Bool { isASCIIDigit || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self) }
+
+  /// `0` to `9`, `A` to `F` and `a` to `f`.
+  package var isASCIIHexDigit: Bool { isASCIIDigit || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self | 0x20) }
 }

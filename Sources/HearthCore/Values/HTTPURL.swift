@@ -14,23 +14,24 @@ package struct HTTPURL: Hashable, Sendable, CustomStringConvertible {
     case notAbsolute, notHTTP, userInformation, fragment, badHost, badPort, badCharacter, plainHTTP
   }
 
+  /// Read byte by byte: each item of the outbox is checked, and again before it is sent.
   package init(_ text: String) throws(ParseError) {
-    guard let schemeEnd = text.firstRange(of: "://") else { throw .notAbsolute }
-    let scheme = text[..<schemeEnd.lowerBound].lowercased()
+    guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), text.utf8[colon...].starts(with: "://".utf8) else {
+      throw .notAbsolute
+    }
+    let scheme = text[..<colon].lowercased()
     guard scheme == "https" || scheme == "http" else { throw .notHTTP }
-    let rest = text[schemeEnd.upperBound...]
-    guard rest.utf8.allSatisfy(Self.isAllowed), Self.percentEncodingHolds(rest) else { throw .badCharacter }
-    guard !rest.contains("#") else { throw .fragment }
-    let authority = rest.prefix { $0 != "/" && $0 != "?" }
-    guard !authority.contains("@") else { throw .userInformation }
+    let rest = text[colon...].utf8.dropFirst("://".utf8.count)
+    guard rest.allSatisfy(Self.isAllowed), Self.percentEncodingHolds(rest) else { throw .badCharacter }
+    guard !rest.contains(UInt8(ascii: "#")) else { throw .fragment }
+    let authority = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
+    guard !authority.contains(UInt8(ascii: "@")) else { throw .userInformation }
     let origin = try Origin(scheme: scheme, authority: authority)
     guard scheme == "https" || origin.isLoopback else { throw .plainHTTP }
     let path = rest[authority.endIndex...]
-    guard !path.utf8.contains(where: { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "]") }) else {
-      throw .badCharacter
-    }
+    guard !path.contains(where: { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "]") }) else { throw .badCharacter }
     self.origin = origin
-    self.target = path.isEmpty ? "/" : path.first == "?" ? "/" + path : String(path)
+    self.target = (path.first == UInt8(ascii: "/") ? "" : "/") + String(Substring(path))
     self.description = origin.description + target
   }
 
@@ -38,10 +39,14 @@ package struct HTTPURL: Hashable, Sendable, CustomStringConvertible {
     byte.isASCIILetter || byte.isASCIIDigit || "-._~:/?#[]@!$&'()*+,;=%".utf8.contains(byte)
   }
 
-  private static func percentEncodingHolds(_ text: Substring) -> Bool {
-    text.split(separator: "%", omittingEmptySubsequences: false).dropFirst().allSatisfy { part in
-      part.utf8.prefix(2).count == 2 && part.prefix(2).allSatisfy(\.isHexDigit)
+  /// Two hexadecimal digits follow each percent sign.
+  private static func percentEncodingHolds(_ text: Substring.UTF8View) -> Bool {
+    var text = text
+    while let percent = text.firstIndex(of: UInt8(ascii: "%")) {
+      text = text[percent...].dropFirst()
+      guard text.prefix(2).count == 2, text.prefix(2).allSatisfy(\.isASCIIHexDigit) else { return false }
     }
+    return true
   }
 }
 

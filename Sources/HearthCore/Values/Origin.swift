@@ -5,16 +5,16 @@ package struct Origin: Hashable, Sendable, CustomStringConvertible {
   package let host: String
   package let port: Int
 
-  init(scheme: String, authority: Substring) throws(HTTPURL.ParseError) {
+  init(scheme: String, authority: Substring.UTF8View) throws(HTTPURL.ParseError) {
     let (host, port) = Self.split(authority)
     guard Self.isHost(host) else { throw .badHost }
     self.scheme = scheme
-    self.host = host.lowercased()
+    self.host = Substring(host).lowercased()
     guard let port else {
       self.port = scheme == "https" ? 443 : 80
       return
     }
-    guard port.utf8.count <= 5, port.utf8.allSatisfy(\.isASCIIDigit), let number = Int(port),
+    guard port.count <= 5, port.allSatisfy(\.isASCIIDigit), let number = Int(Substring(port)),
       (1...65_535).contains(number)
     else { throw .badPort }
     self.port = number
@@ -36,28 +36,31 @@ package struct Origin: Hashable, Sendable, CustomStringConvertible {
       }
   }
 
-  private static func split(_ authority: Substring) -> (host: Substring, port: Substring?) {
-    if authority.first == "[" {
-      guard let close = authority.firstIndex(of: "]") else { return (authority, nil) }
-      let afterClose = authority.index(after: close)
-      let rest = authority[afterClose...]
-      if rest.isEmpty { return (authority, nil) }
-      return rest.first == ":" ? (authority[..<afterClose], rest.dropFirst()) : (authority, nil)
+  private static func split(
+    _ authority: Substring.UTF8View
+  ) -> (host: Substring.UTF8View, port: Substring.UTF8View?) {
+    let hostEnd: Substring.UTF8View.Index
+    if authority.first == UInt8(ascii: "[") {
+      guard let close = authority.firstIndex(of: UInt8(ascii: "]")) else { return (authority, nil) }
+      hostEnd = authority.index(after: close)
+    } else {
+      hostEnd = authority.firstIndex(of: UInt8(ascii: ":")) ?? authority.endIndex
     }
-    guard let colon = authority.firstIndex(of: ":") else { return (authority, nil) }
-    return (authority[..<colon], authority[authority.index(after: colon)...])
+    let rest = authority[hostEnd...]
+    guard rest.first == UInt8(ascii: ":") else { return (authority, nil) }
+    return (authority[..<hostEnd], rest.dropFirst())
   }
 
-  private static func isHost(_ host: Substring) -> Bool {
-    if host.first == "[" {
+  private static func isHost(_ host: Substring.UTF8View) -> Bool {
+    if host.first == UInt8(ascii: "[") {
       let address = host.dropFirst().dropLast()
-      return host.last == "]" && address.contains(":")
-        && address.allSatisfy { $0.isASCII && $0.isHexDigit || $0 == ":" || $0 == "." }
+      return host.last == UInt8(ascii: "]") && address.contains(UInt8(ascii: ":"))
+        && address.allSatisfy { $0.isASCIIHexDigit || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") }
     }
-    return !host.isEmpty && host.utf8.count <= 253
-      && host.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
-        !label.isEmpty && label.utf8.count <= 63
-          && label.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
+    return host.count <= 253
+      && host.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).allSatisfy { label in
+        !label.isEmpty && label.count <= 63
+          && label.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "-_".utf8.contains($0) }
       }
   }
 }

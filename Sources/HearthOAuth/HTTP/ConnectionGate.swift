@@ -31,6 +31,8 @@ final class ConnectionGate: ChannelDuplexHandler {
   private var state = State.new
   private var delayed: [(part: HTTPClientRequestPart, promise: EventLoopPromise<Void>?)] = []
   private let chain = CertificateChain()
+  /// What was written goes out at the end of the event loop's turn.
+  private var isFlushing = false
 
   init(watch: RequestWatch) {
     self.watch = watch
@@ -51,8 +53,14 @@ final class ConnectionGate: ChannelDuplexHandler {
     }
   }
 
+  /// The client flushes head and body each, and writes both in one go: they leave in one packet.
   func flush(context: ChannelHandlerContext) {
-    if delayed.isEmpty { context.flush() }
+    guard delayed.isEmpty, !isFlushing else { return }
+    isFlushing = true
+    context.eventLoop.assumeIsolated().execute {
+      self.isFlushing = false
+      context.flush()
+    }
   }
 
   private func begin(_ head: HTTPRequestHead, context: ChannelHandlerContext) {
