@@ -193,10 +193,11 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
     ),
     BadConfiguration(
       "firebase", "api_key = \"k\"\ncredential_file = \"work.json\"",
-      "/c.toml:4: \"credential_file\" in [accounts.a] must be a path that begins with /, ~/ or %d/, not \"work.json\""),
+      "/c.toml:4: \"credential_file\" in [accounts.a] must be a path that begins with /, ~/, %d/ or %t/, not \"work.json\""
+    ),
     BadConfiguration(
       "firebase", "api_key = \"k\"\ncredential_file = \"~you/work.json\"",
-      "/c.toml:4: \"credential_file\" in [accounts.a] must be a path that begins with /, ~/ or %d/, not \"~you/work.json\""
+      "/c.toml:4: \"credential_file\" in [accounts.a] must be a path that begins with /, ~/, %d/ or %t/, not \"~you/work.json\""
     ),
     BadConfiguration(
       "json", "refresh_url = \"https://x.example\"\naccess_token_field = \"data..token\"",
