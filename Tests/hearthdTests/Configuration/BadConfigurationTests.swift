@@ -267,9 +267,9 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
   }
 
   @Test(
-    "a path with ~ needs a home, and one with %d the credentials of a service",
+    "a path with ~ needs a home, one with %d the credentials of a service, and one with %t a login's folder",
     arguments: [
-      ("~", "HOME"), ("%d", "CREDENTIALS_DIRECTORY"),
+      ("~", "HOME"), ("%d", "CREDENTIALS_DIRECTORY"), ("%t", "XDG_RUNTIME_DIR"),
     ])
   func noRoot(sign: String, variable: String) {
     let error = #expect(throws: ConfigurationError.self) {
