@@ -70,9 +70,14 @@ struct SinkServiceTests {
       clock.advance(by: .seconds(2))
       await clock.waitForSleeper(until: expiry)
       #expect(files.files == [path: "token-1"])
-      endpoint.answer(.failed(.unavailable(message: "503", retryAfter: nil)))
-      clock.advance(by: .seconds(3598))
+      // The session asks for another and is not answered, so that it has nothing to tell when the token runs out.
+      clock.advance(by: .seconds(3500))
+      await endpoint.waitForRequests(1)
+      await sinks.settle()
+      #expect(files.files == [path: "token-1"])
+      clock.advance(by: .seconds(98))
       while !files.files.isEmpty { await Task.yield() }
+      endpoint.answer(.failed(.unavailable(message: "503", retryAfter: nil)))
     }
   }
 
