@@ -70,6 +70,7 @@ import Testing
   mutating func everlasting() {
     hold(lifetime: nil)
     #expect(machine.nextWake(after: start) == nil && handle(.woke, after: 1_000_000) == [])
+    #expect(machine.fingerprint != nil)
   }
 
   @Test("what a crash has left stays for two seconds at most, until the session knows")
