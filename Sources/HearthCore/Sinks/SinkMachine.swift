@@ -116,7 +116,10 @@ package struct SinkMachine: Hashable, Sendable {
       let wasFailing = failure != nil
       (putting, removing) = (SinkRetry(), SinkRetry())
       return wasFailing ? [.recovered] : []
-    case .failure(let failure): return putting.failed(failure, at: now) ? [.report(failure)] : []
+    case .failure(let failure):
+      // It may still be carried out.
+      if case .unanswered = failure { held = .unknown }
+      return putting.failed(failure, at: now) ? [.report(failure)] : []
     }
   }
 

@@ -15,6 +15,14 @@ package actor SinkService {
     let files: any SinkFiles
   }
 
+  private struct Waiting {
+    /// Nil: of all.
+    let account: AccountName?
+    let continuation: CheckedContinuation<Void, Never>
+    /// What came before it has been handled.
+    var isDue = false
+  }
+
   private let sessions: SessionDirectory
   private let record: any SinkRecord
   private let makeFiles: @Sendable () -> any SinkFiles
@@ -31,8 +39,11 @@ package actor SinkService {
   private var stepped: Duration
   /// The wake-ups that tasks are asleep for.
   private var armed: Set<Timestamp> = []
-  private var settling: [(account: AccountName?, continuation: CheckedContinuation<Void, Never>)] = []
+  /// Those who wait until nothing is under way.
+  private var settling: [Int: Waiting] = [:]
+  private var settleCount = 0
   private var isStopped = false
+  private var hasEnded = false
 
   private let inputs: AsyncStream<Input>
   private let inbox: AsyncStream<Input>.Continuation
@@ -68,8 +79,9 @@ package actor SinkService {
       for await work in work { group.addTask { await work() } }
       group.cancelAll()
     }
-    settling.forEach { $0.continuation.resume() }
-    settling = []
+    hasEnded = true
+    settling.values.forEach { $0.continuation.resume() }
+    settling = [:]
   }
 
   /// Removes every file, and ends `run`. What cannot be removed within a file system's deadline is removed at the next
@@ -136,23 +148,25 @@ package actor SinkService {
   }
 
   /// Returns once the files of the account (nil: all) are as everything before has made them, or could not be made so.
-  package nonisolated func settle(_ account: AccountName? = nil) async {
+  package func settle(_ account: AccountName? = nil) async {
+    guard !hasEnded else { return }
+    settleCount += 1
+    let id = settleCount
     await withCheckedContinuation { continuation in
-      let result = inbox.yield { service in
-        service.settling.append((account, continuation))
+      settling[id] = Waiting(account: account, continuation: continuation)
+      inbox.yield { service in
+        service.settling[id]?.isDue = true
         service.settled()
       }
-      if case .terminated = result { continuation.resume() }
     }
   }
 
   private func settled() {
-    settling.removeAll { account, continuation in
-      let isIdle = sinks.values.allSatisfy {
-        $0.machine.isIdle || account != nil && $0.settings?.account != account
+    for (id, waiting) in settling where waiting.isDue {
+      let isIdle = sinks.values.allSatisfy { sink in
+        sink.machine.isIdle || waiting.account != nil && sink.settings?.account != waiting.account
       }
-      if isIdle { continuation.resume() }
-      return isIdle
+      if isIdle { settling.removeValue(forKey: id)?.continuation.resume() }
     }
   }
 
@@ -164,7 +178,7 @@ package actor SinkService {
       } else if let fingerprint = sink.machine.fingerprint {
         Diagnosis(.sink, .ok, "\(path) holds the token \(fingerprint).")
       } else {
-        Diagnosis(.sink, .ok, "\(path) is there again as soon as there is a token.")
+        Diagnosis(.sink, .ok, "\(path) is there as soon as there is a token.")
       }
     }
   }

@@ -13,7 +13,7 @@ struct SinkAddVerb: ParsableCommand {
 
         hearthctl sink add work ~/.cache/work.token
         hearthctl sink add work '%t/work.header' --format header
-        hearthctl sink add work /srv/app/token.json --format json \
+        hearthctl sink add work /srv/app/token.json --format json \\
           --mode 0640 --group app
       """)
 

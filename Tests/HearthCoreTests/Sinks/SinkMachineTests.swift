@@ -137,6 +137,15 @@ import Testing
     #expect(handle(.removed(.success(())), after: 71) == [.recovered] && machine.failure == nil)
   }
 
+  @Test("a file that was put too late to be waited for is removed where none is wanted")
+  mutating func unanswered() {
+    _ = handle(.given(.nothing))
+    _ = handle(.removed(.success(())))
+    _ = handle(.given(.content(content(1))))
+    _ = handle(.put(.failure(.unanswered(.seconds(5)))))
+    #expect(handle(.given(.nothing)) == [.remove])
+  }
+
   @Test("reading the configuration makes the file anew, also while one is being put")
   mutating func configured() {
     hold()
