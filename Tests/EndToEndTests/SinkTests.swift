@@ -201,6 +201,36 @@ import Testing
     }
   }
 
+  @Test(
+    "a full disk is told once and disturbs nothing, and the file is there when there is room",
+    .enabled(if: SmallDisk.isPossible, "a small disk needs a mount namespace, which cannot be had here"))
+  func full() async throws {
+    try await play(false) { scene in
+      // Only the daemon sees what is on it.
+      let disk = try SmallDisk(on: scene.environment, over: scene.folder, size: "64k")
+      try scene.daemon.stop()
+      scene.daemon.launcher = disk.launcher
+      try scene.daemon.start()
+      func doctorSays(_ sentence: String) throws {
+        try eventually("the doctor says: \(sentence)") { try scene.hearthctl("doctor").output.contains(sentence) }
+      }
+      try scene.daemon.signIn(at: scene.sandbox)
+      try doctorSays("\(scene.path) holds the token \(scene.daemon.token().fingerprint).")
+      try disk.fill()
+      // The shell beside the daemon takes its time.
+      try eventually("nothing has room any more") {
+        try scene.daemon.refresh()
+        return try scene.hearthctl("doctor").output.contains("There is no space left for \(scene.path): make room.")
+      }
+      #expect(try scene.daemon.status().state == "authenticated")
+      try disk.free()
+      try doctorSays("\(scene.path) holds the token \(scene.daemon.token().fingerprint).")
+      try scene.daemon.stop()
+      let log = try #require(scene.daemon.process).errors
+      #expect(log.split(separator: "There is no space left for").count == 2, "told once")
+    }
+  }
+
   @Test("sink add, list and remove change the configuration, and the daemon follows")
   func verbs() async throws {
     try await play { scene in

@@ -111,7 +111,7 @@ import Testing
     #expect(folder.names == ["token"])
   }
 
-  @Test("a missing folder, a missing user and a full disk are told apart, and leave nothing behind")
+  @Test("a missing folder, a missing user and a missing group are told apart, and leave nothing behind")
   func failures() async throws {
     await #expect(throws: SinkFailure.folderMissing) { try await put("x", sink(at: folder.file("no/token"))) }
     await #expect(throws: SinkFailure.unknownOwner("no such user")) { try await put("x", sink(owner: "no such user")) }
