@@ -10,6 +10,8 @@ struct Hearthctl: ParsableCommand {
       6 no daemon on the socket, 64 wrong usage.
       """,
     version: "hearthctl \(HearthVersion.text)",
-    subcommands: SessionVerbs.all + [AccountVerb.self, OutboxVerb.self, RequestVerb.self, CredentialVerb.self]
+    subcommands: SessionVerbs.all + [
+      AccountVerb.self, SinkVerb.self, OutboxVerb.self, RequestVerb.self, CredentialVerb.self,
+    ]
       + DaemonVerbs.all)
 }

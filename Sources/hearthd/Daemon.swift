@@ -34,6 +34,7 @@ struct Daemon {
   private let signIns: SignInService
   private let reauth: ReauthService
   private let revocations: RevocationService
+  private let sinks: SinkService
   private let outboxStore: SQLiteOutboxStore
   private let outbox: OutboxService
   private let requests: RequestService
@@ -92,6 +93,10 @@ struct Daemon {
     signIns = SignInService(sessions: sessions, redirects: LoopbackListener(logger: logger), clock: clock)
     let reauth = ReauthService(sessions: sessions, signIns: signIns, pages: setup.paths.browser, logger: logger)
     self.reauth = reauth
+    let sinks = SinkService(
+      sessions: sessions, record: FileSinkRecord(path: setup.state.sinks, files: LinuxFileSystem()), clock: clock,
+      logger: logger, makeFiles: { LinuxSinkFiles() })
+    self.sinks = sinks
     let builder = SessionBuilder(
       state: setup.state, clock: clock, watch: InotifyWatch(logger: logger), logger: logger,
       sender: senders.token, api: api,
@@ -100,6 +105,7 @@ struct Daemon {
         hub.update(session, after: events)
         metrics.update(session, after: events)
         for event in events { log.record(.session(event, session)) }
+        sinks.sessionChanged(session.account, session.state)
         updates.yield(.changed(session))
         status.sessionIs(session.account, session.state)
       }, sessionEnded: { reauth.sessionEnded($0) })
@@ -109,7 +115,7 @@ struct Daemon {
       clock: clock, logger: logger)
     let reloader = Reloader(
       setup: setup, builder: builder, sessions: sessions, signIns: signIns, outbox: outbox, requests: requests,
-      hub: hub, log: log, status: status)
+      sinks: sinks, hub: hub, log: log, status: status)
     self.reloader = reloader
     let info = DaemonInfo(
       pid: Int(getpid()), startedAt: clock.now(),
@@ -119,8 +125,8 @@ struct Daemon {
         ("socket", socket.path ?? setup.socketPath),
       ])
     let control = ControlService(
-      sessions: sessions, signIns: signIns, revocations: revocations, outbox: outbox, requests: requests,
-      hub: hub, metrics: metrics, clock: clock, info: info, token: { Token(hashing: $0) },
+      sessions: sessions, signIns: signIns, revocations: revocations, sinks: sinks, outbox: outbox,
+      requests: requests, hub: hub, metrics: metrics, clock: clock, info: info, token: { Token(hashing: $0) },
       reload: { () async throws(ReloadFailure) in try await reloader.reload() })
     server = ControlServer(
       socket: socket, handler: control,
@@ -151,6 +157,7 @@ struct Daemon {
       tasks.addTask { try await group.run() }
       tasks.addTask { await handleSignals(of: group) }
       await outbox.waitUntilReady(for: sessions.accounts)
+      await sinks.settle()
       log.record(.started(version: HearthVersion.text))
       status.ready()
       try await tasks.next()
@@ -171,6 +178,7 @@ struct Daemon {
       services.addTask { await revocations.run() }
       services.addTask { await outbox.run() }
       services.addTask { await metrics.run() }
+      services.addTask { await sinks.run() }
       services.addTask {
         await outbox.waitUntilReady(for: sessions.accounts)
         try await server.run()
@@ -184,8 +192,10 @@ struct Daemon {
     server.shutDown()
     reauth.stop()
     await signIns.stop()
+    async let sinksAreGone: Void = sinks.stop()
     await outbox.shutdown()
     await sessions.stop()
+    await sinksAreGone
     await revocations.stop()
     metrics.stop()
     server.end()

@@ -13,6 +13,7 @@ actor Reloader {
   private let signIns: SignInService
   private let outbox: OutboxService
   private let requests: RequestService
+  private let sinks: SinkService
   private let hub: EventHub
   private let log: EventLog
   private let status: StatusLine
@@ -25,7 +26,8 @@ actor Reloader {
 
   init(
     setup: Daemon.Setup, builder: SessionBuilder, sessions: SessionDirectory, signIns: SignInService,
-    outbox: OutboxService, requests: RequestService, hub: EventHub, log: EventLog, status: StatusLine
+    outbox: OutboxService, requests: RequestService, sinks: SinkService, hub: EventHub, log: EventLog,
+    status: StatusLine
   ) {
     self.setup = setup
     self.builder = builder
@@ -33,6 +35,7 @@ actor Reloader {
     self.signIns = signIns
     self.outbox = outbox
     self.requests = requests
+    self.sinks = sinks
     self.hub = hub
     self.log = log
     self.status = status
@@ -59,6 +62,7 @@ actor Reloader {
     ServiceNotifier().reloading()
     await apply(fresh)
     await outbox.waitUntilReady(for: sessions.accounts)
+    await sinks.settle()
     let event = Event.reloaded(version: HearthVersion.text)
     log.record(event)
     hub.publish(event)
@@ -70,6 +74,8 @@ actor Reloader {
     let old = current
     current = fresh
     setup.threshold.level = setup.fixedLevel ?? fresh.logLevel
+    // First, so that no file of an account that is gone outlives its session.
+    sinks.configure(fresh.sinks)
     let apis = Dictionary(uniqueKeysWithValues: fresh.accounts.map { ($0.name, $0.provider.api) })
     let oldAPIs = Dictionary(uniqueKeysWithValues: old.accounts.map { ($0.name, $0.provider.api) })
     // New origins are added last, so that the token of a session which is being replaced goes to none of them.

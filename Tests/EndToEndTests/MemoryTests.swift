@@ -16,7 +16,12 @@ struct MemoryTests {
     try await TestEnvironment.run { environment in
       let sandbox = try environment.sandbox()
       let daemon = try environment.daemon(
-        Configuration.oidc(sandbox, "protection = \"\(protection)\"") + Configuration.impatient)
+        Configuration.oidc(sandbox, "protection = \"\(protection)\"") + """
+          [[accounts.work.sinks]]
+          path = "\(environment.folder)/token"
+          format = "json"
+
+          """ + Configuration.impatient)
       // Connections that stay open: what they have read and written must not stay with them.
       var client = try ControlClient(path: daemon.socket)
       let events = try environment.spawn("hearthctl", ["events", "--socket", daemon.socket])

@@ -72,6 +72,24 @@ import Testing
     #expect(removing("accounts.new", from: adding(to: text)) == text)
   }
 
+  @Test("one more of a list comes after its account's tables, and goes by its number")
+  func elements() {
+    let (work, home) = ("[accounts.work]\nx = 1\n", "\n[accounts.home]\nx = 2\n")
+    func list(_ numbers: Int...) -> String { numbers.map { "\n[[accounts.work.sinks]]\npath = \($0)\n" }.joined() }
+    var document = TOMLDocument(Array((work + home).utf8))
+    var text: String { String(decoding: document.bytes, as: UTF8.self) }
+    for number in 1...3 {
+      document.add("[[accounts.work.sinks]]\npath = \(number)\n", to: "accounts", "work")
+    }
+    #expect(text == work + list(1, 2, 3) + home)
+    let path = ["accounts", "work", "sinks"]
+    #expect(!document.remove(path, element: 3) && !document.remove(["accounts", "home", "sinks"], element: 0))
+    #expect(document.remove(path, element: 1) && text == work + list(1, 3) + home)
+    #expect(document.remove(path, element: 0) && document.remove(path, element: 0) && text == work + home)
+    document.add("[[accounts.work.sinks]]\npath = 4\n", to: "accounts", "work")
+    #expect(document.remove(["accounts", "work"]) && text == home.dropFirst(), "they go with their account")
+  }
+
   @Test("a table goes with the tables below it, with what is commented directly above and in it, and no more")
   func remove() {
     let text = """

@@ -13,6 +13,8 @@ package struct EnvironmentPaths: Hashable, Sendable {
   package let socket: String?
   /// The folder in which systemd passes credentials (systemd.exec(5)).
   package let credentials: String?
+  /// `$XDG_RUNTIME_DIR`.
+  package let runtime: String?
 
   /// `variable` tells what the environment says; what is empty counts as unset. Relative paths in Hearth's own variables
   /// begin at `workingDirectory`; in the others they are to be ignored (XDG Base Directory Specification).
@@ -30,7 +32,8 @@ package struct EnvironmentPaths: Hashable, Sendable {
     self.home = home
     namedConfiguration = own("HEARTH_CONFIG")
     self.state = own("HEARTH_STATE_DIR") ?? state.map { $0 + "/hearth" }
-    socket = own("HEARTH_SOCKET") ?? folder("XDG_RUNTIME_DIR").map { $0 + "/hearth/rpc.sock" }
+    runtime = folder("XDG_RUNTIME_DIR")
+    socket = own("HEARTH_SOCKET") ?? runtime.map { $0 + "/hearth/rpc.sock" }
     credentials = folder("CREDENTIALS_DIRECTORY")
   }
 

@@ -39,6 +39,8 @@ package struct ConfigurationTable: Sendable {
   let path: [String]
   private let line: Int?
   let values: [String: ConfigurationValue]
+  /// `[accounts.work]`
+  let name: String
 
   /// The table at the top of a file.
   package init(file: String, roots: PathRoots, values: [String: ConfigurationValue]) {
@@ -46,9 +48,11 @@ package struct ConfigurationTable: Sendable {
   }
 
   private init(
-    file: String, roots: PathRoots, path: [String], line: Int?, values: [String: ConfigurationValue]
+    file: String, roots: PathRoots, path: [String], line: Int?, values: [String: ConfigurationValue],
+    name: String? = nil
   ) {
     (self.file, self.roots, self.path, self.line, self.values) = (file, roots, path, line, values)
+    self.name = name ?? Self.name(path)
   }
 
   /// Sorted.
@@ -66,6 +70,24 @@ package struct ConfigurationTable: Sendable {
     return Self(file: file, roots: roots, path: path + [key], line: values[key]?.line, values: content)
   }
 
+  /// The tables at a key, as `[[accounts.work.sinks]]` makes them; none where the key is missing.
+  package func tables(_ key: String) throws(ConfigurationError) -> [ConfigurationTable] {
+    guard let value = values[key] else { return [] }
+    let name = "[\(Self.name(path + [key]))]"
+    guard case .array(let elements) = value.content else {
+      throw error(at: key, "\(name) must be tables with this header, not \(value.type)")
+    }
+    var tables: [ConfigurationTable] = []
+    for element in elements {
+      guard case .table(let values) = element.content else {
+        throw error(at: key, "\(name) must be tables with this header, and one element is \(element.type)")
+      }
+      tables.append(
+        Self(file: file, roots: roots, path: path + [key], line: element.line, values: values, name: name))
+    }
+    return tables
+  }
+
   /// Refuses a table with a key that is not known, and names the first one.
   package func requireKeys(among known: [String]) throws(ConfigurationError) {
     let unknown = keys.filter { !known.contains($0) }
@@ -73,9 +95,6 @@ package struct ConfigurationTable: Sendable {
       throw error(at: first, "unknown key \"\(first)\" in \(name)")
     }
   }
-
-  /// `[accounts.work]`
-  var name: String { Self.name(path) }
 
   private static func name(_ path: [String]) -> String {
     path.isEmpty ? "the file" : "[\(path.joined(separator: "."))]"

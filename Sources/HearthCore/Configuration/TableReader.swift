@@ -128,7 +128,8 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
     return origins
   }
 
-  /// An absolute path. `~` at its beginning stands for the home folder, `%d` for that of the service's credentials.
+  /// An absolute path. `~` at its beginning stands for the home folder, `%d` for that of the service's credentials, `%t` for
+  /// `$XDG_RUNTIME_DIR`.
   package func path(_ key: Key) throws(ConfigurationError) -> String? {
     guard let text = try string(key) else { return nil }
     do {
@@ -136,7 +137,7 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
     } catch {
       throw self.error(key, "begins with \(error.sign), and $\(error.variable) is not set")
     }
-    throw error(key, "must be a path that begins with /, ~/ or %d/, not \"\(text)\"")
+    throw error(key, "must be a path that begins with /, ~/, %d/ or %t/, not \"\(text)\"")
   }
 
   package func duration(_ key: Key, orZero: Bool = false) throws(ConfigurationError) -> Duration? {

@@ -17,6 +17,8 @@ package struct Diagnosis: Hashable, Sendable {
     case apiConnection = "api.connection"
     /// Whether the API takes the token.
     case apiAnswer = "api.answer"
+    /// Whether a file of the account holds its token.
+    case sink
   }
 
   package enum Verdict: String, Sendable, CaseIterable {

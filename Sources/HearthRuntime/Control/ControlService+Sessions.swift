@@ -54,7 +54,7 @@ extension DiagnoseSession: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> Diagnoses {
     let (entry, answer) = try await service.ask(account, .token(minValidity: nil))
     let bearer: Bearer? = if case .token(let bearer) = answer.response { bearer } else { nil }
-    return Diagnoses(await entry.probe?.checks(bearer) ?? [])
+    return Diagnoses((await entry.probe?.checks(bearer) ?? []) + (await service.sinks.checks(of: account)))
   }
 }
 
@@ -89,6 +89,7 @@ extension LockSessions: PlainMethod {
           await service.sessions.reach(account) { await $0.lock(.user) }
           // An account without a session looks the same locked, so that nobody else tells of it.
           await service.signIns.sessionChanged(account)
+          await service.sinks.settle(account)
         }
       }
     }
@@ -115,6 +116,7 @@ extension UnlockSessions: PlainMethod {
           message: "The passphrase of \(name) is needed: run \"hearthctl unlock \(name)\" on a terminal, "
             + "or with --passphrase-stdin.")
       }
+      await service.sinks.settle(name)
     }
     return try await service.statuses(account)
   }

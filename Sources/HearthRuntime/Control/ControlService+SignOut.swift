@@ -16,6 +16,7 @@ extension SignOut: PlainMethod {
     case .rejected(let rejection): throw RPCError(rejection, answer.status)
     case .token, .done: break
     }
+    await service.sinks.settle(account)
     let revocation = revoke ? await service.revocations.revoke(credentials, of: entry) : .none
     let page = everywhere ? await entry.endSession(of: credentials.first, service.clock) : nil
     return SignedOut(answer.status, revocation: revocation, endSession: page)

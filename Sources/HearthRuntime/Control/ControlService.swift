@@ -6,6 +6,7 @@ package struct ControlService: ControlHandler {
   let sessions: SessionDirectory
   let signIns: SignInService
   let revocations: RevocationService
+  let sinks: SinkService
   let outbox: OutboxService
   let requests: RequestService
   let hub: EventHub
@@ -19,13 +20,15 @@ package struct ControlService: ControlHandler {
 
   /// `token`: names a token by its fingerprint. `reload`: reads the configuration again, whole or not at all.
   package init(
-    sessions: SessionDirectory, signIns: SignInService, revocations: RevocationService, outbox: OutboxService,
-    requests: RequestService, hub: EventHub, metrics: Metrics, clock: any Clock, info: DaemonInfo,
+    sessions: SessionDirectory, signIns: SignInService, revocations: RevocationService, sinks: SinkService,
+    outbox: OutboxService, requests: RequestService, hub: EventHub, metrics: Metrics, clock: any Clock,
+    info: DaemonInfo,
     token: @escaping @Sendable (Secret) -> Token, reload: @escaping @Sendable () async throws(ReloadFailure) -> Void
   ) {
     self.sessions = sessions
     self.signIns = signIns
     self.revocations = revocations
+    self.sinks = sinks
     self.outbox = outbox
     self.requests = requests
     self.hub = hub

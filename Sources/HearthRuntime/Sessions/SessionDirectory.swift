@@ -152,6 +152,11 @@ package actor SessionDirectory: BearerTokenProvider {
     table.withLock { $0[account] }?.service.readyToken(minValidity)
   }
 
+  /// The token in use, also where something is due; nil where none is given out. Waits for nobody.
+  package nonisolated func heldToken(of account: AccountName) -> ReadyToken? {
+    table.withLock { $0[account] }?.service.heldToken
+  }
+
   // MARK: - BearerTokenProvider
 
   package nonisolated func bearer(for account: AccountName) async throws(BearerFailure) -> Bearer {

@@ -209,6 +209,9 @@ package actor SessionService {
     return ready.token
   }
 
+  /// The token in use, also where something is due; nil where none is given out. May be called on any thread.
+  package nonisolated var heldToken: ReadyToken? { ready.withLock(\.self)?.token }
+
   private var stopped: SessionAnswer {
     let now = catchUp()
     return SessionAnswer(response: .rejected(.stopping), status: machine.snapshot(at: now), at: now)

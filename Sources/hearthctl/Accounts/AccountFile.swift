@@ -71,18 +71,25 @@ struct AccountFile {
     return edit.keptPath
   }
 
-  private func usableAccounts() throws -> [DaemonProgram.Account] {
+  private func usableAccounts() throws -> [DaemonProgram.Account] { try usable(program.accounts) }
+
+  private func accounts(ofDraft draft: String) throws -> [DaemonProgram.Account] {
+    try read(draft: draft, program.accounts)
+  }
+
+  /// What `read` says of the file as it is.
+  func usable<Report>(_ read: (String) throws -> Report) throws -> Report {
     do {
-      return try program.accounts(of: path)
+      return try read(path)
     } catch let refusal as DaemonProgram.Refusal {
       throw CommandFailure(.failed, "The configuration cannot be used as it is, so mend it first: \(refusal.sentence)")
     }
   }
 
   /// What is wrong is in the table that was added: its line means nothing to anybody yet.
-  private func accounts(ofDraft draft: String) throws -> [DaemonProgram.Account] {
+  func read<Report>(draft: String, _ read: (String) throws -> Report) throws -> Report {
     do {
-      return try program.accounts(of: draft)
+      return try read(draft)
     } catch let refusal as DaemonProgram.Refusal {
       var sentence = refusal.sentence[...]
       if sentence.hasPrefix(draft), let place = sentence.firstRange(of: ": ") {
@@ -92,7 +99,7 @@ struct AccountFile {
     }
   }
 
-  private func notSeparable(_ account: AccountName) -> CommandFailure {
+  func notSeparable(_ account: AccountName) -> CommandFailure {
     CommandFailure(
       .failed,
       "The accounts in \(path) are not written as tables of their own, [accounts.\(account)]: change it with an editor. "

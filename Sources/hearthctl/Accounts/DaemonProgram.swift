@@ -42,6 +42,15 @@ struct DaemonProgram {
     }
   }
 
+  /// A file that holds an account's token.
+  struct Sink: Equatable {
+    let account: String
+    let path: String
+    let format: String
+    let mode: String
+    let json: JSON
+  }
+
   struct Provider {
     let name: String
     let type: String
@@ -81,6 +90,17 @@ struct DaemonProgram {
     }
   }
 
+  /// The sinks of a configuration file, each account's in their order; throws a `Refusal` where it cannot be used.
+  func sinks(of path: String) throws -> [Sink] {
+    let report = try ask(["--describe", "--config", path])
+    return try (report["sinks"]?.array ?? []).map { sink in
+      guard let account = sink["account"]?.string, let path = sink["path"]?.string,
+        let format = sink["format"]?.string, let mode = sink["mode"]?.string
+      else { throw notUnderstood }
+      return Sink(account: account, path: path, format: format, mode: mode, json: sink)
+    }
+  }
+
   func providers() throws -> [Provider] {
     try (ask(["--describe-providers"])["providers"]?.array ?? []).map { provider in
       guard let name = provider["provider"]?.string, let type = provider["type"]?.string else { throw notUnderstood }
@@ -107,6 +127,7 @@ struct DaemonProgram {
   private func ask(_ arguments: [String], within limit: Duration = Self.patience) throws -> JSON {
     // A unit's %d is not known here, and what lies there is not read: any folder will do.
     setenv("CREDENTIALS_DIRECTORY", "/run/credentials", 0)
+    setenv("XDG_RUNTIME_DIR", "/run/user/\(getuid())", 0)
     let output = try program.output(arguments, within: limit)
     guard let report = try? JSON(parsing: output), report.object != nil else { throw notUnderstood }
     if let sentence = report["error"]?.string { throw Refusal(sentence: sentence) }

@@ -14,10 +14,10 @@ struct TOMLDocument {
 
   /// Adds a table, whose lines end with `\n`, after the last one below `group`, or at the end where there is none. A blank
   /// line comes before it.
-  mutating func add(_ table: String, to group: String) {
+  mutating func add(_ table: String, to group: String...) {
     let elements = TOMLElement.all(in: bytes)
     var end = elements.last { $0.kind != .blank }?.range.upperBound ?? 0
-    if let last = elements.lastIndex(where: { $0.kind.isContent && $0.table.first == group }) {
+    if let last = elements.lastIndex(where: { $0.kind.isContent && $0.table.starts(with: group) }) {
       end = elements[Self.endOfComments(after: last, in: elements)].range.upperBound
     }
     let newline = bytes.usesCarriageReturns ? "\r\n" : "\n"
@@ -31,8 +31,20 @@ struct TOMLDocument {
   /// its last line, and one of the blank lines around it. False where there is no such header.
   mutating func remove(_ path: [String]) -> Bool {
     let elements = TOMLElement.all(in: bytes)
+    return remove(elements.indices.filter { elements[$0].kind == .header && elements[$0].table.starts(with: path) })
+  }
+
+  /// Removes one of the tables of a `[[list]]`, counted from 0, likewise. False where it is not there as such a table.
+  mutating func remove(_ path: [String], element: Int) -> Bool {
+    let elements = TOMLElement.all(in: bytes)
+    let headers = elements.indices.filter { elements[$0].kind == .header && elements[$0].table == path }
+    return headers.indices.contains(element) && remove([headers[element]])
+  }
+
+  private mutating func remove(_ headers: [Int]) -> Bool {
+    let elements = TOMLElement.all(in: bytes)
     var isRemoved = [Bool](repeating: false, count: elements.count)
-    for (index, element) in elements.enumerated() where element.kind == .header && element.table.starts(with: path) {
+    for index in headers {
       let start = elements[..<index].lastIndex { $0.kind != .comment }.map { $0 + 1 } ?? 0
       let next = elements[(index + 1)...].firstIndex { $0.kind == .header } ?? elements.count
       let last = elements[index..<next].lastIndex { $0.kind.isContent } ?? index

@@ -11,6 +11,8 @@ struct TOMLTable {
   }
 
   let path: [String]
+  /// It is one more of a list of tables: `[[path]]`.
+  var isElement = false
   var entries: [(key: String, value: Value)] = []
 
   mutating func set(_ key: String, _ value: String?) {
@@ -23,7 +25,8 @@ struct TOMLTable {
 
   /// Its lines, each with its end. Throws where a value has a character that would not be seen in the file.
   func text() throws(ValidationError) -> String {
-    var lines = "[\(try path.map(Self.key).joined(separator: "."))]\n"
+    let header = "[\(try path.map(Self.key).joined(separator: "."))]"
+    var lines = isElement ? "[\(header)]\n" : "\(header)\n"
     for (key, value) in entries { lines += "\(key) = \(try Self.text(of: value, for: key))\n" }
     return lines
   }

@@ -64,7 +64,9 @@ struct Finding: Equatable {
         (.problem, .apiName),
         (.problem, .apiConnection):
         .bad(.later)
-      case (.problem, .discovery), (.problem, .clock), (.problem, .token), (.problem, .apiAnswer): .bad(.failed)
+      case (.problem, .discovery), (.problem, .clock), (.problem, .token), (.problem, .apiAnswer),
+        (.problem, .sink):
+        .bad(.failed)
       }
     self.init(verdict, diagnosis.check.rawValue, "\(account): \(diagnosis.message)")
   }

@@ -10,11 +10,15 @@ struct AccountConfiguration: Hashable, Sendable {
   /// Without the settings of `[refresh]`, which are the same for all accounts.
   let session: SessionSettings
 
+  /// The tables below this key are read apart: `Configuration.sinks`.
+  static let sinksKey = "sinks"
+
   /// `proxies`: those that the environment names.
   init(
     _ name: AccountName, reading table: ConfigurationTable, proxies: ProxyEnvironment
   ) throws(ConfigurationError) {
-    try table.requireKeys(among: ProviderKey.names + CredentialSettings.Key.names + SessionSettings.Key.names)
+    try table.requireKeys(
+      among: ProviderKey.names + CredentialSettings.Key.names + SessionSettings.Key.names + [Self.sinksKey])
     self.name = name
     provider = try ProviderConfiguration(reading: TableReader(sharing: table), proxies: proxies)
     credential = try CredentialSettings(reading: TableReader(sharing: table))

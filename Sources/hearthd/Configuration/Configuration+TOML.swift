@@ -10,7 +10,10 @@ extension Configuration {
   private enum LogKey: String, ConfigurationKey { case level }
 
   /// Reads the text of a configuration file. `file` is for error messages; `proxies`: those that the environment names.
-  init(text: String, file: String, roots: PathRoots, proxies: ProxyEnvironment) throws(ConfigurationError) {
+  /// `ownPlaces`: which no sink may have.
+  init(
+    text: String, file: String, roots: PathRoots, proxies: ProxyEnvironment, ownPlaces: [SinkPlaces.Place] = []
+  ) throws(ConfigurationError) {
     // The parser takes a C string, and would ignore what follows a NUL.
     guard !text.utf8.contains(0) else { throw ConfigurationError("\(file): there is a NUL byte in it") }
     if let found = LineIndex.impossible(in: text) {
@@ -28,6 +31,8 @@ extension Configuration {
       throw table.error(at: "accounts", "\"accounts\" must be tables like [accounts.work]")
     }
     accounts = try Self.accounts(section(.accounts), proxies: proxies)
+    sinks = try Self.sinks(
+      section(.accounts), of: accounts, SinkPlaces(ownPlaces + [.init(file, "the configuration")]))
     refresh = try RefreshSettings(reading: TableReader(section(.refresh)))
     outbox = try OutboxSettings(reading: TableReader(section(.outbox)))
     logLevel = try TableReader<LogKey>(section(.log)).choice(.level, as: Logger.Level.self) ?? logLevel
@@ -68,33 +73,58 @@ extension Configuration {
     }
     return accounts
   }
+
+  private static func sinks(
+    _ table: ConfigurationTable, of accounts: [AccountConfiguration], _ places: SinkPlaces
+  ) throws(ConfigurationError) -> [SinkSettings] {
+    var places = places
+    for account in accounts {
+      if let file = account.credential.file { places.take(file, "the credential file of [accounts.\(account.name)]") }
+      if let file = account.credential.keyFile { places.take(file, "the key file of [accounts.\(account.name)]") }
+    }
+    var sinks: [SinkSettings] = []
+    for account in accounts {
+      for table in try table.table(account.name.description).tables(AccountConfiguration.sinksKey) {
+        let reader = try TableReader<SinkSettings.Key>(table)
+        let sink = try SinkSettings(of: account.name, reading: reader)
+        if let owner = places.take(sink) { throw reader.error(.path, "cannot be \(sink.path): that is \(owner)") }
+        sinks.append(sink)
+      }
+    }
+    return sinks
+  }
 }
 
 extension ConfigurationValue {
   fileprivate static func values(
-    of table: TOMLTable, at path: [String], lines: LineIndex
+    of table: TOMLTable, at path: [String], lines: LineIndex, within line: Int? = nil
   ) -> [String: ConfigurationValue] {
     var values: [String: ConfigurationValue] = [:]
     for key in table.keys {
       guard let value = table[key] else { continue }
-      values[key] = ConfigurationValue(value, at: path + [key], lines: lines)
+      values[key] = ConfigurationValue(value, at: path + [key], lines: lines, within: line)
     }
     return values
   }
 
-  private init(_ value: any TOMLValueConvertible, at path: [String], lines: LineIndex) {
+  /// `line`: that of the list around it, for what is written there with braces.
+  private init(_ value: any TOMLValueConvertible, at path: [String], lines: LineIndex, within line: Int?) {
     let content: Content =
       switch value.type {
       case .string: .string(value.string ?? "")
       case .int: .integer(value.int ?? 0)
       case .double: .number(value.double ?? .nan)
-      case .array: .array((value.array ?? TOMLArray()).map { ConfigurationValue($0, at: path, lines: lines) })
-      case .table: .table(value.table.map { Self.values(of: $0, at: path, lines: lines) } ?? [:])
+      case .array:
+        .array(
+          (value.array ?? TOMLArray()).enumerated().map { index, element in
+            ConfigurationValue(element, at: path + ["\(index)"], lines: lines, within: lines.line(of: path))
+          })
+      case .table: .table(value.table.map { Self.values(of: $0, at: path, lines: lines, within: line) } ?? [:])
       case .bool: .other(type: "a boolean")
       case .date: .other(type: "a date")
       case .time: .other(type: "a time")
       case .dateTime: .other(type: "a date with a time")
       }
-    self.init(content, line: lines.line(of: path))
+    self.init(content, line: lines.line(of: path) ?? line)
   }
 }

@@ -71,7 +71,9 @@ extension Configuration {
   ) {
     guard let file = try ConfigurationFile.find(in: paths) else { return (Configuration(), nil) }
     return (
-      try Configuration(text: file.text, file: file.path, roots: paths.roots, proxies: paths.proxies), file.path
+      try Configuration(
+        text: file.text, file: file.path, roots: paths.roots, proxies: paths.proxies, ownPlaces: paths.ownPlaces),
+      file.path
     )
   }
 }

@@ -19,6 +19,15 @@ enum ConfigurationReport {
             "protection": .string(account.credential.protection.rawValue), "keyFile": JSON(account.credential.keyFile),
           ]
         }),
+      "sinks": .array(configuration.sinks.map(sink)),
+    ]
+  }
+
+  private static func sink(_ sink: SinkSettings) -> JSON {
+    [
+      "account": .string(sink.account.description), "path": .string(sink.path),
+      "format": .string(sink.format.rawValue), "mode": .string("0" + String(sink.mode, radix: 8)),
+      "owner": JSON(sink.owner), "group": JSON(sink.group),
     ]
   }
 

@@ -36,7 +36,15 @@ struct ConfiguredPaths: Hashable, Sendable {
   /// The authorities that the environment names in place of the system's.
   var authorities: SystemAuthorities { SystemAuthorities(environment) }
 
-  var roots: PathRoots { PathRoots(home: unnamed.home, credentials: unnamed.credentials) }
+  var roots: PathRoots { PathRoots(home: unnamed.home, credentials: unnamed.credentials, runtime: unnamed.runtime) }
+
+  /// Places that no sink may have, with what they are. Where one is not known, the daemon does not start.
+  var ownPlaces: [SinkPlaces.Place] {
+    var places: [SinkPlaces.Place] = []
+    if let state = try? state() { places.append(.init(state.folder, "the state folder", isFolder: true)) }
+    if let socket = try? socket() { places.append(.init(socket, "the daemon's socket")) }
+    return places
+  }
 
   /// Where the configuration is looked for when no option names it, in this order.
   var configurationFiles: [String] { unnamed.configurationFiles }

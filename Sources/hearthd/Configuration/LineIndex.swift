@@ -33,6 +33,8 @@ private struct Scanner {
   private var position = 0
   private var line = 1
   private var lines: [[String]: Int] = [:]
+  /// How many tables each `[[list]]` has so far; each is a step of its path: `["accounts", "work", "sinks", "0"]`.
+  private var elements: [[String]: Int] = [:]
   private(set) var impossible: LineIndex.Impossible?
   /// How many lists and tables within each other stand around the position.
   private var depth = 0
@@ -45,7 +47,7 @@ private struct Scanner {
     var table: [String] = []
     while skipBlanks(andLines: true) {
       if skip("[") {
-        _ = skip("[")
+        let isElement = skip("[")
         guard mayBeginName() else {
           give(up: "the name of a table begins with a letter, a digit or a quote")
           return lines
@@ -53,6 +55,11 @@ private struct Scanner {
         guard let path = keyPath() else { return lines }
         table = path
         record(table)
+        if isElement {
+          table.append("\(elements[path, default: 0])")
+          elements[path, default: 0] += 1
+          record(table)
+        }
         while skip("]") || skip(" ") || skip("\t") {}
       } else {
         guard pair(in: table) else { return lines }

@@ -203,6 +203,8 @@ struct CallMetricsTests {
       signIns: SignInService(sessions: sessions, redirects: ScriptedRedirects(), clock: clock),
       revocations: RevocationService(
         sessions: sessions, store: MemoryRevocationStore(), clock: clock, logger: .silent),
+      sinks: SinkService(
+        sessions: sessions, record: MemorySinkRecord(), clock: clock, logger: .silent, makeFiles: { MemorySinkFiles() }),
       outbox: outbox, requests: RequestService(bearers: sessions, api: ScriptedAPIEndpoint(), clock: clock),
       hub: bench.hub, metrics: bench.metrics, clock: clock, info: bench.info,
       token: { Token(secret: $0, fingerprint: fingerprint) }, reload: { () async throws(ReloadFailure) in })

@@ -193,10 +193,11 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
     ),
     BadConfiguration(
       "firebase", "api_key = \"k\"\ncredential_file = \"work.json\"",
-      "/c.toml:4: \"credential_file\" in [accounts.a] must be a path that begins with /, ~/ or %d/, not \"work.json\""),
+      "/c.toml:4: \"credential_file\" in [accounts.a] must be a path that begins with /, ~/, %d/ or %t/, not \"work.json\""
+    ),
     BadConfiguration(
       "firebase", "api_key = \"k\"\ncredential_file = \"~you/work.json\"",
-      "/c.toml:4: \"credential_file\" in [accounts.a] must be a path that begins with /, ~/ or %d/, not \"~you/work.json\""
+      "/c.toml:4: \"credential_file\" in [accounts.a] must be a path that begins with /, ~/, %d/ or %t/, not \"~you/work.json\""
     ),
     BadConfiguration(
       "json", "refresh_url = \"https://x.example\"\naccess_token_field = \"data..token\"",
@@ -266,9 +267,9 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
   }
 
   @Test(
-    "a path with ~ needs a home, and one with %d the credentials of a service",
+    "a path with ~ needs a home, one with %d the credentials of a service, and one with %t a login's folder",
     arguments: [
-      ("~", "HOME"), ("%d", "CREDENTIALS_DIRECTORY"),
+      ("~", "HOME"), ("%d", "CREDENTIALS_DIRECTORY"), ("%t", "XDG_RUNTIME_DIR"),
     ])
   func noRoot(sign: String, variable: String) {
     let error = #expect(throws: ConfigurationError.self) {

@@ -48,7 +48,7 @@ extension BadConfiguration {
     oidc("team_id = \"1\"", "/c.toml:5: \"team_id\" in [accounts.a] means nothing with client_auth = \"auto\""),
     oidc(
       "client_auth = \"tls\"\nclient_key_file = \"k\"\nclient_certificate_file = \"/c\"",
-      "/c.toml:6: \"client_key_file\" in [accounts.a] must be a path that begins with /, ~/ or %d/, not \"k\""),
+      "/c.toml:6: \"client_key_file\" in [accounts.a] must be a path that begins with /, ~/, %d/ or %t/, not \"k\""),
     BadConfiguration(
       "json", "refresh_url = \"https://x.example\"\nclient_auth = \"none\"",
       "/c.toml:4: \"client_auth\" in [accounts.a] means nothing for an account of type \"json\""),
@@ -68,7 +68,7 @@ extension BadConfiguration {
       "/c.toml:5: \"certificate_pins\" in [accounts.a] must be an array of strings, not a string"),
     oidc(
       "ca_file = \"ca.pem\"",
-      "/c.toml:5: \"ca_file\" in [accounts.a] must be a path that begins with /, ~/ or %d/, not \"ca.pem\""),
+      "/c.toml:5: \"ca_file\" in [accounts.a] must be a path that begins with /, ~/, %d/ or %t/, not \"ca.pem\""),
     BadConfiguration(
       "json", "refresh_url = \"http://127.0.0.1/r\"\napi_origins = [\"http://127.0.0.1\"]\nca_file = \"/ca.pem\"",
       "/c.toml:5: \"ca_file\" in [accounts.a] means nothing where every address is http"),

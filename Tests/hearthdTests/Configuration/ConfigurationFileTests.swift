@@ -101,11 +101,12 @@ import Testing
       line.hasPrefix("#") && line.dropFirst().first.map { $0.isLetter || $0 == "[" } == true ? line.dropFirst() : line
     }
     let all = try Configuration(
-      text: shown.joined(separator: "\n"), file: "config.toml", roots: PathRoots(home: "/home/me"),
-      proxies: ConfigurationTests.environment)
+      text: shown.joined(separator: "\n"), file: "config.toml",
+      roots: PathRoots(home: "/home/me", runtime: "/run/user/7"), proxies: ConfigurationTests.environment)
     #expect(all.accounts.map(\.name.description) == ["app", "mail", "mobile", "other", "robot", "signed", "work"])
     var defaults = Configuration()
-    defaults.accounts = all.accounts
+    (defaults.accounts, defaults.sinks) = (all.accounts, all.sinks)
+    #expect(all.sinks.map(\.path) == ["/run/user/7/work.token"])
     #expect(all == defaults)
   }
 }

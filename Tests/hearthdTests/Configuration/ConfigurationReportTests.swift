@@ -49,6 +49,10 @@ import Testing
       type = "oidc"
       issuer = "https://id.example.com"
       client_id = "c"
+      [[accounts.b.sinks]]
+      path = "/run/b.token"
+      mode = "0640"
+      group = "app"
       """)
     let report = ConfigurationReport.accounts(of: configuration, path: "/c.toml")
     #expect(
@@ -63,6 +67,11 @@ import Testing
             "account": "b", "type": "firebase", "provider": "firebase",
             "issuer": "https://securetoken.googleapis.com", "protection": "none", "keyFile": nil,
           ],
+        ],
+        "sinks": [
+          [
+            "account": "b", "path": "/run/b.token", "format": "token", "mode": "0640", "owner": nil, "group": "app",
+          ]
         ],
       ])
   }

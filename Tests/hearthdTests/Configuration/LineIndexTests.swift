@@ -32,6 +32,9 @@ import Testing
     folded = """a \
       b"""
     last = 1
+    [other]
+    [[tables]]
+    k = 2
     """#)
 
   @Test(
@@ -40,9 +43,9 @@ import Testing
       (["top"], 2), (["a"], 3), (["a", "b"], 3), (["a", "b", "x"], 4), (["a", "b", "list"], 5),
       (["a", "b", "list", "y"], 7), (["a", "b", "list", "z"], 7), (["a", "b", "quoted \\\" key"], 9),
       (["a", "b", "long"], 10), (["a", "b", "d", "e"], 14), (["a", "b", "inline", "q", "r"], 16), (["a", "c"], 17),
-      (["a", "c", "x"], 18), (["a", "c", "other"], 19), (["a", "c", "z"], 21), (["tables"], 22), (["tables", "k"], 23),
-      (["tables", "after"], 24),
-      (["tables", "last"], 27),
+      (["a", "c", "x"], 18), (["a", "c", "other"], 19), (["a", "c", "z"], 21), (["tables"], 22),
+      (["tables", "0"], 22), (["tables", "0", "k"], 23), (["tables", "0", "after"], 24), (["tables", "0", "last"], 27),
+      (["tables", "1"], 29), (["tables", "1", "k"], 30),
     ])
   func found(path: [String], line: Int) {
     #expect(lines.line(of: path) == line)

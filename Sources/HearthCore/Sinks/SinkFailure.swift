@@ -1,0 +1,44 @@
+/// Why a sink's file cannot be put in place or removed, by what can be done about it.
+package enum SinkFailure: Error, Hashable, Sendable {
+  /// Something lies there that Hearth has not put there.
+  case occupied
+  /// It is a link, a folder or the like.
+  case notRegular
+  case folderMissing
+  /// Others may write in the folder, or it is another user's; the text says which.
+  case folderUnsafe(String)
+  case denied
+  case readOnly
+  case noSpace
+  /// There is no such user or group.
+  case unknownOwner(String)
+  /// Hearth may not give the file to this user or group.
+  case ownerDenied(String)
+  /// The file system has not answered in this time.
+  case unanswered(Duration)
+  /// That the file is Hearth's cannot be written down; the text says why.
+  case unrecorded(String)
+  /// Anything else; the text is the system's.
+  case failed(String)
+
+  /// What is wrong with the file at `path` and what to do, as one sentence.
+  package func message(at path: String) -> String {
+    let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? path
+    return switch self {
+    case .occupied: "\(path) was not written by Hearth and is left alone: remove it, or name another path."
+    case .notRegular: "\(path) is a link or no regular file, and is left alone: remove it, or name another path."
+    case .folderMissing: "The folder \(folder) is not there: make it with \"mkdir -p -m 700 \(folder)\"."
+    case .folderUnsafe(let why): "\(path) is not written, because the folder \(folder) \(why)."
+    case .denied: "\(folder) does not let Hearth write or remove \(path): give its user the right to write there."
+    case .readOnly: "\(path) is on a file system that can only be read: name another path."
+    case .noSpace: "There is no space left for \(path): make room."
+    case .unknownOwner(let name): "\(path) is to belong to \"\(name)\", and there is no such user or group: mend it."
+    case .ownerDenied(let name):
+      "Hearth may not give \(path) to \"\(name)\": it can only give it to a group that its own user is in."
+    case .unanswered(let limit):
+      "The file system of \(path) has not answered in \(limit.components.seconds) s: see whether it is mounted."
+    case .unrecorded(let why): "\(path) waits, because the state folder cannot be written: \(why)."
+    case .failed(let text): "\(path) cannot be written or removed: \(text)."
+    }
+  }
+}

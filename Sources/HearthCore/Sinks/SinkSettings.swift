@@ -1,0 +1,64 @@
+/// One `[[accounts.NAME.sinks]]` of the configuration: a file that holds the account's token for programs that can only
+/// read files.
+package struct SinkSettings: Hashable, Sendable {
+  /// What is in the file.
+  package enum Format: String, Hashable, Sendable, CaseIterable {
+    /// The token alone, without a newline: some programs send what they read as it is.
+    case token
+    /// `Authorization: Bearer …`, one line as HTTP has it, for `curl -H @FILE`.
+    case header
+    /// What `session.getToken` answers, on one line.
+    case json
+  }
+
+  package let account: AccountName
+  /// Absolute, without `//`, `/./` and `/../`.
+  package let path: String
+  package let format: Format
+  /// Its permission bits.
+  package let mode: UInt32
+  /// Names or numbers; nil: those of the daemon.
+  package let owner: String?
+  package let group: String?
+
+  package init(
+    account: AccountName, path: String, format: Format = .token, mode: UInt32 = 0o600, owner: String? = nil,
+    group: String? = nil
+  ) {
+    self.account = account
+    self.path = path
+    self.format = format
+    self.mode = mode
+    self.owner = owner
+    self.group = group
+  }
+}
+
+extension SinkSettings {
+  package enum Key: String, ConfigurationKey {
+    case path, format, mode, owner, group
+  }
+
+  package init(of account: AccountName, reading table: TableReader<Key>) throws(ConfigurationError) {
+    guard let path = try table.path(.path) else { throw table.error("lacks \"path\"") }
+    let parts = path.split(separator: "/", omittingEmptySubsequences: true).filter { $0 != "." }
+    guard !path.hasSuffix("/"), !path.hasSuffix("/."), !parts.isEmpty, !parts.contains("..") else {
+      throw table.error(.path, "must name a file, without \"..\", not \"\(path)\"")
+    }
+    self.init(
+      account: account, path: "/" + parts.joined(separator: "/"),
+      format: try table.choice(.format, as: Format.self) ?? .token, mode: try Self.mode(table),
+      owner: try table.string(.owner), group: try table.string(.group))
+  }
+
+  /// Nobody but the owner may write, and nobody executes a token.
+  private static func mode(_ table: TableReader<Key>) throws(ConfigurationError) -> UInt32 {
+    guard let text = try table.string(.mode) else { return 0o600 }
+    guard let mode = UInt32(text, radix: 8), (3...4).contains(text.utf8.count), mode & ~0o644 == 0, mode & 0o400 != 0
+    else {
+      throw table.error(
+        .mode, "must be \"0600\", or with the right to read for group or others like \"0640\", not \"\(text)\"")
+    }
+    return mode
+  }
+}

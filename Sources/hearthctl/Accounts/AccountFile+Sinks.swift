@@ -1,0 +1,54 @@
+import ArgumentParser
+import HearthControl
+import HearthCore
+
+/// The `[[accounts.NAME.sinks]]` of a configuration file.
+extension AccountFile {
+  /// Empty where there is no file.
+  func sinks() throws -> [DaemonProgram.Sink] {
+    try ConfigurationPlace.exists(path) ? usable(program.sinks) : []
+  }
+
+  /// Adds a sink's table after those of its account. Returns it as it is read, and where the file before is kept.
+  func addSink(_ table: TOMLTable, of account: AccountName) throws -> (sink: DaemonProgram.Sink, kept: String?) {
+    let edit = try ConfigurationEdit(path)
+    let before = try edit.bytes == nil ? [] : usable(program.sinks)
+    guard try edit.bytes != nil && usable(program.accounts).contains(where: { $0.name == account.description }) else {
+      throw CommandFailure(.failed, "There is no account \(account) in \(path): add it with \"hearthctl account add\".")
+    }
+    var document = TOMLDocument(edit.bytes ?? [])
+    document.add(try table.text(), to: "accounts", account.description)
+    var added: DaemonProgram.Sink?
+    try edit.replace(with: document.bytes) { draft in
+      let after = try read(draft: draft, program.sinks)
+      let own = after.filter { $0.account == account.description }
+      added = own.last
+      guard Array(own.dropLast()) == before.filter({ $0.account == account.description }),
+        after.count == before.count + 1
+      else { throw notSeparable(account) }
+    }
+    guard let added else { throw notSeparable(account) }
+    return (added, edit.keptPath)
+  }
+
+  /// Removes the table of the account's sink at this path. Returns where the file before is kept.
+  func removeSink(at place: String, of account: AccountName) throws -> String? {
+    let edit = try ConfigurationEdit(path)
+    let before = try edit.bytes == nil ? [] : usable(program.sinks)
+    let own = before.filter { $0.account == account.description }
+    guard let index = own.firstIndex(where: { $0.path == place }) else {
+      let known = own.isEmpty ? "it has none" : "it has \(own.map(\.path).joined(separator: ", "))"
+      throw CommandFailure(.failed, "There is no token file \(place) of \(account) in \(path): \(known).")
+    }
+    var document = TOMLDocument(edit.bytes ?? [])
+    guard document.remove(["accounts", account.description, "sinks"], element: index) else {
+      throw notSeparable(account)
+    }
+    try edit.replace(with: document.bytes) { draft in
+      let after: [DaemonProgram.Sink]
+      do { after = try read(draft: draft, program.sinks) } catch is ValidationError { throw notSeparable(account) }
+      guard after == before.filter({ $0 != own[index] }) else { throw notSeparable(account) }
+    }
+    return edit.keptPath
+  }
+}

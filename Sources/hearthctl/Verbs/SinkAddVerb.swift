@@ -1,0 +1,93 @@
+import ArgumentParser
+import HearthControl
+import HearthCore
+
+struct SinkAddVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "add", abstract: "Keep a file that always holds a fresh token of an account.",
+    discussion: """
+      The file is replaced whole whenever there is a new token, and removed when the account is locked or signed out, when \
+      its token has run out, and when the daemon stops. Whoever may read it can use the token: choose a folder of your own, \
+      best one in memory. \
+      For example:
+
+        hearthctl sink add work ~/.cache/work.token
+        hearthctl sink add work '%t/work.header' --format header
+        hearthctl sink add work /srv/app/token.json --format json \\
+          --mode 0640 --group app
+      """)
+
+  @OptionGroup var daemonOptions: DaemonOptions
+  @OptionGroup var options: AccountOptions
+
+  @Argument(help: "The account.", completion: Completions.accounts)
+  var account: String
+
+  @Argument(
+    help: "The file; %t stands for $XDG_RUNTIME_DIR. Its folder has to be there, and nothing at this name.",
+    completion: .file())
+  var path: String
+
+  @Option(
+    help: "What is in it: token (alone, without a newline), header (a line for curl -H @FILE), or json.",
+    completion: .list(SinkSettings.Format.allCases.map(\.rawValue)))
+  var format: String?
+
+  @Option(help: ArgumentHelp("Its permissions, 0600 where nothing is said.", valueName: "octal"))
+  var mode: String?
+
+  @Option(help: ArgumentHelp("The user whom it belongs to, which only root may choose.", valueName: "user"))
+  var owner: String?
+
+  @Option(help: ArgumentHelp("The group that it belongs to, one that you are in.", valueName: "group"))
+  var group: String?
+
+  func run() throws {
+    let account = try AccountName(asked: account)
+    let setting = try AccountSetting(options, daemonOptions)
+    try check(SinkVerb.place(path))
+    var table = TOMLTable(path: ["accounts", account.description, "sinks"], isElement: true)
+    table.set("path", SinkVerb.written(path))
+    table.set("format", format)
+    table.set("mode", mode)
+    table.set("owner", owner)
+    table.set("group", group)
+    let (sink, kept) = try setting.file.addSink(table, of: account)
+    let reload = try SinkVerb.reload(setting, daemonOptions)
+    let isThere = SinkVerb.isThere(sink.path)
+    let missing = try reload.isDone && !isThere ? reason(account) : nil
+    daemonOptions.output.show([
+      "account": .string(account.description), "path": .string(sink.path),
+      "configuration": .string(setting.file.path), "kept": JSON(kept), "reloaded": .bool(reload.isDone),
+      "inPlace": .bool(isThere),
+    ]) {
+      let lines: [String?] = [
+        "Added the token file \(sink.path) of \(account) to \(setting.file.path)"
+          + (kept.map { "; the file before is \($0)." } ?? "."),
+        reload.sentence, isThere ? "It holds a token." : missing,
+      ]
+      return lines.compactMap(\.self).joined(separator: "\n")
+    }
+  }
+
+  /// Before anything is written: what the daemon would only complain of in its log.
+  private func check(_ place: String) throws {
+    guard !SinkVerb.isThere(place) else {
+      throw CommandFailure(
+        .failed, "There is a file \(place) already: remove it first, or name another. Nothing was written.")
+    }
+    let folder = place.lastIndex(of: "/").map { $0 == place.startIndex ? "/" : String(place[..<$0]) } ?? "."
+    guard SinkVerb.isThere(folder) else {
+      throw CommandFailure(
+        .failed, "The folder \(folder) is not there: make it with \"mkdir -p -m 700 \(folder)\". Nothing was written.")
+    }
+  }
+
+  /// Why there is no file.
+  private func reason(_ account: AccountName) throws -> String? {
+    guard var daemon = try daemonOptions.connectIfRunning() else { return nil }
+    let session = try daemon.call(GetSession(account)).value
+    guard session.state == .authenticated else { return "It is there as soon as there is a token. \(session.message)" }
+    return "It is not there yet: \"hearthctl doctor\" says why."
+  }
+}

@@ -1,0 +1,133 @@
+import ArgumentParser
+import Glibc
+import HearthControl
+import HearthCore
+
+struct SinkVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "sink", abstract: "Keep files that hold a fresh token, for programs that can only read files.",
+    subcommands: [SinkAddVerb.self, SinkListVerb.self, SinkRemoveVerb.self])
+
+  /// As the configuration has paths: from the root, or from a folder that `~` or `%t` stands for.
+  static func written(_ path: String) -> String {
+    path.hasPrefix("~/") || path.hasPrefix("%t/") ? path : EnvironmentPaths.absolute(path)
+  }
+
+  /// Where that is, as far as this process knows.
+  static func place(_ path: String) -> String {
+    for (sign, name) in [("~", "HOME"), ("%t", "XDG_RUNTIME_DIR")] where path.hasPrefix(sign + "/") {
+      return (variable(name) ?? "") + path.dropFirst(sign.count)
+    }
+    return EnvironmentPaths.absolute(path)
+  }
+
+  static func isThere(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0
+  }
+
+  /// Has the daemon read the configuration in, where it serves this one. What is said of it.
+  static func reload(
+    _ setting: AccountSetting, _ options: DaemonOptions
+  ) throws -> (isDone: Bool, sentence: String) {
+    guard let isServed = setting.isServed, var daemon = try options.connectIfRunning() else {
+      return (false, "No daemon runs: it reads this in when it starts.")
+    }
+    guard isServed else { return (false, "The daemon that runs uses another configuration, and was told nothing.") }
+    _ = try daemon.call(ReloadConfiguration())
+    return (true, "The daemon has read it in.")
+  }
+}
+
+struct SinkListVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "List the token files of the configuration, and whether each is in place.",
+    discussion: """
+      For example:
+
+        hearthctl sink list
+        hearthctl sink list --json
+      """)
+
+  @OptionGroup var daemonOptions: DaemonOptions
+  @OptionGroup var options: AccountOptions
+
+  func run() throws {
+    let setting = try AccountSetting(options, daemonOptions)
+    let sinks = try setting.file.sinks()
+    let states = try states(setting)
+    daemonOptions.output.show([
+      "configuration": ConfigurationPlace.exists(setting.file.path) ? .string(setting.file.path) : nil,
+      "sinks": .array(
+        sinks.map { sink in
+          var row = sink.json.object ?? [:]
+          row["inPlace"] = .bool(SinkVerb.isThere(sink.path))
+          row["state"] = JSON(states[sink.account]?.name)
+          return .object(row)
+        }),
+    ]) {
+      guard !sinks.isEmpty else {
+        return "There are no token files in \(setting.file.path): add one with \"hearthctl sink add\"."
+      }
+      var table = Table(headings: ["ACCOUNT", "PATH", "FORMAT", "MODE", "FILE"])
+      table.rows = sinks.map { sink in
+        [sink.account, sink.path, sink.format, sink.mode, Self.word(sink, states[sink.account])]
+      }
+      return table.text
+    }
+  }
+
+  private static func word(_ sink: DaemonProgram.Sink, _ state: SessionState?) -> String {
+    switch (SinkVerb.isThere(sink.path), state) {
+    case (true, _): "in place"
+    case (false, nil): "not there"
+    case (false, .authenticated): "not there: see \"hearthctl doctor\""
+    case (false, let state?): "not there: \(state.name)"
+    }
+  }
+
+  private func states(_ setting: AccountSetting) throws -> [String: SessionState] {
+    guard setting.isServed == true, var daemon = try daemonOptions.connectIfRunning() else { return [:] }
+    let sessions = try daemon.call(ListSessions()).value.sessions
+    return Dictionary(sessions.map { ($0.account.description, $0.state) }) { first, _ in first }
+  }
+}
+
+struct SinkRemoveVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "remove", abstract: "Remove a token file, and what the configuration says of it.",
+    discussion: """
+      For example:
+
+        hearthctl sink remove work ~/.cache/work.token
+      """)
+
+  @OptionGroup var daemonOptions: DaemonOptions
+  @OptionGroup var options: AccountOptions
+
+  @Argument(help: "The account.", completion: Completions.accounts)
+  var account: String
+
+  @Argument(help: "The file.", completion: .file())
+  var path: String
+
+  func run() throws {
+    let account = try AccountName(asked: account)
+    let setting = try AccountSetting(options, daemonOptions)
+    let place = SinkVerb.place(path)
+    let kept = try setting.file.removeSink(at: place, of: account)
+    let reload = try SinkVerb.reload(setting, daemonOptions)
+    let isThere = SinkVerb.isThere(place)
+    daemonOptions.output.show([
+      "account": .string(account.description), "path": .string(place), "configuration": .string(setting.file.path),
+      "kept": JSON(kept), "reloaded": .bool(reload.isDone), "inPlace": .bool(isThere),
+    ]) {
+      let file =
+        isThere
+        ? "\(place) is still there\(reload.isDone ? "" : ", and is removed when the daemon reads this in")."
+        : "\(place) is gone."
+      return "Removed the token file of \(account) from \(setting.file.path)"
+        + (kept.map { "; the file before is \($0)." } ?? ".") + "\n\(reload.sentence)\n\(file)"
+    }
+  }
+}

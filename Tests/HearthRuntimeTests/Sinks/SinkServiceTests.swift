@@ -1,0 +1,145 @@
+import HearthCore
+import HearthRuntime
+import Logging
+import TestSupport
+import Testing
+
+@Suite("Token files of a session", .timeLimit(.minutes(1)))
+struct SinkServiceTests {
+  private let clock = ManualClock()
+  private let store: MemoryCredentialStore
+  private let sessions = SessionDirectory()
+  private let endpoint = ScriptedTokenEndpoint()
+  private let log = LogRecorder()
+  private let record: MemorySinkRecord
+  private let files: MemorySinkFiles
+  private let sinks: SinkService
+  private let path = "/run/token"
+
+  init() { self.init(left: [:]) }
+
+  /// `left`: what a crash has left, and is written down.
+  private init(left: [String: String]) {
+    store = MemoryCredentialStore(.grant(.sample(1, issuedAt: clock.now())))
+    record = MemorySinkRecord(Set(left.keys))
+    files = MemorySinkFiles(left)
+    sinks = SinkService(sessions: sessions, record: record, clock: clock, logger: log.logger) { [files] in files }
+  }
+
+  private var sink: SinkSettings { SinkSettings(account: .sample, path: path) }
+
+  /// Runs the sinks, and a session that is signed in with token 1.
+  private func running(_ settings: [SinkSettings]? = nil, _ body: (SessionService) async throws -> Void) async throws {
+    let service = SessionService(
+      account: .sample, settings: .obeyingEveryLock, store: store, endpoint: endpoint, clock: clock,
+      logger: .silent, seed: 1, publish: { [sinks] _, status in sinks.sessionChanged(status.account, status.state) })
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { [sessions] in await sessions.run() }
+      group.addTask { [sinks] in await sinks.run() }
+      sinks.configure(settings ?? [sink])
+      await sessions.set(
+        SessionDirectory.Entry(service: service, signIn: ScriptedSignInEndpoint(), place: "place"), for: .sample)
+      _ = await service.call(.awaitReading)
+      await sinks.settle()
+      try await body(service)
+      await sinks.stop()
+      await sessions.stop(patience: .zero)
+    }
+  }
+
+  @Test("the file holds the session's token, is gone while it is locked and after the end, and the record follows")
+  func follows() async throws {
+    try await running { service in
+      #expect(files.files == [path: "token-1"] && record.paths == [path])
+      await service.lock(.user)
+      await sinks.settle()
+      #expect(files.files.isEmpty && record.paths.isEmpty)
+      await service.change(.user, isSet: false)
+      _ = await service.call(.awaitReading)
+      await sinks.settle()
+      #expect(files.files == [path: "token-1"])
+    }
+    #expect(files.files.isEmpty && record.paths.isEmpty, "an orderly stop")
+  }
+
+  @Test("a token that has run out goes by the time alone")
+  func expires() async throws {
+    try await running { _ in
+      let expiry = clock.now() + .seconds(3600)
+      // The end of the wait for the session.
+      clock.advance(by: .seconds(2))
+      await clock.waitForSleeper(until: expiry)
+      #expect(files.files == [path: "token-1"])
+      // The session asks for another and is not answered, so that it has nothing to tell when the token runs out.
+      clock.advance(by: .seconds(3500))
+      await endpoint.waitForRequests(1)
+      await sinks.settle()
+      #expect(files.files == [path: "token-1"])
+      clock.advance(by: .seconds(98))
+      while !files.files.isEmpty { await Task.yield() }
+      endpoint.answer(.failed(.unavailable(message: "503", retryAfter: nil)))
+    }
+  }
+
+  @Test("what a crash has left at a path that is configured no more goes, and what nobody wrote down stays")
+  func leftovers() async throws {
+    let left = Self(left: ["/run/old": "token-0"])
+    try await left.running([]) { _ in
+      #expect(left.files.files.isEmpty && left.record.paths.isEmpty)
+    }
+    let foreign = MemorySinkFiles([path: "mine"])
+    let sinks = SinkService(sessions: sessions, record: record, clock: clock, logger: log.logger) { foreign }
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await sinks.run() }
+      sinks.configure([sink])
+      sinks.sessionChanged(.sample, .unauthenticated(signedOut: true))
+      await sinks.settle()
+      await sinks.stop()
+    }
+    #expect(foreign.files == [path: "mine"])
+  }
+
+  @Test("a failure is logged once without the token, shown to the doctor, and over when it is over")
+  func failure() async throws {
+    files.fails(with: .noSpace)
+    try await running { _ in
+      var iterator = log.stream.makeAsyncIterator()
+      let record = await iterator.next()
+      #expect(record?.message == "The token file of work: There is no space left for /run/token: make room.")
+      #expect(record?.level == .warning)
+      let check = await sinks.checks(of: .sample)
+      #expect(check == [Diagnosis(.sink, .problem, "There is no space left for /run/token: make room.")])
+      files.fails(with: nil)
+      await clock.waitForSleeper(until: clock.now() + .seconds(1))
+      clock.advance(by: .seconds(1))
+      #expect(await iterator.next()?.message == "The token file of work: /run/token is as it has to be again.")
+      #expect(files.files == [path: "token-1"])
+      #expect(await sinks.checks(of: .sample) == [Diagnosis(.sink, .ok, "/run/token holds the token 00000001.")])
+    }
+  }
+
+  @Test("a token is not written before it is written down that the file is Hearth's")
+  func unrecorded() async throws {
+    record.fails(with: AccessFailure(.storageError, detail: "full"))
+    try await running { _ in
+      #expect(files.files.isEmpty)
+      #expect(await sinks.checks(of: .sample).first?.message.contains("waits") == true)
+    }
+  }
+
+  @Test("a header is one line, and JSON is what a call for the token is answered")
+  func formats() async throws {
+    let all = SinkSettings.Format.allCases.map {
+      SinkSettings(account: .sample, path: "/run/\($0.rawValue)", format: $0)
+    }
+    try await running(all) { _ in
+      #expect(files.files["/run/token"] == "token-1")
+      #expect(files.files["/run/header"] == "Authorization: Bearer token-1\n")
+      let expiry = clock.now() + .seconds(3600)
+      #expect(
+        files.files["/run/json"]
+          == #"{"account":"work","accessToken":"token-1","tokenType":"Bearer","expiresAt":"\#(expiry)","fingerprint":"00000001","subject":"2482","issuer":"https://id.example.com"}"#
+          + "\n")
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import HearthCore
+import TestSupport
+import Testing
+
+@testable import HearthStorage
+
+@Suite("sinks.json")
+struct FileSinkRecordTests {
+  private let bench = Bench()
+  private let path = Bench.secure + "/sinks.json"
+  private var record: FileSinkRecord { FileSinkRecord(path: path, files: bench.files) }
+
+  @Test("what was kept is there after a restart, readable by its owner alone")
+  func roundTrip() async throws {
+    #expect(try await record.recall() == [])
+    try await record.keep(["/run/b", "/run/a"])
+    #expect(try await record.recall() == ["/run/a", "/run/b"])
+    #expect(bench.files.mode(at: path) == 0o600)
+    try await record.keep([])
+    #expect(try await record.recall() == [])
+  }
+
+  @Test("what cannot be understood names no path", arguments: ["", "{}", #"{"version":2,"paths":["/run/a"]}"#])
+  func garbage(_ text: String) async throws {
+    try await record.keep(["/run/a"])
+    try await bench.files.write(Array(text.utf8), to: path)
+    await #expect(throws: AccessFailure.self) { _ = try await record.recall() }
+    try await record.keep(["/run/b"])
+    #expect(try await record.recall() == ["/run/b"])
+  }
+}

@@ -1,0 +1,101 @@
+import HearthCore
+import Testing
+
+@testable import hearthd
+
+@Suite struct SinkConfigurationTests {
+  private static let account = "[accounts.a]\ntype = 'firebase'\napi_key = 'k'\n"
+
+  private static func read(_ sinks: String, _ places: [SinkPlaces.Place] = []) throws -> Configuration {
+    try Configuration(
+      text: account + sinks, file: "/c.toml", roots: PathRoots(home: "/home/me", runtime: "/run/user/7"),
+      proxies: ConfigurationTests.environment, ownPlaces: places)
+  }
+
+  private static func refusal(_ sinks: String, _ places: [SinkPlaces.Place] = []) -> String? {
+    #expect(throws: ConfigurationError.self) { _ = try read(sinks, places) }?.description
+  }
+
+  @Test("every key of a sink is read, and the others have their defaults")
+  func all() throws {
+    let name = try #require(AccountName("a"))
+    let configuration = try Self.read(
+      """
+      [[accounts.a.sinks]]
+      path = "%t//x/./token"
+      [[accounts.a.sinks]]
+      path = "~/token"
+      format = "json"
+      mode = "0440"
+      owner = "app"
+      group = "100"
+      """)
+    #expect(
+      configuration.sinks == [
+        SinkSettings(account: name, path: "/run/user/7/x/token"),
+        SinkSettings(account: name, path: "/home/me/token", format: .json, mode: 0o440, owner: "app", group: "100"),
+      ])
+    #expect(configuration.accounts == (try Self.read("").accounts), "a session does not begin anew for its sinks")
+  }
+
+  @Test(
+    "a sink that cannot be is refused with its line, and its key where it has one",
+    arguments: [
+      ("", "/c.toml:4: [[accounts.a.sinks]] lacks \"path\""),
+      (
+        "path = 'x'",
+        "/c.toml:5: \"path\" in [[accounts.a.sinks]] must be a path that begins with /, ~/, %d/ or %t/, not \"x\""
+      ),
+      ("path = '/'", "/c.toml:5: \"path\" in [[accounts.a.sinks]] must name a file, without \"..\", not \"/\""),
+      ("path = '/x/'", "/c.toml:5: \"path\" in [[accounts.a.sinks]] must name a file, without \"..\", not \"/x/\""),
+      (
+        "path = '/x/../y'",
+        "/c.toml:5: \"path\" in [[accounts.a.sinks]] must name a file, without \"..\", not \"/x/../y\""
+      ),
+      ("path = '/x'\nmod = 1", "/c.toml:6: unknown key \"mod\" in [[accounts.a.sinks]]"),
+      (
+        "path = '/x'\nformat = 'yaml'",
+        "/c.toml:6: \"format\" in [[accounts.a.sinks]] cannot be \"yaml\": it is \"token\", \"header\" or \"json\""
+      ),
+      (
+        "path = '/x'\n[[accounts.a.sinks]]\npath = '//x'",
+        "/c.toml:7: \"path\" in [[accounts.a.sinks]] cannot be /x: that is another sink, of [accounts.a]"
+      ),
+    ])
+  func bad(_ keys: String, _ sentence: String) {
+    #expect(Self.refusal("[[accounts.a.sinks]]\n" + keys) == sentence)
+  }
+
+  @Test(
+    "others may read, and nobody else may write or execute",
+    arguments: ["0666", "0755", "0000", "600x", "06", "01600", "-600", "0200"])
+  func mode(_ mode: String) {
+    #expect(
+      Self.refusal("[[accounts.a.sinks]]\npath = '/x'\nmode = '\(mode)'")
+        == "/c.toml:6: \"mode\" in [[accounts.a.sinks]] must be \"0600\", or with the right to read for group or others like \"0640\", not \"\(mode)\""
+    )
+  }
+
+  @Test("sinks are tables of their own, also in one line", arguments: ["sinks = 1\n", "sinks = [1]\n"])
+  func notTables(_ text: String) throws {
+    #expect(Self.refusal(text)?.hasPrefix("/c.toml:4: [[accounts.a.sinks]] must be tables with this header") == true)
+    #expect(try Self.read("sinks = [{ path = '/x' }]\n").sinks.map(\.path) == ["/x"])
+    #expect(Self.refusal("sinks = [{ path = 1 }]\n")?.hasPrefix("/c.toml:4: \"path\" in") == true)
+  }
+
+  @Test("no sink lies where Hearth has files of its own")
+  func ownPlaces() throws {
+    let places = [
+      SinkPlaces.Place("/state", "the state folder", isFolder: true), SinkPlaces.Place("/run/s", "the daemon's socket"),
+    ]
+    func refusal(_ path: String) -> String? { Self.refusal("[[accounts.a.sinks]]\npath = '\(path)'", places) }
+    #expect(refusal("/run/s")?.hasSuffix("cannot be /run/s: that is the daemon's socket") == true)
+    #expect(refusal("/state/outbox.sqlite")?.hasSuffix("that is the state folder") == true)
+    #expect(refusal("/c.toml")?.hasSuffix("that is the configuration") == true)
+    let text = "credential_file = '/x'\n[[accounts.a.sinks]]\npath = '/x'"
+    #expect(Self.refusal(text)?.hasSuffix("that is the credential file of [accounts.a]") == true)
+    let key = "protection = 'key-file'\nkey_file = '/k'\n[[accounts.a.sinks]]\npath = '/k'"
+    #expect(Self.refusal(key)?.hasSuffix("that is the key file of [accounts.a]") == true)
+    #expect(try Self.read("[[accounts.a.sinks]]\npath = '/statement'", places).sinks.count == 1)
+  }
+}
