@@ -9,6 +9,7 @@ struct StatePaths: Hashable, Sendable {
   var accounts: String { folder + "/accounts.json" }
   var metrics: String { folder + "/metrics.json" }
   var outbox: String { folder + "/outbox.sqlite" }
+  var responses: String { folder + "/responses.sqlite" }
   var revocations: String { folder + "/revocations" }
 
   /// The default path, for an account without `credential_file`.

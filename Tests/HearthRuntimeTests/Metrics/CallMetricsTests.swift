@@ -203,7 +203,9 @@ struct CallMetricsTests {
       signIns: SignInService(sessions: sessions, redirects: ScriptedRedirects(), clock: clock),
       revocations: RevocationService(
         sessions: sessions, store: MemoryRevocationStore(), clock: clock, logger: .silent),
-      outbox: outbox, requests: RequestService(bearers: sessions, api: ScriptedAPIEndpoint(), clock: clock),
+      outbox: outbox,
+      requests: RequestService(
+        bearers: sessions, api: ScriptedAPIEndpoint(), store: MemoryResponseStore(), clock: clock),
       hub: bench.hub, metrics: bench.metrics, clock: clock, info: bench.info,
       token: { Token(secret: $0, fingerprint: fingerprint) }, reload: { () async throws(ReloadFailure) in })
   }
