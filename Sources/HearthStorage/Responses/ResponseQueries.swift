@@ -101,8 +101,7 @@ enum ResponseQueries {
         """, arguments: [account.description, limit])
   }
 
-  /// Returns how many were removed.
-  static func wipe(_ account: AccountName, keeping subject: Subject?, in db: Database) throws -> Int {
+  static func wipe(_ account: AccountName, keeping subject: Subject?, in db: Database) throws {
     if let subject {
       try db.execute(
         sql: "DELETE FROM responses WHERE account = ? AND NOT (issuer = ? AND subject = ?)",
@@ -110,14 +109,12 @@ enum ResponseQueries {
     } else {
       try db.execute(sql: "DELETE FROM responses WHERE account = ?", arguments: [account.description])
     }
-    return db.changesCount
   }
 
-  static func wipeAll(but accounts: Set<AccountName>, in db: Database) throws -> Int {
+  static func wipeAll(but accounts: Set<AccountName>, in db: Database) throws {
     let names = JSON.array(accounts.map { .string($0.description) })
     try db.execute(
       sql: "DELETE FROM responses WHERE account NOT IN (SELECT value FROM json_each(?))",
       arguments: [names.description])
-    return db.changesCount
   }
 }

@@ -90,13 +90,13 @@ package final class SQLiteResponseStore: ResponseStore {
   }
 
   /// What cannot be removed row by row goes with the file.
-  private func wipe(_ body: @escaping @Sendable (Database) throws -> Int) async {
+  private func wipe(_ body: @escaping @Sendable (Database) throws -> Void) async {
     await onThread {
       do {
         guard let database = try self.database(creates: false) else { return }
         try database.writeWithoutTransaction { db in
-          guard try body(db) > 0 else { return }
-          // The log still has it, and so have its readers' copies: there are none beside this connection.
+          try body(db)
+          // The log still has it, and what was replaced or made room before.
           try db.checkpoint(.truncate)
         }
         self.succeeded()

@@ -52,6 +52,18 @@ import Testing
     #expect(!isInFiles("diary"))
   }
 
+  @Test("has nothing of what was removed or replaced before the user signed out, either")
+  func wipedBefore() async throws {
+    let store = store()
+    _ = try await kept("the first diary", store)
+    _ = try await kept("the second diary", store)
+    await store.remove(try ResponseStoreContract.key())
+    #expect(isInFiles("first diary") && isInFiles("second diary"))
+    await store.wipe(Sample.work, keeping: nil)
+    #expect(!isInFiles("diary"))
+    await store.close()
+  }
+
   @Test("has no values of header fields that select an answer: they may be secrets")
   func selectors() async throws {
     let store = store()
