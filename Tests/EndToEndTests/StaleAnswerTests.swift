@@ -94,6 +94,8 @@ import Testing
       #expect(stale.status == 0 && stale.output == Self.diary)
       #expect(stale.errors.hasPrefix("hearthctl: The API cannot answer now: this is its answer from "))
       #expect(stale.errors.hasSuffix(" ago.\n") && stale.errors.split(separator: "\n").count == 1)
+      let metrics = try environment.hearthctl(["metrics", "--socket", daemon.socket]).output
+      #expect(metrics.contains("hearth_stale_answers_total{account=\"work\"} 1\n"))
       let plain = try environment.hearthctl(line.filter { $0 != "--stale-if-error" })
       #expect(plain.status == 5)
     }

@@ -25,6 +25,7 @@ extension SendRequest: PlainMethod {
     // Whoever locked or signed out meanwhile wants nothing more of this user shown.
     let after = try await service.ask(draft.account, .awaitReading).answer.status
     if let error = RPCError.withholding(from: after, answerFor: answer.subject) { throw error }
+    if answer.age != nil { service.metrics.staleAnswerGiven(to: draft.account) }
     return RequestAnswer(answer.response, age: answer.age)
   }
 }
