@@ -165,13 +165,13 @@ import Testing
       #expect(device.status == 1)
       #expect(device.errors == "hearthctl: /dev/full cannot be written: No space left on device.\n")
 
-      try sandbox.forgetStats()
-      let missing = try run("POST", url, "-o", "\(folder)/none/a")
+      try sandbox.clearFaults()
+      let missing = try run("POST", sandbox.notes, "-o", "\(folder)/none/a")
       #expect(
         missing.status == 1 && missing.errors.hasSuffix("/none/a cannot be written: No such file or directory.\n"))
-      #expect(try run("POST", url, "-o", folder).errors.hasSuffix("is a folder: name a file in it.\n"))
-      #expect(try run("POST", url, "-o", "\(folder)/a", "--json").status == 64)
-      #expect(try sandbox.count("apiRequests") == 0)
+      #expect(try run("POST", sandbox.notes, "-o", folder).errors.hasSuffix("is a folder: name a file in it.\n"))
+      #expect(try run("POST", sandbox.notes, "-o", "\(folder)/a", "--json").status == 64)
+      #expect(try sandbox.written == [], "nothing of this was sent")
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == ["a", "link"])
     }
   }
