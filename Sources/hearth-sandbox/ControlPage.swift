@@ -44,7 +44,8 @@ enum ControlPage {
       "delay"             waits for so many seconds first
       "status", "body", "contentType", "headers", "redirect"
                           the response; {{sent}} in the body stands for the
-                          secrets that were sent
+                          secrets that were sent; an ETag among the headers
+                          answers If-None-Match with 304
       "echo": true        the response repeats the secrets that were sent
       "hang": true        never responds
       "drop": true        closes the connection without a response

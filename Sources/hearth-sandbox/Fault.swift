@@ -40,6 +40,17 @@ struct Fault: Codable, Hashable, Sendable {
 
   /// The response to `call`. `original`: the response without the fault, where the request took effect.
   func response(to call: Call, inPlaceOf original: Response?) -> Response {
+    let response = unconditionalResponse(to: call, inPlaceOf: original)
+    // RFC 9110, section 13.1.2.
+    guard let tag = response.headers[.eTag], call.headers[.ifNoneMatch] == tag, response.status == .ok else {
+      return response
+    }
+    var headers = response.headers
+    (headers[.contentType], headers[.contentLength]) = (nil, nil)
+    return Response(status: .notModified, headers: headers)
+  }
+
+  private func unconditionalResponse(to call: Call, inPlaceOf original: Response?) -> Response {
     guard hasResponse || original == nil else { return adding(headers: original ?? Response(status: .ok)) }
     let sent = echo == true || body?.contains("{{sent}}") == true ? Self.secrets(in: call) : ""
     let status = HTTPResponse.Status(code: status ?? (redirect != nil ? 307 : 500))

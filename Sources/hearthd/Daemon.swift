@@ -37,6 +37,7 @@ struct Daemon {
   private let sinks: SinkService
   private let outboxStore: SQLiteOutboxStore
   private let outbox: OutboxService
+  private let responses: SQLiteResponseStore
   private let requests: RequestService
   private let metrics: Metrics
   private let server: ControlServer
@@ -87,7 +88,8 @@ struct Daemon {
         metrics.update(after: events)
         status.outboxIs(overview.all)
       })
-    requests = RequestService(bearers: sessions, api: api, clock: clock)
+    responses = SQLiteResponseStore(path: setup.state.responses, logger: logger)
+    requests = RequestService(bearers: sessions, api: api, store: responses, clock: clock)
     let (sessionUpdates, updates) = AsyncStream<SessionUpdate>.makeStream()
     self.sessionUpdates = sessionUpdates
     signIns = SignInService(sessions: sessions, redirects: LoopbackListener(logger: logger), clock: clock)
@@ -166,6 +168,7 @@ struct Daemon {
     await senders.token.shutdown()
     await senders.api.shutdown()
     await outboxStore.close()
+    await responses.close()
     clock.stop()
   }
 
@@ -209,6 +212,7 @@ struct Daemon {
           snapshot.account, permission: snapshot.outboxPermission, knownSubject: snapshot.subject,
           formerly: snapshot.formerSubject, token: snapshot.token?.fingerprint)
         await signIns.sessionChanged(snapshot.account)
+        await requests.sessionChanged(snapshot.account, snapshot.state, snapshot.subject)
         await revocations.sessionChanged(snapshot.account, snapshot.state, snapshot.subject)
       case .skewMeasured(let skew): await outbox.serverTimeReported(skew: skew)
       }

@@ -1,3 +1,5 @@
+import FoundationEssentials
+import Glibc
 import HearthControl
 import HearthCore
 import TestSupport
@@ -122,6 +124,55 @@ import Testing
       let run = try environment.hearthctl(["request", "work", "GET", sandbox.notes, "--socket", daemon.socket])
       #expect(run.status == 3 && run.output.isEmpty)
       try daemon.waitFor("reauthRequired", "rejectedByServer")
+    }
+  }
+
+  @Test("--output has the whole answer or stays as it was, and what cannot be written is not asked for")
+  func output() async throws {
+    try await scene { environment, sandbox, daemon in
+      let folder = "\(environment.folder)/out"
+      mkdir(folder, 0o755)
+      func run(_ line: String...) throws -> TestEnvironment.Run {
+        try environment.hearthctl(["request", "work"] + line + ["--socket", daemon.socket])
+      }
+      func text(_ name: String) -> String? {
+        FileManager.default.contents(atPath: "\(folder)/\(name)").map { String(decoding: $0, as: UTF8.self) }
+      }
+      func answers(_ status: Int, _ body: String) throws {
+        try sandbox.clearFaults()
+        try sandbox.fault(["path": "/api/x", "status": JSON(status), "body": .string(body)])
+      }
+      let url = sandbox.url + "/api/x"
+      try answers(200, "first")
+      let new = try run("GET", url, "-o", "\(folder)/a")
+      #expect(new.status == 0 && new.output == "" && new.errors == "" && text("a") == "first")
+
+      // The file that is there is replaced, behind a link too, and keeps its mode.
+      chmod("\(folder)/a", 0o640)
+      symlink("a", "\(folder)/link")
+      try answers(200, "second")
+      #expect(try run("GET", url, "--output", "\(folder)/link").status == 0)
+      var status = stat()
+      #expect(text("a") == "second" && lstat("\(folder)/a", &status) == 0 && status.st_mode & 0o777 == 0o640)
+      #expect(lstat("\(folder)/link", &status) == 0 && status.st_mode & S_IFMT == S_IFLNK)
+
+      try answers(503, "sorry")
+      let failed = try run("GET", url, "-o", "\(folder)/a")
+      #expect(failed.status == 5 && failed.output == "sorry" && text("a") == "second")
+      try answers(200, "third")
+      #expect(try run("GET", url, "-o", "-").output == "third")
+      let device = try run("POST", url, "-o", "/dev/full")
+      #expect(device.status == 1)
+      #expect(device.errors == "hearthctl: /dev/full cannot be written: No space left on device.\n")
+
+      try sandbox.clearFaults()
+      let missing = try run("POST", sandbox.notes, "-o", "\(folder)/none/a")
+      #expect(
+        missing.status == 1 && missing.errors.hasSuffix("/none/a cannot be written: No such file or directory.\n"))
+      #expect(try run("POST", sandbox.notes, "-o", folder).errors.hasSuffix("is a folder: name a file in it.\n"))
+      #expect(try run("POST", sandbox.notes, "-o", "\(folder)/a", "--json").status == 64)
+      #expect(try sandbox.written == [], "nothing of this was sent")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == ["a", "link"])
     }
   }
 

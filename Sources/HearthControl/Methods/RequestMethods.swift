@@ -9,7 +9,7 @@ package struct SendRequest: ControlMethod {
       .requestFailed,
     ])
   package static let parameters = Fields<SendRequest>(
-    .all(\.draft, RequestDraft.fields), .optional("cache", \.cache, .served, omitting: .none), make: Self.init)
+    .all(\.draft, RequestDraft.fields), .optional("cache", \.cache, .choice, omitting: .none), make: Self.init)
 
   package let draft: RequestDraft
   package let cache: RequestCache
@@ -17,20 +17,6 @@ package struct SendRequest: ControlMethod {
   package init(_ draft: RequestDraft, cache: RequestCache = .none) {
     self.draft = draft
     self.cache = cache
-  }
-}
-
-/// Whether an earlier answer may be given where there is none now. The raw value is the parameter.
-package enum RequestCache: String, Hashable, Sendable, CaseIterable {
-  case none, staleIfError
-}
-
-extension WireType<RequestCache> {
-  /// Those that this version has.
-  fileprivate static var served: WireType {
-    choice.refusing(.meaning, .choice(among: [RequestCache.none.rawValue])) { cache in
-      cache == .none ? nil : "cannot be \(cache.rawValue) in this version: no answers are kept. Leave it out"
-    }
   }
 }
 
@@ -59,8 +45,10 @@ package struct RequestAnswer: TimelessWireValue {
   /// Of an answer from the cache, in whole seconds.
   package let age: Duration?
 
-  package init(_ response: APIResponse) {
-    self.init(status: response.status, headers: response.headers, body: response.body, isFromCache: false, age: nil)
+  /// `age`: of an earlier answer, which is given in place of an error.
+  package init(_ response: APIResponse, age: Duration? = nil) {
+    self.init(
+      status: response.status, headers: response.headers, body: response.body, isFromCache: age != nil, age: age)
   }
 
   private init(status: Int, headers: [APIRequest.Header], body: [UInt8], isFromCache: Bool, age: Duration?) {

@@ -10,6 +10,8 @@ extension SignOut: PlainMethod {
     await service.signIns.end(allOf: account, .signedOut)
     // The page of the provider is told what was signed out, as the revocation is.
     let (entry, answer) = try await service.ask(account, .signOut(revoke: revoke || everywhere))
+    // Nothing that was kept of the user is left when they are told that they are signed out.
+    await service.requests.sessionChanged(account, answer.status.state, answer.status.subject)
     var credentials: [Credential] = []
     switch answer.response {
     case .signedOut(let signedOut): credentials = signedOut

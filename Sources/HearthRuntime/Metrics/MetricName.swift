@@ -14,6 +14,7 @@ enum MetricName: String, CaseIterable {
   case deliveredBytes = "hearth_delivered_bytes"
   case attempts = "hearth_delivery_attempts"
   case attemptDuration = "hearth_delivery_attempt_duration_seconds"
+  case staleAnswers = "hearth_stale_answers"
   case calls = "hearth_rpc_calls"
   case callDuration = "hearth_rpc_duration_seconds"
   case connections = "hearth_connections"
@@ -32,7 +33,8 @@ enum MetricName: String, CaseIterable {
     case .authenticated, .tokenRemaining, .outboxItems, .outboxBytes, .connections, .subscriptions, .buildInfo,
       .startTime:
       .gauge
-    case .refreshes, .unauthorized, .automaticSignOuts, .deliveredBytes, .attempts, .calls, .laggedSubscribers:
+    case .refreshes, .unauthorized, .automaticSignOuts, .deliveredBytes, .attempts, .staleAnswers, .calls,
+      .laggedSubscribers:
       .counter
     case .signedOut, .deliveryLatency, .attemptDuration, .callDuration: .histogram
     }
@@ -57,6 +59,7 @@ enum MetricName: String, CaseIterable {
     case .deliveredBytes: "Size of the bodies and headers that were delivered."
     case .attempts: "Requests that were sent for the outbox, by the class of the answer; none where no answer came."
     case .attemptDuration: "Time that an API took to answer one request of the outbox, or not to answer it."
+    case .staleAnswers: "Earlier answers of an API that were given because it had none, or an error."
     case .calls: "Calls on the socket by method and result: success, or the kind of the error."
     case .callDuration: "Time from a call until its answer was ready, by method."
     case .connections: "Connections to the socket."
@@ -88,7 +91,8 @@ enum MetricName: String, CaseIterable {
         .milliseconds(50), .milliseconds(100), .milliseconds(500), .seconds(1), .seconds(5), .seconds(30),
       ]
     case .authenticated, .tokenRemaining, .refreshes, .unauthorized, .automaticSignOuts, .outboxItems, .outboxBytes,
-      .deliveredBytes, .attempts, .calls, .connections, .subscriptions, .laggedSubscribers, .buildInfo, .startTime:
+      .deliveredBytes, .attempts, .staleAnswers, .calls, .connections, .subscriptions, .laggedSubscribers, .buildInfo,
+      .startTime:
       []
     }
   }

@@ -108,7 +108,7 @@ package final class Metrics: Sendable {
   private func beginCounting(_ account: String) {
     for outcome in RefreshHistory.Outcome.allCases { _ = refreshes(outcome, account) }
     for reason in EndReason.allCases where reason != .signedOut { _ = automaticSignOuts(reason, account) }
-    _ = counter(.unauthorized, ["account": account])
+    for name in [MetricName.unauthorized, .staleAnswers] { _ = counter(name, ["account": account]) }
   }
 
   private func count(_ event: SessionEvent, _ status: SessionStatus) {
@@ -160,6 +160,13 @@ package final class Metrics: Sendable {
     let account = account.description
     counter(.attempts, ["account": account, "answer": status.map { "\($0 / 100)xx" } ?? "none"]).increment()
     record(elapsed() - begun, .attemptDuration, ["account": account])
+  }
+
+  // MARK: - Requests
+
+  /// A caller was given an earlier answer in place of an error.
+  func staleAnswerGiven(to account: AccountName) {
+    counter(.staleAnswers, ["account": account.description]).increment()
   }
 
   // MARK: - Calls
@@ -227,7 +234,7 @@ package final class Metrics: Sendable {
     case .buildInfo: return [one(1, [MetricLabel("version", info.version)])]
     case .startTime: return [MetricSample([], .number(Double(info.startedAt.milliseconds) / 1000))]
     case .refreshes, .unauthorized, .automaticSignOuts, .signedOut, .deliveryLatency, .deliveredBytes, .attempts,
-      .attemptDuration, .calls, .callDuration, .connections:
+      .attemptDuration, .staleAnswers, .calls, .callDuration, .connections:
       return nil
     }
   }

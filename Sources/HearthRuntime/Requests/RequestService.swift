@@ -7,31 +7,80 @@ package actor RequestService {
 
   private let bearers: any BearerTokenProvider
   private let api: any APIEndpoint
+  private let store: any ResponseStore
   private let clock: any Clock
+  /// By how often something of the account was wiped: what was asked before is not kept after.
+  private var wipes: [AccountName: Int] = [:]
+  /// Whose answers may be kept, as far as it is known.
+  private var owners: [AccountName: Owner] = [:]
   private var apis: [AccountName: APISettings] = [:]
   /// In bytes, of a request.
   private var maxBody = OutboxSettings().maxBody
   private var acceptance: [AccountName: TokenAcceptance] = [:]
   private var underWay = 0
 
-  package init(bearers: any BearerTokenProvider, api: any APIEndpoint, clock: any Clock) {
+  private enum Owner: Hashable {
+    case nobody
+    case user(Subject)
+  }
+
+  package init(
+    bearers: any BearerTokenProvider, api: any APIEndpoint, store: any ResponseStore, clock: any Clock
+  ) {
     self.bearers = bearers
     self.api = api
+    self.store = store
     self.clock = clock
   }
 
   /// The configuration was read again. `maxBody`: of a request, in bytes.
-  package func accountsChanged(_ apis: [AccountName: APISettings], maxBody: Int) {
+  package func accountsChanged(_ apis: [AccountName: APISettings], maxBody: Int) async {
     self.apis = apis
     self.maxBody = maxBody
     acceptance = acceptance.filter { apis[$0.key] != nil }
+    for account in owners.keys where apis[account] == nil {
+      owners[account] = nil
+      wipes[account, default: 0] += 1
+    }
+    await store.wipeAll(but: Set(apis.keys))
   }
 
-  /// Sends the request and returns the answer, with the user whose token it was asked under, as far as that is known. The
-  /// caller makes sure that the answer may still be given.
+  /// The account's session has changed. What is kept of a user who signed out, or whose place another has taken, is gone
+  /// when this returns.
+  package func sessionChanged(_ account: AccountName, _ state: SessionState, _ subject: Subject?) async {
+    let owner: Owner
+    switch state {
+    case .unauthenticated: owner = .nobody
+    case .hydrating, .locked, .authenticated, .reauthRequired:
+      guard let subject else { return }
+      owner = .user(subject)
+    }
+    guard owners[account] != owner else { return }
+    let former = owners.updateValue(owner, forKey: account)
+    switch owner {
+    case .nobody:
+      wipes[account, default: 0] += 1
+      await store.wipe(account, keeping: nil)
+    case .user(let subject):
+      // Before the first one nothing of another was asked for.
+      if case .user = former { wipes[account, default: 0] += 1 }
+      await store.wipe(account, keeping: subject)
+    }
+  }
+
+  /// An answer, and whose token it was asked under, as far as that is known.
+  package struct Answer: Sendable {
+    package var response: APIResponse
+    package var subject: Subject?
+    /// Of an earlier answer, which is given in place of an error.
+    package var age: Duration?
+  }
+
+  /// Sends the request and returns the answer. The caller makes sure that it may still be given. `user`: who is signed in,
+  /// whose earlier answers may be given where `cache` says so.
   package func answer(
-    to draft: RequestDraft
-  ) async throws(RequestFailure) -> (response: APIResponse, subject: Subject?) {
+    to draft: RequestDraft, cache: RequestCache = .none, of user: Subject? = nil
+  ) async throws(RequestFailure) -> Answer {
     let account = draft.account
     guard apis[account] != nil else { throw .unknownAccount(account) }
     let request: APIRequest
@@ -39,10 +88,63 @@ package actor RequestService {
     guard underWay < Self.mostAtOnce else { throw .tooMany(Self.mostAtOnce) }
     underWay += 1
     defer { underWay -= 1 }
+    guard cache == .staleIfError, let user, request.hasAnswerToKeep else {
+      return try await exchange(request, of: account, timeout: draft.timeout).answer
+    }
+    return try await answer(
+      to: request, ResponseKey(account: account, subject: user, request: request), timeout: draft.timeout)
+  }
 
-    var machine = RequestMachine(request)
+  /// Keeps what may be kept, and gives what was kept where the API gives nothing.
+  private func answer(
+    to request: APIRequest, _ key: ResponseKey, timeout: Duration
+  ) async throws(RequestFailure) -> Answer {
+    let wipesBefore = wipes[key.account]
+    let kept = await store.find(key)
+    func standIn() -> Answer? {
+      guard let kept, kept.mayStandIn(at: clock.now()), wipes[key.account] == wipesBefore else { return nil }
+      return Answer(response: kept.answer, subject: key.subject, age: kept.age(at: clock.now()))
+    }
+    let exchange: Exchange
+    do throws(RequestFailure) {
+      exchange = try await self.exchange(request, of: key.account, timeout: timeout, validating: kept)
+    } catch {
+      guard error.isOutage, let standIn = standIn() else { throw error }
+      return standIn
+    }
+    var answer = exchange.answer
+    guard answer.subject == key.subject else { return answer }
+    if answer.response.isServerError, let standIn = standIn() { return standIn }
+    let isConfirmed = answer.response.status == 304 && exchange.isValidation
+    guard answer.response.status == 200 || isConfirmed else { return answer }
+    let (fresh, now) = (answer.response, clock.now())
+    var next = StoredResponse(fresh, isRedirected: exchange.isRedirected, secrets: exchange.secrets, at: now)
+    if let kept, isConfirmed {
+      answer.response = kept.answer(confirmedBy: fresh)
+      next = kept.confirmed(by: fresh, secrets: exchange.secrets, at: now)
+    }
+    guard wipes[key.account] == wipesBefore else { return answer }
+    if let next { await store.keep(next, for: key) } else { await store.remove(key) }
+    return answer
+  }
+
+  /// What came of a request, and how.
+  private struct Exchange {
+    var answer: Answer
+    /// The last request asked whether a kept answer still holds.
+    var isValidation = false
+    var isRedirected = false
+    /// Of the token that it was sent with.
+    var secrets: [Secret] = []
+  }
+
+  /// `kept`: an answer to the same request, of which the API is asked whether it still holds.
+  private func exchange(
+    _ original: APIRequest, of account: AccountName, timeout: Duration, validating kept: StoredResponse? = nil
+  ) async throws(RequestFailure) -> Exchange {
+    var machine = RequestMachine(original)
     var step = machine.begin(apis[account])
-    var (left, subject) = (draft.timeout, nil as Subject?)
+    var (left, exchange) = (timeout, Exchange(answer: Answer(response: APIResponse(status: 0))))
     while true {
       switch step {
       case .getBearer:
@@ -54,12 +156,16 @@ package actor RequestService {
         }
         step = machine.authorized(by: bearer, apis[account])
       case .send(let request, let bearer):
+        exchange.isRedirected = request.url != original.url
+        let validation = exchange.isRedirected ? nil : kept?.validation(of: request)
+        exchange.isValidation = validation != nil
+        exchange.secrets = bearer.secrets
         let start = clock.now()
         let result = await Result { () async throws(ExchangeFailure) in
-          try await api.exchange(request, of: account, bearer: bearer.token, timeout: left)
+          try await api.exchange(validation ?? request, of: account, bearer: bearer.token, timeout: left)
         }
         left = max(left - (clock.now() - start), .zero)
-        subject = bearer.subject ?? subject
+        exchange.answer.subject = bearer.subject ?? exchange.answer.subject
         switch result {
         case .success(let response):
           step = machine.responded(response, apis[account], acceptance: acceptance[account] ?? TokenAcceptance())
@@ -68,7 +174,9 @@ package actor RequestService {
           }
         case .failure(let failure): step = machine.unanswered(failure)
         }
-      case .respond(let response): return (response, subject)
+      case .respond(let response):
+        exchange.answer.response = response
+        return exchange
       case .fail(let failure): throw failure
       }
     }

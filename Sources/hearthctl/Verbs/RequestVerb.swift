@@ -16,12 +16,23 @@ struct RequestVerb: ParsableCommand {
         hearthctl request work GET https://api.example.com/me | jq .name
         hearthctl request work POST https://api.example.com/mood \\
           --data @mood.json -H 'Content-Type: application/json'
+        hearthctl request work GET https://api.example.com/diary --stale-if-error -o diary.json
       """)
 
   @OptionGroup var request: RequestOptions
 
   @Flag(name: .shortAndLong, help: "Print the status and the header fields before the body.")
   var include = false
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp(
+      "Write the body of a 2xx there, whole or not at all; other bodies are printed. - is standard output.",
+      valueName: "file"), completion: .file())
+  var output: String?
+
+  @Flag(help: "Keep the answer to this GET; where the API fails or is out of reach, print the one kept last.")
+  var staleIfError = false
 
   @OptionGroup var daemonOptions: DaemonOptions
 
@@ -33,22 +44,37 @@ struct RequestVerb: ParsableCommand {
     .seconds(min(max(Int(seconds.rounded(.up)), RequestDraft.timeouts.lowerBound), RequestDraft.timeouts.upperBound))
   }
 
-  func validate() throws { try request.content.validate() }
+  func validate() throws {
+    try request.content.validate()
+    guard output == nil || !daemonOptions.json else {
+      throw ValidationError("--json prints the whole answer: leave out --output, or --json.")
+    }
+  }
 
   func run() throws {
     let content = request.content
+    // What cannot be written is better not asked for.
+    let file = try output.map(AnswerFile.init)
     let limit = daemonOptions.timeout.map(Self.whole) ?? RequestDraft.usualTimeout
     let draft = RequestDraft(
       account: try AccountName(asked: content.account), method: content.method, url: content.url,
       headers: try content.headers(), body: try content.body(), timeout: limit)
     var daemon = try ControlClient(path: daemonOptions.socketPath, patience: limit + grace)
-    let reply = try daemon.call(SendRequest(draft))
+    let reply = try daemon.call(SendRequest(draft, cache: staleIfError ? .staleIfError : .none))
     let answer = reply.value
     if daemonOptions.json {
       daemonOptions.output.json(reply.json)
     } else {
       if include { daemonOptions.output.line(answer.head) }
-      daemonOptions.output.content(answer.body)
+      if let file, (200...299).contains(answer.status) {
+        try file.write(answer.body)
+      } else {
+        daemonOptions.output.content(answer.body)
+      }
+    }
+    if answer.isFromCache {
+      let age = answer.age.map { "from \($0.span) ago" } ?? "of before"
+      Output.note("hearthctl: The API cannot answer now: this is its answer \(age).")
     }
     if let status = ExitStatus(httpStatus: answer.status) {
       throw CommandFailure(status, "The API answered \(answer.status).")

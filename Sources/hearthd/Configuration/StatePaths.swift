@@ -10,6 +10,7 @@ struct StatePaths: Hashable, Sendable {
   var metrics: String { folder + "/metrics.json" }
   var outbox: String { folder + "/outbox.sqlite" }
   var sinks: String { folder + "/sinks.json" }
+  var responses: String { folder + "/responses.sqlite" }
   var revocations: String { folder + "/revocations" }
 
   /// The default path, for an account without `credential_file`.

@@ -34,7 +34,6 @@ extension GoldenWireTests {
         http.request {\(whoami),"timeoutSeconds":0}
         http.request {\(whoami),"timeoutSeconds":301}
         http.request {\(whoami),"cache":"for ever"}
-        http.request {\(whoami),"cache":"staleIfError"}
         http.request {\(whoami),"flavour":1}
         http.request {\(notes),"body":"a","bodyBase64":"YQ=="}
         http.request {\(notes),"bodyBase64":"?"}
@@ -59,6 +58,17 @@ extension GoldenWireTests {
         http.request {\(get),"url":"\(url)/bad"}
         http.request {\(get),"url":"\(url)/near"}
         http.request {\(get),"url":"\(url)/far"}
+        """)
+      try scene.fault(
+        #"{"path":"/api/kept","times":1,"status":200,"contentType":"text/plain","body":"good","#
+          + #""headers":{"X-Steady":"yes","Cache-Control":"private"}}"#)
+      try answers("kept", #""status":503,"body":"bad",\#(steady)"#)
+      try scene.calls(
+        "an earlier answer in place of an error",
+        """
+        http.request {\(get),"url":"\(url)/kept","cache":"staleIfError"}
+        http.request {\(get),"url":"\(url)/kept","cache":"staleIfError"}
+        http.request {\(get),"url":"\(url)/kept"}
         """)
       try scene.calls(
         "no answer",

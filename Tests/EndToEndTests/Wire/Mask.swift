@@ -30,6 +30,7 @@ final class Mask {
     text = text.replacing(/"pid":\d+/, with: #""pid":"PID""#)
     text = text.replacing(/"version":"[0-9.]+"/, with: #""version":"VERSION""#)
     text = text.replacing(/"remainingSeconds":\d+/, with: #""remainingSeconds":"SECONDS""#)
+    text = text.replacing(/"ageSeconds":\d+/, with: #""ageSeconds":"SECONDS""#)
     // Long waits are drawn by chance, or count down; the short ones are always the same.
     text = text.replacing(/"retryAfterSeconds":\d{3,4}/, with: #""retryAfterSeconds":"SECONDS""#)
     return text.replacing(/"seq":(\d+)/) { match in

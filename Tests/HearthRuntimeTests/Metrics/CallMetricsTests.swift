@@ -205,7 +205,9 @@ struct CallMetricsTests {
         sessions: sessions, store: MemoryRevocationStore(), clock: clock, logger: .silent),
       sinks: SinkService(
         sessions: sessions, record: MemorySinkRecord(), clock: clock, logger: .silent, makeFiles: { MemorySinkFiles() }),
-      outbox: outbox, requests: RequestService(bearers: sessions, api: ScriptedAPIEndpoint(), clock: clock),
+      outbox: outbox,
+      requests: RequestService(
+        bearers: sessions, api: ScriptedAPIEndpoint(), store: MemoryResponseStore(), clock: clock),
       hub: bench.hub, metrics: bench.metrics, clock: clock, info: bench.info,
       token: { Token(secret: $0, fingerprint: fingerprint) }, reload: { () async throws(ReloadFailure) in })
   }

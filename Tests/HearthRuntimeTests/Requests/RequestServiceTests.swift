@@ -11,7 +11,7 @@ import Testing
   private let clock = ManualClock()
 
   private func service() async -> RequestService {
-    let service = RequestService(bearers: bearers, api: api, clock: clock)
+    let service = RequestService(bearers: bearers, api: api, store: MemoryResponseStore(), clock: clock)
     await service.accountsChanged([Sample.work: [Sample.origin]], maxBody: 100)
     return service
   }

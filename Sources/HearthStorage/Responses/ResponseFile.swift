@@ -1,0 +1,111 @@
+internal import GRDB
+internal import Glibc
+
+/// The database of kept answers: how it is opened, and when it is begun anew.
+struct ResponseFile: Sendable {
+  /// Of the tables. A file with another one is removed.
+  private static let version = 1
+
+  let path: String
+
+  /// Why the file cannot be used, in one sentence.
+  struct Unfit: Error {
+    let sentence: String
+  }
+
+  private static let tables = """
+    CREATE TABLE responses (
+      id INTEGER PRIMARY KEY, account TEXT NOT NULL, issuer TEXT NOT NULL, subject TEXT NOT NULL, url TEXT NOT NULL,
+      selectors TEXT NOT NULL, selection BLOB NOT NULL, confirmed_at INTEGER NOT NULL, initial_age INTEGER NOT NULL,
+      is_validatable INTEGER NOT NULL, last_use INTEGER NOT NULL, bytes INTEGER NOT NULL, headers TEXT NOT NULL,
+      body BLOB NOT NULL
+    );
+    CREATE UNIQUE INDEX responses_by_key ON responses (account, issuer, subject, url, selectors, selection);
+    CREATE INDEX responses_by_use ON responses (account, last_use, bytes);
+    CREATE INDEX responses_in_order ON responses (last_use);
+    """
+
+  var exists: Bool { access(path, F_OK) == 0 }
+
+  /// Opens the database, or makes a new one, also in place of one that cannot be read; `report` says so then.
+  func open(_ report: (String) -> Void) throws -> DatabaseQueue {
+    do {
+      return try openAsItIs()
+    } catch  where Self.isDamage(error) {
+      report("\(Self.sentence(error, path)) It was removed, and the answers kept in it with it.")
+      if let problem = remove() { throw Unfit(sentence: problem) }
+      return try openAsItIs()
+    }
+  }
+
+  private func openAsItIs() throws -> DatabaseQueue {
+    try makePrivate()
+    var configuration = Configuration()
+    configuration.busyMode = .timeout(1)
+    configuration.label = "hearth.responses"
+    configuration.prepareDatabase { db in
+      // What is removed leaves nothing in free pages, and no free pages. The first has an effect only in a new file.
+      try db.execute(sql: "PRAGMA auto_vacuum = FULL")
+      try db.execute(sql: "PRAGMA journal_mode = WAL")
+      // An answer that a power loss takes is asked for again.
+      try db.execute(sql: "PRAGMA synchronous = NORMAL")
+      try db.execute(sql: "PRAGMA temp_store = MEMORY")
+      _ = try Row.fetchOne(db, sql: "PRAGMA secure_delete = ON")
+    }
+    let database = try DatabaseQueue(path: path, configuration: configuration)
+    try database.write { db in
+      let version = try Int.fetchOne(db, sql: "PRAGMA user_version")
+      if version == 0, try Row.fetchOne(db, sql: "SELECT 1 FROM sqlite_schema") == nil {
+        try db.execute(sql: Self.tables)
+        try db.execute(sql: "PRAGMA user_version = \(Self.version)")
+      } else if version != Self.version {
+        throw DatabaseError(resultCode: .SQLITE_NOTADB, message: "it was written by another version of Hearth")
+      }
+    }
+    return database
+  }
+
+  /// Readable by its owner alone. SQLite gives its log the same permissions.
+  private func makePrivate() throws {
+    let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+    guard descriptor >= 0 else {
+      throw Unfit(sentence: "\(path) cannot be opened: \(String(cString: strerror(errno))).")
+    }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      throw Unfit(sentence: "\(path) is not a file: move away what lies there.")
+    }
+    guard fchmod(descriptor, 0o600) == 0 else {
+      throw Unfit(sentence: "\(path) cannot be made private: \(String(cString: strerror(errno))).")
+    }
+  }
+
+  /// Returns a sentence where a file stays.
+  func remove() -> String? {
+    for suffix in ["", "-wal", "-shm", "-journal"] where unlink(path + suffix) != 0 && errno != ENOENT {
+      return "\(path)\(suffix) cannot be removed: \(String(cString: strerror(errno))). It holds answers of APIs."
+    }
+    return nil
+  }
+
+  /// The database itself is no good: waiting mends nothing.
+  static func isDamage(_ error: any Error) -> Bool {
+    if error is RowDecodingError { return true }
+    let codes: [ResultCode] = [
+      .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR, .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_SCHEMA,
+    ]
+    return (error as? DatabaseError).map { codes.contains($0.resultCode) } ?? false
+  }
+
+  /// Holds nothing of an answer: a row's error would.
+  static func sentence(_ error: any Error, _ path: String) -> String {
+    switch error {
+    case let unfit as Unfit: "Answers of APIs are not kept: \(unfit.sentence)"
+    case let error as DatabaseError:
+      "The kept answers in \(path) cannot be used: \(error.message ?? "\(error.resultCode)")."
+    case is RowDecodingError: "The kept answers in \(path) cannot be used: a value in it cannot be read."
+    default: "The kept answers in \(path) cannot be used."
+    }
+  }
+}

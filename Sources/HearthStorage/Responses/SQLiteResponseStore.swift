@@ -1,0 +1,142 @@
+internal import Crypto
+internal import FoundationEssentials
+internal import GRDB
+internal import HearthControl
+package import HearthCore
+internal import HearthThreads
+package import Logging
+internal import Synchronization
+
+/// Kept answers in an SQLite database. Nothing in it is worth more than an answer of its API, so one that is damaged, or
+/// was written by another version, is removed and begun anew. The file is there once something was kept.
+package final class SQLiteResponseStore: ResponseStore {
+  private struct State {
+    var database: DatabaseQueue?
+    /// What was logged last, once for all calls that meet it.
+    var lastFailure: String?
+  }
+
+  private let file: ResponseFile
+  private let limits: ResponseLimits
+  private let logger: Logger
+  private let thread = WorkerThread()
+  /// Used on the thread only.
+  private let state = Mutex(State())
+
+  package init(path: String, limits: ResponseLimits = ResponseLimits(), logger: Logger) {
+    file = ResponseFile(path: path)
+    self.limits = limits
+    self.logger = logger
+  }
+
+  package func find(_ key: ResponseKey) async -> StoredResponse? {
+    await run(else: nil) { db in
+      guard let (id, response) = try ResponseQueries.find(key, in: db) else { return nil }
+      try ResponseQueries.touch(id, in: db)
+      return response
+    }
+  }
+
+  package func keep(_ response: StoredResponse, for key: ResponseKey) async {
+    let limits = limits
+    await run(creates: true, else: ()) { db in
+      try ResponseQueries.remove(key, in: db)
+      guard response.size <= min(limits.answer, limits.account) else { return }
+      try ResponseQueries.insert(response, for: key, in: db)
+      try ResponseQueries.makeRoom(in: key.account, limit: limits.account, in: db)
+    }
+  }
+
+  package func remove(_ key: ResponseKey) async {
+    await run(else: ()) { try ResponseQueries.remove(key, in: $0) }
+  }
+
+  package func wipe(_ account: AccountName, keeping subject: Subject?) async {
+    await wipe { try ResponseQueries.wipe(account, keeping: subject, in: $0) }
+  }
+
+  package func wipeAll(but accounts: Set<AccountName>) async {
+    await wipe { try ResponseQueries.wipeAll(but: accounts, in: $0) }
+  }
+
+  /// Writes the log back and closes the database.
+  package func close() async {
+    await onThread { self.close(removing: false) }
+  }
+
+  // MARK: - On the thread
+
+  private func onThread<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+    await withCheckedContinuation { continuation in
+      thread.enqueue { continuation.resume(returning: work()) }
+    }
+  }
+
+  /// `creates`: the database is made where there is none; else there is nothing to do then. `fallback`: where it fails.
+  private func run<Value: Sendable>(
+    creates: Bool = false, else fallback: Value, _ body: @escaping @Sendable (Database) throws -> Value
+  ) async -> Value {
+    await onThread {
+      do {
+        guard let database = try self.database(creates: creates) else { return fallback }
+        let value = try database.write(body)
+        self.succeeded()
+        return value
+      } catch {
+        self.failed(error)
+        return fallback
+      }
+    }
+  }
+
+  /// What cannot be removed row by row goes with the file.
+  private func wipe(_ body: @escaping @Sendable (Database) throws -> Void) async {
+    await onThread {
+      do {
+        guard let database = try self.database(creates: false) else { return }
+        try database.writeWithoutTransaction { db in
+          try body(db)
+          // The log still has it, and what was replaced or made room before.
+          try db.checkpoint(.truncate)
+        }
+        self.succeeded()
+      } catch {
+        self.log("\(ResponseFile.sentence(error, self.file.path)) All of it is removed, since some of it has to be.")
+        self.close(removing: true)
+      }
+    }
+  }
+
+  private func database(creates: Bool) throws -> DatabaseQueue? {
+    if let open = state.withLock(\.database) { return open }
+    guard creates || file.exists else { return nil }
+    let database = try file.open { self.log($0) }
+    state.withLock { $0.database = database }
+    return database
+  }
+
+  private func failed(_ error: any Error) {
+    log(ResponseFile.sentence(error, file.path))
+    if ResponseFile.isDamage(error) { close(removing: true) }
+  }
+
+  private func close(removing removes: Bool) {
+    let database = state.withLock { state in
+      defer { state.database = nil }
+      return state.database
+    }
+    if !removes { try? database?.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) } }
+    try? database?.close()
+    if removes, let problem = file.remove() { log(problem) }
+  }
+
+  private func succeeded() { state.withLock { $0.lastFailure = nil } }
+
+  private func log(_ sentence: String) {
+    let isNew = state.withLock { state in
+      defer { state.lastFailure = sentence }
+      return state.lastFailure != sentence
+    }
+    if isNew { logger.warning("\(sentence)") }
+  }
+}

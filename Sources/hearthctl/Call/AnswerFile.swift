@@ -1,0 +1,84 @@
+import Glibc
+
+/// Where the body of an answer goes: a file, which has the whole of it or stays as it was; a pipe or a device, which is
+/// written as it is; or, by `-`, standard output.
+struct AnswerFile {
+  private enum Kind {
+    case standardOutput
+    /// The file itself, behind all links, and the mode it has or will have.
+    case file(String, mode_t)
+    /// A pipe, a terminal, /dev/null.
+    case stream
+  }
+
+  private let path: String
+  private let kind: Kind
+
+  /// Throws where nothing could be written there, so that the request need not be sent.
+  init(_ path: String) throws {
+    self.path = path
+    kind = try Self.kind(of: path)
+  }
+
+  private static func kind(of path: String) throws -> Kind {
+    if path == "-" { return .standardOutput }
+    var status = stat()
+    if stat(path, &status) == 0 {
+      switch status.st_mode & S_IFMT {
+      case S_IFDIR: throw CommandFailure(.failed, "\(path) is a folder: name a file in it.")
+      case S_IFREG:
+        guard let end = realpath(path, nil) else { throw failure(path) }
+        defer { free(end) }
+        return try file(String(cString: end), status.st_mode & 0o777)
+      default: return .stream
+      }
+    }
+    guard errno == ENOENT else { throw failure(path) }
+    // A link that leads nowhere is left: what it is for is not known.
+    guard lstat(path, &status) != 0 else { throw failure(path) }
+    let mask = umask(0)
+    umask(mask)
+    return try file(path, 0o666 & ~mask)
+  }
+
+  /// It is replaced by another one, which is made beside it.
+  private static func file(_ path: String, _ mode: mode_t) throws -> Kind {
+    guard access(folder(of: path), W_OK | X_OK) == 0 else { throw failure(path) }
+    return .file(path, mode)
+  }
+
+  private static func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  private static func failure(_ path: String) -> CommandFailure {
+    CommandFailure(.failed, "\(path) cannot be written: \(reason()).")
+  }
+
+  func write(_ bytes: [UInt8]) throws {
+    switch kind {
+    case .standardOutput: guard WholeFile.write(bytes, to: STDOUT_FILENO) else { throw Self.failure("Standard output") }
+    case .file(let file, let mode): try replace(file, mode, with: bytes)
+    case .stream:
+      let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+      defer { if descriptor >= 0 { close(descriptor) } }
+      guard descriptor >= 0, WholeFile.write(bytes, to: descriptor) else { throw Self.failure(path) }
+    }
+  }
+
+  private func replace(_ file: String, _ mode: mode_t, with bytes: [UInt8]) throws {
+    var name = Array("\(Self.folder(of: file))/.hearthctl-XXXXXX".utf8CString)
+    let descriptor = mkstemp(&name)
+    guard descriptor >= 0 else { throw Self.failure(path) }
+    defer { close(descriptor) }
+    guard WholeFile.write(bytes, to: descriptor), fchmod(descriptor, mode) == 0, fsync(descriptor) == 0,
+      rename(name, file) == 0
+    else {
+      let code = errno
+      unlink(name)
+      errno = code
+      throw Self.failure(path)
+    }
+  }
+}

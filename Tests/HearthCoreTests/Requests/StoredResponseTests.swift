@@ -1,0 +1,114 @@
+import TestSupport
+import Testing
+
+@testable import HearthCore
+
+@Suite("Which answers are kept, and when they may be given") struct StoredResponseTests {
+  private let now = Sample.start
+
+  private func headers(_ text: String) -> [APIRequest.Header] {
+    text.split(separator: "\n").map { line in
+      let parts = line.split(separator: ":", maxSplits: 1)
+      return APIRequest.Header(name: String(parts[0]), value: String(parts[1].drop { $0 == " " }))
+    }
+  }
+
+  private func response(_ fields: String = "", _ status: Int = 200, body: String = "body") -> APIResponse {
+    APIResponse(status: status, headers: headers(fields), body: Array(body.utf8))
+  }
+
+  private func stored(
+    _ response: APIResponse, isRedirected: Bool = false, secrets: [Secret] = []
+  ) -> StoredResponse? {
+    StoredResponse(response, isRedirected: isRedirected, secrets: secrets, at: now)
+  }
+
+  private func request(_ fields: String = "", _ method: String = "GET", body: String = "") throws -> APIRequest {
+    APIRequest(
+      method: method, url: try HTTPURL("https://api.example.com/a"), headers: headers(fields), body: Array(body.utf8),
+      idempotencyKey: nil)
+  }
+
+  @Test("a whole 200 is kept, unless the API says no-store or that no other request is like it")
+  func kept() {
+    for fields in ["", "Cache-Control: private, max-age=0, must-revalidate", "Cache-Control: no-cache", "Vary: Accept"]
+    {
+      #expect(stored(response(fields)) != nil, "\(fields)")
+    }
+    for fields in ["Cache-Control: private, No-Store", "A: b\ncache-control: no-store", "Vary: Accept, *"] {
+      #expect(stored(response(fields)) == nil, "\(fields)")
+    }
+    for status in [201, 203, 204, 206, 301, 304, 401, 404, 500] { #expect(stored(response("", status)) == nil) }
+    var partial = response()
+    partial.isTruncated = true
+    #expect(stored(partial) == nil)
+  }
+
+  @Test("an answer that repeats a secret is not kept, wherever it does")
+  func secrets() {
+    let secrets = [Secret("other"), Secret("the-token")]
+    #expect(stored(response(body: "you sent the-token"), secrets: secrets) == nil)
+    #expect(stored(response("X-Sent: Bearer the-token"), secrets: secrets) == nil)
+    #expect(stored(response(body: "you sent the-toke"), secrets: secrets) != nil)
+  }
+
+  @Test("fields of a connection and of one exchange are not kept with it")
+  func fields() {
+    let kept = stored(
+      response("ETag: \"1\"\nSet-Cookie: s=1\nConnection: close\nAge: 5\nTransfer-Encoding: chunked\nX: y"))
+    #expect(kept?.headers == headers("ETag: \"1\"\nX: y"))
+    #expect(kept?.initialAge == .seconds(5))
+  }
+
+  @Test("the fields that select an answer are those in Vary, but not the token, which changes")
+  func selectors() {
+    #expect(stored(response("Vary: X-B, accept\nvary: Authorization"))?.selectors == ["accept", "x-b"])
+  }
+
+  @Test("only a GET without a body, a range or conditions of its own has an answer to keep")
+  func requests() throws {
+    #expect(try request("Accept: a").hasAnswerToKeep)
+    #expect(try !request("", "POST").hasAnswerToKeep)
+    #expect(try !request("", "HEAD").hasAnswerToKeep)
+    #expect(try !request("", "GET", body: "x").hasAnswerToKeep)
+    for field in ["Range: bytes=0-1", "If-None-Match: \"1\"", "if-modified-since: x", "Cache-Control: no-store"] {
+      #expect(try !request(field).hasAnswerToKeep, "\(field)")
+    }
+  }
+
+  @Test("the API is asked whether it still holds by ETag and Last-Modified, where it came from the address itself")
+  func validation() throws {
+    let both = response("ETag: W/\"1\"\nLast-Modified: Sat, 21 Nov 2026 09:00:00 GMT")
+    let validation = stored(both)?.validation(of: try request("A: b"))
+    #expect(
+      validation?.headers
+        == headers("A: b\nIf-None-Match: W/\"1\"\nIf-Modified-Since: Sat, 21 Nov 2026 09:00:00 GMT"))
+    #expect(stored(response())?.validation(of: try request()) == nil)
+    #expect(stored(both, isRedirected: true)?.validation(of: try request()) == nil)
+  }
+
+  @Test("a 304 gives the body that is known with the fields of now, and its age begins anew")
+  func confirmed() {
+    let kept = stored(response("ETag: \"1\"\nX: old\nContent-Type: text/plain\nAge: 9"))
+    let fresh = response("ETag: \"1\"\nX: new\nContent-Type: text/html\nSet-Cookie: s=1", 304, body: "")
+    #expect(kept?.answer(confirmedBy: fresh) == response("Content-Type: text/plain\nETag: \"1\"\nX: new"))
+    let next = kept?.confirmed(by: fresh, secrets: [], at: now + .seconds(60))
+    #expect(next?.age(at: now + .seconds(61)) == .seconds(1))
+    #expect(kept?.confirmed(by: response("Cache-Control: no-store", 304), secrets: [], at: now) == nil)
+  }
+
+  @Test("its age is what it was by the API's own word, and what has passed since; a clock set back takes nothing off")
+  func age() {
+    let kept = stored(response("Age: 30"))
+    #expect(kept?.age(at: now + .seconds(12)) == .seconds(42))
+    #expect(kept?.age(at: now - .seconds(12)) == .seconds(30))
+  }
+
+  @Test("it may stand in for any time, or as long as stale-if-error allows after max-age")
+  func standIn() {
+    #expect(stored(response())?.mayStandIn(at: now + .seconds(1_000_000)) == true)
+    let limited = stored(response("Cache-Control: max-age=10, stale-if-error=\"20\""))
+    #expect(limited?.mayStandIn(at: now + .seconds(30)) == true)
+    #expect(limited?.mayStandIn(at: now + .seconds(31)) == false)
+  }
+}

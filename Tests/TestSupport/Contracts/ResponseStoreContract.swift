@@ -1,0 +1,99 @@
+package import HearthCore
+
+/// A fresh store of answers, and a way to open the same one again.
+package struct ResponseStoreBench: Sendable {
+  package let store: any ResponseStore
+  let reopen: @Sendable () async -> any ResponseStore
+
+  package init(_ store: any ResponseStore, reopen: @escaping @Sendable () async -> any ResponseStore) {
+    self.store = store
+    self.reopen = reopen
+  }
+
+  /// What every bench's store allows.
+  package static let limits = ResponseLimits(answer: 40, account: 100)
+}
+
+package typealias ResponseFact = Fact<ResponseStoreBench>
+
+/// What `ResponseStore` promises.
+package enum ResponseStoreContract {
+  package static func key(
+    _ path: String = "/a", _ headers: [String: String] = [:], account: AccountName = Sample.work,
+    subject: Subject = Sample.alice
+  ) throws -> ResponseKey {
+    let request = APIRequest(
+      method: "GET", url: try HTTPURL("\(Sample.origin)\(path)"),
+      headers: headers.map { APIRequest.Header(name: $0.key, value: $0.value) }, body: [], idempotencyKey: nil)
+    return ResponseKey(account: account, subject: subject, request: request)
+  }
+
+  package static func response(_ body: String, selectors: [String] = [], at seconds: Int = 0) -> StoredResponse {
+    StoredResponse(
+      headers: [.init(name: "A", value: "b")], body: Array(body.utf8), selectors: selectors,
+      confirmedAt: Sample.start + .seconds(seconds), initialAge: .seconds(7), isValidatable: true)
+  }
+
+  package static let facts: [ResponseFact] = [
+    ResponseFact("what was kept is found as it was, and the last one takes the place of those before") { bench in
+      try expect(await bench.store.find(try key()), is: nil)
+      await bench.store.keep(response("first", at: 9), for: try key())
+      await bench.store.keep(response("second"), for: try key())
+      try expect(await bench.store.find(try key()), is: response("second"))
+      await bench.store.remove(try key())
+      try expect(await bench.store.find(try key()), is: nil)
+    },
+    ResponseFact("it is found after a restart, too") { bench in
+      await bench.store.keep(response("body"), for: try key())
+      try expect(await bench.reopen().find(try key()), is: response("body"))
+    },
+    ResponseFact("no other address, account or user finds it") { bench in
+      await bench.store.keep(response("mine"), for: try key())
+      try expect(await bench.store.find(try key("/a?b")), is: nil)
+      try expect(await bench.store.find(try key(account: Sample.other)), is: nil)
+      try expect(await bench.store.find(try key(subject: Sample.bob)), is: nil)
+      let elsewhere = Subject(issuer: "https://other.example.com", id: Sample.alice.id)
+      try expect(await bench.store.find(try key(subject: elsewhere)), is: nil)
+    },
+    ResponseFact("it is found by the fields that select it, and others do not count") { bench in
+      let selectors = ["accept", "x-b"]
+      await bench.store.keep(response("json", selectors: selectors), for: try key("/a", ["Accept": "json", "X": "1"]))
+      await bench.store.keep(response("text", selectors: selectors), for: try key("/a", ["Accept": "text"]))
+      try expect(
+        await bench.store.find(try key("/a", ["accept": " json ", "X": "2"])),
+        is: response("json", selectors: selectors))
+      try expect(await bench.store.find(try key("/a", ["Accept": "text"])), is: response("text", selectors: selectors))
+      try expect(await bench.store.find(try key("/a", ["Accept": "text", "X-B": "1"])), is: nil)
+      try expect(await bench.store.find(try key("/a")), is: nil)
+    },
+    ResponseFact("what was used longest ago makes room, and what is too large is not kept") { bench in
+      await bench.store.keep(response("long ".repeated(7)), for: try key("/1"))
+      await bench.store.keep(response("long ".repeated(7)), for: try key("/2"))
+      await bench.store.keep(response("other"), for: try key("/1", account: Sample.other))
+      _ = await bench.store.find(try key("/1"))
+      await bench.store.keep(response("long ".repeated(7)), for: try key("/3"))
+      try expect(await bench.store.find(try key("/2")), is: nil)
+      try expect(await bench.store.find(try key("/1")) != nil, is: true)
+      try expect(await bench.store.find(try key("/1", account: Sample.other)) != nil, is: true)
+      await bench.store.keep(response("long ".repeated(8)), for: try key("/3"))
+      try expect(await bench.store.find(try key("/3")), is: nil)
+    },
+    ResponseFact("wiping removes an account's, but not of the user who stays, and no other account's") { bench in
+      await bench.store.keep(response("alice"), for: try key())
+      await bench.store.keep(response("bob"), for: try key(subject: Sample.bob))
+      await bench.store.keep(response("other"), for: try key(account: Sample.other))
+      await bench.store.wipe(Sample.work, keeping: Sample.bob)
+      try expect(await bench.store.find(try key()), is: nil)
+      try expect(await bench.store.find(try key(subject: Sample.bob)), is: response("bob"))
+      await bench.store.wipe(Sample.work, keeping: nil)
+      try expect(await bench.store.find(try key(subject: Sample.bob)), is: nil)
+      try expect(await bench.store.find(try key(account: Sample.other)), is: response("other"))
+      await bench.store.wipeAll(but: [Sample.work])
+      try expect(await bench.store.find(try key(account: Sample.other)), is: nil)
+    },
+  ]
+}
+
+extension String {
+  fileprivate func repeated(_ times: Int) -> String { String(repeating: self, count: times) }
+}
