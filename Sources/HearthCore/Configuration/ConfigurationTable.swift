@@ -37,6 +37,8 @@ package struct ConfigurationTable: Sendable {
   let file: String
   let roots: PathRoots
   let path: [String]
+  /// One of several under the same path.
+  private let isElement: Bool
   private let line: Int?
   let values: [String: ConfigurationValue]
 
@@ -46,9 +48,11 @@ package struct ConfigurationTable: Sendable {
   }
 
   private init(
-    file: String, roots: PathRoots, path: [String], line: Int?, values: [String: ConfigurationValue]
+    file: String, roots: PathRoots, path: [String], isElement: Bool = false, line: Int?,
+    values: [String: ConfigurationValue]
   ) {
     (self.file, self.roots, self.path, self.line, self.values) = (file, roots, path, line, values)
+    self.isElement = isElement
   }
 
   /// Sorted.
@@ -66,6 +70,20 @@ package struct ConfigurationTable: Sendable {
     return Self(file: file, roots: roots, path: path + [key], line: values[key]?.line, values: content)
   }
 
+  /// The tables at a key that is written `[[…]]`; none where the key is missing.
+  func tables(_ key: String) throws(ConfigurationError) -> [ConfigurationTable] {
+    guard let value = values[key] else { return [] }
+    let error = error(at: key, "\(Self.name(path + [key])) must be tables, each below [\(Self.name(path + [key]))]")
+    guard case .array(let elements) = value.content else { throw error }
+    var tables: [ConfigurationTable] = []
+    for element in elements {
+      guard case .table(let values) = element.content else { throw error }
+      tables.append(
+        Self(file: file, roots: roots, path: path + [key], isElement: true, line: element.line, values: values))
+    }
+    return tables
+  }
+
   /// Refuses a table with a key that is not known, and names the first one.
   package func requireKeys(among known: [String]) throws(ConfigurationError) {
     let unknown = keys.filter { !known.contains($0) }
@@ -74,8 +92,8 @@ package struct ConfigurationTable: Sendable {
     }
   }
 
-  /// `[accounts.work]`
-  var name: String { Self.name(path) }
+  /// `[accounts.work]`; of one among several, `[[accounts.work.delivery]]`.
+  var name: String { isElement ? "[\(Self.name(path))]" : Self.name(path) }
 
   private static func name(_ path: [String]) -> String {
     path.isEmpty ? "the file" : "[\(path.joined(separator: "."))]"

@@ -134,7 +134,7 @@ enum OutboxQueries {
   static let insertContent = "INSERT INTO contents (item, headers, body, checksum) VALUES (?, ?, ?, ?)"
   static let deliver = """
     UPDATE items SET state = 4, attempts = ?, next_attempt_at = NULL, finished_at = ?, last_status = ?,
-      last_error = NULL WHERE n = ?
+      last_error = ? WHERE n = ?
     """
   static let update = """
     UPDATE items SET owner = ?, position = ?, state = ?, reason = ?, is_head = ?, due_at = ?, attempts = ?,

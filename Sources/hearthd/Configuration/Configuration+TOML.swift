@@ -88,7 +88,11 @@ extension ConfigurationValue {
       case .string: .string(value.string ?? "")
       case .int: .integer(value.int ?? 0)
       case .double: .number(value.double ?? .nan)
-      case .array: .array((value.array ?? TOMLArray()).map { ConfigurationValue($0, at: path, lines: lines) })
+      case .array:
+        .array(
+          (value.array ?? TOMLArray()).enumerated().map { index, element in
+            ConfigurationValue(element, at: path + [LineIndex.element(index)], lines: lines)
+          })
       case .table: .table(value.table.map { Self.values(of: $0, at: path, lines: lines) } ?? [:])
       case .bool: .other(type: "a boolean")
       case .date: .other(type: "a date")

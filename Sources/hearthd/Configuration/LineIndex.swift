@@ -24,6 +24,9 @@ struct LineIndex: Sendable {
     return scanner.impossible
   }
 
+  /// What stands in a path for an element of an array, counted from 0.
+  static func element(_ index: Int) -> String { "[\(index)]" }
+
   /// Counted from 1; of a table, the line of its header.
   func line(of path: [String]) -> Int? { lines[path] }
 }
@@ -33,6 +36,8 @@ private struct Scanner {
   private var position = 0
   private var line = 1
   private var lines: [[String]: Int] = [:]
+  /// How many `[[…]]` there were of each path.
+  private var counts: [[String]: Int] = [:]
   private(set) var impossible: LineIndex.Impossible?
   /// How many lists and tables within each other stand around the position.
   private var depth = 0
@@ -45,13 +50,17 @@ private struct Scanner {
     var table: [String] = []
     while skipBlanks(andLines: true) {
       if skip("[") {
-        _ = skip("[")
+        let isElement = skip("[")
         guard mayBeginName() else {
           give(up: "the name of a table begins with a letter, a digit or a quote")
           return lines
         }
         guard let path = keyPath() else { return lines }
         table = path
+        if isElement {
+          table.append(LineIndex.element(counts[path, default: 0]))
+          counts[path, default: 0] += 1
+        }
         record(table)
         while skip("]") || skip(" ") || skip("\t") {}
       } else {
@@ -90,7 +99,12 @@ private struct Scanner {
     guard skipBlanks(andLines: false) else { return false }
     switch bytes[position] {
     case UInt8(ascii: "\""), UInt8(ascii: "'"): return string() != nil
-    case UInt8(ascii: "["): return list(until: "]") { $0.element(at: path) }
+    case UInt8(ascii: "["):
+      var index = 0
+      return list(until: "]") { scanner in
+        defer { index += 1 }
+        return scanner.element(at: path + [LineIndex.element(index)])
+      }
     case UInt8(ascii: "{"): return list(until: "}") { $0.pair(in: path) }
     default:
       return plainValue()
@@ -117,6 +131,7 @@ private struct Scanner {
       give(up: "no value in a list begins so")
       return false
     }
+    record(path)
     return value(at: path)
   }
 

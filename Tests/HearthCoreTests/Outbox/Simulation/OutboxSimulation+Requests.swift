@@ -65,7 +65,11 @@ extension OutboxSimulation {
     guard let flight = daemon?.flights.removeValue(forKey: id) else { return }
     let (item, name) = (flight.item, flight.account)
     note("item \(item.number) is answered: \(flight.answer)")
-    (item.flight, item.answer) = (nil, flight.answer)
+    (item.flight, item.answer, item.override) = (nil, flight.answer, nil)
+    if case .status(let status) = flight.answer {
+      item.override = daemon!.overrides[name]?[status]
+      if item.override != nil { tally[.override] += 1 }
+    }
     if case .success(let response) = flight.result, let wait = response.retryAfter {
       item.floor = elapsed + Int(wait.wholeMilliseconds)
     }
