@@ -153,7 +153,7 @@ extension OutboxSimulation {
   /// Any that the configuration may have.
   func drawnOverrides() -> DeliveryOverrides {
     var outcomes: [Int: DeliveryOverrides.Outcome] = [:]
-    for status in [302, 400, 404, 409, 501, 502, 503] where chances(1, in: 3) {
+    for status in Self.overridable where chances(1, in: 2) {
       outcomes[status] = status < 500 ? one(of: DeliveryOverrides.Outcome.allCases) : one(of: [.retry, .dead])
     }
     return DeliveryOverrides(outcomes)

@@ -8,6 +8,8 @@ extension OutboxSimulation {
     200, 200, 200, 201, 302, 307, 400, 404, 408, 409, 409, 422, 425, 429, 500, 501, 502, 503, 504, 505, 401,
   ]
 
+  static let overridable = [302, 400, 404, 409, 501, 502, 503]
+
   /// A request leaves.
   func send(_ delivery: Delivery, _ epoch: Int64, _ bearer: Bearer, from id: SenderID) {
     guard let item = items[delivery.number] else { return violated("item \(delivery.number) is unknown") }
@@ -55,7 +57,10 @@ extension OutboxSimulation {
       return (.status(401), quick)
     }
     switch mood {
-    case .flaky: return (.status(one(of: Self.statuses)), quick)
+    case .flaky:
+      let overridden = Self.overridable.filter { daemon?.overrides[name]?[$0] != nil }
+      let statuses = overridden.isEmpty || chances(1, in: 2) ? Self.statuses : overridden
+      return (.status(one(of: statuses)), quick)
     case .limited: return (.status(429), quick)
     case .fine, .lossy, .hung, .down, .refusing, .portal: return (.status(chances(1, in: 2) ? 200 : 204), quick)
     }
