@@ -25,9 +25,12 @@ extension OutboxTransaction {
     }
     let bytes = draft.body.count + draft.headers.reduce(0) { $0 + $1.byteCount }
     let lane = draft.isUnordered ? nil : draft.lane
+    let progress =
+      new.kept?.progress ?? ItemProgress(notBefore: draft.notBefore, expiresAt: draft.expiresAt, at: now)
     var older: StoredItem?
     repeat {
-      older = try known.flatMap { owner in try draft.replaceKey.flatMap { try replaced(owner, $0, lane) } }
+      let replaceKey = progress.state.isActive ? draft.replaceKey : nil
+      older = try known.flatMap { owner in try replaceKey.flatMap { try replaced(owner, $0, lane) } }
       guard counters.keptItems - (older == nil ? 0 : 1) < settings.maxItems,
         counters.keptBytes - (older?.bytes ?? 0) + bytes <= settings.maxBytes
       else { throw OutboxStoreFailure.full }
@@ -35,8 +38,6 @@ extension OutboxTransaction {
     } while try older.map { try !revoke($0) } ?? false
 
     let owner = try counters.madeOwner(draft.account, new.subject, in: db)
-    let progress =
-      new.kept?.progress ?? ItemProgress(notBefore: draft.notBefore, expiresAt: draft.expiresAt, at: now)
     let isHead = try progress.state.isActive && (lane.map { try older?.isHead ?? !isLaneBusy(owner, $0) } ?? true)
     let position = older?.position ?? counters.nextPlace()
     if let older { try supersede(older, at: now) }

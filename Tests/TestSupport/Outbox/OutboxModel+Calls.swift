@@ -33,7 +33,8 @@ extension OutboxModel {
       return OutboxReceipt(item: shown(item), isDuplicate: true)
     }
     let bytes = draft.body.count + draft.headers.reduce(0) { $0 + $1.byteCount }
-    let older = draft.replaceKey.flatMap { key in
+    let isActive = new.kept?.progress.state.isActive ?? true
+    let older = (isActive ? draft.replaceKey : nil).flatMap { key in
       order.compactMap { items[$0] }.first {
         $0.owner == owner && $0.lane == lane && $0.new.draft.replaceKey == key && !isBegun($0.number)
       }
