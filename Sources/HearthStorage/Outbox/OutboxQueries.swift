@@ -157,7 +157,8 @@ enum OutboxQueries {
 
   /// All statements on items but `every`, for the test of their query plans.
   static let all = [
-    byNumber, byID, replaceKey, content, byKey, byReplaceKey, byState, placesByState, placesByLane, firstOfLane, placeInLane,
+    byNumber, byID, replaceKey, content, byKey, byReplaceKey, byState, placesByState, placesByLane, firstOfLane,
+    placeInLane,
     followers, window, oldest, nextOrigin, fresh, due, nextDue, unanswered, retrying, shift, free, cap, shiftUnknown,
     clampUnknown,
     expired, expiring, finished, firstFinished, clampFinished, digest, dropKey,

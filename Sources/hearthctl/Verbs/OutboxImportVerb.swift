@@ -12,8 +12,7 @@ struct OutboxImportVerb: ParsableCommand {
       --unsent tells that nothing was sent. For example:
 
         hearthctl outbox import work.jsonl --dry-run
-        ssh old-machine hearthctl outbox export work \\
-          | hearthctl outbox import -
+        hearthctl outbox import work.jsonl --unsent
       """)
 
   @Argument(help: "The file; - for standard input.", completion: .file())

@@ -127,7 +127,8 @@ import Testing
     #expect(try outcome(409, attempts: 5, conflicts: 5) == .dead(.rejected, status: 409, error: "409: no good"))
   }
 
-  @Test("The configuration has any status tried again, which waits like another, and says so", arguments: [302, 404, 501])
+  @Test(
+    "The configuration has any status tried again, which waits like another, and says so", arguments: [302, 404, 501])
   func overriddenRetry(_ status: Int) throws {
     guard case .waiting(let wait) = try outcome(status, retryAfter: .seconds(7), as: .retry) else {
       Issue.record("It does not wait")

@@ -17,7 +17,9 @@ import Testing
 
   func progress(_ item: ExportedItem) throws -> ItemProgress { try item.kept(horizon: horizon, at: now).progress }
 
-  @Test("waits to be sent if it did so, with its attempts and its last answer", arguments: [OutboxItem.State.pending, .waiting])
+  @Test(
+    "waits to be sent if it did so, with its attempts and its last answer",
+    arguments: [OutboxItem.State.pending, .waiting])
   func active(_ state: OutboxItem.State) throws {
     let progress = try progress(item(state, age: .seconds(3599)))
     #expect(progress.state == .pending && progress.attempts == 4 && progress.lastStatus == 500)

@@ -134,7 +134,7 @@ extension OutboxStoreContract {
     },
     OutboxFact("what was exported longer ago than the horizon needs review before it is sent again") { bench in
       let late = OutboxSettings().idempotencyHorizon + .seconds(1)
-      let receipts = try await bench.restore([.made(1, "/late", age: late), .made(2, "/1")])
+      let receipts = try await bench.restore([.made(1, "/late", lane: "late", age: late), .made(2, "/1")])
       try expect(try await bench.store.settle(takesFollowers: true).claims.paths, is: ["/1"])
       let item = try await bench.store.item(receipts[0].item.id)
       try expect([item?.reason], is: [.needsReview])

@@ -49,7 +49,8 @@ extension OutboxModel {
     }
     let number = nextCount()
     let item = Item(
-      number: number, new: new, origin: new.url.origin, bytes: bytes, createdAt: new.kept?.createdAt ?? now, owner: owner, lane: lane,
+      number: number, new: new, origin: new.url.origin, bytes: bytes, createdAt: new.kept?.createdAt ?? now,
+      owner: owner, lane: lane,
       position: older?.position ?? number, placedAt: number,
       progress: new.kept?.progress ?? ItemProgress(notBefore: draft.notBefore, expiresAt: draft.expiresAt, at: now),
       holdsKey: draft.idempotencyKey != nil)

@@ -40,9 +40,11 @@ import Testing
     "each key and each table is found on its line, through comments, strings and arrays",
     arguments: [
       (["top"], 2), (["a"], 3), (["a", "b"], 3), (["a", "b", "x"], 4), (["a", "b", "list"], 5),
-      (["a", "b", "list", "[0]"], 6), (["a", "b", "list", "[1]", "y"], 7), (["a", "b", "list", "[1]", "z"], 7), (["a", "b", "quoted \\\" key"], 9),
+      (["a", "b", "list", "[0]"], 6), (["a", "b", "list", "[1]", "y"], 7), (["a", "b", "list", "[1]", "z"], 7),
+      (["a", "b", "quoted \\\" key"], 9),
       (["a", "b", "long"], 10), (["a", "b", "d", "e"], 14), (["a", "b", "inline", "q", "r"], 16), (["a", "c"], 17),
-      (["a", "c", "x"], 18), (["a", "c", "other"], 19), (["a", "c", "z"], 21), (["tables"], 22), (["tables", "[0]", "k"], 23),
+      (["a", "c", "x"], 18), (["a", "c", "other"], 19), (["a", "c", "z"], 21), (["tables"], 22),
+      (["tables", "[0]", "k"], 23),
       (["tables", "[0]", "after"], 24), (["tables", "[0]", "last"], 27), (["tables", "[1]"], 28),
       (["tables", "[1]", "k"], 29),
     ])

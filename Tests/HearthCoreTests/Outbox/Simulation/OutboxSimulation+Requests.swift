@@ -56,11 +56,11 @@ extension OutboxSimulation {
     if isRefused || bearer.token.fingerprint != sessions[name]?.fingerprint && chances(1, in: 3) {
       return (.status(401), quick)
     }
+    let overridden = Self.overridable.filter { daemon?.overrides[name]?[$0] != nil }
     switch mood {
-    case .flaky:
-      let overridden = Self.overridable.filter { daemon?.overrides[name]?[$0] != nil }
-      let statuses = overridden.isEmpty || chances(1, in: 2) ? Self.statuses : overridden
-      return (.status(one(of: statuses)), quick)
+    case .fine where !isHealed && !overridden.isEmpty && chances(1, in: 8):
+      return (.status(one(of: overridden)), quick)
+    case .flaky: return (.status(one(of: Self.statuses)), quick)
     case .limited: return (.status(429), quick)
     case .fine, .lossy, .hung, .down, .refusing, .portal: return (.status(chances(1, in: 2) ? 200 : 204), quick)
     }
