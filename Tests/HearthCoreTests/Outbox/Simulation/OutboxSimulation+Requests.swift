@@ -58,7 +58,7 @@ extension OutboxSimulation {
     }
     let overridden = Self.overridable.filter { daemon?.overrides[name]?[$0] != nil }
     switch mood {
-    case .fine where !isHealed && !overridden.isEmpty && chances(1, in: 8):
+    case .fine where !isHealed && !overridden.isEmpty && chances(1, in: 3):
       return (.status(one(of: overridden)), quick)
     case .flaky: return (.status(one(of: Self.statuses)), quick)
     case .limited: return (.status(429), quick)
