@@ -119,7 +119,7 @@ extension OutboxSimulation {
 
   private func isRight(_ outcome: DeliveryOutcome, _ item: TrackedItem) -> Bool {
     let isLast = item.charged + 1 >= settings.maxAttempts
-    switch (item.override, outcome) {
+    switch (item.answer.flatMap { _ in item.override }, outcome) {
     case (.delivered, .delivered): return true
     case (.retry, .waiting): return !isLast
     case (.dead, .dead(.rejected, let status, _)): return item.answer == status.map { .status($0) }
