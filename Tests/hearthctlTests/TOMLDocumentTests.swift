@@ -109,6 +109,10 @@ import Testing
       type = "json"
       [accounts."work".token_parameters]
       audience = "z"
+      [[accounts.work.delivery]]
+      status = 409
+      [[accounts.work.delivery]]
+      status = [404]
 
       [accounts.workshop]
       # empty

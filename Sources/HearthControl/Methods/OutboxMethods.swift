@@ -48,9 +48,9 @@ package struct EnqueuedItems: TimelessWireValue {
 }
 
 extension OutboxDraft {
-  fileprivate static let fields = Fields<OutboxDraft>(
+  static let fields = Fields<OutboxDraft>(
     .required("account", \.account, .account), .required("method", \.method, .text), .required("url", \.url, .text),
-    .optional("headers", \.headers, .headers, omitting: []), .body(\.body),
+    .optional("headers", \.headers, .headers, omitting: []), .body(\.body, isText: \.isPlain),
     .optional("lane", \.lane, .text, omitting: "default"), .unordered(\.isUnordered),
     .optional("idempotencyKey", \.idempotencyKey, .text), .optional("replaceKey", \.replaceKey, .text),
     .optional("notBefore", \.notBefore, .time), .optional("expiresAt", \.expiresAt, .time),
@@ -94,7 +94,7 @@ package struct ListItems: ControlMethod {
 }
 
 extension OutboxQuery {
-  fileprivate static let fields = Fields<OutboxQuery>(
+  static let fields = Fields<OutboxQuery>(
     .optional("account", \.account, .account), .optional("state", \.state, .choice), .optional("lane", \.lane, .text),
     .optional("limit", \.limit, .int(in: 1...1000), omitting: 100), .optional("cursor", \.cursor, .text),
     make: OutboxQuery.init)

@@ -168,6 +168,27 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
     return number
   }
 
+  /// An integer, or an array of them.
+  package func integers(_ key: Key) throws(ConfigurationError) -> [Int] {
+    guard let value = value(key) else { return [] }
+    let elements = if case .array(let elements) = value.content { elements } else { [value] }
+    var numbers: [Int] = []
+    for element in elements {
+      guard case .integer(let number) = element.content else {
+        throw error(key, "must be an integer or an array of integers, not \(element.type)")
+      }
+      numbers.append(number)
+    }
+    return numbers
+  }
+
+  /// The tables under a key that is written `[[…]]`, in order. Each is for one part to itself.
+  package func tables<Inner>(_ key: Key) throws(ConfigurationError) -> [TableReader<Inner>] {
+    var readers: [TableReader<Inner>] = []
+    for table in try table.tables(key.rawValue) { readers.append(try TableReader<Inner>(table)) }
+    return readers
+  }
+
   /// A number from 0 up to, but not including, 1.
   package func fraction(_ key: Key) throws(ConfigurationError) -> Double? {
     guard let value = value(key) else { return nil }

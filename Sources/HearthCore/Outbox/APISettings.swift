@@ -4,9 +4,13 @@ package struct APISettings: Hashable, Sendable {
   package var origins: Set<Origin>
   /// For requests that say nothing themselves.
   package var expect: ExpectedContent?
+  package var overrides: DeliveryOverrides
 
-  package init(origins: Set<Origin>, expect: ExpectedContent? = nil) {
+  package init(
+    origins: Set<Origin>, expect: ExpectedContent? = nil, overrides: DeliveryOverrides = DeliveryOverrides()
+  ) {
     self.origins = origins
     self.expect = expect
+    self.overrides = overrides
   }
 }

@@ -26,11 +26,23 @@ package struct DeliveryPolicy: Hashable, Sendable {
     }
   }
 
-  /// `random` is in 0..<1.
+  /// `overrides`: of the account, as they are when the response comes. `random` is in 0..<1.
   package func outcome(
-    on response: APIResponse, to delivery: Delivery, sentAt: Timestamp, at now: Timestamp, random: Double
+    on response: APIResponse, to delivery: Delivery, overriding overrides: DeliveryOverrides, sentAt: Timestamp,
+    at now: Timestamp, random: Double
   ) -> DeliveryOutcome {
     let status = response.status
+    switch overrides[status] {
+    case nil: break
+    case .delivered: return .delivered(status: status)
+    case .dead:
+      let error = Self.describe(response)
+      return .dead(.rejected, status: status, error: "The account's configuration makes this dead: \(error)")
+    case .retry:
+      let message = "The server answered \(status), after which the account's configuration tries again."
+      return retried(
+        delivery, response.retryAfter, status: status, message: message, sentAt: sentAt, at: now, random: random)
+    }
     switch status {
     case 200...299: return .delivered(status: status)
     case 300...399:

@@ -9,6 +9,13 @@ package enum ItemID {
       + "-\(digits.dropFirst(16).prefix(4))-\(digits.dropFirst(20))"
   }
 
+  /// Whether a text has the form of such an identifier. It may be sent as a key.
+  package static func isValid(_ text: String) -> Bool {
+    let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+    return parts.map(\.utf8.count) == [8, 4, 4, 4, 12]
+      && text.utf8.allSatisfy { byte in "0123456789abcdef-".utf8.contains(byte) }
+  }
+
   private static func hex(_ number: UInt64) -> String {
     let digits = String(number, radix: 16)
     return String(repeating: "0", count: 16 - digits.count) + digits

@@ -44,7 +44,10 @@ package struct ItemProgress: Hashable, Sendable {
     switch outcome {
     case .delivered(let status):
       attempts += 1
-      (lastStatus, lastError) = (status, nil)
+      lastStatus = status
+      lastError =
+        (200...299).contains(status)
+        ? nil : "The server answered \(status), which the account's configuration counts as delivered."
       finish(.delivered, at: now)
     case .waiting(let wait):
       state = .waiting

@@ -79,8 +79,10 @@ extension OutboxMachine {
         return
       }
       if (200...299).contains(response.status) { accepted(bearer, of: name, at: now) }
-      settle(
-        id, policy.outcome(on: response, to: delivery, sentAt: sentAt, at: now, random: random()), at: now)
+      let outcome = policy.outcome(
+        on: response, to: delivery, overriding: accounts[name]?.api.overrides ?? DeliveryOverrides(), sentAt: sentAt,
+        at: now, random: random())
+      settle(id, outcome, at: now)
     }
   }
 

@@ -18,7 +18,8 @@ package protocol OutboxStore: Sendable {
   var isBroken: Bool { get }
 
   /// Keeps all items, in order, or none. For an item whose idempotency key is known with the same content the receipt
-  /// names the item that is there. Of `settings` the limits of the whole outbox count.
+  /// names the item that is there; for one that was exported (`NewOutboxItem.kept`), also the item that has its id, which
+  /// is a conflict of keys where it is another request, and a newer one with its `replaceKey`. Of `settings` the limits of the whole outbox count.
   func enqueue(
     _ items: [NewOutboxItem], within settings: OutboxSettings, at now: Timestamp
   ) async throws(OutboxStoreFailure) -> [OutboxReceipt]
@@ -41,6 +42,10 @@ package protocol OutboxStore: Sendable {
 
   /// In the order of their positions, over all lanes.
   func list(_ query: OutboxQuery) async throws(OutboxStoreFailure) -> OutboxPage
+
+  /// A page of the items whose content is kept, with it: up to about `bytes` of it, one item at least. `moment`: what is
+  /// exported counts as exported then. The state of the query is one whose items keep their content, or nil.
+  func export(_ query: OutboxQuery, bytes: Int, at moment: Timestamp) async throws(OutboxStoreFailure) -> ExportPage
 
   /// The counts of an account; of all accounts where it is nil.
   func stats(of account: AccountName?) async throws(OutboxStoreFailure) -> OutboxStats
@@ -158,12 +163,21 @@ package struct NewOutboxItem: Hashable, Sendable {
   package var draft: OutboxDraft
   package var url: HTTPURL
   package var subject: Subject?
+  /// For an item that was exported.
+  package var kept: Kept?
 
-  package init(id: String, draft: OutboxDraft, url: HTTPURL, subject: Subject?) {
+  /// What has become of an item before.
+  package struct Kept: Hashable, Sendable {
+    package var progress: ItemProgress
+    package var createdAt: Timestamp
+  }
+
+  package init(id: String, draft: OutboxDraft, url: HTTPURL, subject: Subject?, kept: Kept? = nil) {
     self.id = id
     self.draft = draft
     self.url = url
     self.subject = subject
+    self.kept = kept
   }
 }
 

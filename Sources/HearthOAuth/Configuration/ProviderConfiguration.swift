@@ -53,7 +53,8 @@ extension ProviderConfiguration {
     }
     kind = try Kind(reading: table, of: type, preset)
     api = APISettings(
-      origins: Set(try table.origins(.apiOrigins)), expect: try table.choice(.expect, as: ExpectedContent.self))
+      origins: Set(try table.origins(.apiOrigins)), expect: try table.choice(.expect, as: ExpectedContent.self),
+      overrides: try DeliveryOverrides(reading: table.tables(.delivery)))
     bearer = try table.choice(.bearer, as: BearerKind.self) ?? (type == .firebase ? .idToken : .accessToken)
     subject = try table.string(.subject)
     defaultLifetime = try table.duration(.defaultLifetime)

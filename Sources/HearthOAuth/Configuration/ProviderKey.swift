@@ -16,7 +16,7 @@ package enum AccountType: String, CaseIterable, Sendable {
 
 /// The keys of an account's table that are about its provider and its APIs.
 package enum ProviderKey: String, ConfigurationKey {
-  case type, provider, issuer, scopes, bearer, subject, proxy, expect
+  case type, provider, issuer, scopes, bearer, subject, proxy, expect, delivery
   case clientID = "client_id"
   case clientSecretFile = "client_secret_file"
   case apiOrigins = "api_origins"
@@ -49,7 +49,7 @@ package enum ProviderKey: String, ConfigurationKey {
   /// The types of account that the key means something for.
   var types: [AccountType] {
     switch self {
-    case .type, .provider, .clientID, .clientSecretFile, .scopes, .bearer, .subject, .apiOrigins, .expect,
+    case .type, .provider, .clientID, .clientSecretFile, .scopes, .bearer, .subject, .apiOrigins, .expect, .delivery,
       .defaultLifetime, .tokenParameters, .proxy, .caFile, .certificatePins:
       AccountType.allCases
     case .issuer: [.oidc, .clientCredentials]

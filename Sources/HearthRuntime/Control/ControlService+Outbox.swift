@@ -5,7 +5,7 @@ import HearthCore
 extension ControlService {
   static let outboxMethods: [any ServedMethod.Type] = [
     Enqueue.self, EnqueueMany.self, GetItem.self, ListItems.self, CancelItems.self, RetryItems.self, PauseOutbox.self,
-    ResumeOutbox.self, FlushOutbox.self, GetOutboxStats.self,
+    ResumeOutbox.self, FlushOutbox.self, GetOutboxStats.self, ExportItems.self, ImportItems.self,
   ]
 
   func discardOutbox(of account: AccountName) async throws(RPCError) {
@@ -20,6 +20,20 @@ extension ControlService {
       return try await call()
     } catch {
       throw RPCError(error, account: account, item: item)
+    }
+  }
+
+  /// `drafts`: of which one may be the reason of an error.
+  fileprivate func asked<Value>(
+    about drafts: [OutboxDraft], _ call: () async throws(OutboxError) -> Value
+  ) async throws(RPCError) -> Value {
+    do throws(OutboxError) {
+      return try await call()
+    } catch .item(let place, let reason) {
+      throw RPCError(reason, account: drafts[place].account, place: "items[\(place)]")
+    } catch {
+      let account = drafts.first?.account
+      throw RPCError(error, account: drafts.allSatisfy { $0.account == account } ? account : nil)
     }
   }
 
@@ -51,13 +65,8 @@ extension Enqueue: PlainMethod {
 extension EnqueueMany: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> EnqueuedItems {
     for draft in drafts { try await service.check(draft.account) }
-    do throws(OutboxError) {
-      return EnqueuedItems(ids: try await service.outbox.enqueueMany(drafts).map(\.item.id))
-    } catch .item(let place, let reason) {
-      throw RPCError(reason, account: drafts[place].account, place: "items[\(place)]")
-    } catch {
-      let account = drafts.first?.account
-      throw RPCError(error, account: drafts.allSatisfy { $0.account == account } ? account : nil)
+    return try await service.asked(about: drafts) { () async throws(OutboxError) in
+      EnqueuedItems(ids: try await service.outbox.enqueueMany(drafts).map(\.item.id))
     }
   }
 }
@@ -78,6 +87,32 @@ extension ListItems: ServedMethod {
         try await service.outbox.list(query)
       }
       return .result(page.json(at: service.clock.now()))
+    }
+  }
+}
+
+extension ExportItems: ServedMethod {
+  /// One page at a time, like a list.
+  func respond(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> ControlResponse {
+    try await service.check(query.account)
+    return try await service.pages.withLock { () async throws(RPCError) in
+      guard !Task.isCancelled else { throw .overloaded("The connection was closed before its turn came.") }
+      let page = try await service.asked(of: query.account) { () async throws(OutboxError) in
+        try await service.outbox.export(query)
+      }
+      return .result(page.json)
+    }
+  }
+}
+
+extension ImportItems: PlainMethod {
+  func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> ImportReceipt {
+    for item in items { try await service.check(item.draft.account) }
+    let drafts = items.map(\.draft)
+    return try await service.asked(about: drafts) { () async throws(OutboxError) in
+      let receipts = try await service.outbox.importMany(items, isDryRun: isDryRun)
+      return ImportReceipt(
+        items: receipts.map { EnqueueReceipt(id: $0.item.id, state: $0.item.state, isDuplicate: $0.isDuplicate) })
     }
   }
 }

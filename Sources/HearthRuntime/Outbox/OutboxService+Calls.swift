@@ -20,20 +20,31 @@ extension OutboxService {
     for (place, draft) in drafts.enumerated() {
       do throws(OutboxError) { items.append(try checked(draft, at: now)) } catch { throw .item(place, error) }
     }
+    return try await keep(items, at: now)
+  }
+
+  /// Returns once the items are on disk.
+  func keep(_ items: [NewOutboxItem], at now: Timestamp) async throws(OutboxError) -> [OutboxReceipt] {
     if items.isEmpty { return [] }
     let receipts: [OutboxReceipt]
     do { receipts = try await store.enqueue(items, within: settings, at: now) } catch { throw callError(error) }
-    machine.enqueued(receipts, expiring: drafts.compactMap(\.expiresAt).min())
+    machine.enqueued(receipts, expiring: items.compactMap(\.draft.expiresAt).min())
     follow()
     return receipts.map { OutboxReceipt(item: shown($0.item), isDuplicate: $0.isDuplicate) }
   }
 
   private func checked(_ draft: OutboxDraft, at now: Timestamp) throws(OutboxError) -> NewOutboxItem {
+    let url = try checkedURL(of: draft)
+    return NewOutboxItem(id: makeID(now), draft: draft, url: url, subject: machine.knownSubject(of: draft.account))
+  }
+
+  /// The account is configured, and the request can be sent as it is.
+  func checkedURL(of draft: OutboxDraft) throws(OutboxError) -> HTTPURL {
     try requireKnown(draft.account)
     let url: HTTPURL
     do { url = try draft.checked(maxBody: settings.maxBody) } catch { throw .invalidRequest("\(error)") }
     try requireAllowed(url.origin, for: draft.account)
-    return NewOutboxItem(id: makeID(now), draft: draft, url: url, subject: machine.knownSubject(of: draft.account))
+    return url
   }
 
   /// The account's token may be sent to this origin: it is one of its `api_origins`.
@@ -51,15 +62,19 @@ extension OutboxService {
 
   /// At most 1,000 items a page.
   package func list(_ query: OutboxQuery) async throws(OutboxError) -> OutboxPage {
+    try check(query)
+    do {
+      let page = try await store.list(query)
+      return OutboxPage(items: page.items.map(shown), cursor: page.cursor)
+    } catch { throw callError(error) }
+  }
+
+  func check(_ query: OutboxQuery) throws(OutboxError) {
     if let account = query.account { try requireKnown(account) }
     guard (1...1000).contains(query.limit) else { throw .invalidRequest("limit: it must be between 1 and 1000") }
     if let cursor = query.cursor, Int64(cursor) == nil {
       throw .invalidRequest("cursor: outbox.list has given no such cursor; leave it out to begin with the oldest item")
     }
-    do {
-      let page = try await store.list(query)
-      return OutboxPage(items: page.items.map(shown), cursor: page.cursor)
-    } catch { throw callError(error) }
   }
 
   package func cancel(_ id: String) async throws(OutboxError) -> Int { try await change(id, .cancel) }
@@ -189,7 +204,7 @@ extension OutboxService {
   }
 
   /// The error for a call that the store failed.
-  private func callError(_ failure: OutboxStoreFailure) -> OutboxError {
+  func callError(_ failure: OutboxStoreFailure) -> OutboxError {
     storeFailures.callFailed(failure)
     if case .broken = failure {
       noteDamage()

@@ -106,8 +106,13 @@ struct OutboxCounters: Sendable {
     return lastPlace
   }
 
-  mutating func added(_ state: OutboxItem.State, bytes: Int, createdAt: Timestamp, to owner: Int64) {
+  /// `createdAt`: nil for an item that is not the newest.
+  mutating func added(_ state: OutboxItem.State, bytes: Int, createdAt: Timestamp?, to owner: Int64) {
     count(state, 1, bytes: bytes, of: owner)
+    guard let createdAt else {
+      owners[owner]?.oldestPendingAt = nil
+      return
+    }
     if case .some(.none) = owners[owner]?.oldestPendingAt { owners[owner]?.oldestPendingAt = .some(createdAt) }
   }
 

@@ -11,6 +11,7 @@ enum OutboxQueries {
 
   static let byNumber = "SELECT \(columns) FROM items WHERE n = ?"
   static let byID = "SELECT \(columns) FROM items WHERE id = ?"
+  static let replaceKey = "SELECT replace_key FROM items WHERE n = ?"
   static let content = "SELECT headers, body, checksum FROM contents WHERE item = ?"
   static let byKey = """
     SELECT \(columns), digest FROM items WHERE owner = ? AND idempotency_key = ? AND digest IS NOT NULL
@@ -128,13 +129,14 @@ enum OutboxQueries {
 
   static let insert = """
     INSERT INTO items (id, owner, lane, position, state, is_head, due_at, method, url, origin, attempts, conflicts,
-      created_at, not_before, expires_at, next_attempt_at, idempotency_key, digest, replace_key, bytes, expect)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      created_at, not_before, expires_at, next_attempt_at, idempotency_key, digest, replace_key, bytes, expect,
+      reason, unknown_since, finished_at, last_status, last_error)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     """
   static let insertContent = "INSERT INTO contents (item, headers, body, checksum) VALUES (?, ?, ?, ?)"
   static let deliver = """
     UPDATE items SET state = 4, attempts = ?, next_attempt_at = NULL, finished_at = ?, last_status = ?,
-      last_error = NULL WHERE n = ?
+      last_error = ? WHERE n = ?
     """
   static let update = """
     UPDATE items SET owner = ?, position = ?, state = ?, reason = ?, is_head = ?, due_at = ?, attempts = ?,
@@ -155,7 +157,8 @@ enum OutboxQueries {
 
   /// All statements on items but `every`, for the test of their query plans.
   static let all = [
-    byNumber, byID, content, byKey, byReplaceKey, byState, placesByState, placesByLane, firstOfLane, placeInLane,
+    byNumber, byID, replaceKey, content, byKey, byReplaceKey, byState, placesByState, placesByLane, firstOfLane,
+    placeInLane,
     followers, window, oldest, nextOrigin, fresh, due, nextDue, unanswered, retrying, shift, free, cap, shiftUnknown,
     clampUnknown,
     expired, expiring, finished, firstFinished, clampFinished, digest, dropKey,

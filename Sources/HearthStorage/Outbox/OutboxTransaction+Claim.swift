@@ -256,13 +256,13 @@ extension OutboxTransaction {
     return epoch
   }
 
-  private enum Content {
+  enum Content {
     case sound(Delivery)
     case unsendable(OutboxItem.Reason, error: String)
   }
 
   /// The request of an item, as it was enqueued.
-  private func content(of item: StoredItem) throws -> Content {
+  func content(of item: StoredItem) throws -> Content {
     let statement = try db.cachedStatement(sql: OutboxQueries.content)
     guard let row = try Row.fetchOne(statement, arguments: [item.number]) else {
       return .unsendable(.rejected, error: "Its content is missing from the outbox, so it cannot be sent.")

@@ -20,11 +20,17 @@ extension OutboxTransaction {
       guard kept == content else { throw OutboxStoreFailure.keyConflict(at: place) }
       return OutboxReceipt(item: try shown(item), isDuplicate: true)
     }
+    if let kept = new.kept, let item = try stands(for: new, kept, known, place: place) {
+      return OutboxReceipt(item: try shown(item), isDuplicate: true)
+    }
     let bytes = draft.body.count + draft.headers.reduce(0) { $0 + $1.byteCount }
     let lane = draft.isUnordered ? nil : draft.lane
+    let progress =
+      new.kept?.progress ?? ItemProgress(notBefore: draft.notBefore, expiresAt: draft.expiresAt, at: now)
     var older: StoredItem?
     repeat {
-      older = try known.flatMap { owner in try draft.replaceKey.flatMap { try replaced(owner, $0, lane) } }
+      let replaceKey = progress.state.isActive ? draft.replaceKey : nil
+      older = try known.flatMap { owner in try replaceKey.flatMap { try replaced(owner, $0, lane) } }
       guard counters.keptItems - (older == nil ? 0 : 1) < settings.maxItems,
         counters.keptBytes - (older?.bytes ?? 0) + bytes <= settings.maxBytes
       else { throw OutboxStoreFailure.full }
@@ -32,18 +38,21 @@ extension OutboxTransaction {
     } while try older.map { try !revoke($0) } ?? false
 
     let owner = try counters.madeOwner(draft.account, new.subject, in: db)
-    let isHead = try lane.map { try older?.isHead ?? !isLaneBusy(owner, $0) } ?? true
+    let isHead = try progress.state.isActive && (lane.map { try older?.isHead ?? !isLaneBusy(owner, $0) } ?? true)
     let position = older?.position ?? counters.nextPlace()
     if let older { try supersede(older, at: now) }
-    let progress = ItemProgress(notBefore: draft.notBefore, expiresAt: draft.expiresAt, at: now)
+    let createdAt = new.kept?.createdAt ?? now
     let idempotencyKey = draft.idempotencyKey ?? new.id
     try execute(
       OutboxQueries.insert,
       [
         new.id, owner, lane, position, progress.state.number, isHead, progress.dueAt?.milliseconds ?? 0, draft.method,
-        new.url.description, new.url.origin.description, now.milliseconds, progress.notBefore?.milliseconds,
+        new.url.description, new.url.origin.description, progress.attempts, createdAt.milliseconds,
+        progress.notBefore?.milliseconds,
         progress.expiresAt?.milliseconds, progress.nextAttemptAt?.milliseconds, idempotencyKey,
         draft.idempotencyKey == nil ? nil : content, draft.replaceKey, bytes, draft.expect?.rawValue,
+        progress.reason?.rawValue, progress.unknownSince?.milliseconds, progress.finishedAt?.milliseconds,
+        progress.lastStatus, progress.lastError,
       ])
     try execute(
       OutboxQueries.insertContent,
@@ -52,17 +61,35 @@ extension OutboxTransaction {
         // An empty body is stored as NULL: SQLite reads a null pointer as that anyway.
         draft.body.isEmpty ? nil : Data(draft.body), ItemDigest.checksum(content, idempotencyKey: idempotencyKey),
       ])
-    counters.added(progress.state, bytes: bytes, createdAt: now, to: owner)
+    counters.added(progress.state, bytes: bytes, createdAt: new.kept == nil ? now : nil, to: owner)
     effects.touched.insert(owner)
     if isHead { becameReady(owner, lane == nil ? .unordered : .lanes) }
     // The claim on the item that was replaced may have ended.
     if !isHead, older != nil, let lane { try promote(owner, lane) }
-    let item = OutboxItem(
+    var item = OutboxItem(
       id: new.id, account: draft.account, subject: new.subject, lane: lane, method: draft.method,
       url: new.url.description, state: progress.state, createdAt: now, nextAttemptAt: progress.nextAttemptAt,
       idempotencyKey: idempotencyKey, bytes: bytes)
+    if new.kept != nil, let kept = try row(OutboxQueries.byID, [new.id]) { item = try shown(kept) }
     effects.changes.append(.enqueued(item))
     return OutboxReceipt(item: item, isDuplicate: false)
+  }
+
+  /// The item that is there in place of one that was exported: it, or a newer one that replaces it.
+  private func stands(
+    for new: NewOutboxItem, _ kept: NewOutboxItem.Kept, _ owner: Int64?, place: Int
+  ) throws -> StoredItem? {
+    let draft = new.draft
+    if let item = try row(OutboxQueries.byID, [new.id]) {
+      guard item.method == draft.method, item.url == new.url.description,
+        counters.owners[item.owner]?.account == draft.account
+      else { throw OutboxStoreFailure.keyConflict(at: place) }
+      return item
+    }
+    guard kept.progress.state.isActive, let owner, let key = draft.replaceKey,
+      let other = try replaced(owner, key, draft.isUnordered ? nil : draft.lane), other.createdAt > kept.createdAt
+    else { return nil }
+    return other
   }
 
   /// The item with this idempotency key, and the digest of its content.

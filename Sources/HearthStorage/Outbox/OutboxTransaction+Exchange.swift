@@ -33,7 +33,9 @@ extension OutboxTransaction {
     case .released:
       if item.isHead { try execute(OutboxQueries.setHead, [true, item.number]) }
     case .delivered(let status):
-      try execute(OutboxQueries.deliver, [item.progress.attempts, now.milliseconds, status, item.number])
+      try execute(
+        OutboxQueries.deliver,
+        [item.progress.attempts, now.milliseconds, status, item.progress.lastError, item.number])
       try execute(OutboxQueries.deleteContent, [item.number])
       counters.moved(old, .delivered, bytes: item.bytes, of: item.owner)
       effects.changes.append(.changed(try shown(item)))

@@ -45,7 +45,8 @@ extension OutboxTransaction {
     return oldest
   }
 
-  func list(_ query: OutboxQuery) throws -> OutboxPage {
+  /// `keepingContent`: only items whose content is kept.
+  func list(_ query: OutboxQuery, keepingContent: Bool = false) throws -> OutboxPage {
     let after = query.cursor.map { Int64($0) ?? .max } ?? 0
     let limit = max(query.limit, 1)
     // One moment counts for the whole list: requests leave meanwhile.
@@ -60,7 +61,8 @@ extension OutboxTransaction {
       }
     }
     for owner in counters.owners.values where query.account == nil || owner.account == query.account {
-      for state in states(shownAs: query.state, of: owner) where owner.counts[state.number] > 0 {
+      for state in states(shownAs: query.state, of: owner)
+      where owner.counts[state.number] > 0 && (!keepingContent || state.keepsContent) {
         var source: StatementArguments = [owner.id]
         if let lane = query.lane { source += [lane] }
         source += [state.number, after, limit + 1 + (query.state == nil ? 0 : begun.count)]

@@ -198,6 +198,12 @@ package final class SQLiteOutboxStore: OutboxStore {
     try await run { try $0.list(query) }
   }
 
+  package func export(
+    _ query: OutboxQuery, bytes: Int, at moment: Timestamp
+  ) async throws(OutboxStoreFailure) -> ExportPage {
+    try await run { try $0.export(query, bytes: bytes, at: moment) }
+  }
+
   package func stats(of account: AccountName?) async throws(OutboxStoreFailure) -> OutboxStats {
     try await run { try $0.stats(of: account) }
   }

@@ -9,6 +9,7 @@ struct OutboxVerb: ParsableCommand {
     subcommands: [
       OutboxAddVerb.self, OutboxListVerb.self, OutboxShowVerb.self, OutboxRetryVerb.self, OutboxCancelVerb.self,
       OutboxPauseVerb.self, OutboxResumeVerb.self, OutboxFlushVerb.self, OutboxStatsVerb.self,
+      OutboxExportVerb.self, OutboxImportVerb.self,
     ])
 }
 

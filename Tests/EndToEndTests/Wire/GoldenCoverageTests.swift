@@ -16,7 +16,8 @@ import Testing
       "session.getToken", "session.reportUnauthorized", "session.refresh", "session.rehydrate", "session.import",
       "session.beginSignIn", "session.awaitSignIn", "session.cancelSignIn", "session.signOut", "session.lock",
       "session.unlock", "outbox.enqueue", "outbox.enqueueMany", "outbox.get", "outbox.list", "outbox.cancel",
-      "outbox.retry", "outbox.pause", "outbox.resume", "outbox.flush", "outbox.getStats", "http.request",
+      "outbox.retry", "outbox.pause", "outbox.resume", "outbox.flush", "outbox.getStats", "outbox.export",
+      "outbox.import", "http.request",
       "events.subscribe", "events.unsubscribe", "session.diagnose",
     ])
   func methods(_ name: String) {

@@ -18,12 +18,15 @@ import Testing
       number: 1, item: item, conflicts: conflicts, unknownSince: unknownSince, request: request)
   }
 
-  func outcome(_ status: Int, retryAfter: Duration? = nil, attempts: Int = 0, conflicts: Int = 0) throws
-    -> DeliveryOutcome
-  {
+  func outcome(
+    _ status: Int, retryAfter: Duration? = nil, attempts: Int = 0, conflicts: Int = 0,
+    as override: DeliveryOverrides.Outcome? = nil
+  ) throws -> DeliveryOutcome {
     policy.outcome(
       on: APIResponse(status: status, body: Array("no good".utf8), retryAfter: retryAfter),
-      to: try delivery(attempts: attempts, conflicts: conflicts), sentAt: now - .seconds(9), at: now, random: 0)
+      to: try delivery(attempts: attempts, conflicts: conflicts),
+      overriding: DeliveryOverrides(override.map { [status: $0] } ?? [:]), sentAt: now - .seconds(9), at: now, random: 0
+    )
   }
 
   @Test("Every 2xx delivers", arguments: [200, 201, 202, 204, 206, 299])
@@ -124,6 +127,46 @@ import Testing
     #expect(try outcome(409, attempts: 5, conflicts: 5) == .dead(.rejected, status: 409, error: "409: no good"))
   }
 
+  @Test(
+    "The configuration has any status tried again, which waits like another, and says so", arguments: [302, 404, 501])
+  func overriddenRetry(_ status: Int) throws {
+    guard case .waiting(let wait) = try outcome(status, retryAfter: .seconds(7), as: .retry) else {
+      Issue.record("It does not wait")
+      return
+    }
+    #expect(wait.until == now + .seconds(7) && wait.status == status && wait.unknownSince == nil)
+    #expect(wait.error == "The server answered \(status), after which the account's configuration tries again.")
+    guard case .dead(.attemptsExhausted, status, _) = try outcome(status, attempts: 29, as: .retry) else {
+      Issue.record("Attempts do not run out")
+      return
+    }
+  }
+
+  @Test("A retry by the configuration keeps a fate unknown, and takes the limit from conflicts")
+  func overriddenRetryOfUnknown() throws {
+    guard case .waiting(let wait) = try outcome(504, as: .retry),
+      case .waiting(let conflict) = try outcome(409, attempts: 5, conflicts: 5, as: .retry)
+    else {
+      Issue.record("They do not wait")
+      return
+    }
+    #expect(wait.unknownSince == now - .seconds(9))
+    #expect(conflict.isConflict)
+  }
+
+  @Test("The configuration makes a status dead, with the answer, or delivered, and the item says so")
+  func overriddenEnd() throws {
+    let error = "The account's configuration makes this dead: 503: no good"
+    #expect(try outcome(503, as: .dead) == .dead(.rejected, status: 503, error: error))
+    #expect(try outcome(409, as: .delivered) == .delivered(status: 409))
+    var progress = ItemProgress(at: now)
+    progress.settle(.delivered(status: 409), at: now)
+    #expect(progress.lastError == "The server answered 409, which the account's configuration counts as delivered.")
+    progress = ItemProgress(at: now)
+    progress.settle(.delivered(status: 201), at: now)
+    #expect(progress.lastError == nil)
+  }
+
   @Test("Attempts run out, whatever the failure is")
   func exhausted() throws {
     guard case .waiting = try outcome(503, attempts: 28) else {
@@ -159,7 +202,9 @@ import Testing
     for (method, wait) in [("POST", Duration.milliseconds(60_001)), ("PUT", .seconds(7200))] {
       let delivery = try delivery(method: method, unknownSince: sentAt)
       let answer = APIResponse(status: 503, retryAfter: .seconds(7200))
-      guard case .waiting(let outcome) = policy.outcome(on: answer, to: delivery, sentAt: now, at: now, random: 0)
+      guard
+        case .waiting(let outcome) = policy.outcome(
+          on: answer, to: delivery, overriding: DeliveryOverrides(), sentAt: now, at: now, random: 0)
       else {
         Issue.record("It does not wait")
         return

@@ -11,7 +11,8 @@ struct ControlServiceTests {
       ControlService.served.keys.sorted() == [
         "daemon.getInfo", "daemon.getMetrics", "daemon.reload", "events.subscribe", "events.unsubscribe",
         "http.request", "outbox.cancel", "outbox.enqueue",
-        "outbox.enqueueMany", "outbox.flush", "outbox.get", "outbox.getStats", "outbox.list", "outbox.pause",
+        "outbox.enqueueMany", "outbox.export", "outbox.flush", "outbox.get", "outbox.getStats", "outbox.import",
+        "outbox.list", "outbox.pause",
         "outbox.resume", "outbox.retry", "rpc.discover", "session.awaitSignIn", "session.beginSignIn",
         "session.cancelSignIn", "session.completeSignIn", "session.diagnose", "session.get", "session.getToken",
         "session.import",

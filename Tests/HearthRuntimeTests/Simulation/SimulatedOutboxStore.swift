@@ -102,6 +102,14 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
     try await pass(.reading) { (store) throws(OutboxStoreFailure) in try await store.list(query) }
   }
 
+  func export(
+    _ query: OutboxQuery, bytes: Int, at moment: Timestamp
+  ) async throws(OutboxStoreFailure) -> ExportPage {
+    try await pass(.reading) { (store) throws(OutboxStoreFailure) in
+      try await store.export(query, bytes: bytes, at: moment)
+    }
+  }
+
   func stats(of account: AccountName?) async throws(OutboxStoreFailure) -> OutboxStats {
     try await pass(.reading) { (store) throws(OutboxStoreFailure) in try await store.stats(of: account) }
   }

@@ -36,6 +36,49 @@ import Testing
     }
   }
 
+  @Test("An item whose content has changed on disk is left out of an export, which goes on behind it")
+  func notExported() async throws {
+    try await withStore { outbox in
+      let harmed = try await outbox.add(Sample.draft("/1", body: "abd"))[0].item.id
+      let sound = try await outbox.add(Sample.draft("/2", body: "abd"))[0].item.id
+      try await outbox.store.withConnection { try $0.execute(sql: "UPDATE contents SET body = x'00' WHERE item = 1") }
+      var query = OutboxQuery(limit: 1)
+      let first = try await outbox.store.export(query, bytes: 100, at: outbox.now)
+      #expect(first.items.isEmpty && first.damaged == 1)
+      query.cursor = first.cursor
+      let second = try await outbox.store.export(query, bytes: 100, at: outbox.now)
+      #expect(second.items.map(\.id) == [sound] && second.damaged == 0 && second.cursor == nil)
+      #expect(try await outbox.store.change(harmed, .cancel, at: outbox.now).state == .cancelled)
+    }
+  }
+
+  @Test("What was imported stands the check, and finds its way out again as it came")
+  func imported() async throws {
+    let folder = TemporaryFolder()
+    defer { folder.remove() }
+    let path = folder.file("outbox.sqlite")
+    let outbox = StoreFixture(
+      folder: folder, store: try SQLiteOutboxStore.open(at: path, now: Sample.start).store)
+    let ends: [(OutboxItem.State, OutboxItem.Reason?)] = [
+      (.pending, nil), (.dead, .rejected), (.held, .needsReview), (.pending, nil), (.dead, .expired),
+    ]
+    let items = ends.enumerated().map { place, end in
+      ExportedItem(
+        id: ItemID.make(at: Sample.start, random: (0, UInt64(place))), subject: Sample.bob,
+        draft: Sample.draft("/\(place)", body: "b", lane: place == 3 ? nil : "a", key: place == 0 ? "k" : nil),
+        state: end.0, reason: end.1, attempts: place, createdAt: Sample.start - .seconds(9), lastStatus: 500,
+        lastError: "no", exportedAt: Sample.start)
+    }
+    let new = try items.map {
+      NewOutboxItem(
+        id: $0.id, draft: $0.draft, url: try $0.draft.checked(maxBody: 9), subject: $0.subject,
+        kept: try $0.kept(horizon: .seconds(9), at: Sample.start))
+    }
+    _ = try await outbox.store.enqueue(new, within: OutboxSettings(), at: Sample.start)
+    #expect(try await outbox.store.export(OutboxQuery(), bytes: 100, at: Sample.start).items == items)
+    #expect(try OutboxCheck.problems(at: path) == [])
+  }
+
   @Test("The check names the items whose content has changed")
   func check() async throws {
     let folder = TemporaryFolder()

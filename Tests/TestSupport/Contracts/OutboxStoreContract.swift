@@ -65,7 +65,7 @@ extension [LaneClaim] {
 package enum OutboxStoreContract {
   package typealias OutboxFact = Fact<OutboxStoreBench>
 
-  package static let facts = keeping + delivering + changing + owning + housekeeping
+  package static let facts = keeping + delivering + changing + owning + housekeeping + exporting
 
   static let start = Sample.start
 

@@ -85,6 +85,12 @@ package final class FaultyOutboxStore: OutboxStore {
     try await store.list(query)
   }
 
+  package func export(
+    _ query: OutboxQuery, bytes: Int, at moment: Timestamp
+  ) async throws(OutboxStoreFailure) -> ExportPage {
+    try await store.export(query, bytes: bytes, at: moment)
+  }
+
   package func stats(of account: AccountName?) async throws(OutboxStoreFailure) -> OutboxStats {
     try await store.stats(of: account)
   }

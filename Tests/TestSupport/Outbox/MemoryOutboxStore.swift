@@ -69,6 +69,12 @@ package final class MemoryOutboxStore: OutboxStore {
     state.withLock { $0.model.list(query) }
   }
 
+  package func export(
+    _ query: OutboxQuery, bytes: Int, at moment: Timestamp
+  ) async throws(OutboxStoreFailure) -> ExportPage {
+    state.withLock { $0.model.export(query, bytes: bytes, at: moment) }
+  }
+
   package func stats(of account: AccountName?) async throws(OutboxStoreFailure) -> OutboxStats {
     state.withLock { $0.model.countedStats(of: account) }
   }

@@ -29,8 +29,12 @@ extension OutboxModel {
       guard Self.isSame(kept.new, new) else { throw .keyConflict(at: place) }
       return OutboxReceipt(item: shown(kept), isDuplicate: true)
     }
+    if let kept = new.kept, let item = try stands(for: new, kept, owner, lane, place: place) {
+      return OutboxReceipt(item: shown(item), isDuplicate: true)
+    }
     let bytes = draft.body.count + draft.headers.reduce(0) { $0 + $1.byteCount }
-    let older = draft.replaceKey.flatMap { key in
+    let isActive = new.kept?.progress.state.isActive ?? true
+    let older = (isActive ? draft.replaceKey : nil).flatMap { key in
       order.compactMap { items[$0] }.first {
         $0.owner == owner && $0.lane == lane && $0.new.draft.replaceKey == key && !isBegun($0.number)
       }
@@ -45,15 +49,33 @@ extension OutboxModel {
     }
     let number = nextCount()
     let item = Item(
-      number: number, new: new, origin: new.url.origin, bytes: bytes, createdAt: now, owner: owner, lane: lane,
+      number: number, new: new, origin: new.url.origin, bytes: bytes, createdAt: new.kept?.createdAt ?? now,
+      owner: owner, lane: lane,
       position: older?.position ?? number, placedAt: number,
-      progress: ItemProgress(notBefore: draft.notBefore, expiresAt: draft.expiresAt, at: now),
+      progress: new.kept?.progress ?? ItemProgress(notBefore: draft.notBefore, expiresAt: draft.expiresAt, at: now),
       holdsKey: draft.idempotencyKey != nil)
     items[number] = item
-    insertInOrder(number)
+    if item.progress.state.isActive { insertInOrder(number) }
     touched.insert(draft.account)
     changes.append(.enqueued(shown(item)))
     return OutboxReceipt(item: shown(item), isDuplicate: false)
+  }
+
+  private func stands(
+    for new: NewOutboxItem, _ kept: NewOutboxItem.Kept, _ owner: Int, _ lane: Int?, place: Int
+  ) throws(OutboxStoreFailure) -> Item? {
+    let draft = new.draft
+    if let item = items.values.first(where: { $0.new.id == new.id }) {
+      guard item.account == draft.account, item.new.draft.method == draft.method, item.new.url == new.url else {
+        throw .keyConflict(at: place)
+      }
+      return item
+    }
+    guard kept.progress.state.isActive, let key = draft.replaceKey else { return nil }
+    return order.compactMap { items[$0] }.first {
+      $0.owner == owner && $0.lane == lane && $0.new.draft.replaceKey == key && !isBegun($0.number)
+        && $0.createdAt > kept.createdAt
+    }
   }
 
   private func keyed(_ owner: Int, _ key: String) -> Item? {
@@ -82,6 +104,31 @@ extension OutboxModel {
     let page = found.prefix(query.limit)
     let cursor = page.count < found.count ? page.last.map { "\($0.position)" } : nil
     return OutboxPage(items: page.map(shown), cursor: cursor)
+  }
+
+  package func export(_ query: OutboxQuery, bytes: Int, at moment: Timestamp) -> ExportPage {
+    let found = items.values.sorted { ($0.position, $0.number) < ($1.position, $1.number) }.filter {
+      let after = query.cursor.flatMap { Int64($0) } ?? 0
+      return $0.position > after && (query.account == nil || query.account == $0.account)
+        && (query.lane == nil || !$0.new.draft.isUnordered && query.lane == $0.new.draft.lane)
+        && $0.progress.state.keepsContent && (query.state == nil || query.state == shown($0).state)
+    }
+    var (page, room) = ([Item](), bytes)
+    for item in found.prefix(query.limit) {
+      guard page.isEmpty || item.bytes <= room else { break }
+      page.append(item)
+      room -= item.bytes
+    }
+    let cursor = page.count < found.count ? page.last.map { "\($0.position)" } : nil
+    return ExportPage(items: page.map { exported($0, at: moment) }, damaged: 0, cursor: cursor)
+  }
+
+  private func exported(_ item: Item, at moment: Timestamp) -> ExportedItem {
+    let shown = shown(item)
+    return ExportedItem(
+      id: shown.id, subject: shown.subject, draft: item.new.draft, state: shown.state, reason: shown.reason,
+      attempts: shown.attempts, createdAt: shown.createdAt, unknownSince: item.progress.unknownSince,
+      lastStatus: shown.lastStatus, lastError: shown.lastError, exportedAt: moment)
   }
 
   package mutating func change(

@@ -127,6 +127,60 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
       "[outbox]\nmax_items = 1.5", "/c.toml:2: \"max_items\" in [outbox] must be an integer, not a number"),
   ]
 
+  /// One about an entry, whose header is in line 4.
+  private static func delivery(_ entry: String, _ line: Int, _ sentence: String) -> BadConfiguration {
+    BadConfiguration("firebase", "api_key = \"k\"\n[[accounts.a.delivery]]\n" + entry, "/c.toml:\(line): " + sentence)
+  }
+
+  static let delivery = [
+    delivery(
+      "status = 200\noutcome = \"retry\"", 5,
+      "\"status\" in [[accounts.a.delivery]] cannot have 200 for \"retry\": a 2xx is always delivered, for the API has said that it is done"
+    ),
+    delivery(
+      "status = 401\noutcome = \"retry\"", 5,
+      "\"status\" in [[accounts.a.delivery]] cannot have 401 for \"retry\": a 401 is about the session, and Hearth asks for another token"
+    ),
+    delivery(
+      "status = [404, 407]\noutcome = \"dead\"", 5,
+      "\"status\" in [[accounts.a.delivery]] cannot have 407 for \"dead\": it comes from a proxy or a captive portal, and the item waits for the network"
+    ),
+    delivery(
+      "status = 429\noutcome = \"delivered\"", 5,
+      "\"status\" in [[accounts.a.delivery]] cannot have 429 for \"delivered\": \"delivered\" would lose what the server has not done; \"dead\" keeps it"
+    ),
+    delivery(
+      "status = 503\noutcome = \"delivered\"", 5,
+      "\"status\" in [[accounts.a.delivery]] cannot have 503 for \"delivered\": \"delivered\" would lose what the server has not done; \"dead\" keeps it"
+    ),
+    delivery(
+      "status = 103\noutcome = \"dead\"", 5,
+      "\"status\" in [[accounts.a.delivery]] cannot have 103 for \"dead\": a status that can be decided is between 300 and 599"
+    ),
+    delivery(
+      "status = 600\noutcome = \"retry\"", 5,
+      "\"status\" in [[accounts.a.delivery]] cannot have 600 for \"retry\": a status that can be decided is between 300 and 599"
+    ),
+    delivery(
+      "status = [404, 404]\noutcome = \"retry\"", 5, "\"status\" in [[accounts.a.delivery]] has 404 a second time"),
+    delivery("status = []\noutcome = \"retry\"", 5, "\"status\" in [[accounts.a.delivery]] must not be empty"),
+    delivery(
+      "status = \"5xx\"\noutcome = \"retry\"", 5,
+      "\"status\" in [[accounts.a.delivery]] must be an integer or an array of integers, not a string"),
+    delivery(
+      "status = 404\noutcome = \"drop\"", 6,
+      "\"outcome\" in [[accounts.a.delivery]] cannot be \"drop\": it is \"retry\", \"dead\" or \"delivered\""),
+    delivery("status = 404", 4, "[[accounts.a.delivery]] lacks \"outcome\""),
+    delivery("outcome = \"dead\"", 4, "[[accounts.a.delivery]] lacks \"status\""),
+    delivery("path = \"/\"", 5, "unknown key \"path\" in [[accounts.a.delivery]]"),
+    delivery(
+      "status = 404\noutcome = \"dead\"\n[[accounts.a.delivery]]\nstatus = 404\noutcome = \"retry\"", 8,
+      "\"status\" in [[accounts.a.delivery]] has 404 a second time"),
+    BadConfiguration(
+      "firebase", "api_key = \"k\"\n[accounts.a.delivery]\nstatus = 404",
+      "/c.toml:4: [accounts.a.delivery] must be tables, each below [[accounts.a.delivery]]"),
+  ]
+
   static let choices = [
     BadConfiguration(
       "saml", "",
@@ -259,7 +313,7 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
     "a bad configuration is refused with one sentence that names file, line and key",
     arguments: [
       BadConfiguration.syntax, BadConfiguration.keys, BadConfiguration.missing, BadConfiguration.types,
-      BadConfiguration.choices, BadConfiguration.paths, BadConfiguration.ranges,
+      BadConfiguration.choices, BadConfiguration.paths, BadConfiguration.ranges, BadConfiguration.delivery,
     ].flatMap(\.self))
   func refusal(_ bad: BadConfiguration) {
     let error = #expect(throws: ConfigurationError.self) { try ConfigurationTests.read(bad.text) }

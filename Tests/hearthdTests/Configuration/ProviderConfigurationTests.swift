@@ -96,6 +96,26 @@ import Testing
     #expect(try provider(table).tokenParameters == ["audience": "x"])
   }
 
+  @Test("what the account's API means by a status is read, and a change of it is a change of the account")
+  func delivery() throws {
+    let text = """
+      [[accounts.a.delivery]]
+      status = 409
+      outcome = "delivered"
+      [[accounts.a.delivery]]
+      status = [404, 503]
+      outcome = "retry"
+      [[accounts.a.delivery]]
+      status = 500
+      outcome = "dead"
+      """
+    let expected = DeliveryOverrides([409: .delivered, 404: .retry, 503: .retry, 500: .dead])
+    #expect(try provider(text).api.overrides == expected)
+    #expect(try provider("delivery = [{ status = 404, outcome = 'retry' }]").api.overrides[404] == .retry)
+    #expect(try provider("").api.overrides == DeliveryOverrides())
+    #expect(try ConfigurationTests.account(Self.oidc + text) != ConfigurationTests.account(Self.oidc))
+  }
+
   @Test("a certificate is shown only by a client that authenticates with it")
   func identity() throws {
     let keys = "client_key_file = '/k'\nclient_certificate_file = '/c'\n"

@@ -8,9 +8,7 @@ extension OutboxSimulation {
     note("a daemon starts")
     let random = chance.next()
     daemon = SimulatedDaemon(
-      OutboxMachine(settings: settings, accounts: configured.mapValues { APISettings(origins: $0) }) {
-        Double(random % 1000) / 1000
-      })
+      OutboxMachine(settings: settings, accounts: apis) { Double(random % 1000) / 1000 }, overrides)
     for name in sessions.keys.sorted() {
       (sessions[name]!.state, sessions[name]!.isReportedSendable) = (.hydrating, false)
       after(0...200, .sessionReported(name))

@@ -146,7 +146,17 @@ extension OutboxSimulation {
       self.daemon!.concurrencyBefore = max(settings.concurrency, daemon.concurrencyBefore ?? 0)
     }
     settings.concurrency = one(of: [1, 3, 8])
+    for name in sessions.keys.sorted() { overrides[name] = chances(1, in: 2) ? drawnOverrides() : nil }
     reloaded()
+  }
+
+  /// Any that the configuration may have.
+  func drawnOverrides() -> DeliveryOverrides {
+    var outcomes: [Int: DeliveryOverrides.Outcome] = [:]
+    for status in Self.overridable where chances(1, in: 2) {
+      outcomes[status] = status < 500 ? one(of: DeliveryOverrides.Outcome.allCases) : one(of: [.retry, .dead])
+    }
+    return DeliveryOverrides(outcomes)
   }
 
   func reloaded() {
@@ -154,8 +164,9 @@ extension OutboxSimulation {
     disturbed()
     guard daemon != nil, !daemon!.machine.isStopping else { return }
     let known = daemon!.machine.names
-    daemon!.machine.accountsChanged(
-      configured.mapValues { APISettings(origins: $0) }, settings: settings, at: now)
+    daemon!.machine.accountsChanged(apis, settings: settings, at: now)
+    // What is under way of an account that is not configured any more is judged as before.
+    for name in configured.keys { daemon!.overrides[name] = overrides[name] }
     for name in daemon!.out.keys {
       daemon!.out[name] = daemon!.out[name]!.filter { configured[name]?.contains($0.key) == true }
     }

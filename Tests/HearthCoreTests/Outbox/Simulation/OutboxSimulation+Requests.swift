@@ -8,6 +8,8 @@ extension OutboxSimulation {
     200, 200, 200, 201, 302, 307, 400, 404, 408, 409, 409, 422, 425, 429, 500, 501, 502, 503, 504, 505, 401,
   ]
 
+  static let overridable = [302, 400, 404, 409, 501, 502, 503]
+
   /// A request leaves.
   func send(_ delivery: Delivery, _ epoch: Int64, _ bearer: Bearer, from id: SenderID) {
     guard let item = items[delivery.number] else { return violated("item \(delivery.number) is unknown") }
@@ -54,7 +56,10 @@ extension OutboxSimulation {
     if isRefused || bearer.token.fingerprint != sessions[name]?.fingerprint && chances(1, in: 3) {
       return (.status(401), quick)
     }
+    let overridden = Self.overridable.filter { daemon?.overrides[name]?[$0] != nil }
     switch mood {
+    case .fine where !isHealed && !overridden.isEmpty && chances(1, in: 3):
+      return (.status(one(of: overridden)), quick)
     case .flaky: return (.status(one(of: Self.statuses)), quick)
     case .limited: return (.status(429), quick)
     case .fine, .lossy, .hung, .down, .refusing, .portal: return (.status(chances(1, in: 2) ? 200 : 204), quick)
@@ -65,7 +70,11 @@ extension OutboxSimulation {
     guard let flight = daemon?.flights.removeValue(forKey: id) else { return }
     let (item, name) = (flight.item, flight.account)
     note("item \(item.number) is answered: \(flight.answer)")
-    (item.flight, item.answer) = (nil, flight.answer)
+    (item.flight, item.answer, item.override) = (nil, flight.answer, nil)
+    if case .status(let status) = flight.answer {
+      item.override = daemon!.overrides[name]?[status]
+      if item.override != nil { tally[.override] += 1 }
+    }
     if case .success(let response) = flight.result, let wait = response.retryAfter {
       item.floor = elapsed + Int(wait.wholeMilliseconds)
     }

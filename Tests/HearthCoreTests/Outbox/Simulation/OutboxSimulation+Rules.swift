@@ -119,6 +119,15 @@ extension OutboxSimulation {
 
   private func isRight(_ outcome: DeliveryOutcome, _ item: TrackedItem) -> Bool {
     let isLast = item.charged + 1 >= settings.maxAttempts
+    switch (item.answer.flatMap { _ in item.override }, outcome) {
+    case (.delivered, .delivered): return true
+    case (.retry, .waiting): return !isLast
+    case (.dead, .dead(.rejected, let status, _)): return item.answer == status.map { .status($0) }
+    case (.delivered, _), (.dead, _): return false
+    case (.retry, .dead(let reason, _, _)): return reason == .attemptsExhausted && isLast
+    case (.retry, _): return false
+    case (nil, _): break
+    }
     switch (outcome, item.answer) {
     case (.delivered, .status(let status)?): return (200...299).contains(status)
     case (.delivered, _): return false

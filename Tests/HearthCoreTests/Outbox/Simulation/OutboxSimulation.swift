@@ -40,6 +40,13 @@ final class OutboxSimulation: Simulation {
   var origins: [Origin: SimulatedOrigin] = [:]
   /// The accounts by the configuration.
   var configured: [AccountName: Set<Origin>] = [:]
+  var overrides: [AccountName: DeliveryOverrides] = [:]
+  var apis: [AccountName: APISettings] {
+    Dictionary(
+      uniqueKeysWithValues: configured.map {
+        ($0, APISettings(origins: $1, overrides: overrides[$0] ?? DeliveryOverrides()))
+      })
+  }
   var items: [Int64: TrackedItem] = [:]
   /// Whether sending goes on: for a disk that fails, and how slow it is.
   var isDiskFailing = false
@@ -83,6 +90,7 @@ final class OutboxSimulation: Simulation {
     for name in Self.names.prefix(number(2...3)) {
       configured[name] = Set(Self.apis.filter { _ in chances(3, in: 4) } + [Self.apis[0]])
       sessions[name] = SimulatedSession(name, isNamed: chances(5, in: 6))
+      if chances(1, in: 2) { overrides[name] = drawnOverrides() }
       if chances(3, in: 4) { signIn(name, as: Self.users[0]) }
     }
   }

@@ -10,6 +10,7 @@ struct OutboxSimulationTests {
     guard !run.isReplay else { return }
     let tally = run.tally
     #expect(tally[.crash] > run.histories * 2 / 5 && tally[.powerLoss] > run.histories / 10)
+    #expect(tally[.override] > run.histories / 10)
     #expect(tally[.stop] > run.histories && tally[.item("delivered")] > 4 * run.histories)
   }
 }

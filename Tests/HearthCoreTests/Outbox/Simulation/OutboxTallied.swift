@@ -1,6 +1,6 @@
 /// What is counted of a history of the outbox's machine.
 enum OutboxTallied: Hashable, Sendable {
-  case request, crash, powerLoss, stop, call, storeFailure, revokedClaim, unwrittenOutcome, flush
+  case request, crash, powerLoss, stop, call, storeFailure, revokedClaim, unwrittenOutcome, flush, override
   /// An item's state at the end.
   case item(String)
 }

@@ -50,8 +50,11 @@ struct SimulatedDaemon {
   /// Until when the machine may wait because no good token could be had.
   var stalledUntil: [AccountName: Int] = [:]
 
-  init(_ machine: OutboxMachine) {
-    self.machine = machine
+  /// By the configuration that it was told last.
+  var overrides: [AccountName: DeliveryOverrides]
+
+  init(_ machine: OutboxMachine, _ overrides: [AccountName: DeliveryOverrides]) {
+    (self.machine, self.overrides) = (machine, overrides)
   }
 }
 

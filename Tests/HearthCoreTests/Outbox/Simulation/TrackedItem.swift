@@ -18,6 +18,8 @@ final class TrackedItem {
   var flight: SenderID?
   /// How the last request ended; nil where that is written down, or its daemon has ended.
   var answer: Answer?
+  /// What the configuration says of that status.
+  var override: DeliveryOverrides.Outcome?
   /// The token that the last request had.
   var token: Fingerprint?
   /// How many answers are to be charged to the item.
@@ -59,6 +61,11 @@ final class TrackedItem {
   /// It has left its lane, though that may not be written down yet.
   func hasEnded(within settings: OutboxSettings) -> Bool {
     guard case .status(let status)? = answer else { return false }
+    switch override {
+    case .delivered, .dead: return true
+    case .retry: return charged + 1 >= settings.maxAttempts
+    case nil: break
+    }
     switch status {
     case 200...399: return true
     case 401, 407, 511: return false

@@ -1,0 +1,56 @@
+/// What becomes of an item after a response with a certain status, by the word of its account's configuration
+/// (`[[accounts.NAME.delivery]]`), in place of what the contract says (section 6).
+package struct DeliveryOverrides: Hashable, Sendable {
+  package enum Outcome: String, CaseIterable, Hashable, Sendable {
+    /// Another attempt, like after a 503: it waits, keeps its place in its lane, and `max_attempts` counts.
+    case retry
+    case dead
+    case delivered
+  }
+
+  private let outcomes: [Int: Outcome]
+
+  package init(_ outcomes: [Int: Outcome] = [:]) { self.outcomes = outcomes }
+
+  /// Nil where the contract's word holds.
+  package subscript(status: Int) -> Outcome? { outcomes[status] }
+}
+
+extension DeliveryOverrides {
+  package enum Key: String, ConfigurationKey { case status, outcome }
+
+  /// Why a status is not the configuration's to decide; nil where it is.
+  private static func objection(to status: Int, becoming outcome: Outcome) -> String? {
+    switch (status, outcome) {
+    case (200...299, _): "a 2xx is always delivered, for the API has said that it is done"
+    case (401, _): "a 401 is about the session, and Hearth asks for another token"
+    case (407, _), (511, _): "it comes from a proxy or a captive portal, and the item waits for the network"
+    case (300...599, .retry), (300...599, .dead): nil
+    case (408, .delivered), (425, .delivered), (429, .delivered), (500...599, .delivered):
+      "\"delivered\" would lose what the server has not done; \"dead\" keeps it"
+    case (300...499, .delivered): nil
+    default: "a status that can be decided is between 300 and 599"
+    }
+  }
+
+  /// `tables`: one for each entry. No status may be in two.
+  package init(reading tables: [TableReader<Key>]) throws(ConfigurationError) {
+    var outcomes: [Int: Outcome] = [:]
+    for table in tables {
+      let statuses = try table.integers(.status)
+      guard !statuses.isEmpty else {
+        throw table.has(.status) ? table.error(.status, "must not be empty") : table.error("lacks \"status\"")
+      }
+      guard let outcome = try table.choice(.outcome, as: Outcome.self) else { throw table.error("lacks \"outcome\"") }
+      for status in statuses {
+        if let objection = Self.objection(to: status, becoming: outcome) {
+          throw table.error(.status, "cannot have \(status) for \"\(outcome.rawValue)\": \(objection)")
+        }
+        guard outcomes.updateValue(outcome, forKey: status) == nil else {
+          throw table.error(.status, "has \(status) a second time")
+        }
+      }
+    }
+    self.outcomes = outcomes
+  }
+}

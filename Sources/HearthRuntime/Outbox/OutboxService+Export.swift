@@ -1,0 +1,56 @@
+package import HearthCore
+
+/// Items for another outbox, and from one.
+extension OutboxService {
+  /// The content of one page, in bytes.
+  private static let exportBytes = 1 << 20
+
+  /// A page of the items that are not delivered, at most 1,000 of them.
+  package func export(_ query: OutboxQuery) async throws(OutboxError) -> ExportPage {
+    try check(query)
+    if let state = query.state, !state.keepsContent {
+      throw .invalidRequest("state: of an item that is \(state.rawValue) nothing is kept that could be exported")
+    }
+    do {
+      return try await store.export(query, bytes: Self.exportBytes, at: clock.now())
+    } catch { throw callError(error) }
+  }
+
+  /// Keeps all of them, or none. Throws `item` where one of them is the reason. `isDryRun`: keeps none, and whether one is
+  /// there already is found out by its id alone.
+  package func importMany(
+    _ exported: [ExportedItem], isDryRun: Bool
+  ) async throws(OutboxError) -> [OutboxReceipt] {
+    if machine.isStopping { throw .shuttingDown }
+    let now = clock.now()
+    var items: [NewOutboxItem] = []
+    for (place, item) in exported.enumerated() {
+      do throws(OutboxError) { items.append(try checked(item, at: now)) } catch { throw .item(place, error) }
+    }
+    if isDryRun { return try await expected(items) }
+    return try await keep(items, at: now)
+  }
+
+  private func checked(_ exported: ExportedItem, at now: Timestamp) throws(OutboxError) -> NewOutboxItem {
+    let url = try checkedURL(of: exported.draft)
+    do {
+      let kept = try exported.kept(horizon: settings.idempotencyHorizon, at: now)
+      return NewOutboxItem(id: exported.id, draft: exported.draft, url: url, subject: exported.subject, kept: kept)
+    } catch { throw .invalidRequest("\(error)") }
+  }
+
+  private func expected(_ items: [NewOutboxItem]) async throws(OutboxError) -> [OutboxReceipt] {
+    var receipts: [OutboxReceipt] = []
+    for item in items {
+      let known: OutboxItem?
+      do { known = try await store.item(item.id) } catch { throw callError(error) }
+      let progress = item.kept?.progress
+      let new = OutboxItem(
+        id: item.id, account: item.draft.account, subject: item.subject, lane: item.draft.lane,
+        method: item.draft.method, url: item.url.description, state: progress?.state ?? .pending,
+        createdAt: item.kept?.createdAt ?? clock.now(), idempotencyKey: item.draft.idempotencyKey ?? item.id, bytes: 0)
+      receipts.append(OutboxReceipt(item: known ?? new, isDuplicate: known != nil))
+    }
+    return receipts
+  }
+}

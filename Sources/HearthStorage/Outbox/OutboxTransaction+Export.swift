@@ -1,0 +1,43 @@
+internal import GRDB
+internal import HearthCore
+
+/// Items with their contents, to be kept elsewhere.
+extension OutboxTransaction {
+  func export(_ query: OutboxQuery, bytes: Int, at moment: Timestamp) throws -> ExportPage {
+    let page = try list(query, keepingContent: true)
+    var (exported, room) = (ExportPage(items: [], damaged: 0, cursor: page.cursor), bytes)
+    var last: StoredItem?
+    for item in page.items {
+      // At least one, whatever its size.
+      if room < item.bytes, let last {
+        exported.cursor = String(last.position)
+        return exported
+      }
+      guard let stored = try row(OutboxQueries.byID, [item.id]) else { continue }
+      room -= item.bytes
+      last = stored
+      switch try content(of: stored) {
+      case .sound(let delivery):
+        exported.items.append(try self.exported(item, stored, delivery.request, at: moment))
+      case .unsendable: exported.damaged += 1
+      }
+    }
+    return exported
+  }
+
+  private func exported(
+    _ item: OutboxItem, _ stored: StoredItem, _ request: APIRequest, at moment: Timestamp
+  ) throws -> ExportedItem {
+    let replaceKey = try Row.fetchOne(
+      db.cachedStatement(sql: OutboxQueries.replaceKey), arguments: [stored.number])?.text(0)
+    let draft = OutboxDraft(
+      account: item.account, method: item.method, url: item.url, headers: request.headers, body: request.body,
+      lane: item.lane ?? "default", isUnordered: item.lane == nil,
+      idempotencyKey: item.idempotencyKey == item.id ? nil : item.idempotencyKey, replaceKey: replaceKey,
+      notBefore: stored.progress.notBefore, expiresAt: stored.progress.expiresAt, expect: stored.expect)
+    return ExportedItem(
+      id: item.id, subject: item.subject, draft: draft, state: item.state, reason: item.reason,
+      attempts: item.attempts, createdAt: item.createdAt, unknownSince: stored.progress.unknownSince,
+      lastStatus: item.lastStatus, lastError: item.lastError, exportedAt: moment)
+  }
+}

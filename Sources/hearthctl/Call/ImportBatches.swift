@@ -1,0 +1,106 @@
+import HearthControl
+import HearthCore
+
+/// Sends lines of an export to the daemon, some in one call, which keeps all of them or none. Where one is refused, they
+/// go one by one, so that it alone is left out.
+struct ImportBatches: ~Copyable {
+  private static let most = 100
+  /// Of the lines of a call; one line may be longer by itself.
+  private static let mostBytes = 512 << 10
+
+  private(set) var counts = ImportCounts()
+  private var daemon: ControlClient
+  private let isDryRun: Bool
+  private let isUnsent: Bool
+  private var waiting: [(number: Int, item: JSON)] = []
+  private var bytes = 0
+
+  init(_ daemon: consuming ControlClient, isDryRun: Bool, isUnsent: Bool) {
+    self.daemon = daemon
+    (self.isDryRun, self.isUnsent) = (isDryRun, isUnsent)
+  }
+
+  /// The number of the first line that the daemon has not answered.
+  var firstUnsent: Int? { waiting.first?.number }
+
+  mutating func add(_ line: [UInt8], number: Int, _ options: DaemonOptions) throws {
+    if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { return }
+    let item: JSON
+    do {
+      item = try JSON(parsing: line)
+    } catch {
+      return refuse(number, "It is not valid JSON: \(error).")
+    }
+    guard let object = item.object else { return refuse(number, "It is no JSON object.") }
+    if let state = object["state"]?.string.flatMap(OutboxItem.State.init(rawValue:)), !state.keepsContent {
+      counts.ended += 1
+      return
+    }
+    if bytes + line.count > Self.mostBytes || waiting.count == Self.most { try send(options) }
+    waiting.append((number, isUnsent ? .object(Self.unsent(object)) : item))
+    bytes += line.count
+  }
+
+  /// As if it were exported now; of what was in flight it stays open since when.
+  private static func unsent(_ object: JSONObject) -> JSONObject {
+    var object = object
+    if object["state"] == .string(OutboxItem.State.inFlight.rawValue), object["unknownSince"] == nil {
+      object["unknownSince"] = object["exportedAt"]
+    }
+    object["exportedAt"] = .string(Timestamp.now.description)
+    return object
+  }
+
+  /// Sends what waits.
+  mutating func send(_ options: DaemonOptions) throws {
+    if waiting.count > 1, try keep(waiting.map(\.item)) == nil { waiting = [] }
+    while let (number, item) = waiting.first {
+      if let refusal = try keep([item]) {
+        refuse(number, refusal.message.replacing("items[0].", with: "").replacing("items[0]: ", with: ""))
+        // A line that is too long closes the connection.
+        if refusal.kind == .parseError { daemon = try options.connect() }
+      }
+      waiting.removeFirst()
+    }
+    bytes = 0
+  }
+
+  /// Returns why one of them is refused; none of them is kept then.
+  private mutating func keep(_ items: [JSON]) throws -> RPCError? {
+    var params: JSONObject = ["items": .array(items)]
+    if isDryRun { params["dryRun"] = true }
+    let json: JSON
+    do throws(ControlClient.Failure) {
+      json = try daemon.call(ImportItems.name, params)
+    } catch {
+      guard case .refused(let refusal) = error, refusal.isAboutItems else { throw error }
+      return refusal
+    }
+    guard let receipt = ImportReceipt(json: json) else {
+      throw ControlClient.Failure.unknownResult(method: ImportItems.name)
+    }
+    for item in receipt.items {
+      guard !item.isDuplicate else {
+        counts.known += 1
+        continue
+      }
+      counts.imported += 1
+      if item.state == .held { counts.held += 1 }
+    }
+    return nil
+  }
+
+  private mutating func refuse(_ number: Int, _ why: String) {
+    counts.refused += 1
+    ProgressLine.clear()
+    Output.note("line \(number): \(why)")
+  }
+}
+
+extension RPCError {
+  /// Another item may be taken all the same.
+  fileprivate var isAboutItems: Bool {
+    let kinds: [Kind?] = [.invalidParams, .unknownAccount, .originNotAllowed, .idempotencyConflict, .parseError]
+    return kinds.contains(kind)
+  }
+}

@@ -1,0 +1,54 @@
+import Glibc
+import HearthControl
+
+/// The lines of a file, or of standard input, however many there are.
+struct InputLines {
+  /// Longer than any line that the daemon takes.
+  private static let limit = 256 << 20
+
+  /// Of the line that was read last, counted from 1.
+  private(set) var number = 0
+  private let name: String
+  private let descriptor: Int32
+  private var framer = LineFramer(limit: Self.limit)
+  private var isAtEnd = false
+
+  /// `-` is standard input.
+  init(_ file: String) throws {
+    name = file == "-" ? "Standard input" : file
+    descriptor = file == "-" ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure }
+  }
+
+  func close() {
+    if descriptor != STDIN_FILENO { Glibc.close(descriptor) }
+  }
+
+  /// The next line, without its end; nil at the end of the file.
+  mutating func next() throws -> [UInt8]? {
+    while true {
+      do throws(LineFramer.LineTooLong) {
+        if let line = try framer.next() {
+          number += 1
+          return line
+        }
+      } catch {
+        throw CommandFailure(.failed, "Line \(number + 1) is longer than \(Self.limit >> 20) MiB.")
+      }
+      if isAtEnd { return nil }
+      try fill()
+    }
+  }
+
+  private mutating func fill() throws {
+    var chunk = [UInt8](repeating: 0, count: 65_536)
+    let count = read(descriptor, &chunk, chunk.count)
+    if count < 0, errno == EINTR { return }
+    guard count >= 0 else { throw failure }
+    isAtEnd = count == 0
+    // The last line may lack its end.
+    framer.push(isAtEnd ? (framer.isInsideLine ? [UInt8(ascii: "\n")] : []) : Array(chunk[..<count]))
+  }
+
+  private var failure: CommandFailure { CommandFailure(.failed, "\(name) cannot be read: \(reason()).") }
+}

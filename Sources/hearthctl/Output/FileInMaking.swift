@@ -1,0 +1,30 @@
+import Glibc
+
+/// A file that stands at its place only once it is whole and on disk, for its owner alone.
+struct FileInMaking {
+  private let path: String
+  private let descriptor: Int32
+
+  /// Puts what `body` writes in the place of the file; where it throws, what was there stays.
+  static func write<Result>(_ path: String, _ body: (FileInMaking) throws -> Result) throws -> Result {
+    // Of a name that nobody has, and 0600 (mkstemp(3)).
+    var name = Array("\(path).XXXXXX".utf8CString)
+    let file = FileInMaking(path: path, descriptor: mkstemp(&name))
+    guard file.descriptor >= 0 else { throw file.failure }
+    defer { close(file.descriptor) }
+    do {
+      let result = try body(file)
+      guard fsync(file.descriptor) == 0, rename(name, path) == 0 else { throw file.failure }
+      return result
+    } catch {
+      unlink(name)
+      throw error
+    }
+  }
+
+  func append(_ bytes: [UInt8]) throws {
+    guard WholeFile.write(bytes, to: descriptor) else { throw failure }
+  }
+
+  private var failure: CommandFailure { CommandFailure(.failed, "\(path) cannot be written: \(reason()).") }
+}

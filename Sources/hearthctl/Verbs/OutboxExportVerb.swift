@@ -1,0 +1,86 @@
+import ArgumentParser
+import HearthControl
+import HearthCore
+
+struct OutboxExportVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "export", abstract: "Write the items that are not delivered, one a line, as JSON.",
+    discussion: """
+      The lines hold headers and bodies, and no token; "outbox import" reads them, here or elsewhere. What is delivered while \
+      this runs may be among them: pause the outbox first where nothing may change. For example:
+
+        hearthctl outbox export work --output work.jsonl
+        hearthctl outbox export --state dead | jq .lastError
+      """)
+
+  @OptionGroup var daemonOptions: DaemonOptions
+  @OptionGroup var choice: AccountChoice
+
+  @Option(
+    help: "Only those in this state.",
+    completion: .list(OutboxItem.State.allCases.filter(\.keepsContent).map(\.rawValue)))
+  var state: String?
+
+  @Option(help: "Only those of this lane.")
+  var lane: String?
+
+  @Option(
+    help: ArgumentHelp("A file for its owner alone; standard output without.", valueName: "file"), completion: .file())
+  var output: String?
+
+  func run() throws {
+    var daemon = try daemonOptions.connect()
+    var query = OutboxQuery(account: try choice.name, lane: lane, limit: 1000)
+    query.state = try state.map { try WireType.choice.value($0, as: "state") }
+    guard let output else {
+      let counts = try export(query, from: &daemon) { daemonOptions.output.content($0) }
+      return tell(counts)
+    }
+    Interruption.watch()
+    let counts = try FileInMaking.write(output) { file in
+      try export(query, from: &daemon) { try file.append($0) }
+    }
+    let report: JSON = ["exported": JSON(counts.exported), "damaged": JSON(counts.damaged)]
+    daemonOptions.output.show(report) { "\(counts.exported.items) exported to \(output)." }
+    tell(counts)
+  }
+
+  private typealias Counts = (exported: Int, damaged: Int)
+
+  private func export(
+    _ query: OutboxQuery, from daemon: inout ControlClient, _ write: ([UInt8]) throws -> Void
+  ) throws -> Counts {
+    var (query, counts) = (query, Counts(0, 0))
+    let total = ProgressLine.isShown ? try count(query, &daemon) : nil
+    let hasBlocks = Screen.isUTF8(variable)
+    defer { ProgressLine.clear() }
+    repeat {
+      let reply = try daemon.call(ExportItems(query))
+      let lines = reply.json["items"]?.array ?? []
+      if !lines.isEmpty { try write(Array(lines.map { "\($0)\n" }.joined().utf8)) }
+      counts = (counts.exported + lines.count, counts.damaged + reply.value.damaged)
+      query.cursor = reply.value.cursor
+      let progress = total.map { ProgressLine.bar(counts.exported, of: $0, hasBlocks: hasBlocks) }
+      ProgressLine.show("Exporting " + (progress ?? "\(counts.exported)"))
+      if Interruption.hasCome { throw CommandFailure(.failed, "Interrupted: nothing was exported.") }
+    } while query.cursor != nil
+    return counts
+  }
+
+  /// How many there are; nil where nobody counts them.
+  private func count(_ query: OutboxQuery, _ daemon: inout ControlClient) throws -> Int? {
+    guard query.state == nil, query.lane == nil else { return nil }
+    let stats = try daemon.call(GetOutboxStats(query.account)).value
+    return stats.pending + stats.inFlight + stats.waiting + stats.held + stats.dead
+  }
+
+  private func tell(_ counts: Counts) {
+    guard counts.damaged > 0 else { return }
+    Output.note("\(counts.damaged.items) left out: the content is damaged.")
+  }
+}
+
+extension Int {
+  /// `1 item`, `2 items`.
+  var items: String { self == 1 ? "1 item" : "\(self) items" }
+}

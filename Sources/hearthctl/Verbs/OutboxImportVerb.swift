@@ -1,0 +1,84 @@
+import ArgumentParser
+import HearthControl
+import HearthCore
+
+struct OutboxImportVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "import", abstract: "Queue the items that \"outbox export\" wrote.",
+    discussion: """
+      Each item keeps its user, and is sent under no other. What is there already is not queued again, so that a file can be \
+      imported twice. A line that is refused is named, and the others are imported. An item that was exported longer ago \
+      than idempotency_horizon may have been sent since: where it may not be repeated, it is held for review, unless \
+      --unsent tells that nothing was sent. For example:
+
+        hearthctl outbox import work.jsonl --dry-run
+        hearthctl outbox import work.jsonl --unsent
+      """)
+
+  @Argument(help: "The file; - for standard input.", completion: .file())
+  var file: String
+
+  @Flag(help: "Queue nothing, and tell what would be.")
+  var dryRun = false
+
+  @Flag(help: "Nothing of the file has been sent since it was exported.")
+  var unsent = false
+
+  @OptionGroup var daemonOptions: DaemonOptions
+
+  func run() throws {
+    var lines = try InputLines(file)
+    defer { lines.close() }
+    var batches = ImportBatches(try daemonOptions.connect(), isDryRun: dryRun, isUnsent: unsent)
+    do {
+      defer { ProgressLine.clear() }
+      while let line = try lines.next() {
+        try batches.add(line, number: lines.number, daemonOptions)
+        ProgressLine.show("Importing \(batches.counts.done)")
+      }
+      try batches.send(daemonOptions)
+    } catch {
+      ProgressLine.clear()
+      Output.note(
+        "Stopped at line \(batches.firstUnsent ?? lines.number). Import the file again for the rest: nothing is queued twice."
+      )
+      throw error
+    }
+    let counts = batches.counts
+    daemonOptions.output.show(counts.json) { counts.text(isDryRun: dryRun) }
+    guard counts.refused == 0 else {
+      throw CommandFailure(.failed, "\(counts.refused == 1 ? "1 line was" : "\(counts.refused) lines were") refused.")
+    }
+  }
+}
+
+/// What has become of the lines so far.
+struct ImportCounts: Hashable {
+  var imported = 0
+  /// Of those that were imported.
+  var held = 0
+  /// They were there already.
+  var known = 0
+  /// They had come to their end when they were exported.
+  var ended = 0
+  var refused = 0
+
+  var done: Int { imported + known + ended + refused }
+
+  var json: JSON {
+    [
+      "imported": JSON(imported), "held": JSON(held), "known": JSON(known), "ended": JSON(ended),
+      "refused": JSON(refused),
+    ]
+  }
+
+  func text(isDryRun: Bool) -> String {
+    var lines = ["\(imported.items) \(isDryRun ? "would be imported" : "imported")."]
+    if held > 0 {
+      lines.append("\(held.items) of them held: see why with \"hearthctl outbox list --state held\".")
+    }
+    if known > 0 { lines.append("\(known.items) there already.") }
+    if ended > 0 { lines.append("\(ended.items) at an end already, and left out.") }
+    return lines.joined(separator: "\n")
+  }
+}

@@ -1,0 +1,150 @@
+import HearthCore
+
+extension OutboxStoreBench {
+  fileprivate func exported(_ query: OutboxQuery = OutboxQuery(), bytes: Int = 1 << 20) async throws -> ExportPage {
+    try await store.export(query, bytes: bytes, at: Sample.start)
+  }
+
+  /// Keeps items as an import does.
+  @discardableResult
+  fileprivate func restore(
+    _ items: [ExportedItem], at now: Timestamp = Sample.start, within settings: OutboxSettings = OutboxSettings()
+  ) async throws -> [OutboxReceipt] {
+    let new = try items.map { item in
+      NewOutboxItem(
+        id: item.id, draft: item.draft, url: try item.draft.checked(maxBody: 1 << 20), subject: item.subject,
+        kept: try item.kept(horizon: settings.idempotencyHorizon, at: now))
+    }
+    return try await store.enqueue(new, within: settings, at: now)
+  }
+}
+
+extension ExportedItem {
+  fileprivate static func made(
+    _ number: Int, _ path: String, subject: Subject? = Sample.alice, state: OutboxItem.State = .pending,
+    reason: OutboxItem.Reason? = nil, replaceKey: String? = nil, lane: String? = "default", age: Duration = .zero
+  ) -> ExportedItem {
+    ExportedItem(
+      id: ItemID.make(at: Sample.start, random: (0, UInt64(number))), subject: subject,
+      draft: Sample.draft(path, body: "body", lane: lane, replaceKey: replaceKey), state: state, reason: reason,
+      attempts: 3, createdAt: Sample.start - .seconds(60), lastStatus: 503, lastError: "busy",
+      exportedAt: Sample.start - age)
+  }
+}
+
+/// What `OutboxStore` promises of items that go from one outbox to another.
+extension OutboxStoreContract {
+  static let exporting: [OutboxFact] = [
+    OutboxFact("what is exported has all that was enqueued, and nothing that is delivered, cancelled or superseded") {
+      bench in
+      var full = Sample.draft(
+        "/full", body: "body", lane: "a", key: "k", replaceKey: "r", notBefore: start + .seconds(60),
+        expiresAt: start + .seconds(90))
+      full.headers = [APIRequest.Header(name: "X-Kind", value: "note")]
+      full.expect = .json
+      let drafts = [Sample.draft("/dead"), Sample.draft("/gone"), full, Sample.draft("/u", lane: nil)]
+      var receipts: [OutboxReceipt] = []
+      for draft in drafts { receipts += try await bench.add(draft) }
+      receipts += try await bench.add(Sample.draft("/bob"), subject: Sample.bob)
+      try await bench.store.finish { delivery in
+        delivery.item.url.hasSuffix("/dead") ? .dead(.rejected, status: 400, error: "no") : .released
+      }
+      _ = try await bench.store.change(receipts[1].item.id, .cancel, at: start)
+      let page = try await bench.exported()
+      try expect(page.items.map(\.id), is: [0, 2, 3, 4].map { receipts[$0].item.id })
+      try expect(page.items[0].state, is: .dead)
+      try expect([page.items[0].reason], is: [.rejected])
+      try expect(page.items[1].draft, is: full)
+      try expect(page.items[2].draft.isUnordered, is: true)
+      try expect(page.items.map(\.subject), is: [Sample.alice, Sample.alice, Sample.alice, Sample.bob])
+      try expect(page.items.map(\.exportedAt), is: Array(repeating: start, count: 4))
+      try expect(try await bench.exported(OutboxQuery(state: .dead)).items.map(\.id), is: [receipts[0].item.id])
+    },
+    OutboxFact("an export is paged by number and by size, and a large item comes alone") { bench in
+      for body in ["1", "22222222", "3", "4"] { try await bench.add(Sample.draft("/n", body: body)) }
+      var (query, pages) = (OutboxQuery(), [[String]]())
+      repeat {
+        let page = try await bench.exported(query, bytes: 4)
+        pages.append(page.items.map { String(decoding: $0.draft.body, as: UTF8.self) })
+        query.cursor = page.cursor
+      } while query.cursor != nil
+      try expect(pages, is: [["1"], ["22222222"], ["3", "4"]])
+      try expect(try await bench.exported(OutboxQuery(limit: 3)).items.count, is: 3)
+    },
+    OutboxFact("what is in flight is exported as such") { bench in
+      try await bench.add(Sample.draft("/1"))
+      let claim = try await bench.store.settle().claims[0]
+      try expect(bench.store.begin(claim.deliveries[0].number, of: claim.epoch), is: true)
+      try expect(try await bench.exported().items.map(\.state), is: [.inFlight])
+    },
+    OutboxFact("what is kept anew comes in its order, with its past, once however often it is brought") { bench in
+      let items = [
+        ExportedItem.made(1, "/1"), .made(2, "/dead", state: .dead, reason: .redirected), .made(3, "/2"),
+        .made(4, "/held", state: .held, reason: .needsReview), .made(5, "/u", lane: nil),
+      ]
+      let receipts = try await bench.restore(items)
+      try expect(receipts.map(\.isDuplicate), is: Array(repeating: false, count: 5))
+      try expect(receipts.map(\.item.state), is: [.pending, .dead, .pending, .held, .pending])
+      let again = try await bench.restore(items)
+      try expect(again.map(\.isDuplicate), is: Array(repeating: true, count: 5))
+      try expect(again.map(\.item), is: receipts.map(\.item))
+      for store in [bench.store, try bench.reopen()] {
+        try expect(try await store.list(OutboxQuery()).items, is: receipts.map(\.item))
+        let stats = try await store.stats(of: Sample.work)
+        try expect([stats.pending, stats.held, stats.dead], is: [3, 1, 1])
+        try expect(stats.oldestPendingAt, is: start - .seconds(60))
+      }
+      let first = try await bench.store.item(items[0].id)!
+      try expect([first.attempts, first.lastStatus ?? 0], is: [3, 503])
+      try expect([first.lastError, first.idempotencyKey], is: ["busy", items[0].id])
+      try expect(first.createdAt, is: start - .seconds(60))
+      let claims = try await bench.store.settle(takesFollowers: true).claims
+      try expect(Set(claims.map(\.deliveries).map { $0.map(\.request.url.target) }), is: [["/1", "/2"], ["/u"]])
+    },
+    OutboxFact("an item that is there, delivered or cancelled meanwhile, is not brought back") { bench in
+      let ids = try await bench.add(Sample.draft("/1"), Sample.draft("/2")).map(\.item.id)
+      let items = try await bench.exported().items
+      _ = try await bench.store.change(ids[1], .cancel, at: start)
+      try await bench.store.finish { _ in .delivered(status: 200) }
+      let again = try await bench.restore(items)
+      try expect(again.map(\.isDuplicate), is: [true, true])
+      try expect(again.map(\.item.state), is: [.delivered, .cancelled])
+      var other = items[0]
+      other.draft.url += "/other"
+      try await expect(throws: OutboxStoreFailure.keyConflict(at: 0)) { try await bench.restore([other]) }
+    },
+    OutboxFact("an item of another user is held until that user is back") { bench in
+      _ = try await bench.store.bind(
+        Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 9, at: start)
+      let receipts = try await bench.restore([.made(1, "/bob", subject: Sample.bob), .made(2, "/1")])
+      try expect(receipts.map(\.item.state), is: [.held, .pending])
+      try expect([receipts[0].item.reason], is: [.otherUser])
+      try expect(try await bench.store.settle(takesFollowers: true).claims.paths, is: ["/1"])
+      _ = try await bench.store.bind(
+        Sample.work, to: Sample.bob, formerly: nil, adopts: true, limit: 9, at: start)
+      try expect(try await bench.store.settle(subject: Sample.bob, takesFollowers: true).claims.paths, is: ["/bob"])
+    },
+    OutboxFact("an older item does not replace a newer one, nor does one that is dead") { bench in
+      let there = try await bench.add(Sample.draft("/new", replaceKey: "r"))[0].item
+      let older = try await bench.restore([.made(1, "/old", replaceKey: "r")])
+      try expect(older.map(\.isDuplicate), is: [true])
+      try expect(older.map(\.item), is: [there])
+      try await bench.restore([.made(2, "/dead", state: .dead, reason: .rejected, replaceKey: "r")])
+      try expect(try await bench.store.item(there.id)?.state, is: .pending)
+    },
+    OutboxFact("what was exported longer ago than the horizon needs review before it is sent again") { bench in
+      let late = OutboxSettings().idempotencyHorizon + .seconds(1)
+      let receipts = try await bench.restore([.made(1, "/late", lane: "late", age: late), .made(2, "/1")])
+      try expect(try await bench.store.settle(takesFollowers: true).claims.paths, is: ["/1"])
+      let item = try await bench.store.item(receipts[0].item.id)
+      try expect([item?.reason], is: [.needsReview])
+    },
+    OutboxFact("what does not fit is not kept") { bench in
+      let settings = OutboxSettings(maxItems: 1, maxBytes: 99)
+      try await expect(throws: OutboxStoreFailure.full) {
+        try await bench.restore([.made(1, "/1"), .made(2, "/2")], within: settings)
+      }
+      try expect(try await bench.paths(), is: [])
+    },
+  ]
+}
