@@ -28,7 +28,7 @@ struct StalledReaders: AsyncParsableCommand {
     for round in 0...rounds {
       // In turns, so that neither has the quieter half of the run.
       for side in round.isMultiple(of: 2) ? [0, 1] : [1, 0] {
-        try bench.fill(items, lanes: 0)
+        try bench.fill(items, lanes: 20)
         // Each is closed once it is 256 events behind, and sits on its connection from then on.
         let connections = try (0..<(side == 0 ? 0 : Self.readers)).map { _ in try stalledReader(bench.daemon.socket) }
         defer { for connection in connections { close(connection) } }
