@@ -87,7 +87,7 @@ torture: debug build ## a siege of SIEGE_SECONDS, and crashes for hours: CRASH_C
 
 # How long each reader is fuzzed, in seconds, and which.
 FUZZ_SECONDS ?= 60
-FUZZ_TARGETS ?= json framer toml credential response jwt rows idtoken signin
+FUZZ_TARGETS ?= json framer toml credential response jwt rows idtoken signin calls
 FUZZ := .build/fuzz
 
 # A folder of its own, for our modules are built to tell which of their branches are taken.
@@ -106,6 +106,7 @@ deps-bench:
 bench: build deps-bench ## measure speed against bare programs that do the same, in one run of some minutes
 	$(RELEASE)/hearth-bench drain
 	$(RELEASE)/hearth-bench calls
+	$(RELEASE)/hearth-bench stalled-readers
 	$(RELEASE)/hearth-bench accounts
 	$(RELEASE)/hearth-bench processes
 	$(RELEASE)/hearth-bench outbox-scale

@@ -6,5 +6,5 @@ struct Bench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "hearth-bench",
     abstract: "Measures what Hearth costs, as ratios within one run.",
-    subcommands: [Drain.self, Calls.self, Accounts.self, OutboxScale.self, Processes.self])
+    subcommands: [Drain.self, Calls.self, StalledReaders.self, Accounts.self, OutboxScale.self, Processes.self])
 }

@@ -5,8 +5,7 @@ import Synchronization
 
 /// The line that `systemctl --user status hearthd` shows.
 ///
-/// It is sent on a thread of its own, a tenth of a second after a change: nobody waits for a service manager that takes
-/// its time, and many changes are one message.
+/// It is sent a tenth of a second after a change, so that many changes are one message.
 final class StatusLine: Sendable {
   private struct State {
     var sessions: [AccountName: SessionState] = [:]

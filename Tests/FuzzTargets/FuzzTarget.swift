@@ -9,7 +9,7 @@ import TestSupport
 /// What is read of bytes that anybody may have written. Each target reads any bytes without ending the process, and what
 /// it makes of them agrees with itself.
 package enum FuzzTarget: String, CaseIterable, Sendable {
-  case json, framer, toml, credential, response, jwt, rows, idtoken, signin
+  case json, framer, toml, credential, response, jwt, rows, idtoken, signin, calls
 
   /// What a target has got wrong, as a sentence.
   package struct Wrong: Error, CustomStringConvertible {
@@ -27,6 +27,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case .rows: StoredRowTarget.read(bytes)
     case .idtoken: try await Self.readIDToken(bytes)
     case .signin: try Self.readSignIn(bytes)
+    case .calls: try await Self.answerCalls(bytes)
     }
   }
 

@@ -45,6 +45,7 @@ package struct OpenRPCDocument: TimelessWireValue {
     let params = method.parameters.schemas(&components)
     var description: JSONObject = [
       "name": .string(method.name), "summary": .string(method.summary), "paramStructure": "by-name",
+      "x-readOnly": .bool(method.isReadOnly),
       "params": .array(params.map { describe($0) }),
       "result": [
         "name": .string("\(Method.Result.self)"),

@@ -11,7 +11,7 @@ extension RPCError {
   }
 
   package static func methodNotFound(_ method: String) -> RPCError {
-    RPCError(code: Kind.methodNotFound.code, message: "There is no method \"\(method)\".")
+    RPCError(code: Kind.methodNotFound.code, message: "There is no method \(method.quotedName).")
   }
 
   package static func invalidParams(_ message: String) -> RPCError {
@@ -28,20 +28,20 @@ extension RPCError {
     RPCError(.overloaded, message: message)
   }
 
-  /// `name`: as the caller gave it, even where no account could have that name.
+  /// `name`: as the caller gave it, even where no account could have that name; fit to be shown then.
   package static func unknownAccount(_ name: String) -> RPCError {
-    let error = RPCError(.unknownAccount, message: "There is no account \"\(name)\" in the configuration.")
+    let error = RPCError(.unknownAccount, message: "There is no account \(name.quotedName) in the configuration.")
     var data = error.data ?? [:]
-    data["account"] = .string(name)
+    data["account"] = .string(name.shown(limit: String.quotedNameLength))
     return RPCError(code: error.code, message: error.message, data: data)
   }
 
   package static func unknownItem(_ id: String) -> RPCError {
-    RPCError(.unknownItem, message: "There is no item \"\(id)\" in the outbox.")
+    RPCError(.unknownItem, message: "There is no item \(id.quotedName) in the outbox.")
   }
 
   package static func unknownSignIn(_ id: String) -> RPCError {
-    RPCError(.unknownSignIn, message: "There is no sign-in \"\(id)\" under way.")
+    RPCError(.unknownSignIn, message: "There is no sign-in \(id.quotedName) under way.")
   }
 
   package static func wrongPassphrase(
@@ -54,4 +54,12 @@ extension RPCError {
   package static func passphraseNeeded(_ account: AccountName, message: String) -> RPCError {
     RPCError(.passphraseNeeded, account: account, message: message, action: .unlock)
   }
+}
+
+extension String {
+  /// In Unicode scalars.
+  fileprivate static let quotedNameLength = 100
+
+  /// A name that a caller has given, as an error repeats it: fit to be shown, and not longer than a line.
+  package var quotedName: String { "\"\(shown(limit: Self.quotedNameLength))\"" }
 }

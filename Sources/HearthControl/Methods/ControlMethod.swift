@@ -31,17 +31,20 @@ package struct MethodDeclaration<Result: WireValue>: Sendable {
   package let name: String
   /// One sentence that says what the call does.
   package let summary: String
+  /// The caller asks for no change, so that nobody misses a call whose client has left before it began.
+  package let isReadOnly: Bool
   /// What the call may be answered with, besides the errors of every call (`RPCError.Kind.ofEveryCall`).
   package let errors: [RPCError.Kind]
 
-  package init(_ name: String, _ summary: String, errors: [RPCError.Kind] = []) {
-    (self.name, self.summary, self.errors) = (name, summary, errors)
+  package init(_ name: String, _ summary: String, isReadOnly: Bool = false, errors: [RPCError.Kind] = []) {
+    (self.name, self.summary, self.isReadOnly, self.errors) = (name, summary, isReadOnly, errors)
   }
 }
 
 extension ControlMethod {
   package static var name: String { declaration.name }
   package static var summary: String { declaration.summary }
+  package static var isReadOnly: Bool { declaration.isReadOnly }
   package static var errors: [RPCError.Kind] { declaration.errors }
 }
 

@@ -2,7 +2,7 @@ package import HearthCore
 
 package struct GetInfo: ParameterlessMethod {
   package static let declaration = MethodDeclaration<DaemonInfo>(
-    "daemon.getInfo", "Tell which daemon this is, when it started and where its files are.")
+    "daemon.getInfo", "Tell which daemon this is, when it started and where its files are.", isReadOnly: true)
 
   package init() {}
 }
@@ -12,7 +12,7 @@ package struct GetInfo: ParameterlessMethod {
 /// counted from the first start on, for that is what people ask about after a reboot.
 package struct GetMetrics: ControlMethod {
   package static let declaration = MethodDeclaration<MetricsReport>(
-    "daemon.getMetrics", "Give what the daemon counts and measures, as JSON or as OpenMetrics text.")
+    "daemon.getMetrics", "Give what the daemon counts and measures, as JSON or as OpenMetrics text.", isReadOnly: true)
   package static let parameters = Fields<GetMetrics>(
     .optional("format", \.format, .choice, default: .json), make: Self.init)
 
@@ -58,7 +58,7 @@ package struct ReloadConfiguration: ParameterlessMethod {
 
 package struct DiscoverMethods: ParameterlessMethod {
   package static let declaration = MethodDeclaration<OpenRPCDocument>(
-    "rpc.discover", "Describe every method and notification, as an OpenRPC document.")
+    "rpc.discover", "Describe every method and notification, as an OpenRPC document.", isReadOnly: true)
 
   package init() {}
 }

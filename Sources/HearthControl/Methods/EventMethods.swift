@@ -8,7 +8,7 @@ package enum EventTopic: String, CaseIterable, Sendable {
 /// The answer is a snapshot and comes before the first notification, so that no event comes twice and none is missing.
 package struct Subscribe: ControlMethod {
   package static let declaration = MethodDeclaration<Subscription>(
-    "events.subscribe", "Receive events from now on.", errors: [.unknownAccount])
+    "events.subscribe", "Receive events from now on.", isReadOnly: true, errors: [.unknownAccount])
   package static let parameters = Fields<Subscribe>(
     .optional("account", \.account, .account),
     .optional("topics", \.topics, .topics, omitting: Set(EventTopic.allCases))
@@ -29,7 +29,7 @@ extension WireType<Set<EventTopic>> {
       .meaning, .array(of: .choice(among: EventTopic.allCases.map(\.rawValue)))
     ) { names in
       let unknown = names.first { EventTopic(rawValue: $0) == nil }
-      return unknown.map { "has \"\($0)\"; there are session, outbox and daemon" }
+      return unknown.map { "has \($0.quotedName); there are session, outbox and daemon" }
     }.mapped(
       "", to: { names in Set(names.compactMap { EventTopic(rawValue: $0) }) },
       from: { topics in EventTopic.allCases.filter(topics.contains).map(\.rawValue) })

@@ -77,7 +77,7 @@ extension Field<OutboxDraft, Bool> {
 
 package struct GetItem: TextMethod {
   package static let declaration = MethodDeclaration<OutboxItem>(
-    "outbox.get", "Show all that is known of an item.", errors: [.unknownItem, .storageUnavailable])
+    "outbox.get", "Show all that is known of an item.", isReadOnly: true, errors: [.unknownItem, .storageUnavailable])
   package static let parameter = "id"
 
   package let text: String
@@ -86,7 +86,7 @@ package struct GetItem: TextMethod {
 
 package struct ListItems: ControlMethod {
   package static let declaration = MethodDeclaration<OutboxPage>(
-    "outbox.list", "List items, oldest first.", errors: [.unknownAccount, .storageUnavailable])
+    "outbox.list", "List items, oldest first.", isReadOnly: true, errors: [.unknownAccount, .storageUnavailable])
   package static let parameters = Fields<ListItems>(.all(\.query, OutboxQuery.fields), make: Self.init)
 
   package let query: OutboxQuery
@@ -205,7 +205,7 @@ package struct FlushOutbox: ControlMethod {
 
 package struct GetOutboxStats: AccountsMethod {
   package static let declaration = MethodDeclaration<OutboxStats>(
-    "outbox.getStats", "Count the items.", errors: [.unknownAccount, .storageUnavailable])
+    "outbox.getStats", "Count the items.", isReadOnly: true, errors: [.unknownAccount, .storageUnavailable])
 
   package let account: AccountName?
   package init(_ account: AccountName?) { self.account = account }

@@ -2,14 +2,14 @@ package import HearthCore
 
 package struct ListSessions: ParameterlessMethod {
   package static let declaration = MethodDeclaration<Sessions>(
-    "session.list", "Give the status of every session.")
+    "session.list", "Give the status of every session.", isReadOnly: true)
 
   package init() {}
 }
 
 package struct GetSession: AccountMethod {
   package static let declaration = MethodDeclaration<SessionStatus>(
-    "session.get", "Give the status of a session.", errors: [.unknownAccount])
+    "session.get", "Give the status of a session.", isReadOnly: true, errors: [.unknownAccount])
 
   package let account: AccountName
   package init(_ account: AccountName) { self.account = account }
@@ -18,7 +18,7 @@ package struct GetSession: AccountMethod {
 /// A token that is valid long enough is given at once; else one refresh is awaited, one however many ask.
 package struct GetToken: ControlMethod {
   package static let declaration = MethodDeclaration<GivenToken>(
-    "session.getToken", "Give a token that is valid, refreshed where needed.",
+    "session.getToken", "Give a token that is valid, refreshed where needed.", isReadOnly: true,
     errors: [.unauthenticated, .reauthRequired, .locked, .refreshUnavailable, .unknownAccount, .originNotAllowed])
   package static let parameters = Fields<GetToken>(
     .required("account", \.account, .account),
@@ -142,6 +142,7 @@ extension WireType<Secret> {
 package struct DiagnoseSession: AccountMethod {
   package static let declaration = MethodDeclaration<Diagnoses>(
     "session.diagnose", "Try each step on the way to the provider and the APIs, and say what is wrong.",
+    isReadOnly: true,
     errors: [.unknownAccount])
 
   package let account: AccountName

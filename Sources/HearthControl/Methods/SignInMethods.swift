@@ -111,7 +111,7 @@ package struct BegunSignIn: TimelessWireValue {
 
 package struct AwaitSignIn: TextMethod {
   package static let declaration = MethodDeclaration<SessionStatus>(
-    "session.awaitSignIn", "Wait until a sign-in is finished.",
+    "session.awaitSignIn", "Wait until a sign-in is finished.", isReadOnly: true,
     errors: [
       .locked, .refreshUnavailable, .unknownAccount, .storageUnavailable, .signInFailed, .signInExpired, .signInDenied,
       .unknownSignIn, .passphraseNeeded,

@@ -16,6 +16,13 @@ package protocol ControlHandler: Sendable {
   /// The result where it is there already; nil where the call has to be handled. Must return at once.
   func resultAtOnce(of request: Request) -> JSON?
 
+  /// Whether carrying the call out would change nothing, so that it is dropped where its client has left.
+  func isReadOnly(_ request: Request) -> Bool
+
+  /// Told of everything that was refused without being handled. `request`: nil where it was none that could be read. Must
+  /// return at once.
+  func refused(_ request: Request?, _ error: RPCError)
+
   /// Told once for each connection, before its first call. Must return at once.
   func connectionOpened(_ connection: ConnectionID)
 
@@ -25,6 +32,8 @@ package protocol ControlHandler: Sendable {
 
 extension ControlHandler {
   package func resultAtOnce(of _: Request) -> JSON? { nil }
+  package func isReadOnly(_: Request) -> Bool { false }
+  package func refused(_: Request?, _: RPCError) {}
   package func connectionOpened(_: ConnectionID) {}
 }
 

@@ -33,7 +33,7 @@ struct FieldReader {
 
   /// `what` is wrong with the member, as in "must be a string".
   mutating func refuse(_ name: String, _ what: String, _ rank: Rank = .form) {
-    refuse(.invalidParams("The parameter \"\(prefix)\(name)\" \(what)."), rank)
+    refuse(.invalidParams("The parameter \((prefix + name).quotedName) \(what)."), rank)
   }
 
   /// Nil where the member is missing or null, or was refused.

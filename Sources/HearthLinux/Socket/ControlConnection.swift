@@ -1,4 +1,3 @@
-import Glibc
 import HearthControl
 import NIOCore
 
@@ -259,7 +258,13 @@ extension ControlConnection {
     hasUnreadLines = false
     isInputOver = true
     isEnding = true
-    write(ByteBuffer(bytes: Response(id: .null, outcome: .failure(.parseError(message))).line))
+    refuse(.parseError(message))
+  }
+
+  /// Answers what could not be read as calls.
+  private func refuse(_ error: RPCError) {
+    handler.refused(nil, error)
+    write(ByteBuffer(bytes: Response(id: .null, outcome: .failure(error)).line))
   }
 
   private func receive(_ incoming: Incoming) {
@@ -269,8 +274,7 @@ extension ControlConnection {
     case .batch(let calls):
       let batch = CallBatch(count: calls.count)
       for (index, call) in calls.enumerated() { waiting.append(Waiting(call: call, batch: batch, index: index)) }
-    case .refused(let error):
-      write(ByteBuffer(bytes: Response(id: .null, outcome: .failure(error)).line))
+    case .refused(let error): refuse(error)
     }
   }
 }
@@ -283,7 +287,10 @@ extension ControlConnection {
       let next = waiting.removeFirst()
       switch next.call {
       case .invalid(let id, let error):
+        handler.refused(nil, error)
         respond(id.map { Response(id: $0, outcome: .failure(error)) }, next.batch, next.index)
+      case .request(let request) where isGone && handler.isReadOnly(request):
+        respond(nil, next.batch, next.index)
       case .request where isShuttingDown:
         reject(next)
       case .request(let request):
@@ -301,6 +308,7 @@ extension ControlConnection {
 
   private func reject(_ rejected: Waiting) {
     guard case .request(let request) = rejected.call else { return }
+    handler.refused(request, .shuttingDown)
     respond(request.id.map { Response(id: $0, outcome: .failure(.shuttingDown)) }, rejected.batch, rejected.index)
   }
 
@@ -381,16 +389,5 @@ extension ControlConnection {
     guard backlog + collected != reported else { return }
     reported = backlog + collected
     if let (connection, bytes) = budget.set(reported, for: id) { exceeded(connection, bytes) }
-  }
-}
-
-extension ByteBuffer {
-  /// Overwrites what was read, in place. A channel keeps the buffers that it reads into for as long as it is open, and a
-  /// line may hold a token or a passphrase. Nobody else may use the bytes any more.
-  fileprivate func wipe() {
-    withUnsafeReadableBytes { bytes in
-      guard let start = bytes.baseAddress else { return }
-      memset(UnsafeMutableRawPointer(mutating: start), 0, bytes.count)
-    }
   }
 }

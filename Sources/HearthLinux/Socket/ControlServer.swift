@@ -137,6 +137,7 @@ package final class ControlServer: Sendable {
         handler.connectionOpened(connection.id)
         if case .terminated = arrivalsFeed.yield(connection) { connection.breakOff() }
       case .failure(let error):
+        handler.refused(nil, error)
         try channel.pipeline.syncOperations.addHandler(RejectionHandler(error))
       }
     }

@@ -1,9 +1,15 @@
 import CSystemd
 import Glibc
 import HearthCore
+import HearthThreads
 
 /// Reports the daemon's state to the service manager (sd_notify(3)). Does nothing where `$NOTIFY_SOCKET` is not set.
+///
+/// The messages are sent in their order on a thread of their own: where the manager takes none, because its queue is full or
+/// it hangs, sd_notify waits for it, and nobody else does.
 package struct ServiceNotifier: Sendable {
+  private static let thread = WorkerThread()
+
   package init() {}
 
   package func ready(status: String) {
@@ -30,7 +36,8 @@ package struct ServiceNotifier: Sendable {
   }
 
   private func send(_ assignments: [String]) {
-    sd_notify(0, assignments.joined(separator: "\n"))
+    let message = assignments.joined(separator: "\n")
+    Self.thread.enqueue { sd_notify(0, message) }
   }
 
   /// A line break in a status would begin another assignment.

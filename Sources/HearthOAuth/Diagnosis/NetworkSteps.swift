@@ -9,13 +9,22 @@ struct NetworkSteps: Sendable {
     let reason: String
   }
 
-  /// For a connection; looking up a name takes as long as the system's resolver gives itself.
+  /// For each step.
   let timeout: Duration
+  /// Blocks for as long as the system's resolver gives itself, which may be minutes.
+  var lookUp: @Sendable (_ host: String, _ port: Int) -> Result<[SocketAddress], Failure> = Self.askSystem
 
   /// What a name stands for, in the system's order (RFC 6724).
   func addresses(of host: String, port: Int) async throws(Failure) -> [SocketAddress] {
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    let answer = loop.makePromise(of: [SocketAddress].self)
+    let tooLong = Failure(reason: "the resolver has not answered within \(timeout.wholeMilliseconds) ms")
+    let timer = loop.scheduleTask(in: .milliseconds(timeout.wholeMilliseconds)) { answer.fail(tooLong) }
+    NIOThreadPool.singleton.runIfActive(eventLoop: loop) { [lookUp] in try lookUp(host, port).get() }
+      .cascade(to: answer)
+    defer { timer.cancel() }
     do {
-      return try await NIOThreadPool.singleton.runIfActive { Self.lookUp(host, port) }.get()
+      return try await answer.futureResult.get()
     } catch let failure as Failure {
       throw failure
     } catch {
@@ -23,7 +32,7 @@ struct NetworkSteps: Sendable {
     }
   }
 
-  private static func lookUp(_ host: String, _ port: Int) -> Result<[SocketAddress], Failure> {
+  private static func askSystem(_ host: String, _ port: Int) -> Result<[SocketAddress], Failure> {
     var hints = addrinfo()
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
     hints.ai_flags = AI_ADDRCONFIG

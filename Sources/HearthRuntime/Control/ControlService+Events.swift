@@ -18,7 +18,7 @@ extension Subscribe: ServedMethod {
 extension Unsubscribe: PlainMethod {
   func result(from service: ControlService, for peer: any ControlPeer) throws(RPCError) -> Empty {
     guard service.hub.unsubscribe(text, of: peer.id) else {
-      throw .invalidParams("There is no subscription \"\(text)\" on this connection.")
+      throw .invalidParams("There is no subscription \(text.quotedName) on this connection.")
     }
     return Empty()
   }

@@ -87,6 +87,14 @@ package struct ControlService: ControlHandler {
     try await method.init(params: params).respond(from: self, for: peer)
   }
 
+  /// What cannot be called changes nothing either.
+  package func isReadOnly(_ request: Request) -> Bool { Self.methods[request.method]?.isReadOnly ?? true }
+
+  package func refused(_ request: Request?, _ error: RPCError) {
+    let method = request.flatMap { Self.methods[$0.method] }?.name
+    metrics.refused(method ?? Metrics.unknownMethod, error)
+  }
+
   package func connectionOpened(_: ConnectionID) { metrics.connectionOpened() }
 
   package func connectionClosed(_ connection: ConnectionID) async {

@@ -60,7 +60,9 @@ enum MetricName: String, CaseIterable {
     case .attempts: "Requests that were sent for the outbox, by the class of the answer; none where no answer came."
     case .attemptDuration: "Time that an API took to answer one request of the outbox, or not to answer it."
     case .staleAnswers: "Earlier answers of an API that were given because it had none, or an error."
-    case .calls: "Calls on the socket by method and result: success, or the kind of the error."
+    case .calls:
+      "Calls on the socket by method and result: success, or the kind of the error; what was no call has the method "
+        + "unknown."
     case .callDuration: "Time from a call until its answer was ready, by method."
     case .connections: "Connections to the socket."
     case .subscriptions: "Subscriptions to events."

@@ -186,14 +186,20 @@ package final class Metrics: Sendable {
       return instruments
     }
     if let error {
-      counter(.calls, ["method": method, "result": error.kind?.rawValue ?? "\(error.code)"]).increment()
+      refused(method, error)
     } else {
       instruments.successes.increment()
     }
     instruments.duration.recordNanoseconds((elapsed() - begun).wholeNanoseconds)
   }
 
-  /// The label of a method that does not exist: its name is the caller's choice.
+  /// A call was answered with an error, or could not even begin, which takes no time.
+  func refused(_ method: String, _ error: RPCError) {
+    counter(.calls, ["method": method, "result": error.kind?.rawValue ?? "\(error.code)"]).increment()
+  }
+
+  /// The label of a method that does not exist, whose name is the caller's choice, and of what names none: lines that are
+  /// no calls, connections that are one too many.
   static let unknownMethod = "unknown"
 
   func connectionOpened() { connections.increment() }

@@ -55,7 +55,7 @@ struct StatusCall: PlainCall {
   private func watch(_ client: inout ControlClient) throws {
     if Output.isTerminal, !daemon.json {
       return try LiveScreen.run { screen in
-        try follow(&client, looking: .seconds(1)) { screen.draw($0.text) }
+        try follow(&client, looking: .seconds(1), isGone: { screen.stopWhereAsked() }) { screen.draw($0.text) }
       }
     }
     try follow(&client, looking: nil) { look in
@@ -64,9 +64,10 @@ struct StatusCall: PlainCall {
     }
   }
 
-  /// Looks now, at every change, and as often as `looking` says; returns when it is interrupted.
+  /// Looks now, at every change, as often as `looking` says and where what was shown `isGone`; returns when it is
+  /// interrupted.
   private func follow(
-    _ client: inout ControlClient, looking: Duration?, _ body: (Look) -> Void
+    _ client: inout ControlClient, looking: Duration?, isGone: () -> Bool = { false }, _ body: (Look) -> Void
   ) throws {
     while true {
       _ = try client.call(Subscribe(account: try AccountName.asked(account)))
@@ -77,6 +78,7 @@ struct StatusCall: PlainCall {
         var next: HearthControl.Notification?
         repeat {
           if Interruption.hasCome { return }
+          if isGone() { break }
           next =
             looking == nil ? try client.awaitNotification() : try client.awaitNotification(within: LiveScreen.step)
         } while next == nil && deadline.map { ContinuousClock.now < $0 } ?? true

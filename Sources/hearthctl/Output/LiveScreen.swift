@@ -1,17 +1,43 @@
 import Glibc
 
-/// The whole terminal while a picture that changes is shown on it. What was there before comes back at the end.
+/// The whole terminal while a picture that changes is shown on it. What was there before comes back at the end, and while
+/// the program is stopped.
 struct LiveScreen: ~Copyable {
   /// How often an interruption is looked for.
   static let step: Duration = .milliseconds(250)
 
-  /// Until `body` returns or throws; a signal to end makes `Interruption.hasCome` true and no more.
-  static func run(_ body: (borrowing LiveScreen) throws -> Void) rethrows {
+  /// Nil where no keys are read.
+  let keys: KeyInput?
+
+  /// Until `body` returns or throws; a signal to end makes `Interruption.hasCome` true and no more, and one to stop is
+  /// obeyed by `stopWhereAsked`.
+  static func run(readingKeys: Bool = false, _ body: (borrowing LiveScreen) throws -> Void) rethrows {
     Interruption.watch()
-    // Another screen, no cursor, and lines that are too long are cut (xterm's control sequences, "DEC Private Mode Set").
+    Suspension.watch()
+    let screen = LiveScreen(keys: readingKeys ? KeyInput() : nil)
+    screen.take()
+    defer { screen.giveBack() }
+    try body(screen)
+  }
+
+  /// Another screen, no cursor, and lines that are too long are cut (xterm's control sequences, "DEC Private Mode Set").
+  private func take() {
     Output.write("\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l", to: STDOUT_FILENO)
-    defer { Output.write("\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l", to: STDOUT_FILENO) }
-    try body(LiveScreen())
+    keys?.begin()
+  }
+
+  private func giveBack() {
+    keys?.end()
+    Output.write("\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l", to: STDOUT_FILENO)
+  }
+
+  /// After Ctrl-Z: gives the terminal back and stops. Says, once the program goes on, that there is nothing on the screen.
+  func stopWhereAsked() -> Bool {
+    guard Suspension.hasCome else { return false }
+    giveBack()
+    Suspension.stop()
+    take()
+    return true
   }
 
   /// In characters; that of a terminal of old where it does not tell.

@@ -30,9 +30,7 @@ struct TopVerb: ParsableCommand {
         .usage, "top needs a terminal: elsewhere there are \"hearthctl status\" and \"hearthctl events\".")
     }
     var daemon = try daemonOptions.connect(patience: ControlClient.shortPatience)
-    try LiveScreen.run { screen in
-      try KeyInput.run { try follow(&daemon, screen) }
-    }
+    try LiveScreen.run(readingKeys: true) { screen in try follow(&daemon, screen) }
   }
 
   private func follow(_ daemon: inout ControlClient, _ screen: borrowing LiveScreen) throws {
@@ -60,7 +58,7 @@ struct TopVerb: ParsableCommand {
           (model.message, lookAt) = (message, .now)
           return true
         }
-        for key in KeyInput.pressed() {
+        for key in screen.keys?.pressed() ?? [] {
           switch key {
           case .quit: return
           case .up: model.choose(-1)
@@ -72,6 +70,8 @@ struct TopVerb: ParsableCommand {
           }
         }
         if Interruption.hasCome { return }
+        // Every round draws.
+        _ = screen.stopWhereAsked()
       }
     }
   }

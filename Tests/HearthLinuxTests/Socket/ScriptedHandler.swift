@@ -4,12 +4,13 @@ import TestSupport
 
 /// Answers a few methods made for tests, and tells what is going on in it.
 ///
-/// `echo` gives its parameters back · `wait` awaits `release()` · `stuck` awaits cancellation · `big {size}` a long
+/// `echo` gives its parameters back, `look` too and changes nothing · `wait` awaits `release()` · `stuck` awaits cancellation · `big {size}` a long
 /// text · `subscribe {count, size}` sends notifications from `start` on · `subtract` and `get_data` are those of the
 /// specification's examples.
 final class ScriptedHandler: ControlHandler {
   private struct State {
     var begun: [String] = []
+    var refused: [(method: String?, code: Int)] = []
     var running = 0
     var mostRunning = 0
     var cancelled = 0
@@ -24,6 +25,7 @@ final class ScriptedHandler: ControlHandler {
   private let state = Mutex(State())
 
   var begun: [String] { state.withLock(\.begun) }
+  var refused: [(method: String?, code: Int)] { state.withLock(\.refused) }
   var mostRunning: Int { state.withLock(\.mostRunning) }
   var cancelled: Int { state.withLock(\.cancelled) }
   var opened: [ConnectionID] { state.withLock(\.opened) }
@@ -62,7 +64,7 @@ final class ScriptedHandler: ControlHandler {
     }
     defer { change { $0.running -= 1 } }
     switch request.method {
-    case "echo": return .result(.object(request.params))
+    case "echo", "look": return .result(.object(request.params))
     case "subtract":
       return .result(JSON((request.params["minuend"]?.int ?? 0) - (request.params["subtrahend"]?.int ?? 0)))
     case "get_data": return .result(["hello", 5])
@@ -94,6 +96,12 @@ final class ScriptedHandler: ControlHandler {
         })
     default: return .failure(.methodNotFound(request.method))
     }
+  }
+
+  func isReadOnly(_ request: Request) -> Bool { request.method == "look" }
+
+  func refused(_ request: Request?, _ error: RPCError) {
+    change { $0.refused.append((request?.method, error.code)) }
   }
 
   func connectionOpened(_ connection: ConnectionID) { change { $0.opened.append(connection) } }

@@ -15,17 +15,35 @@ struct ServiceManagerTests {
       setenv("NOTIFY_SOCKET", manager.path, 1)
       let notifier = ServiceNotifier()
       notifier.ready(status: "Two accounts.")
-      #expect(manager.receive() == "READY=1\nSTATUS=Two accounts.")
+      #expect(manager.next() == "READY=1\nSTATUS=Two accounts.")
       notifier.status("work: signed in\nREADY=0\r\nMAINPID=1")
-      #expect(manager.receive() == "STATUS=work: signed in READY=0 MAINPID=1")
+      #expect(manager.next() == "STATUS=work: signed in READY=0 MAINPID=1")
       notifier.reloading()
-      let reloading = try #require(manager.receive())
+      let reloading = try #require(manager.next())
       #expect(reloading.hasPrefix("RELOADING=1\nMONOTONIC_USEC="))
       #expect(Int64(reloading.split(separator: "=").last ?? "") ?? 0 > 0)
       notifier.stopping(within: .seconds(38))
-      #expect(manager.receive() == "STOPPING=1\nSTATUS=Stopping.\nEXTEND_TIMEOUT_USEC=38000000")
+      #expect(manager.next() == "STOPPING=1\nSTATUS=Stopping.\nEXTEND_TIMEOUT_USEC=38000000")
       notifier.alive()
-      #expect(manager.receive() == "WATCHDOG=1")
+      #expect(manager.next() == "WATCHDOG=1")
+    }
+  }
+
+  @Test("that takes nothing is waited for by nobody, and is told all in its order once it does")
+  func stuckManager() async {
+    await #expect(processExitsWith: .success) {
+      let manager = try #require(NotifySocket())
+      setenv("NOTIFY_SOCKET", manager.path, 1)
+      manager.fill()
+      let notifier = ServiceNotifier()
+      notifier.ready(status: "Ready.")
+      for number in 0..<50 { notifier.status("\(number)") }
+      notifier.alive()
+      // Here a thread that sent them itself would stand still.
+      var messages: [String] = []
+      while messages.last != "WATCHDOG=1", let message = manager.next() { messages.append(message) }
+      let told = messages.filter { $0 != "x" }
+      #expect(told == ["READY=1\nSTATUS=Ready."] + (0..<50).map { "STATUS=\($0)" } + ["WATCHDOG=1"])
     }
   }
 
@@ -57,7 +75,7 @@ struct ServiceManagerTests {
       await withTaskGroup(of: Void.self) { group in
         group.addTask { await watchdog.run(clock: clock, isAlive: { isAlive.isSet }) }
         await clock.waitForSleeper(until: clock.now() + .seconds(15))
-        #expect(manager.receive() == "WATCHDOG=1")
+        #expect(manager.next() == "WATCHDOG=1")
         isAlive.isSet = false
         clock.advance(by: .seconds(15))
         await clock.waitForSleeper(until: clock.now() + .seconds(15))
@@ -65,7 +83,7 @@ struct ServiceManagerTests {
         isAlive.isSet = true
         clock.advance(by: .seconds(15))
         await clock.waitForSleeper(until: clock.now() + .seconds(15))
-        #expect(manager.receive() == "WATCHDOG=1")
+        #expect(manager.next() == "WATCHDOG=1")
         group.cancelAll()
       }
     }

@@ -22,6 +22,18 @@ struct ControlServiceTests {
     #expect(ControlService.served.allSatisfy { $0.key == $0.value.name })
   }
 
+  @Test("say which of them ask for no change, and OpenRPC's document says it too")
+  func readOnly() {
+    let names = ControlService.served.values.filter { $0.isReadOnly }.map { $0.name }.sorted()
+    #expect(
+      names == [
+        "daemon.getInfo", "daemon.getMetrics", "events.subscribe", "outbox.get", "outbox.getStats", "outbox.list",
+        "rpc.discover", "session.awaitSignIn", "session.diagnose", "session.get", "session.getToken", "session.list",
+      ])
+    let described = OpenRPCDocument(of: Array(ControlService.served.values)).methods
+    #expect(described.filter { $0["x-readOnly"] == true }.compactMap { $0["name"]?.string } == names)
+  }
+
   @Test("say in one sentence what they do, and declare no error twice, nor one of every call")
   func declarations() {
     for method in ControlService.served.values {

@@ -109,6 +109,25 @@ struct CallMetricsTests {
     }
   }
 
+  @Test("What is refused before it is handled is counted, under its method where that is known, and takes no time")
+  func refusals() async throws {
+    try await withService { fixture in
+      let service = try control(fixture.service)
+      service.refused(nil, .parseError("The line is not JSON."))
+      service.refused(nil, .overloaded("There are too many connections."))
+      service.refused(Request(id: 1, method: "session.list"), .shuttingDown)
+      service.refused(Request(id: 1, method: "made.up.\(Sample.alice.id)"), .shuttingDown)
+      #expect(
+        bench.lines("hearth_rpc_calls_total") == [
+          #"hearth_rpc_calls_total{method="session.list",result="shuttingDown"} 1"#,
+          #"hearth_rpc_calls_total{method="unknown",result="overloaded"} 1"#,
+          #"hearth_rpc_calls_total{method="unknown",result="parseError"} 1"#,
+          #"hearth_rpc_calls_total{method="unknown",result="shuttingDown"} 1"#,
+        ])
+      #expect(bench.lines("hearth_rpc_duration_seconds_count").isEmpty)
+    }
+  }
+
   @Test("A token that is given at once is counted like any other call")
   func instant() async throws {
     try await withService { fixture in

@@ -2,12 +2,20 @@
 
 import json
 import socket
+from pathlib import Path
 
 from jsonschema import Draft7Validator
 from openrpc import OpenRPC
+from referencing import Registry, Resource
+from referencing.jsonschema import DRAFT7
 
 from checks import check
 from stage import expect, oidc
+
+
+META_SCHEMA = json.loads((Path(__file__).parent.parent / "openrpc-meta-schema.json").read_text())
+# Where it speaks of schemas, it means JSON Schema's own.
+SCHEMAS = Registry().with_resource("https://meta.json-schema.tools", Resource(Draft7Validator.META_SCHEMA, DRAFT7))
 
 
 class Line:
@@ -33,7 +41,9 @@ class Line:
 
 class Reader:
     def __init__(self, document):
-        # The models refuse what is no OpenRPC document; "x-notifications" is an extension, which they pass over.
+        for error in Draft7Validator(META_SCHEMA, registry=SCHEMAS).iter_errors(document):
+            raise AssertionError(f"The document is none of OpenRPC: {error.message} at {list(error.absolute_path)}")
+        # What others read it with takes it, too; "x-notifications" is an extension, which they pass over.
         OpenRPC.model_validate(document)
         self.document = document
         for name, schema in document["components"]["schemas"].items():

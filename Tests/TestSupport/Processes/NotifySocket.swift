@@ -46,6 +46,12 @@ package final class NotifySocket {
 
   deinit { close(descriptor) }
 
+  /// What comes next; nil where nothing has come after half a minute.
+  package func next() -> String? {
+    var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&waiting, 1, 30_000) == 1 ? receive() : nil
+  }
+
   /// What was sent first of what has not been received; nil where nothing is waiting.
   package func receive() -> String? {
     var bytes = [UInt8](repeating: 0, count: 4096)

@@ -1,0 +1,74 @@
+import HearthControl
+import HearthCore
+import HearthRuntime
+import TestSupport
+import Testing
+
+@Suite("Every method, called with what rpc.discover says and with what it does not say", .timeLimit(.minutes(2)))
+struct HostileCallTests {
+  private static let methods = ControlService.served.keys.sorted()
+
+  private func calls(_ method: String, _ daemon: CalledDaemon, _ rules: AnswerRules) -> HostileCalls {
+    let samples = [
+      "account": ["work", "work", "work", "other"], "id": [daemon.item, "none"], "method": ["POST", "GET"],
+      "url": ["https://api.example.com/notes", "https://api.example.com/"], "fingerprint": ["00000001", "0000beef"],
+      "cursor": [], "lane": ["lane"], "idempotencyKey": ["key"], "signIn": ["none"], "subscription": ["1", "2"],
+    ].filter { !$0.value.isEmpty }
+    return HostileCalls(document: rules.document, method: method, samples: samples, random: SeededGenerator(seed: 14))
+  }
+
+  @Test("takes a call as it is described, and answers and tells what is described", arguments: methods)
+  func right(_ method: String) async throws {
+    try await CalledDaemon.run { daemon in
+      let rules = try await AnswerRules(daemon)
+      _ = await daemon.answers(to: Array(#"{"jsonrpc":"2.0","id":1,"method":"events.subscribe"}"#.utf8))
+      var calls = calls(method, daemon, rules)
+      var codes: [Int?] = []
+      for _ in 0..<60 {
+        let line = Array(calls.right().utf8)
+        for answer in await daemon.answers(to: line) { codes.append(try rules.check(answer, to: line)) }
+      }
+      #expect(codes.count == 60)
+      #expect(codes.contains { $0 != -32602 }, "no call was understood")
+      try rules.check(events: daemon.peer.sink.sent)
+    }
+  }
+
+  @Test("refuses what is wrong in one sentence that repeats no secret, and goes on", arguments: methods)
+  func wrong(_ method: String) async throws {
+    try await CalledDaemon.run { daemon in
+      let rules = try await AnswerRules(daemon)
+      var calls = calls(method, daemon, rules)
+      var count = 0
+      for _ in 0..<300 {
+        let line = Array(calls.wrong().utf8)
+        for answer in await daemon.answers(to: line) {
+          count += 1
+          let code = try rules.check(answer, to: line)
+          let repeated = code == nil ? [] : Self.marks(in: answer)
+          let allowed = Self.repeatable(line)
+          #expect(repeated.isSubset(of: allowed), "\(String(decoding: answer.prefix(400), as: UTF8.self))")
+        }
+      }
+      #expect(count == 300)
+      try rules.check(events: daemon.peer.sink.sent)
+      let after = await daemon.answers(to: Array(#"{"jsonrpc":"2.0","id":2,"method":"daemon.getInfo"}"#.utf8))
+      #expect(try rules.check(after[0], to: []) == nil, "the daemon does not answer any more")
+    }
+  }
+
+  /// What a call may be told back: the names of parameters, and of what there is not.
+  private static let named = ["account", "id", "signIn", "subscription", "topics", "url", "method", "items"]
+
+  private static func repeatable(_ line: [UInt8]) -> Set<String> {
+    guard let params = try? JSON(parsing: line)["params"]?.object else { return [] }
+    let names =
+      params.members.map { $0.key } + params.members.filter { named.contains($0.key) }.map { $0.value.description }
+    return Set(names.flatMap { marks(in: Array($0.utf8)) })
+  }
+
+  /// The marks of made-up texts, with their numbers.
+  private static func marks(in bytes: [UInt8]) -> Set<String> {
+    Set(String(decoding: bytes, as: UTF8.self).matches(of: /hush-[0-9]+/).map { String($0.output) })
+  }
+}

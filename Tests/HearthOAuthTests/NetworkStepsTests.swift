@@ -1,0 +1,42 @@
+import Dispatch
+import NIOCore
+import Testing
+
+@testable import HearthOAuth
+
+@Suite("The steps before a request", .timeLimit(.minutes(1))) struct NetworkStepsTests {
+  @Test("A resolver that does not answer is not waited for beyond the time of a step")
+  func silentResolver() async {
+    let isOver = DispatchSemaphore(value: 0)
+    defer { isOver.signal() }
+    let steps = NetworkSteps(timeout: .milliseconds(20)) { _, _ in
+      isOver.wait()
+      return .success([])
+    }
+    let reason = await Self.reason { () async throws(NetworkSteps.Failure) in
+      _ = try await steps.addresses(of: "api.example.com", port: 443)
+    }
+    #expect(reason == "the resolver has not answered within 20 ms")
+  }
+
+  @Test("What the resolver says is what is found")
+  func answer() async throws {
+    let address = try SocketAddress(ipAddress: "192.0.2.1", port: 443)
+    let steps = NetworkSteps(timeout: .seconds(60)) { _, _ in .success([address]) }
+    #expect(try await steps.addresses(of: "api.example.com", port: 443) == [address])
+    let failing = NetworkSteps(timeout: .seconds(60)) { _, _ in .failure(NetworkSteps.Failure(reason: "no such name")) }
+    let reason = await Self.reason { () async throws(NetworkSteps.Failure) in
+      _ = try await failing.addresses(of: "api.example.com", port: 443)
+    }
+    #expect(reason == "no such name")
+  }
+
+  private static func reason(_ step: () async throws(NetworkSteps.Failure) -> Void) async -> String? {
+    do throws(NetworkSteps.Failure) {
+      try await step()
+      return nil
+    } catch {
+      return error.reason
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import Glibc
+import HearthControl
+import HearthCore
+import TestSupport
+import Testing
+
+/// The real program on a terminal, which is a pair of pseudo-terminals.
+@Suite("Ctrl-Z", .timeLimit(.minutes(1))) struct SuspensionTests {
+  private static let begin = "\u{1B}[?1049h"
+  private static let end = "\u{1B}[?1049l"
+
+  @Test(
+    "gives the terminal back as it was, and what goes on draws anew",
+    arguments: [["top"], ["status", "--watch"]])
+  func suspension(_ arguments: [String]) async throws {
+    let folder = TemporaryFolder()
+    let daemon = FakeDaemon(path: folder.file("rpc.sock")) { request in
+      switch request.method {
+      case Subscribe.name:
+        .result(
+          Subscription(id: "1", seq: 0, sessions: [], outbox: OutboxStats()).json(at: Timestamp(milliseconds: 0)))
+      default: .result(["sessions": []])
+      }
+    }
+    try await onThread {
+      let terminal = PseudoTerminal()
+      let process = try ChildProcess(
+        "hearthctl", arguments, environment: ["HEARTH_SOCKET": daemon.path, "TERM": "xterm"],
+        input: .file(terminal.path), output: terminal.path, outputFolder: folder.path)
+      try eventually("it draws") { terminal.shown.contains("no accounts") }
+      process.signal(SIGTSTP)
+      try eventually("it has given the terminal back") { terminal.shown.contains(Self.end) }
+      // It stops only where there is a shell to continue it.
+      try eventually("it goes on") {
+        process.signal(SIGCONT)
+        return terminal.shown.split(separator: Self.end).last?.contains(Self.begin) == true
+      }
+      try eventually("it draws again") {
+        terminal.shown.split(separator: Self.begin, omittingEmptySubsequences: false).last?.contains("no accounts")
+          == true
+      }
+      process.signal(SIGINT)
+      _ = try process.waitForExit()
+      #expect(terminal.shown.hasSuffix(Self.end))
+      #expect(terminal.hasEcho)
+    }
+  }
+}
+
+/// A terminal of which the test sees all that is shown.
+private final class PseudoTerminal {
+  let path: String
+  private let master: Int32
+  /// It keeps the settings that a program leaves behind.
+  private let terminal: Int32
+  private var bytes: [UInt8] = []
+
+  init() {
+    master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
+    var unlocked: Int32 = 0
+    _ = ioctl(master, UInt(0x4004_5431), &unlocked)  // TIOCSPTLCK, ioctl_tty(2)
+    var number: Int32 = 0
+    _ = ioctl(master, UInt(0x8004_5430), &number)  // TIOCGPTN
+    path = "/dev/pts/\(number)"
+    terminal = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
+  }
+
+  deinit {
+    close(terminal)
+    close(master)
+  }
+
+  /// All so far.
+  var shown: String {
+    var chunk = [UInt8](repeating: 0, count: 4096)
+    while true {
+      let count = read(master, &chunk, chunk.count)
+      guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
+      bytes += chunk[..<count]
+    }
+  }
+
+  var hasEcho: Bool {
+    var settings = termios()
+    tcgetattr(terminal, &settings)
+    return settings.c_lflag & tcflag_t(ECHO) != 0
+  }
+}
