@@ -127,4 +127,40 @@ import Testing
     #expect(try await refused([:]).contains("KUBERNETES_EXEC_INFO is not set"))
     #expect(try await refused(["KUBERNETES_EXEC_INFO": "nonsense"]).contains("is no ExecCredential"))
   }
+
+  @Test("Google's libraries get an answer of the form that AIP-4117 names, of the token type that they want")
+  func google() async throws {
+    let type = "urn:ietf:params:oauth:token-type:"
+    func run(_ environment: [String: String]) async throws -> Program.Outcome {
+      try await self.run(["google", "--for", "https://git.example.com/token"], environment: environment).0
+    }
+    #expect(
+      try await run([:]).output
+        == #"{"version":1,"success":true,"token_type":"\#(type)id_token","id_token":"secret","expiration_time":1795258800}"#
+        + "\n")
+    #expect(try await run(["GOOGLE_EXTERNAL_ACCOUNT_TOKEN_TYPE": type + "jwt"]).output.contains(type + "jwt"))
+    let saml = try await run(["GOOGLE_EXTERNAL_ACCOUNT_TOKEN_TYPE": type + "saml2"])
+    #expect((saml.status, saml.output) == (64, ""))
+  }
+
+  @Test("Google's libraries get no token of an account that may not send it to their token service")
+  func googleNothing() async throws {
+    let (outcome, requests) = try await run(["google"])
+    #expect((outcome.status, outcome.output) == (1, ""))
+    #expect(outcome.errors.contains("https://sts.googleapis.com"))
+    #expect(requests.last?.params["url"] == "https://sts.googleapis.com/v1/token")
+    let locked = RPCError(.locked, account: AccountName("work"), message: "Locked.")
+    let refused = try await run(["google", "--for", "https://git.example.com/"], refusal: locked).0
+    #expect((refused.status, refused.output) == (4, ""))
+  }
+
+  @Test("token --for asks for a token that is to be sent there")
+  func tokenFor() async throws {
+    let folder = TemporaryFolder()
+    let daemon = FakeDaemon(path: folder.path + "/rpc.sock") { _ in .result(Self.token) }
+    let outcome = try await Program.run(
+      ["token", "work", "--for", "https://git.example.com/x"], environment: ["HEARTH_SOCKET": daemon.path])
+    #expect(outcome.output == "secret\n")
+    #expect(daemon.asked.map(\.params) == [["account": "work", "url": "https://git.example.com/x"]])
+  }
 }
