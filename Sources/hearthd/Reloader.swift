@@ -74,7 +74,7 @@ actor Reloader {
     let oldAPIs = Dictionary(uniqueKeysWithValues: old.accounts.map { ($0.name, $0.provider.api) })
     // New origins are added last, so that the token of a session which is being replaced goes to none of them.
     await allow(
-      apis.merging(oldAPIs) { APISettings(origins: $0.origins.intersection($1.origins), expect: $0.expect) }
+      apis.merging(oldAPIs) { APISettings(origins: $0.allOrigins.intersection($1.allOrigins), expect: $0.expect) }
         .filter { apis[$0.key] != nil }, fresh.outbox)
     for account in old.accounts where !fresh.accounts.contains(where: { $0.name == account.name }) {
       stores[account.name] = nil

@@ -5,8 +5,16 @@ package struct APISettings: Hashable, Sendable {
   /// For requests that say nothing themselves.
   package var expect: ExpectedContent?
 
+  /// The mail servers to which other programs may bring the account's token. Hearth sends nothing there.
+  package var mailOrigins: Set<Origin>
+
+  /// `origins`: those of mail servers may be among them.
   package init(origins: Set<Origin>, expect: ExpectedContent? = nil) {
-    self.origins = origins
+    self.origins = origins.filter { !$0.isOfMail }
+    mailOrigins = origins.filter(\.isOfMail)
     self.expect = expect
   }
+
+  /// All that may be given the account's token.
+  package var allOrigins: Set<Origin> { origins.union(mailOrigins) }
 }

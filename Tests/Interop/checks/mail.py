@@ -171,7 +171,7 @@ tls off
 auth {mechanism}
 user ada
 from ada@example.com
-passwordeval hearthctl token work
+passwordeval hearthctl token work --for smtp://127.0.0.1:{port}
 """
 MBSYNC = """
 IMAPAccount work
@@ -180,7 +180,7 @@ Port {port}
 SSLType None
 User ada
 AuthMechs XOAUTH2
-PassCmd "hearthctl token work"
+PassCmd "hearthctl token work --for imap://127.0.0.1:{port}"
 
 IMAPStore far
 Account work
@@ -199,14 +199,16 @@ SyncState *
 
 @check("mail")
 def mail(stage):
-    """msmtp sends and mbsync fetches a mail with a token; locked, both fail by themselves."""
+    """msmtp sends and mbsync fetches a mail with a token; locked, or for a server that is none of the api_origins, both fail
+    by themselves."""
     lacking = why_not()
     if lacking:
         return f"skipped: there is no {lacking}"
     sandbox = Sandbox(stage)
     stage.providers.append(sandbox)
     dovecot = Dovecot(stage, sandbox)
-    stage.configure({"work": oidc(sandbox)})
+    servers = [f"imap://127.0.0.1:{dovecot.imap}", f"smtp://127.0.0.1:{dovecot.submission}"]
+    stage.configure({"work": oidc(sandbox, api_origins=servers)})
     stage.start_daemon()
     stage.sign_in(sandbox.grant(subject="ada", scope="openid offline_access")["refresh_token"])
     dovecot.deliver("Subject: hello\n\nFetched.\n")
@@ -240,14 +242,22 @@ def mail(stage):
     stage.hearthctl("refresh", "work")
     for name in calls:
         succeeds(name, calls)
-    stage.hearthctl("lock", "work")
-    for name, call in calls.items():
-        done = call()
-        expect(done.returncode != 0, f"{name} went on while locked: {done.stdout}{done.stderr}")
-        expect("Locked. Run" in done.stderr, f"{name} does not say that it is locked: {done.stdout}{done.stderr}")
+    fails_saying("Locked. Run", calls, stage, "lock", "work")
+    stage.hearthctl("unlock", "work")
+    stage.configure({"work": oidc(sandbox)})
+    fails_saying("api_origins", calls, stage, "rpc", "daemon.reload")
     return ", ".join(seen)
 
 
 def succeeds(name, calls):
     done = calls[name]()
     expect(done.returncode == 0, f"{name} ended with {done.returncode}: {done.stdout}{done.stderr}")
+
+
+def fails_saying(words, calls, stage, *change):
+    """All of them, after that change."""
+    stage.hearthctl(*change)
+    for name, call in calls.items():
+        done = call()
+        expect(done.returncode != 0, f"{name} went on after {change}: {done.stdout}{done.stderr}")
+        expect(words in done.stderr, f"{name} does not say \"{words}\": {done.stdout}{done.stderr}")

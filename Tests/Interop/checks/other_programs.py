@@ -5,7 +5,9 @@ import base64
 import hashlib
 import importlib.metadata
 import json
+import re
 import sys
+from functools import partial
 from pathlib import Path
 from urllib.parse import parse_qs
 
@@ -51,28 +53,50 @@ def kubernetes(*_):
     return 200, "application/json", b'{"major": "1", "minor": "32", "gitVersion": "v1.32.0"}'
 
 
+def bearer(token):
+    return f"Bearer {token}"
+
+
+def basic(token):
+    """As docker's helper has it."""
+    return "Basic " + base64.b64encode(f"oauth2accesstoken:{token}".encode()).decode()
+
+
 class Scene:
-    """An account that is signed in at the sandbox, and may send its token to the servers that are made before `begin`."""
+    """An account that is signed in at the sandbox, the servers that it may send its token to, and for each one like it that
+    it may not."""
 
     def __init__(self, stage):
-        self.stage, self.servers = stage, []
+        self.stage = stage
         self.sandbox = Sandbox(stage)
         stage.providers.append(self.sandbox)
         self.home = stage.folder / "home"
         self.home.mkdir()
         stage.environment["HOME"] = str(self.home)
+        self.certificate, self.key = certificate(stage.folder)
+        self.servers, self.others, self.exchanged = {}, {}, []
+        self.add("api", plain)
+        self.add("dav", webdav)
+        self.add("cluster", kubernetes, certificate=(self.certificate, self.key))
+        self.add("images", registry, basic, 'Basic realm="images"', certificate=(self.certificate, self.key))
+        self.add("exchange", self.exchange, None)
+        stage.configure({"work": oidc(self.sandbox, api_origins=[server.url for server in self.servers.values()])})
+        stage.start_daemon()
+        stage.sign_in(self.sandbox.grant(subject="ada", scope="openid offline_access")["refresh_token"])
 
-    def server(self, answer, header=lambda token: f"Bearer {token}", **how):
-        server = Guarded(answer, header and (lambda: header(self.token())), **how)
-        self.servers.append(server)
-        return server
+    def add(self, name, answer, header=bearer, challenge="Bearer", **how):
+        wanted = header and (lambda: header(self.token()))
+        self.servers[name] = Guarded(answer, wanted, challenge, **how)
+        self.others[name] = Guarded(answer, header and (lambda: "nobody"), challenge, **how)
 
-    def begin(self, **keys):
-        origins = [self.sandbox.url, *(server.url for server in self.servers)]
-        self.stage.configure({"work": oidc(self.sandbox, api_origins=origins) | keys})
-        self.stage.start_daemon()
-        grant = self.sandbox.grant(subject="ada", scope="openid offline_access")
-        self.stage.sign_in(grant["refresh_token"])
+    def exchange(self, _, __, body):
+        """A token service that exchanges what it is sent (RFC 8693)."""
+        self.exchanged.append(parse_qs(body.decode())["subject_token"])
+        answer = {
+            "access_token": "exchanged", "issued_token_type": "urn:ietf:params:oauth:token-type:access_token",
+            "token_type": "Bearer", "expires_in": 3600,
+        }
+        return 200, "application/json", json.dumps(answer).encode()
 
     def token(self):
         return self.stage.run("token", "work").stdout.strip()
@@ -83,146 +107,134 @@ class Scene:
         opened = [base64.b64decode(word + "===", validate=False).decode(errors="replace") for word in sent]
         return any(token in text for token in self.sandbox.secrets() for text in sent + opened)
 
-    def expect_uses(self, name, call, server, others, run_otherwise):
-        """The program is answered, with a new token after a refresh too; locked it fails, and so it does where the server
-        is none of the api_origins, and then nothing is sent there."""
+    def expect_uses(self, program, server, call, says_why=True):
+        """With `call` the program asks a server, and is answered, with a new token after a refresh too. It fails while
+        locked, and for a server that is none of the api_origins, which is sent nothing."""
+        name, ours, other = program.name, self.servers[server], self.others[server]
+        ours.authorizations.clear()
         for _ in range(2):
-            done = call()
+            done = call(ours)
             expect(done.returncode == 0, f"{name} ended with {done.returncode}: {done.stdout}{done.stderr}")
             self.stage.hearthctl("refresh", "work")
-        expect(len(set(server.authorizations)) == 2, f"{name} has not sent two tokens: {len(server.authorizations)}")
-        done = run_otherwise()
+        expect(len(set(ours.authorizations)) in (0, 2), f"{name} has sent a token that was replaced, or none")
+        done = call(other)
         expect(done.returncode != 0, f"{name} went on without a token: {done.stdout}{done.stderr}")
-        expect(not self.leaked(others), f"{name} has sent a token where it must not go")
-        expect("api_origins" in done.stderr or name in SAY_NOTHING, f"{name} does not say why: {done.stderr}")
+        expect("api_origins" in done.stderr or not says_why, f"{name} does not say why: {done.stderr}")
         self.stage.hearthctl("lock", "work")
-        done = call()
+        done = call(ours)
         expect(done.returncode != 0, f"{name} went on while locked: {done.stdout}{done.stderr}")
         expect("Locked. Run" in done.stdout + done.stderr, f"{name} does not say that it is locked: {done.stderr}")
         self.stage.hearthctl("unlock", "work")
-        expect(not self.leaked(others), f"{name} has sent a token where it must not go")
+        expect(not self.leaked(other), f"{name} has sent a token where it must not go")
 
 
-# Those that go on without a password, and are refused.
-SAY_NOTHING = {"docker", "skopeo"}
+def try_curl(scene, curl):
+    shell = programs.Program("/bin/sh", curl.environment)
+
+    def call(server):
+        words = f"hearthctl token work --header --for {server.url} | {curl.path} -fsS -H @- {server.url}/me"
+        return shell.run("-c", words)
+
+    scene.expect_uses(curl, "api", call)
+
+
+def try_rclone(scene, rclone):
+    file = scene.home / "rclone.conf"
+
+    def call(server):
+        keys = {"type": "webdav", "vendor": "other", "url": server.url}
+        keys["bearer_token_command"] = f"hearthctl token work --for {server.url}"
+        file.write_text("[work]\n" + "".join(f"{key} = {value}\n" for key, value in keys.items()))
+        return rclone.run("--config", file, "--retries", "1", "--low-level-retries", "1", "ls", "work:")
+
+    scene.expect_uses(rclone, "dav", call)
+
+
+def try_docker(scene, docker, words=("manifest", "inspect"), prefix=""):
+    folder = scene.home / ".docker"
+    folder.mkdir(exist_ok=True)
+    helpers = {server["images"].host: "hearth" for server in (scene.servers, scene.others)}
+    (folder / "config.json").write_text(json.dumps({"credHelpers": helpers}))
+
+    def call(server):
+        return docker.run(*words, f"{prefix}{server.host}/notes:one", SSL_CERT_FILE=str(scene.certificate))
+
+    # Without a password they ask for less, and are refused.
+    scene.expect_uses(docker, "images", call, says_why=False)
+
+
+def try_kubectl(scene, kubectl):
+    file = scene.home / "kubeconfig"
+    spoken = []
+    for version in ("v1", "v1beta1"):
+
+        def call(server):
+            user = {
+                "apiVersion": f"client.authentication.k8s.io/{version}", "command": "hearthctl",
+                "args": ["credential", "kubectl"], "provideClusterInfo": True, "interactiveMode": "Never",
+            }
+            cluster = {"server": server.url, "certificate-authority": str(scene.certificate)}
+            kubeconfig = {
+                "apiVersion": "v1", "kind": "Config", "current-context": "work",
+                "clusters": [{"name": "work", "cluster": cluster}], "users": [{"name": "ada", "user": {"exec": user}}],
+                "contexts": [{"name": "work", "context": {"cluster": "work", "user": "ada"}}],
+            }
+            file.write_text(json.dumps(kubeconfig))
+            return kubectl.run("--kubeconfig", file, "get", "--raw", "/version")
+
+        # Before 1.22 it knows v1beta1 alone.
+        if "invalid apiVersion" not in call(scene.servers["cluster"]).stderr:
+            scene.expect_uses(kubectl, "cluster", call)
+            spoken.append(version)
+    expect(spoken, "kubectl knows no version of ExecCredential that Hearth knows")
+    return " and ".join(spoken)
+
+
+def try_google(scene):
+    """google-auth, in a Python of its own."""
+    python = programs.Program(sys.executable, programs.environment(scene.stage))
+    python.name = "google-auth"
+    file = scene.home / "federation.json"
+
+    def call(server):
+        source = {"executable": {"command": f"hearthctl credential google --for {server.url}", "timeout_millis": 10000}}
+        configuration = {
+            "type": "external_account", "audience": "//iam.googleapis.com/projects/1/locations/global/pools/p",
+            "subject_token_type": "urn:ietf:params:oauth:token-type:id_token",
+            "token_url": server.url + "/v1/token", "credential_source": source,
+        }
+        file.write_text(json.dumps(configuration))
+        return python.run(GOOGLE, file, GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES="1")
+
+    scene.expect_uses(python, "exchange", call)
+    tokens = {token for tokens in scene.exchanged for token in tokens}
+    expect(len(scene.exchanged) == 2 == len(tokens), "google-auth has not exchanged each token once")
+    expect(tokens <= set(scene.sandbox.secrets()), "google-auth has exchanged something else than a token")
+    return "google-auth " + importlib.metadata.version("google-auth")
+
+
+# Each with the words that make it tell its version.
+PROGRAMS = {
+    "curl": (["--version"], try_curl),
+    "rclone": (["version"], try_rclone),
+    "docker": (["--version"], try_docker),
+    "skopeo": (["--version"], partial(try_docker, words=("inspect", "--raw"), prefix="docker://")),
+    "kubectl": (["version", "--client"], try_kubectl),
+}
 
 
 @check("other-programs")
 def other_programs(stage):
     """Those that are there."""
     scene = Scene(stage)
-    tls = certificate(stage.folder)
-    api, dav, cluster = scene.server(plain), scene.server(webdav), scene.server(kubernetes, certificate=tls)
-    images = scene.server(
-        registry, lambda token: "Basic " + base64.b64encode(f"oauth2accesstoken:{token}".encode()).decode(),
-        challenge='Basic realm="images"',
-        certificate=tls,
-    )
-    exchanged = []
-
-    def exchange(_, __, body):
-        """A token service that exchanges what it is sent (RFC 8693)."""
-        exchanged.append(parse_qs(body.decode()))
-        answer = {
-            "access_token": "exchanged", "issued_token_type": "urn:ietf:params:oauth:token-type:access_token",
-            "token_type": "Bearer", "expires_in": 3600,
-        }
-        return 200, "application/json", json.dumps(answer).encode()
-
-    service, other_service = scene.server(exchange, None), Guarded(exchange, None)
-    others = Guarded(plain, lambda: "nobody")
-    other_cluster = Guarded(kubernetes, lambda: "nobody", certificate=tls)
-    other_images = Guarded(registry, lambda: "nobody", challenge='Basic realm="images"', certificate=tls)
-    scene.begin()
     seen, skipped = [], []
-
-    def each(name, *version):
-        there = programs.found(stage, name, *version)
-        if not there:
+    for name, (version, try_it) in PROGRAMS.items():
+        found = programs.found(stage, name, *version)
+        for program in found:
+            also = try_it(scene, program)
+            number = re.search(r"\d+\.\d+[.\d]*", program.version(*version))
+            seen.append(" ".join(filter(None, [name, number and number[0], also])))
+        if not found:
             skipped.append(name)
-        return there
-
-    shell = programs.Program("/bin/sh", programs.environment(stage))
-    for curl in each("curl"):
-        def call(url):
-            return shell.run("-c", f"hearthctl token work --header --for {url} | {curl.path} -fsS -H @- {url}/me")
-        scene.expect_uses("curl", lambda: call(api.url), api, others, lambda: call(others.url))
-        seen.append("curl")
-        break
-
-    for rclone in each("rclone", "version")[:1]:
-        def list_files(url):
-            configuration = scene.home / "rclone.conf"
-            configuration.write_text(
-                f"[work]\ntype = webdav\nurl = {url}\nvendor = other\n"
-                f"bearer_token_command = hearthctl token work --for {url}\n"
-            )
-            return rclone.run("--config", configuration, "--retries", "1", "--low-level-retries", "1", "ls", "work:")
-        scene.expect_uses("rclone", lambda: list_files(dav.url), dav, others, lambda: list_files(others.url))
-        expect("note" in list_files(dav.url).stdout, "rclone does not list the file")
-        seen.append(rclone.version("version"))
-
-    folder = scene.home / ".docker"
-    folder.mkdir()
-    helpers = {images.host: "hearth", other_images.host: "hearth"}
-    (folder / "config.json").write_text(json.dumps({"credHelpers": helpers}))
-    for docker in each("docker")[:1]:
-        def inspect(server):
-            return docker.run("manifest", "inspect", f"{server.host}/notes:one", SSL_CERT_FILE=str(tls[0]))
-        scene.expect_uses("docker", lambda: inspect(images), images, other_images, lambda: inspect(other_images))
-        seen.append(docker.version())
-        images.authorizations.clear()
-
-    for skopeo in each("skopeo")[:1]:
-        def inspect_raw(server):
-            return skopeo.run("inspect", "--raw", f"docker://{server.host}/notes:one", SSL_CERT_FILE=str(tls[0]))
-        scene.expect_uses(
-            "skopeo", lambda: inspect_raw(images), images, other_images, lambda: inspect_raw(other_images)
-        )
-        seen.append(skopeo.version())
-
-    for kubectl in each("kubectl", "version", "--client"):
-        for version in ("v1", "v1beta1"):
-            def ask(server):
-                user = {
-                    "apiVersion": f"client.authentication.k8s.io/{version}", "command": "hearthctl",
-                    "args": ["credential", "kubectl"], "provideClusterInfo": True, "interactiveMode": "Never",
-                }
-                place = {"server": server.url, "certificate-authority": str(tls[0])}
-                kubeconfig = {
-                    "apiVersion": "v1", "kind": "Config", "current-context": "work",
-                    "clusters": [{"name": "work", "cluster": place}], "users": [{"name": "ada", "user": {"exec": user}}],
-                    "contexts": [{"name": "work", "context": {"cluster": "work", "user": "ada"}}],
-                }
-                file = scene.home / "kubeconfig"
-                file.write_text(json.dumps(kubeconfig))
-                return kubectl.run("--kubeconfig", file, "get", "--raw", "/version")
-            if "invalid apiVersion" in ask(cluster).stderr:
-                continue
-            cluster.authorizations.clear()
-            scene.expect_uses("kubectl", lambda: ask(cluster), cluster, other_cluster, lambda: ask(other_cluster))
-            seen.append(f"{kubectl.version('version', '--client', '--short')} {version}")
-
-    def federated(service):
-        source = {"executable": {"command": f"hearthctl credential google --for {service.url}", "timeout_millis": 10000}}
-        configuration = scene.home / "federation.json"
-        configuration.write_text(json.dumps({
-            "type": "external_account", "audience": "//iam.googleapis.com/projects/1/locations/global/pools/p",
-            "subject_token_type": "urn:ietf:params:oauth:token-type:id_token",
-            "token_url": service.url + "/v1/token", "credential_source": source,
-        }))
-        python = programs.Program(sys.executable, programs.environment(stage))
-        return python.run(GOOGLE, configuration, GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES="1")
-
-    done = federated(service)
-    expect(done.returncode == 0 and done.stdout == "exchanged\n", f"google-auth: {done.stdout}{done.stderr}")
-    expect(exchanged[0]["subject_token"] == [scene.token()], f"google-auth sent another token: {list(exchanged[0])}")
-    done = federated(other_service)
-    expect(done.returncode != 0 and "api_origins" in done.stderr, f"google-auth: {done.stdout}{done.stderr}")
-    stage.hearthctl("lock", "work")
-    done = federated(service)
-    expect(done.returncode != 0 and "Locked. Run" in done.stderr, f"google-auth: {done.stdout}{done.stderr}")
-    expect(len(exchanged) == 1, "google-auth exchanged more than one token")
-    seen.append(f"google-auth {importlib.metadata.version('google-auth')}")
-
+    seen.append(try_google(scene))
     return ", ".join(seen) + (f"; skipped: {', '.join(skipped)}" if skipped else "")
