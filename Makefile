@@ -143,17 +143,12 @@ FETCH_PROMTOOL = command -v promtool > /dev/null || (cd $(INTEROP_VENV)/bin && a
   && dpkg-deb --fsys-tarfile prometheus_*.deb | tar --extract --to-stdout ./usr/bin/promtool > promtool.new \
   && chmod 755 promtool.new && mv promtool.new promtool; status=$$?; rm -f prometheus_*.deb promtool.new; exit $$status)
 
-# Programs that ask Hearth for a token, a mail server that takes it, and libraries that few machines have. They are unpacked
-# and not installed, for Debian's package of a server starts it. What cannot be had here, its check skips by name.
-ASKING_PACKAGES := kubernetes-client skopeo rclone msmtp isync dovecot-core dovecot-imapd dovecot-submissiond \
-  libsasl2-modules-kdexoauth2 libgpgme11 libassuan0 libdevmapper1.02.1 libgsasl18 libidn12 libgssglue1 libntlm0 \
-  libexttextcat-2.0-0 liblua5.4-0 libsodium23 libsasl2-2 libdb5.3
-
-$(INTEROP_PROGRAMS)/ready: Makefile
+# Unpacked and not installed, for Debian's package of a server starts it. What cannot be had here, its check skips by name.
+$(INTEROP_PROGRAMS)/ready: Tests/Interop/packages.txt
 	rm -rf $(@D) && mkdir -p $(@D)
-	@cd $(@D) && for package in $(ASKING_PACKAGES); do \
+	@packages=$$(grep '^[a-z]' $<); cd $(@D) && for package in $$packages; do \
 	  apt-get download -qq $$package > /dev/null 2>&1 && dpkg-deb --extract $${package}_*.deb . \
-	    || echo "$$package cannot be had here; what needs it is not tried."; done; rm -f *.deb
+	    || echo "$$package cannot be had here; what needs it is not tried."; rm -f *.deb; done
 	@touch $@
 
 # Some of the checks alone: CHECKS="sigterm reuse".

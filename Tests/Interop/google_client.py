@@ -1,4 +1,4 @@
-"""google_client.py FILE: exchanges the executable's token as google-auth does, and prints the access token it was given."""
+"""google_client.py FILE: exchanges the executable's token with google-auth, and prints the access token of the answer."""
 
 import sys
 

@@ -15,8 +15,9 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 class Guarded:
-    """Answers a request with `answer(method, path, body)` (status, type, body) where it has the header that `wanted` gives;
-    with 401 and the challenge where it has not. With `certificate`, the files of certificate and key, by TLS."""
+    """Answers a request with `answer(method, path, body)`: status, type, body, and perhaps header fields. Where it lacks
+    the Authorization that `wanted` gives: with 401 and the challenge. With `certificate`, the files of one and of its
+    key, by TLS."""
 
     def __init__(self, answer, wanted, challenge="Bearer", certificate=None):
         self.authorizations = authorizations = []

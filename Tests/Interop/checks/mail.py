@@ -1,5 +1,5 @@
-"""Mail programs that ask Hearth for a token, with the programs themselves and a real server, Dovecot, which asks the provider
-whose the token is. Nothing of this is installed: it runs out of Debian's packages, in a namespace of its own."""
+"""Mail programs that ask Hearth for a token, with the programs themselves and a real server: Dovecot, which asks the
+provider whose the token is. None of them is installed: they run out of Debian's packages, Dovecot in a namespace."""
 
 import os
 import socket
@@ -13,7 +13,7 @@ from checks import check
 from sandbox import Sandbox
 from stage import await_that, expect, oidc
 
-# Dovecot has the places of its parts built in. Where the packages are unpacked elsewhere, it sees a /usr/lib that has them.
+# Dovecot has the places of its parts built in. So it sees a /usr/lib that has them, beside what this machine has there.
 INSIDE = """
 mount --rbind /usr/lib "$1/usrlib" && mount --bind "$1/lib" /usr/lib || exit
 shift
@@ -102,10 +102,11 @@ def free_port():
 
 
 class Dovecot:
-    """Of Debian's packages, for those who have a token of the provider; None where it does not start here."""
+    """Of Debian's packages, for those who have a token of the provider."""
 
     def __init__(self, stage, provider):
         self.stage, self.folder = stage, stage.folder / "dovecot"
+        self.environment = stage.environment | {"LD_LIBRARY_PATH": str(programs.BY_ARCHITECTURE)}
         self.relay = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Relay)
         self.relay.daemon_threads, self.relay.mails = True, []
         threading.Thread(target=self.relay.serve_forever, daemon=True).start()
@@ -130,9 +131,14 @@ class Dovecot:
         words += [usr / "sbin" / "dovecot", "-F", "-c", configuration]
         self.command = inside(self.folder, *words)
 
+    def works(self):
+        """It is there, its configuration is of this version, and the namespaces can be had."""
+        command = inside(self.folder, programs.UNPACKED / "usr" / "sbin" / "dovecot", "--version")
+        done = subprocess.run(command, env=self.environment, capture_output=True, text=True)
+        return done.stdout.startswith("2.3.")
+
     def start(self):
-        environment = self.stage.environment | {"LD_LIBRARY_PATH": str(programs.BY_ARCHITECTURE)}
-        self.stage.start("dovecot", self.command, env=environment)
+        self.stage.start("dovecot", self.command, env=self.environment)
         await_that("Dovecot answers", lambda: answers(self.imap) and answers(self.submission), 20)
 
     def deliver(self, text):
@@ -152,15 +158,6 @@ def answers(port):
             return connection.recv(1)
     except OSError:
         return False
-
-
-def why_not():
-    """What Dovecot lacks here; None where it can be run."""
-    if not (programs.UNPACKED / "usr" / "sbin" / "dovecot").exists():
-        return "Debian's packages of Dovecot"
-    if subprocess.run(["unshare", "--user", "--map-root-user", "--mount", "true"], capture_output=True).returncode:
-        return "namespaces of users"
-    return None
 
 
 MSMTP = """
@@ -199,14 +196,13 @@ SyncState *
 
 @check("mail")
 def mail(stage):
-    """msmtp sends and mbsync fetches a mail with a token; locked, or for a server that is none of the api_origins, both fail
-    by themselves."""
-    lacking = why_not()
-    if lacking:
-        return f"skipped: there is no {lacking}"
+    """msmtp sends and mbsync fetches a mail with a token; locked, or for a server that is none of the api_origins, both
+    fail by themselves."""
     sandbox = Sandbox(stage)
     stage.providers.append(sandbox)
     dovecot = Dovecot(stage, sandbox)
+    if not dovecot.works():
+        return "skipped: Dovecot 2.3 cannot be run here out of its packages"
     servers = [f"imap://127.0.0.1:{dovecot.imap}", f"smtp://127.0.0.1:{dovecot.submission}"]
     stage.configure({"work": oidc(sandbox, api_origins=servers)})
     stage.start_daemon()
@@ -242,6 +238,8 @@ def mail(stage):
     stage.hearthctl("refresh", "work")
     for name in calls:
         succeeds(name, calls)
+    if not calls:
+        return "skipped: there is neither msmtp nor mbsync"
     fails_saying("Locked. Run", calls, stage, "lock", "work")
     stage.hearthctl("unlock", "work")
     stage.configure({"work": oidc(sandbox)})

@@ -63,8 +63,8 @@ def basic(token):
 
 
 class Scene:
-    """An account that is signed in at the sandbox, the servers that it may send its token to, and for each one like it that
-    it may not."""
+    """An account that is signed in at the sandbox, the servers that it may send its token to, and for each one like it
+    that it may not."""
 
     def __init__(self, stage):
         self.stage = stage
