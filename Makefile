@@ -170,7 +170,7 @@ install: $(RELEASE)/hearthd install-units install-help ## install below PREFIX (
 	install -d "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(DOCDIR)"
 	for program in $(PROGRAMS); do install -m 755 $(RELEASE)/$$program "$(DESTDIR)$(BINDIR)/" || exit 1; done
 	install -m 755 etc/docker-credential-hearth "$(DESTDIR)$(BINDIR)/"
-	install -m 644 README.md CHANGELOG.md LICENSE etc/hearth/config.toml etc/hearth/providers.md systemd/sandbox.conf.example "$(DESTDIR)$(DOCDIR)/"
+	install -m 644 README.md CHANGELOG.md LICENSE etc/hearth/config.toml etc/hearth/providers.md etc/docs/helpers.md systemd/sandbox.conf.example "$(DESTDIR)$(DOCDIR)/"
 ifeq ($(in_home),)
 	install -d "$(DESTDIR)$(CATALOGDIR)"
 	install -m 644 systemd/hearth.catalog "$(DESTDIR)$(CATALOGDIR)/"

@@ -21,14 +21,20 @@ struct CredentialGoogleCall: PlainCall {
         .usage,
         "The subject_token_type \(type) cannot be had of Hearth: set \(Self.tokenTypes[0]) or \(Self.tokenTypes[1]).")
     }
-    guard let bearer = try source.token(for: [url])?.bearer else {
+    guard let given = try source.token(for: [url]) else {
       throw CommandFailure(
         .failed, "No account has the origin of \(url) among its api_origins; the token goes nowhere else.")
     }
+    let token = given.bearer.token.secret.reveal()
+    // Google would refuse an opaque one, which is more than it may know.
+    guard token.split(separator: ".", omittingEmptySubsequences: false).count == 3 else {
+      throw CommandFailure(
+        .failed, "The token of \(given.account) is no JWT, and Google takes no other: set bearer = \"id_token\".")
+    }
     var answer: JSONObject = [
-      "version": 1, "success": true, "token_type": .string(type), "id_token": .string(bearer.token.secret.reveal()),
+      "version": 1, "success": true, "token_type": .string(type), "id_token": .string(token),
     ]
-    if let expiresAt = bearer.expiresAt { answer["expiration_time"] = JSON(Int(expiresAt.milliseconds / 1000)) }
+    if let expiresAt = given.bearer.expiresAt { answer["expiration_time"] = JSON(Int(expiresAt.milliseconds / 1000)) }
     Output(isJSON: true).line(JSON.object(answer).description)
   }
 }

@@ -63,8 +63,8 @@ def basic(token):
 
 
 class Scene:
-    """An account that is signed in at the sandbox, the servers that it may send its token to, and for each one like it
-    that it may not."""
+    """Accounts that are signed in at the sandbox, the servers that they may send their tokens to, and for each one like it
+    that they may not."""
 
     def __init__(self, stage):
         self.stage = stage
@@ -80,9 +80,13 @@ class Scene:
         self.add("cluster", kubernetes, certificate=(self.certificate, self.key))
         self.add("images", registry, basic, 'Basic realm="images"', certificate=(self.certificate, self.key))
         self.add("exchange", self.exchange, None)
-        stage.configure({"work": oidc(self.sandbox, api_origins=[server.url for server in self.servers.values()])})
+        origins = {name: server.url for name, server in self.servers.items()}
+        federated = oidc(self.sandbox, api_origins=[origins.pop("exchange")], bearer="id_token")
+        stage.configure({"work": oidc(self.sandbox, api_origins=list(origins.values())), "federated": federated})
         stage.start_daemon()
-        stage.sign_in(self.sandbox.grant(subject="ada", scope="openid offline_access")["refresh_token"])
+        for account in ("work", "federated"):
+            grant = self.sandbox.grant(subject="ada", scope="openid offline_access")
+            stage.sign_in(grant["refresh_token"], account)
 
     def add(self, name, answer, header=bearer, challenge="Bearer", **how):
         wanted = header and (lambda: header(self.token()))
@@ -107,7 +111,7 @@ class Scene:
         opened = [base64.b64decode(word + "===", validate=False).decode(errors="replace") for word in sent]
         return any(token in text for token in self.sandbox.secrets() for text in sent + opened)
 
-    def expect_uses(self, program, server, call, says_why=True):
+    def expect_uses(self, program, server, call, account="work", says_why=True):
         """With `call` the program asks a server, and is answered, with a new token after a refresh too. It fails while
         locked, and for a server that is none of the api_origins, which is sent nothing."""
         name, ours, other = program.name, self.servers[server], self.others[server]
@@ -115,16 +119,16 @@ class Scene:
         for _ in range(2):
             done = call(ours)
             expect(done.returncode == 0, f"{name} ended with {done.returncode}: {done.stdout}{done.stderr}")
-            self.stage.hearthctl("refresh", "work")
+            self.stage.hearthctl("refresh", account)
         expect(len(set(ours.authorizations)) in (0, 2), f"{name} has sent a token that was replaced, or none")
         done = call(other)
         expect(done.returncode != 0, f"{name} went on without a token: {done.stdout}{done.stderr}")
         expect("api_origins" in done.stderr or not says_why, f"{name} does not say why: {done.stderr}")
-        self.stage.hearthctl("lock", "work")
+        self.stage.hearthctl("lock", account)
         done = call(ours)
         expect(done.returncode != 0, f"{name} went on while locked: {done.stdout}{done.stderr}")
         expect("Locked. Run" in done.stdout + done.stderr, f"{name} does not say that it is locked: {done.stderr}")
-        self.stage.hearthctl("unlock", "work")
+        self.stage.hearthctl("unlock", account)
         expect(not self.leaked(other), f"{name} has sent a token where it must not go")
 
 
@@ -206,10 +210,10 @@ def try_google(scene):
         file.write_text(json.dumps(configuration))
         return python.run(GOOGLE, file, GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES="1")
 
-    scene.expect_uses(python, "exchange", call)
+    scene.expect_uses(python, "exchange", call, "federated")
     tokens = {token for tokens in scene.exchanged for token in tokens}
     expect(len(scene.exchanged) == 2 == len(tokens), "google-auth has not exchanged each token once")
-    expect(tokens <= set(scene.sandbox.secrets()), "google-auth has exchanged something else than a token")
+    expect(all(token.count(".") == 2 for token in tokens), "google-auth has exchanged something else than an ID token")
     return "google-auth " + importlib.metadata.version("google-auth")
 
 
