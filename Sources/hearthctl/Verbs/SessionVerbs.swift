@@ -17,7 +17,8 @@ struct TokenVerb: ParsableCommand {
       For example:
 
         hearthctl token work --min-valid 600
-        hearthctl token work --header --for https://api.example.com | curl -H @- https://api.example.com/me
+        hearthctl token work --header | curl -H @- https://api.example.com/me
+        hearthctl token work --for imaps://imap.example.com
       """)
 
   @OptionGroup var daemonOptions: DaemonOptions
