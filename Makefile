@@ -22,6 +22,7 @@ PACKAGES := libsystemd-dev libsqlite3-dev pkg-config python3
 DEMO_PACKAGES := jq curl python3
 CHECK_PACKAGES := systemd iproute2 $(DEMO_PACKAGES)
 INTEROP_VENV := .build/interop-venv
+INTEROP_PROGRAMS := .build/interop-programs
 
 .PHONY: help deps deps-demo deps-check deps-interop swift build debug demo test simulate torture fuzz run lint check-systemd
 .PHONY: interop deps-interop-browser interop-browser docs bench deps-bench clean
@@ -127,7 +128,7 @@ docs: swift ## build the documentation, in .build/docs/html; a broken link is an
 check-systemd: debug deps-check ## try units, notifications and journal in a real user manager
 	@./Tests/Systemd/check.sh $(DEBUG)
 
-deps-interop: $(INTEROP_VENV)/ready ## install two real providers for interop, in a virtual environment of their own
+deps-interop: $(INTEROP_VENV)/ready $(INTEROP_PROGRAMS)/ready ## install two real providers for interop, in a virtual environment of their own
 
 # In Debian, venv and pip are a package apart from Python.
 $(INTEROP_VENV)/ready: Tests/Interop/requirements.txt
@@ -142,6 +143,14 @@ $(INTEROP_VENV)/ready: Tests/Interop/requirements.txt
 FETCH_PROMTOOL = command -v promtool > /dev/null || (cd $(INTEROP_VENV)/bin && apt-get download -qq prometheus 2> /dev/null \
   && dpkg-deb --fsys-tarfile prometheus_*.deb | tar --extract --to-stdout ./usr/bin/promtool > promtool.new \
   && chmod 755 promtool.new && mv promtool.new promtool; status=$$?; rm -f prometheus_*.deb promtool.new; exit $$status)
+
+# Unpacked and not installed, for Debian's package of a server starts it. What cannot be had here, its check skips by name.
+$(INTEROP_PROGRAMS)/ready: Tests/Interop/packages.txt
+	rm -rf $(@D) && mkdir -p $(@D)
+	@packages=$$(grep '^[a-z]' $<); cd $(@D) && for package in $$packages; do \
+	  apt-get download -qq $$package > /dev/null 2>&1 && dpkg-deb --extract $${package}_*.deb . \
+	    || echo "$$package cannot be had here; what needs it is not tried."; rm -f *.deb; done
+	@touch $@
 
 # Some of the checks alone: CHECKS="sigterm reuse".
 CHECKS ?=
@@ -162,7 +171,7 @@ install: $(RELEASE)/hearthd install-units install-help ## install below PREFIX (
 	install -d "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(DOCDIR)"
 	for program in $(PROGRAMS); do install -m 755 $(RELEASE)/$$program "$(DESTDIR)$(BINDIR)/" || exit 1; done
 	install -m 755 etc/docker-credential-hearth "$(DESTDIR)$(BINDIR)/"
-	install -m 644 README.md CHANGELOG.md LICENSE etc/hearth/config.toml etc/hearth/providers.md systemd/sandbox.conf.example "$(DESTDIR)$(DOCDIR)/"
+	install -m 644 README.md CHANGELOG.md LICENSE etc/hearth/config.toml etc/hearth/providers.md etc/docs/helpers.md systemd/sandbox.conf.example "$(DESTDIR)$(DOCDIR)/"
 ifeq ($(in_home),)
 	install -d "$(DESTDIR)$(CATALOGDIR)"
 	install -m 644 systemd/hearth.catalog "$(DESTDIR)$(CATALOGDIR)/"

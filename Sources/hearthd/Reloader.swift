@@ -81,9 +81,8 @@ actor Reloader {
     // New origins are added last, so that the token of a session which is being replaced goes to none of them.
     await allow(
       apis.merging(oldAPIs) { new, old in
-        var api = new
-        api.origins.formIntersection(old.origins)
-        return api
+        APISettings(
+          origins: new.allOrigins.intersection(old.allOrigins), expect: new.expect, overrides: new.overrides)
       }.filter { apis[$0.key] != nil }, fresh.outbox)
     for account in old.accounts where !fresh.accounts.contains(where: { $0.name == account.name }) {
       stores[account.name] = nil

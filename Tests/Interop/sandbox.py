@@ -17,6 +17,10 @@ class Sandbox:
     def post(self, path, /, **value):
         return self._call(path, body=json.dumps(value).encode())
 
+    def grant(self, **whose):
+        """As if signed in: the token endpoint's answer."""
+        return self._call("/__grant", body=json.dumps(whose).encode())
+
     def fault(self, **fault):
         """For the next request that it is for."""
         self.post("/__fault", times=1, **fault)

@@ -6,14 +6,17 @@ import Testing
 @testable import hearthctl
 
 @Suite("Helpers for other programs") struct CredentialTests {
-  private static let token: JSON = [
-    "account": "work", "accessToken": "secret", "tokenType": "Bearer", "expiresAt": "2026-11-21T11:00:00.000Z",
-    "fingerprint": "9f86d081", "subject": nil, "issuer": nil,
-  ]
+  private static func answer(_ token: String) -> JSON {
+    [
+      "account": "work", "accessToken": .string(token), "tokenType": "Bearer", "expiresAt": "2026-11-21T11:00:00.000Z",
+      "fingerprint": "9f86d081", "subject": nil, "issuer": nil,
+    ]
+  }
 
   /// A daemon with the accounts `home` and `work`, of which `work` may send its token to git.example.com alone.
   private func run(
-    _ words: [String], input: String = "", environment: [String: String] = [:], refusal: RPCError? = nil
+    _ words: [String], input: String = "", environment: [String: String] = [:], token: String = "secret",
+    refusal: RPCError? = nil
   ) async throws -> (Program.Outcome, asked: [Request]) {
     let folder = TemporaryFolder()
     let daemon = FakeDaemon(path: folder.path + "/rpc.sock") { request in
@@ -26,7 +29,7 @@ import Testing
       guard mayBeSent else {
         return .error(RPCError(.originNotAllowed, account: nil, message: "It goes nowhere else."))
       }
-      return refusal.map { .error($0) } ?? .result(Self.token)
+      return refusal.map { .error($0) } ?? .result(Self.answer(token))
     }
     let outcome = try await Program.run(
       ["credential"] + words, input: input, environment: ["HEARTH_SOCKET": daemon.path].merging(environment) { $1 })
@@ -126,5 +129,48 @@ import Testing
     #expect(try await refused(info("https://git.example.com/", version: "v9")).contains("v9"))
     #expect(try await refused([:]).contains("KUBERNETES_EXEC_INFO is not set"))
     #expect(try await refused(["KUBERNETES_EXEC_INFO": "nonsense"]).contains("is no ExecCredential"))
+  }
+
+  @Test("Google's libraries get an answer of the form that AIP-4117 names, of the token type that they want")
+  func google() async throws {
+    let type = "urn:ietf:params:oauth:token-type:"
+    func run(_ environment: [String: String]) async throws -> Program.Outcome {
+      try await self.run(
+        ["google", "--for", "https://git.example.com/token"], environment: environment, token: "a.b.c"
+      ).0
+    }
+    #expect(
+      try await run([:]).output
+        == #"{"version":1,"success":true,"token_type":"\#(type)id_token","id_token":"a.b.c","expiration_time":1795258800}"#
+        + "\n")
+    #expect(try await run(["GOOGLE_EXTERNAL_ACCOUNT_TOKEN_TYPE": type + "jwt"]).output.contains(type + "jwt"))
+    let saml = try await run(["GOOGLE_EXTERNAL_ACCOUNT_TOKEN_TYPE": type + "saml2"])
+    #expect((saml.status, saml.output) == (64, ""))
+  }
+
+  @Test(
+    "Google's libraries get no token of an account that may not send it to their token service, nor one that is no JWT")
+  func googleNothing() async throws {
+    let (outcome, requests) = try await run(["google"])
+    #expect((outcome.status, outcome.output) == (1, ""))
+    #expect(outcome.errors.contains("https://sts.googleapis.com"))
+    #expect(requests.last?.params["url"] == "https://sts.googleapis.com/v1/token")
+    let opaque = try await run(["google", "--for", "https://git.example.com/"]).0
+    #expect((opaque.status, opaque.output) == (1, ""))
+    #expect(opaque.errors.contains("set bearer = \"id_token\""))
+    #expect(!opaque.errors.contains("secret"))
+    let locked = RPCError(.locked, account: AccountName("work"), message: "Locked.")
+    let refused = try await run(["google", "--for", "https://git.example.com/"], refusal: locked).0
+    #expect((refused.status, refused.output) == (4, ""))
+  }
+
+  @Test("token --for asks for a token that is to be sent there")
+  func tokenFor() async throws {
+    let folder = TemporaryFolder()
+    let daemon = FakeDaemon(path: folder.path + "/rpc.sock") { _ in .result(Self.answer("secret")) }
+    let outcome = try await Program.run(
+      ["token", "work", "--for", "https://git.example.com/x"], environment: ["HEARTH_SOCKET": daemon.path])
+    #expect(outcome.output == "secret\n")
+    #expect(daemon.asked.map(\.params) == [["account": "work", "url": "https://git.example.com/x"]])
   }
 }

@@ -18,6 +18,7 @@ import Testing
     case let verb as CredentialGitVerb: AnyHashable(verb.call)
     case let verb as CredentialDockerVerb: AnyHashable(verb.call)
     case let verb as CredentialKubectlVerb: AnyHashable(verb.call)
+    case let verb as CredentialGoogleVerb: AnyHashable(verb.call)
     default: nil
     }
   }
@@ -32,7 +33,8 @@ import Testing
       "outbox add work GET https://x --unordered --not-before t --expires-at u --expect json --json --socket s",
       "credential git get", "credential git --username me --bearer get --account work", "credential git help",
       "credential docker list --username me", "credential docker get --json", "credential kubectl",
-      "credential kubectl --account work --socket /s",
+      "credential kubectl --account work --socket /s", "credential google --for https://x --account work",
+      "credential google", "token work --for https://x --header",
     ])
   func plainCalls(line: String) throws {
     let words = line.split(separator: " ").map(String.init)

@@ -114,16 +114,16 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
       func unusable(_ reason: String) -> ConfigurationError {
         error(key, "cannot have \"\(text.withoutUserInformation)\": \(reason)")
       }
-      let url: HTTPURL
+      let origin: Origin
       do {
-        url = try HTTPURL(text)
+        origin = try Origin(ofServer: text)
       } catch {
         throw unusable("\(error)")
       }
-      guard !text.dropFirst("https://".count).contains(where: { $0 == "/" || $0 == "?" }) else {
+      guard !text.dropFirst("\(origin.scheme)://".count).contains(where: { $0 == "/" || $0 == "?" }) else {
         throw unusable("an origin is scheme://host or scheme://host:port, without a path")
       }
-      origins.append(url.origin)
+      origins.append(origin)
     }
     return origins
   }

@@ -77,9 +77,9 @@ extension OutboxMachine {
   /// The configured accounts.
   package var names: Set<AccountName> { Set(accounts.filter(\.value.isConfigured).keys) }
 
-  /// Nil where the account is not configured.
+  /// Where the account's token may go, mail servers among them; nil where the account is not configured.
   package func origins(of name: AccountName) -> Set<Origin>? {
-    accounts[name].flatMap { $0.isConfigured ? $0.api.origins : nil }
+    accounts[name].flatMap { $0.isConfigured ? $0.api.allOrigins : nil }
   }
 
   package func knownSubject(of name: AccountName) -> Subject? { accounts[name]?.knownSubject }

@@ -11,7 +11,7 @@ package struct Origin: Hashable, Sendable, CustomStringConvertible {
     self.scheme = scheme
     self.host = Substring(host).lowercased()
     guard let port else {
-      self.port = scheme == "https" ? 443 : 80
+      self.port = Self.port(of: scheme)
       return
     }
     guard port.count <= 5, port.allSatisfy(\.isASCIIDigit), let number = Int(Substring(port)),
@@ -22,9 +22,10 @@ package struct Origin: Hashable, Sendable, CustomStringConvertible {
 
   /// Without the port where it is the scheme's own.
   package var description: String {
-    let isDefault = port == (scheme == "https" ? 443 : 80)
-    return "\(scheme)://\(host)" + (isDefault ? "" : ":\(port)")
+    "\(scheme)://\(host)" + (port == Self.port(of: scheme) ? "" : ":\(port)")
   }
+
+  private static func port(of scheme: String) -> Int { mailPorts[scheme] ?? (scheme == "https" ? 443 : 80) }
 
   /// 127.0.0.0/8, [::1] or `localhost`, which never leave this machine (RFC 6761, section 6.3).
   package var isLoopback: Bool {

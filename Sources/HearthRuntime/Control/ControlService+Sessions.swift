@@ -132,10 +132,12 @@ extension UnlockSessions: PlainMethod {
 extension ControlService {
   /// The account's token may be sent to where this URL leads.
   func requireOrigin(of url: String, for account: AccountName) async throws(RPCError) {
-    let place: HTTPURL
-    do { place = try HTTPURL(url) } catch { throw .invalidParams("The parameter \"url\" cannot be used: \(error).") }
+    let place: Origin
+    do { place = try Origin(ofServer: url) } catch {
+      throw .invalidParams("The parameter \"url\" cannot be used: \(error).")
+    }
     do throws(OutboxError) {
-      try await outbox.requireAllowed(place.origin, for: account)
+      try await outbox.requireAllowed(place, for: account)
     } catch { throw RPCError(error, account: account) }
   }
 }

@@ -30,10 +30,10 @@ struct PlainLine {
   }
 
   private static func token(_ words: ArraySlice<String>) throws -> TokenCall {
-    let line = try PlainLine(words, flags: ["--header"], options: ["--min-valid"], arguments: 1...1)
+    let line = try PlainLine(words, flags: ["--header"], options: ["--min-valid", "--for"], arguments: 1...1)
     return TokenCall(
       account: line.arguments[0], minValid: try line.number("--min-valid"), header: line.flags.contains("--header"),
-      daemon: try line.daemon)
+      url: try line.value("--for"), daemon: try line.daemon)
   }
 
   private static func status(_ words: ArraySlice<String>) throws -> StatusCall {
@@ -70,6 +70,9 @@ struct PlainLine {
     case "kubectl":
       let line = try PlainLine(words, flags: [], options: ["--account"], arguments: 0...0)
       return CredentialKubectlCall(source: try line.source)
+    case "google":
+      let line = try PlainLine(words, flags: [], options: ["--account", "--for"], arguments: 0...0)
+      return CredentialGoogleCall(source: try line.source, url: try line.value("--for") ?? CredentialGoogleCall.url)
     default: throw NotPlain()
     }
   }

@@ -8,6 +8,8 @@ struct TokenCall: PlainCall {
   /// In seconds.
   let minValid: Int?
   let header: Bool
+  /// Where it is to be sent; nil: whoever asked sees to that.
+  let url: String?
   let daemon: DaemonChoice
 
   func validate() throws {
@@ -17,7 +19,7 @@ struct TokenCall: PlainCall {
   func run() throws {
     var client = try daemon.connect()
     let reply = try client.call(
-      GetToken(try AccountName(asked: account), minValidity: minValid.map { .seconds($0) }))
+      GetToken(try AccountName(asked: account), minValidity: minValid.map { .seconds($0) }, url: url))
     let bearer = reply.value.bearer
     let token = bearer.token.secret.reveal()
     daemon.output.show(reply.json) { header ? "Authorization: \(bearer.type) \(token)" : token }

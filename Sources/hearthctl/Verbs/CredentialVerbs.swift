@@ -4,7 +4,9 @@ import ArgumentParser
 struct CredentialVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "credential", abstract: "Give other programs a token, in the way that they ask for one.",
-    subcommands: [CredentialGitVerb.self, CredentialDockerVerb.self, CredentialKubectlVerb.self])
+    subcommands: [
+      CredentialGitVerb.self, CredentialDockerVerb.self, CredentialKubectlVerb.self, CredentialGoogleVerb.self,
+    ])
 }
 
 struct CredentialGitVerb: ParsableCommand {
@@ -77,4 +79,27 @@ struct CredentialKubectlVerb: ParsableCommand {
   func run() throws { try call.run() }
 
   var call: CredentialKubectlCall { CredentialKubectlCall(source: source.choice) }
+}
+
+struct CredentialGoogleVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "google", abstract: "Be the executable of Google's workload or workforce identity federation.",
+    discussion: """
+      In a credential configuration: "credential_source": {"executable": {"command": "hearthctl credential google"}}, \
+      with GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES=1 in the environment. The account gives its ID token (bearer = \
+      "id_token", or access tokens that are JWTs), and has https://sts.googleapis.com among its api_origins. For example:
+
+        hearthctl credential google --account work
+      """)
+
+  @OptionGroup var source: CredentialSource
+
+  @Option(
+    name: .customLong("for"),
+    help: ArgumentHelp("The token_url of the configuration, where it is another one.", valueName: "url"))
+  var url = CredentialGoogleCall.url
+
+  func run() throws { try call.run() }
+
+  var call: CredentialGoogleCall { CredentialGoogleCall(source: source.choice, url: url) }
 }

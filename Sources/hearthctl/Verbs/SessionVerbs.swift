@@ -18,6 +18,7 @@ struct TokenVerb: ParsableCommand {
 
         hearthctl token work --min-valid 600
         hearthctl token work --header | curl -H @- https://api.example.com/me
+        hearthctl token work --for imaps://imap.example.com
       """)
 
   @OptionGroup var daemonOptions: DaemonOptions
@@ -31,12 +32,18 @@ struct TokenVerb: ParsableCommand {
   @Flag(help: "Print it as an Authorization header.")
   var header = false
 
+  @Option(
+    name: .customLong("for"),
+    help: ArgumentHelp(
+      "Where it is to be sent: none is printed unless that is one of the api_origins.", valueName: "url"))
+  var url: String?
+
   func validate() throws { try call.validate() }
 
   func run() throws { try call.run() }
 
   var call: TokenCall {
-    TokenCall(account: account, minValid: minValid, header: header, daemon: daemonOptions.choice)
+    TokenCall(account: account, minValid: minValid, header: header, url: url, daemon: daemonOptions.choice)
   }
 }
 

@@ -238,6 +238,10 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
       "/c.toml:4: \"api_origins\" in [accounts.a] cannot have \"https://api.example.com/v1\": an origin is scheme://host or scheme://host:port, without a path"
     ),
     BadConfiguration(
+      "firebase", "api_key = \"k\"\napi_origins = [\"imaps://imap.example.com/INBOX\"]",
+      "/c.toml:4: \"api_origins\" in [accounts.a] cannot have \"imaps://imap.example.com/INBOX\": an origin is scheme://host or scheme://host:port, without a path"
+    ),
+    BadConfiguration(
       "firebase", "api_key = \"k\"\napi_origins = [\"https://api.example.com/\"]",
       "/c.toml:4: \"api_origins\" in [accounts.a] cannot have \"https://api.example.com/\": an origin is scheme://host or scheme://host:port, without a path"
     ),
