@@ -110,7 +110,10 @@ let package = Package(
     library("HearthRuntime", ["HearthCore", "HearthControl", .coreMetrics, .logging]),
     library(
       "HearthLinux",
-      ["HearthCore", "HearthControl", "HearthThreads", "CSystemd", "CLinux", .logging, .nio, .nioHTTP1, .nioPosix]),
+      [
+        "HearthCore", "HearthControl", "HearthThreads", "CSystemd", "CSodium", "CLinux", .logging, .nio, .nioHTTP1,
+        .nioPosix,
+      ]),
     library(
       "HearthOAuth",
       [
@@ -124,6 +127,7 @@ let package = Package(
         .logging,
       ]),
     .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+    .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
     .target(name: "CLinux"),
     .target(name: "CWipingAllocator"),
     keeper(

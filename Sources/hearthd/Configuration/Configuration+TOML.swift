@@ -7,6 +7,9 @@ import TOMLKit
 extension Configuration {
   private enum Section: String, ConfigurationKey { case accounts, refresh, outbox, log }
 
+  /// What stands above all tables.
+  private enum DaemonKey: String, ConfigurationKey { case oidcAgentSocket = "oidc_agent_socket" }
+
   private enum LogKey: String, ConfigurationKey { case level }
 
   /// Reads the text of a configuration file. `file` is for error messages; `proxies`: those that the environment names.
@@ -20,7 +23,7 @@ extension Configuration {
     let lines = LineIndex(text)
     let table = ConfigurationTable(
       file: file, roots: roots, values: ConfigurationValue.values(of: root, at: [], lines: lines))
-    try table.requireKeys(among: Section.names)
+    try table.requireKeys(among: Section.names + DaemonKey.names)
     func section(_ section: Section) throws(ConfigurationError) -> ConfigurationTable {
       try table.table(section.rawValue)
     }
@@ -30,6 +33,7 @@ extension Configuration {
     accounts = try Self.accounts(section(.accounts), proxies: proxies)
     refresh = try RefreshSettings(reading: TableReader(section(.refresh)))
     outbox = try OutboxSettings(reading: TableReader(section(.outbox)))
+    oidcAgentSocket = try TableReader<DaemonKey>(sharing: table).flag(.oidcAgentSocket) ?? oidcAgentSocket
     logLevel = try TableReader<LogKey>(section(.log)).choice(.level, as: Logger.Level.self) ?? logLevel
   }
 
@@ -90,7 +94,7 @@ extension ConfigurationValue {
       case .double: .number(value.double ?? .nan)
       case .array: .array((value.array ?? TOMLArray()).map { ConfigurationValue($0, at: path, lines: lines) })
       case .table: .table(value.table.map { Self.values(of: $0, at: path, lines: lines) } ?? [:])
-      case .bool: .other(type: "a boolean")
+      case .bool: .boolean(value.bool ?? false)
       case .date: .other(type: "a date")
       case .time: .other(type: "a time")
       case .dateTime: .other(type: "a date with a time")
