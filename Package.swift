@@ -156,7 +156,7 @@ let package = Package(
     tests("HearthControlTests", ["HearthControl", "HearthCore"], exclude: ["Golden"]),
     tests("HearthRuntimeTests", ["HearthRuntime", "HearthStorage", .coreMetrics, .crypto, .grdb, .logging]),
     tests("HearthThreadsTests", ["HearthThreads"]),
-    tests("HearthLinuxTests", ["HearthCore", "HearthLinux", .logging]),
+    tests("HearthLinuxTests", ["CSodium", "HearthCore", "HearthLinux", .logging]),
     tests(
       "HearthOAuthTests",
       [

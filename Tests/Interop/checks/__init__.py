@@ -16,4 +16,4 @@ def check(name, by_default=True):
 
 
 from checks import kept_alive, crashes, ends, outbox, providers  # noqa: E402, F401
-from checks import bad_replies, discovery, helpers, metrics, second_provider, sign_in, themselves  # noqa: E402, F401
+from checks import bad_replies, discovery, helpers, metrics, oidc_agent, second_provider, sign_in, themselves  # noqa: E402, F401
