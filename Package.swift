@@ -177,7 +177,8 @@ let package = Package(
       exclude: ["Seeds"]),
     tests("ArchitectureTests", []),
     tests(
-      "EndToEndTests", ["HearthControl", "HearthCore", "hearthd", "hearthctl", "hearth-sandbox", .grdb],
+      "EndToEndTests",
+      ["HearthControl", "HearthCore", "hearthd", "hearthctl", "hearth-sandbox", "hearth-bench", .grdb],
       exclude: ["Golden"]),
   ]
 )
