@@ -20,6 +20,7 @@ PROGRAMS := hearthd hearthctl hearth-sandbox
 UNITS := hearthd.service hearthd.socket
 PACKAGES := libsystemd-dev libsodium-dev libsqlite3-dev pkg-config python3
 DEMO_PACKAGES := jq curl python3
+OIDC_AGENT_PACKAGES := oidc-agent-cli liboidc-agent-dev gcc libc6-dev
 CHECK_PACKAGES := systemd iproute2 $(DEMO_PACKAGES)
 INTEROP_VENV := .build/interop-venv
 
@@ -134,6 +135,7 @@ $(INTEROP_VENV)/ready: Tests/Interop/requirements.txt
 	rm -rf $(INTEROP_VENV)
 	python3 -m venv $(INTEROP_VENV)
 	$(INTEROP_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement $<
+	@./etc/install-packages.sh $(OIDC_AGENT_PACKAGES) || echo "oidc-agent's clients cannot be had here; their check is skipped."
 	@$(FETCH_PROMTOOL) || echo "promtool cannot be had here; the metrics are read by prometheus_client alone."
 	@touch $@
 
