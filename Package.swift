@@ -112,7 +112,10 @@ let package = Package(
     library("HearthRuntime", ["HearthCore", "HearthControl", .coreMetrics, .logging]),
     library(
       "HearthLinux",
-      ["HearthCore", "HearthControl", "HearthThreads", "CSystemd", "CLinux", .logging, .nio, .nioHTTP1, .nioPosix]),
+      [
+        "HearthCore", "HearthControl", "HearthThreads", "CSystemd", "CSodium", "CLinux", .logging, .nio, .nioHTTP1,
+        .nioPosix,
+      ]),
     library(
       "HearthOAuth",
       [
@@ -126,6 +129,7 @@ let package = Package(
         .logging,
       ]),
     .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+    .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
     .target(name: "CLinux"),
     .target(name: "CWipingAllocator"),
     keeper(
@@ -154,7 +158,7 @@ let package = Package(
     tests("HearthControlTests", ["HearthControl", "HearthCore"], exclude: ["Golden"]),
     tests("HearthRuntimeTests", ["HearthRuntime", "HearthStorage", .coreMetrics, .crypto, .grdb, .logging]),
     tests("HearthThreadsTests", ["HearthThreads"]),
-    tests("HearthLinuxTests", ["HearthCore", "HearthLinux", .logging]),
+    tests("HearthLinuxTests", ["CSodium", "HearthCore", "HearthLinux", .logging]),
     tests(
       "HearthOAuthTests",
       [

@@ -41,6 +41,7 @@ struct Daemon {
   private let requests: RequestService
   private let metrics: Metrics
   private let server: ControlServer
+  private let oidcAgent: OIDCAgentSocket
   private let senders: (token: HTTPSender, api: HTTPSender)
   private let reloader: Reloader
   /// What outbox and sign-ins have to know of the sessions, in order.
@@ -134,7 +135,9 @@ struct Daemon {
       socket: socket, handler: control,
       limits: ControlLimits(maximumBody: configuration.outbox.maxBody, connections: setup.descriptors.connections),
       logger: logger)
-    await reloader.limit(server)
+    oidcAgent = OIDCAgentSocket(
+      beside: setup.socketPath, service: OIDCAgentService(control, passwords: SodiumPasswordHashing()), logger: logger)
+    await reloader.serve(server, oidcAgent)
   }
 
   /// systemd's descriptor where there is one, else a socket of its own.
@@ -186,6 +189,7 @@ struct Daemon {
         await outbox.waitUntilReady(for: sessions.accounts)
         try await server.run()
       }
+      services.addTask { await oidcAgent.run() }
       try await services.waitForAll()
     }
   }
@@ -193,6 +197,7 @@ struct Daemon {
   /// Accepts no new calls and begins no new deliveries; refreshes in flight end, and calls that wait for them are answered.
   private func finish() async {
     server.shutDown()
+    await oidcAgent.stop()
     reauth.stop()
     await signIns.stop()
     async let sinksAreGone: Void = sinks.stop()

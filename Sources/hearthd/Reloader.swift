@@ -21,6 +21,7 @@ actor Reloader {
   /// Makes a reload wait for the one before it.
   private let mutex = AsyncMutex()
   private var server: ControlServer?
+  private var oidcAgent: OIDCAgentSocket?
   /// Stores outlive a session whose configuration changes, so that a passphrase is not asked for twice.
   private var stores: [AccountName: FileCredentialStore] = [:]
 
@@ -44,8 +45,11 @@ actor Reloader {
   /// How long the daemon waits for requests to providers when it stops, as configured now.
   var stopPatience: Duration { current.refresh.stopPatience }
 
-  /// Makes the limits of the server follow the configuration from now on.
-  func limit(_ server: ControlServer) { self.server = server }
+  /// Makes the server's limits, and the socket for oidc-agent's clients, follow the configuration from now on.
+  func serve(_ server: ControlServer, _ oidcAgent: OIDCAgentSocket) {
+    self.server = server
+    self.oidcAgent = oidcAgent
+  }
 
   func reload() async throws(ReloadFailure) {
     try await mutex.withLock { () async throws(ReloadFailure) in try await readAgain() }
@@ -106,6 +110,7 @@ actor Reloader {
     }
     await allow(apis, fresh.outbox)
     server?.change(ControlLimits(maximumBody: fresh.outbox.maxBody, connections: setup.descriptors.connections))
+    await oidcAgent?.apply(fresh.oidcAgentSocket)
   }
 
   /// From now on tokens go to these APIs alone.

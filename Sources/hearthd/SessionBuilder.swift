@@ -64,7 +64,8 @@ struct SessionBuilder: Sendable {
       })
     return SessionDirectory.Entry(
       service: service, signIn: signIn, place: path(of: account),
-      probe: HTTPAccountProbe(provider, sender: sender, files: files), revocations: account.credential.keepsRevocations)
+      probe: HTTPAccountProbe(provider, sender: sender, files: files), offer: provider.offer,
+      revocations: account.credential.keepsRevocations)
   }
 
   private func path(of account: AccountConfiguration) -> String {

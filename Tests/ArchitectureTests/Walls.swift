@@ -14,7 +14,7 @@ enum Walls {
     "HearthHashing": ["HearthCore", "Crypto"],
     "HearthThreads": ["Dispatch", "Glibc", "Synchronization"],
     "HearthRuntime": ["CoreMetrics", "HearthCore", "HearthControl", "Logging", "Synchronization"],
-    "HearthLinux": rim.union(nio).union(["CLinux", "CSystemd", "HearthThreads", "NIOHTTP1"]),
+    "HearthLinux": rim.union(nio).union(["CLinux", "CSodium", "CSystemd", "HearthThreads", "NIOHTTP1"]),
     "HearthOAuth": rim.union(nio).union([
       "AsyncHTTPClient", "Crypto", "CryptoExtras", "HearthHashing", "JWTKit", "NIOHTTP1", "NIOSSL", "NIOTLS",
       "SwiftASN1",

@@ -85,4 +85,16 @@ package final class RawClient: @unchecked Sendable {
     while let line = try receive() { lines.append(line) }
     return lines
   }
+
+  /// All that comes until the other end closes.
+  package func receiveToEnd() throws -> String {
+    var bytes: [UInt8] = []
+    while true {
+      var chunk = [UInt8](repeating: 0, count: 65_536)
+      let count = uninterrupted { recv(descriptor, &chunk, chunk.count, 0) }
+      if count == 0 || count < 0 && errno == ECONNRESET { return String(decoding: bytes, as: UTF8.self) }
+      guard count > 0 else { throw Failure(what: "recv: \(String(cString: strerror(errno)))") }
+      bytes += chunk[..<count]
+    }
+  }
 }

@@ -4,9 +4,10 @@ package struct ConfigurationValue: Sendable {
     case string(String)
     case integer(Int)
     case number(Double)
+    case boolean(Bool)
     case array([ConfigurationValue])
     case table([String: ConfigurationValue])
-    /// A value of a type that no key has, such as `a boolean`.
+    /// A value of a type that no key has, such as `a date`.
     case other(type: String)
   }
 
@@ -24,6 +25,7 @@ package struct ConfigurationValue: Sendable {
     case .string: "a string"
     case .integer: "an integer"
     case .number: "a number"
+    case .boolean: "a boolean"
     case .array: "an array"
     case .table: "a table"
     case .other(let type): type

@@ -44,6 +44,12 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
     return text
   }
 
+  package func flag(_ key: Key) throws(ConfigurationError) -> Bool? {
+    guard let value = value(key) else { return nil }
+    guard case .boolean(let flag) = value.content else { throw error(key, "must be true or false, not \(value.type)") }
+    return flag
+  }
+
   package func strings(_ key: Key) throws(ConfigurationError) -> [String] {
     guard let value = value(key) else { return [] }
     guard case .array(let elements) = value.content else {
@@ -196,7 +202,7 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
     switch value.content {
     case .number(let value): number = value
     case .integer(let value): number = Double(value)
-    case .string, .array, .table, .other: throw error(key, "must be a number, not \(value.type)")
+    case .string, .boolean, .array, .table, .other: throw error(key, "must be a number, not \(value.type)")
     }
     guard (0..<1).contains(number) else { throw error(key, "must be at least 0 and less than 1, not \(number)") }
     return number

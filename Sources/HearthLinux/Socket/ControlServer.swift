@@ -20,10 +20,8 @@ package final class ControlServer: Sendable {
 
   private let socket: ListeningSocket
   private let handler: any ControlHandler
-  /// The only user id that is served.
-  private let user: uid_t
   private let group: any EventLoopGroup
-  private let foreignPeers: ThrottledWarning
+  private let peers: PeerCheck
   private let unreadAnswers: ThrottledWarning
   private let budget: OutputBudget
   private let state: Mutex<State>
@@ -38,13 +36,9 @@ package final class ControlServer: Sendable {
     self.socket = socket
     self.handler = handler
     state = Mutex(State(limits: limits))
-    self.user = user
     self.group = group
     budget = OutputBudget(limit: limits.totalBacklog, drained: Heap.giveBack)
-    foreignPeers = ThrottledWarning(logger, elapsed: elapsed) { count, last in
-      "Processes of other users were turned away \(count == 1 ? "once more" : "\(count) times more"); "
-        + "the last was of \(last)."
-    }
+    peers = PeerCheck(user: user, logger: logger, elapsed: elapsed)
     unreadAnswers = ThrottledWarning(logger, elapsed: elapsed) { count, last in
       "\(count) more \(count == 1 ? "connection was" : "connections were") closed, because too many answers were not "
         + "read; the last was of \(last)."
@@ -120,17 +114,7 @@ package final class ControlServer: Sendable {
 
   /// Checks who has connected, and serves the connection or closes it.
   private func admit(_ channel: any Channel) -> EventLoopFuture<Void> {
-    guard let options = channel as? any SocketOptionProvider else {
-      return channel.eventLoop.makeFailedFuture(ForeignPeer())
-    }
-    let credentials: EventLoopFuture<PeerCredentials> = options.unsafeGetSocketOption(
-      level: SocketOptionLevel(SOL_SOCKET), name: SocketOptionName(SO_PEERCRED))
-    return credentials.flatMapThrowing { [self] credentials in
-      guard credentials.user == user else {
-        foreignPeers.record(
-          "A process of \(credentials) was turned away.", detail: "\(credentials)", on: channel.eventLoop)
-        throw ForeignPeer()
-      }
+    peers.peer(of: channel).flatMapThrowing { [self] credentials in
       switch register(channel, credentials) {
       case .success(let connection):
         try channel.pipeline.syncOperations.addHandler(connection)
@@ -173,9 +157,6 @@ package final class ControlServer: Sendable {
     }
   }
 }
-
-/// The connection is one of another user, and is closed without an answer.
-private struct ForeignPeer: Error {}
 
 /// Tells a client that it cannot be served, and closes the connection.
 private final class RejectionHandler: ChannelInboundHandler {

@@ -115,6 +115,16 @@ extension ProviderConfiguration {
     }
   }
 
+  /// What its tokens are asked for; what is not configured, the provider decides.
+  package var offer: TokenOffer {
+    let scopes: [String] =
+      switch kind {
+      case .oauth(_, let client), .clientCredentials(_, let client): client.scopes
+      case .json, .firebase: []
+      }
+    return TokenOffer(scopes: scopes, audience: tokenParameters["audience"])
+  }
+
   /// For whom this account's ID tokens are: the client, or the audience that it asks for.
   private var audiences: Set<String> {
     switch kind {

@@ -23,20 +23,12 @@ extension GetSession: PlainMethod {
 
 extension GetToken: InstantMethod {
   func resultAtOnce(from service: ControlService) -> GivenToken? {
-    guard url == nil else { return nil }
-    return service.sessions.readyToken(of: account, minValidity).map {
-      GivenToken(account, $0.bearer, issuer: $0.issuer)
-    }
+    url == nil ? service.readyToken(of: account, minValidity: minValidity) : nil
   }
 
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> GivenToken {
     if let url { try await service.requireOrigin(of: url, for: account) }
-    let answer = try await service.ask(account, .token(minValidity: minValidity)).answer
-    switch answer.response {
-    case .token(let bearer): return GivenToken(account, bearer, issuer: answer.status.issuer)
-    case .rejected(let rejection): throw RPCError(rejection, answer.status)
-    case .done, .signedOut: throw .internalError("The session gave no token.")
-    }
+    return try await service.token(of: account, minValidity: minValidity)
   }
 }
 
@@ -80,19 +72,7 @@ extension RehydrateSessions: PlainMethod {
 
 extension LockSessions: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> Sessions {
-    let entries = try await service.entries(account)
-    // Side by side, so that no account's lock waits for another's store or provider.
-    await withDiscardingTaskGroup { group in
-      for entry in entries {
-        group.addTask {
-          let account = entry.service.account
-          await service.sessions.reach(account) { await $0.lock(.user) }
-          // An account without a session looks the same locked, so that nobody else tells of it.
-          await service.signIns.sessionChanged(account)
-          await service.sinks.settle(account)
-        }
-      }
-    }
+    await service.lock(try await service.entries(account))
     return try await service.statuses(account)
   }
 }
@@ -130,6 +110,37 @@ extension UnlockSessions: PlainMethod {
 }
 
 extension ControlService {
+  /// The token that satisfies the call; nil where the session has to be asked.
+  func readyToken(of account: AccountName, minValidity: Duration?) -> GivenToken? {
+    sessions.readyToken(of: account, minValidity).map { GivenToken(account, $0.bearer, issuer: $0.issuer) }
+  }
+
+  /// Nil: as long as is usual.
+  func token(of account: AccountName, minValidity: Duration?) async throws(RPCError) -> GivenToken {
+    let answer = try await ask(account, .token(minValidity: minValidity)).answer
+    switch answer.response {
+    case .token(let bearer): return GivenToken(account, bearer, issuer: answer.status.issuer)
+    case .rejected(let rejection): throw RPCError(rejection, answer.status)
+    case .done, .signedOut: throw .internalError("The session gave no token.")
+    }
+  }
+
+  /// The user locks these accounts.
+  func lock(_ entries: [SessionDirectory.Entry]) async {
+    // Side by side, so that no account's lock waits for another's store or provider.
+    await withDiscardingTaskGroup { group in
+      for entry in entries {
+        group.addTask {
+          let account = entry.service.account
+          await sessions.reach(account) { await $0.lock(.user) }
+          // An account without a session looks the same locked, so that nobody else tells of it.
+          await signIns.sessionChanged(account)
+          await sinks.settle(account)
+        }
+      }
+    }
+  }
+
   /// The account's token may be sent to where this URL leads.
   func requireOrigin(of url: String, for account: AccountName) async throws(RPCError) {
     let place: Origin

@@ -11,17 +11,19 @@ package actor SessionDirectory: BearerTokenProvider {
     package let probe: (any AccountProbe)?
     /// The path of the credential file.
     package let place: String
+    package let offer: TokenOffer
     /// How a grant is kept that could not be revoked at sign-out.
     package let revocations: PendingRevocation.Keeping
 
     package init(
       service: SessionService, signIn: any SignInEndpoint, place: String, probe: (any AccountProbe)? = nil,
-      revocations: PendingRevocation.Keeping = .memory
+      offer: TokenOffer = TokenOffer(), revocations: PendingRevocation.Keeping = .memory
     ) {
       self.service = service
       self.signIn = signIn
       self.place = place
       self.probe = probe
+      self.offer = offer
       self.revocations = revocations
     }
   }

@@ -7,6 +7,9 @@ import TOMLKit
 extension Configuration {
   private enum Section: String, ConfigurationKey { case accounts, refresh, outbox, log }
 
+  /// What stands above all tables.
+  private enum DaemonKey: String, ConfigurationKey { case oidcAgentSocket = "oidc_agent_socket" }
+
   private enum LogKey: String, ConfigurationKey { case level }
 
   /// Reads the text of a configuration file. `file` is for error messages; `proxies`: those that the environment names.
@@ -23,7 +26,7 @@ extension Configuration {
     let lines = LineIndex(text)
     let table = ConfigurationTable(
       file: file, roots: roots, values: ConfigurationValue.values(of: root, at: [], lines: lines))
-    try table.requireKeys(among: Section.names)
+    try table.requireKeys(among: Section.names + DaemonKey.names)
     func section(_ section: Section) throws(ConfigurationError) -> ConfigurationTable {
       try table.table(section.rawValue)
     }
@@ -35,6 +38,7 @@ extension Configuration {
       section(.accounts), of: accounts, SinkPlaces(ownPlaces + [.init(file, "the configuration")]))
     refresh = try RefreshSettings(reading: TableReader(section(.refresh)))
     outbox = try OutboxSettings(reading: TableReader(section(.outbox)))
+    oidcAgentSocket = try TableReader<DaemonKey>(sharing: table).flag(.oidcAgentSocket) ?? oidcAgentSocket
     logLevel = try TableReader<LogKey>(section(.log)).choice(.level, as: Logger.Level.self) ?? logLevel
   }
 
@@ -120,7 +124,7 @@ extension ConfigurationValue {
             ConfigurationValue(element, at: path + ["\(index)"], lines: lines, within: lines.line(of: path))
           })
       case .table: .table(value.table.map { Self.values(of: $0, at: path, lines: lines, within: line) } ?? [:])
-      case .bool: .other(type: "a boolean")
+      case .bool: .boolean(value.bool ?? false)
       case .date: .other(type: "a date")
       case .time: .other(type: "a time")
       case .dateTime: .other(type: "a date with a time")

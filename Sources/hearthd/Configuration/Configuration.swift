@@ -10,6 +10,8 @@ struct Configuration: Hashable, Sendable {
   var refresh = RefreshSettings()
   var outbox = OutboxSettings()
   var logLevel: Logger.Level = .info
+  /// Clients of oidc-agent are served, on a socket of their own.
+  var oidcAgentSocket = false
 
   /// What `--check-config` prints; `path` is nil where no file exists.
   func summary(path: String?) -> String {

@@ -216,6 +216,12 @@ struct CallMetricsTests {
   private func control(
     _ outbox: OutboxService, _ sessions: SessionDirectory = SessionDirectory()
   ) throws -> ControlService {
+    try Self.control(bench, outbox, sessions)
+  }
+
+  static func control(
+    _ bench: MetricsBench, _ outbox: OutboxService, _ sessions: SessionDirectory
+  ) throws -> ControlService {
     let (clock, fingerprint) = (bench.clock, try #require(Fingerprint("9f86d081")))
     return ControlService(
       sessions: sessions,

@@ -35,6 +35,10 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
   ]
 
   static let keys = [
+    BadConfiguration(
+      "\noidc_agent_socket = \"yes\"",
+      "/c.toml:2: \"oidc_agent_socket\" in the file must be true or false, not a string"),
+    BadConfiguration("[log]\noidc_agent_socket = true", "/c.toml:2: unknown key \"oidc_agent_socket\" in [log]"),
     BadConfiguration("[logg]\nlevel = \"info\"", "/c.toml:1: unknown key \"logg\" in the file"),
     BadConfiguration("\nlevel = \"info\"", "/c.toml:2: unknown key \"level\" in the file"),
     BadConfiguration("[log]\nlevle = \"info\"", "/c.toml:2: unknown key \"levle\" in [log]"),

@@ -27,6 +27,13 @@ import Testing
     #expect(Configuration().logLevel == .info)
   }
 
+  @Test("the socket for oidc-agent's clients is there where the file says so, above all tables")
+  func oidcAgentSocket() throws {
+    #expect(try Self.read("oidc_agent_socket = true\n[log]\nlevel = \"info\"").oidcAgentSocket)
+    #expect(try !Self.read("oidc_agent_socket = false").oidcAgentSocket)
+    #expect(!Configuration().oidcAgentSocket)
+  }
+
   @Test("every setting of an oidc account is read")
   func oidc() throws {
     let account = try Self.account(

@@ -1,0 +1,39 @@
+import Glibc
+import HearthControl
+import Logging
+import NIOCore
+
+/// Tells who has connected, and serves one user alone: processes of others are turned away, and the log says so.
+final class PeerCheck: Sendable {
+  /// The connection is one of another user, and is closed without an answer.
+  struct ForeignPeer: Error {}
+
+  private let user: uid_t
+  private let foreignPeers: ThrottledWarning
+
+  /// `user`: the only one that is served.
+  init(user: uid_t, logger: Logger, elapsed: @escaping @Sendable () -> Duration) {
+    self.user = user
+    foreignPeers = ThrottledWarning(logger, elapsed: elapsed) { count, last in
+      "Processes of other users were turned away \(count == 1 ? "once more" : "\(count) times more"); "
+        + "the last was of \(last)."
+    }
+  }
+
+  /// The process at the other end; fails where it is another user's.
+  func peer(of channel: any Channel) -> EventLoopFuture<PeerCredentials> {
+    guard let options = channel as? any SocketOptionProvider else {
+      return channel.eventLoop.makeFailedFuture(ForeignPeer())
+    }
+    let credentials: EventLoopFuture<PeerCredentials> = options.unsafeGetSocketOption(
+      level: SocketOptionLevel(SOL_SOCKET), name: SocketOptionName(SO_PEERCRED))
+    return credentials.flatMapThrowing { [self] credentials in
+      guard credentials.user == user else {
+        foreignPeers.record(
+          "A process of \(credentials) was turned away.", detail: "\(credentials)", on: channel.eventLoop)
+        throw ForeignPeer()
+      }
+      return credentials
+    }
+  }
+}
