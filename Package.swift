@@ -183,7 +183,8 @@ let package = Package(
     tests(
       "EndToEndTests",
       [
-        "HearthClient", "HearthControl", "HearthCore", "hearthd", "hearthctl", "hearth-follow", "hearth-sandbox", .grdb,
+        "HearthClient", "HearthControl", "HearthCore", "hearthd", "hearthctl", "hearth-bench", "hearth-follow",
+        "hearth-sandbox", .grdb,
       ],
       exclude: ["Golden"]),
   ]

@@ -52,10 +52,12 @@ final class Workbench {
 
   /// An item of "work" for the sandbox's API; `lane`: nil for one that is unordered.
   func draft(lane: String?) -> JSONObject {
-    [
+    var draft: JSONObject = [
       "account": "work", "method": "POST", "url": .string(sandbox.url + "/api/notes"),
-      "body": .string(BenchSandbox.body), "lane": .string(lane ?? "lane"), "unordered": .bool(lane == nil),
+      "body": .string(BenchSandbox.body),
     ]
+    if let lane { draft["lane"] = .string(lane) } else { draft["unordered"] = true }
+    return draft
   }
 
   /// Puts items into the outbox, which is paused; `lanes`: none where they are unordered.

@@ -101,97 +101,67 @@ package final class HTTPSender: Sendable {
     let tls = origin.scheme == "https" ? ServerTLS(request.plan, to: origin, contexts: contexts) : nil
     let ticket = watch.issueTicket(tls: tls)
     let deadline = clock.now() + timeout
-    let outcome = await withTaskGroup(of: Outcome.self) { group in
-      group.addTask {
-        do {
-          return .responded(try await self.exchange(request, ticket: ticket))
-        } catch {
-          return .failed(Self.describe(error))
-        }
-      }
+    let reader = ResponseReader(request, clock: clock)
+    let result = await withTaskGroup(of: Void.self) { group in
       group.addTask { [clock] in
         await clock.sleep(until: deadline)
-        return .late
+        reader.end(Late())
       }
-      let first = await group.next()
-      group.cancelAll()
-      // What came until the deadline may be a response, though a partial one.
-      if case .late = first, let last = await group.next(), case .responded = last { return last }
-      return first ?? .late
+      defer { group.cancelAll() }
+      return await response(to: request, ticket: ticket, by: reader, &group)
     }
     let wasSent = watch.redeem(ticket)
     let reason: String
-    switch outcome {
-    case .responded(let response): return response
-    case .failed(let description): reason = description.withoutStop
-    case .late: reason = Task.isCancelled ? "cancelled" : "no answer within \(timeout)"
+    switch result {
+    case .success(let response): return response
+    case .failure(is Late): reason = Task.isCancelled ? "cancelled" : "no answer within \(timeout)"
+    case .failure(let error): reason = Self.describe(error).withoutStop
     }
     let way = request.plan.proxy.map { " through the proxy \($0)" } ?? ""
     let message = "\(request.url.origin)\(way): \(reason)"
     throw wasSent ? .unanswered(message: message) : .notSent(message: message)
   }
 
-  private enum Outcome: Sendable {
-    case responded(HTTPResponse)
-    case failed(String)
-    case late
-  }
+  /// The response did not come in time.
+  private struct Late: Error {}
 
-  private func exchange(_ request: Request, ticket: UInt64) async throws -> HTTPResponse {
-    var message = HTTPClientRequest(url: request.url.description)
-    if request.url.origin.scheme == "https" {
-      // The gate begins TLS on this connection. By the configuration the client tells kept connections apart.
-      message.url = "http://\(request.url.origin.host):\(request.url.origin.port)\(request.url.target)"
-      message.tlsConfiguration = request.plan.tls
-    }
-    message.method = HTTPMethod(rawValue: request.method)
-    message.headers.add(name: "Host", value: request.url.origin.authority)
-    for header in request.headers {
-      message.headers.add(name: header.name, value: header.value)
-    }
-    if !message.headers.contains(name: "User-Agent") { message.headers.add(name: "User-Agent", value: userAgent) }
-    if connections == .fresh { message.headers.replaceOrAdd(name: "Connection", value: "close") }
-    message.headers.replaceOrAdd(name: RequestWatch.ticketHeader, value: String(ticket))
-    if !request.body.isEmpty { message.body = .bytes(ByteBuffer(bytes: request.body)) }
-
-    let incoming = try await client(through: request.plan.proxy).execute(message, deadline: .distantFuture)
-    var response = HTTPResponse(
-      status: Int(incoming.status.code),
-      headers: incoming.headers.map { APIRequest.Header(name: $0.name, value: $0.value) }, receivedAt: clock.now())
-    if let limit = request.successLimit, (200...299).contains(response.status) {
-      let body = await beginning(of: incoming.body, limit)
-      response.body = body ?? []
-      response.isTruncated = body == nil
-      return response
-    }
-    do {
-      for try await part in incoming.body {
-        let room = request.limit - response.body.count
-        response.body.append(contentsOf: part.readableBytesView.prefix(room))
-        if part.readableBytes > room {
-          response.isTruncated = true
-          break
-        }
-      }
-    } catch {
-      guard request.acceptsPartialResponse else { throw error }
-      response.isTruncated = true
-    }
-    return response
-  }
-
-  /// The whole body, or nil where it is larger, comes later or breaks off: the connection is closed then.
-  private func beginning(of body: HTTPClientResponse.Body, _ limit: (bytes: Int, time: Duration)) async -> [UInt8]? {
-    let deadline = clock.now() + limit.time
-    return await withTaskGroup(of: [UInt8]?.self) { group in
-      group.addTask { try? Array(await body.collect(upTo: limit.bytes).readableBytesView) }
-      group.addTask { [clock] in
+  /// `timers`: where what limits the time of a success is put.
+  private func response(
+    to request: Request, ticket: UInt64, by reader: ResponseReader, _ timers: inout TaskGroup<Void>
+  ) async -> Result<HTTPResponse, any Error> {
+    let task: HTTPClient.Task<Void>
+    do { task = try start(request, ticket: ticket, reader) } catch { return .failure(error) }
+    var step = await reader.next()
+    if case .begun = step, let time = request.successLimit?.time {
+      let deadline = clock.now() + time
+      timers.addTask { [clock] in
         await clock.sleep(until: deadline)
-        return nil
+        reader.end(Late())
       }
-      defer { group.cancelAll() }
-      return await group.next() ?? nil
+      step = await reader.next()
     }
+    guard case .ended(let result) = step else { return .failure(Late()) }
+    // Whatever else the server sends is not read: the connection is closed.
+    if (try? result.get())?.isTruncated != false { task.cancel() }
+    return result
+  }
+
+  private func start(_ request: Request, ticket: UInt64, _ reader: ResponseReader) throws -> HTTPClient.Task<Void> {
+    var headers = HTTPHeaders([("Host", request.url.origin.authority)])
+    for header in request.headers { headers.add(name: header.name, value: header.value) }
+    if !headers.contains(name: "User-Agent") { headers.add(name: "User-Agent", value: userAgent) }
+    if connections == .fresh { headers.replaceOrAdd(name: "Connection", value: "close") }
+    headers.replaceOrAdd(name: RequestWatch.ticketHeader, value: String(ticket))
+    let isSecure = request.url.origin.scheme == "https"
+    // The gate begins TLS on this connection. By the configuration the client tells kept connections apart.
+    let url = "http://\(request.url.origin.host):\(request.url.origin.port)\(request.url.target)"
+    let message = try HTTPClient.Request(
+      url: isSecure ? url : request.url.description, method: HTTPMethod(rawValue: request.method), headers: headers,
+      body: request.body.isEmpty ? nil : .byteBuffer(ByteBuffer(bytes: request.body)),
+      tlsConfiguration: isSecure ? request.plan.tls : nil)
+    let task = try client(through: request.plan.proxy).execute(request: message, delegate: reader)
+    task.futureResult.whenFailure { reader.end($0) }
+    return task
   }
 
   /// What went wrong, in words that contain nothing of the request.
