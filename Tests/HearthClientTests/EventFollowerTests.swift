@@ -67,7 +67,7 @@ import Testing
   @Test("where a number is missing, a snapshot takes the place of the event after it")
   func gap() async throws {
     let heard = try await heard(
-      3, .events(Self.subscription("1", 4), [Self.resumed("a", "1", 6)]),
+      3, .events(Self.subscription("1", 4), [Self.resumed("a", "1", 6), Self.resumed("c", "1", 7)]),
       .events(Self.subscription("2", 6), [Self.resumed("b", "2", 7)]))
     #expect(heard == ["snapshot", "snapshot", "b"])
   }
