@@ -117,14 +117,15 @@ run: debug deps-demo ## run daemon and sandbox in the foreground, until Ctrl-C
 	@./etc/demo/run.sh $(DEBUG)
 
 lint: debug ## check the format; every warning of the build is an error
-	$(SWIFT) format lint --strict --recursive Sources Tests Benchmarks Package.swift
+	$(SWIFT) format lint --strict --recursive Sources Tests Benchmarks etc/examples Package.swift
 
-# A folder of its own, for the plugin is a dependency of nothing else.
+# A folder of its own, for the plugin is a dependency of nothing else. HearthClient shows what is public, HearthCore all.
+DOCUMENT = HEARTH_DOCC=1 $(SWIFT) package --scratch-path .build/docs/build --allow-writing-to-directory .build/docs/html \
+  generate-documentation --warnings-as-errors --transform-for-static-hosting
 docs: swift ## build the documentation, in .build/docs/html; a broken link is an error
-	@mkdir -p .build/docs
-	HEARTH_DOCC=1 $(SWIFT) package --scratch-path .build/docs/build --allow-writing-to-directory .build/docs/html \
-	  generate-documentation --target HearthCore --symbol-graph-minimum-access-level package --warnings-as-errors \
-	  --transform-for-static-hosting --output-path .build/docs/html
+	@mkdir -p .build/docs/html
+	$(DOCUMENT) --target HearthCore --symbol-graph-minimum-access-level package --output-path .build/docs/html/HearthCore
+	$(DOCUMENT) --target HearthClient --symbol-graph-minimum-access-level public --output-path .build/docs/html/HearthClient
 
 check-systemd: debug deps-check ## try units, notifications and journal in a real user manager
 	@./Tests/Systemd/check.sh $(DEBUG)

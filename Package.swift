@@ -87,6 +87,7 @@ let package = Package(
     .executable(name: "hearthd", targets: ["hearthd"]),
     .executable(name: "hearthctl", targets: ["hearthctl"]),
     .executable(name: "hearth-sandbox", targets: ["hearth-sandbox"]),
+    .library(name: "HearthClient", targets: ["HearthClient"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -107,6 +108,7 @@ let package = Package(
   targets: [
     library("HearthCore"),
     library("HearthControl", ["HearthCore"]),
+    library("HearthClient", ["HearthCore", "HearthControl", "HearthThreads"]),
     library("HearthHashing", ["HearthCore", .crypto]),
     library("HearthThreads"),
     library("HearthRuntime", ["HearthCore", "HearthControl", .coreMetrics, .logging]),
@@ -139,15 +141,20 @@ let package = Package(
         .argumentParser, .logging, .serviceLifecycle, .tomlKit, .unixSignals,
       ]),
     keeper(
-      "hearthctl", ["HearthControl", "HearthCore", "CLinux", .argumentParser], linkerSettings: [withoutDynamicLinker]),
+      "hearthctl", ["HearthClient", "HearthControl", "HearthCore", "CLinux", .argumentParser],
+      linkerSettings: [withoutDynamicLinker]),
     program("hearth-sandbox", [.argumentParser, .crypto, .hummingbird, .logging, .nio, .serviceLifecycle]),
     .executableTarget(
       name: "hearth-bench",
       dependencies: [
-        .argumentParser, .asyncHTTPClient, "CReferences", "HearthControl", "HearthCore", "HearthStorage", .nio,
-        .nioHTTP1,
+        .argumentParser, .asyncHTTPClient, "CReferences", "HearthClient", "HearthControl", "HearthCore",
+        "HearthStorage", .nio, .nioHTTP1,
       ],
       path: "Benchmarks/HearthBench", swiftSettings: strict),
+    // As a program outside this package would be built: it sees nothing but what is public.
+    .executableTarget(
+      name: "hearth-follow", dependencies: ["HearthClient"], path: "etc/examples/hearth-follow", packageAccess: false,
+      swiftSettings: strict),
     .target(name: "CReferences", path: "Benchmarks/CReferences", linkerSettings: [.linkedLibrary("sqlite3")]),
 
     .target(
@@ -156,9 +163,10 @@ let package = Package(
     .target(name: "CDiskFaults", path: "Tests/CDiskFaults", linkerSettings: [.linkedLibrary("sqlite3")]),
     tests("HearthCoreTests", ["HearthCore", "HearthOAuth"]),
     tests("HearthControlTests", ["HearthControl", "HearthCore"], exclude: ["Golden"]),
+    tests("HearthClientTests", ["HearthClient", "HearthControl", "HearthCore"]),
     tests("HearthRuntimeTests", ["HearthRuntime", "HearthStorage", .coreMetrics, .crypto, .grdb, .logging]),
     tests("HearthThreadsTests", ["HearthThreads"]),
-    tests("HearthLinuxTests", ["CSodium", "HearthCore", "HearthLinux", .logging]),
+    tests("HearthLinuxTests", ["CSodium", "HearthClient", "HearthCore", "HearthLinux", .logging]),
     tests(
       "HearthOAuthTests",
       [
@@ -173,7 +181,7 @@ let package = Package(
     tests("hearthdTests", ["hearthd", .argumentParser, .logging]),
     tests(
       "SandboxTests", ["hearth-sandbox", .argumentParser, .crypto, .hummingbird, .hummingbirdTesting, .logging, .nio]),
-    tests("hearthctlTests", ["HearthControl", "HearthCore", "hearthctl", .argumentParser]),
+    tests("hearthctlTests", ["HearthClient", "HearthControl", "HearthCore", "hearthctl", .argumentParser]),
     tests(
       "FuzzTargets",
       ["HearthControl", "HearthCore", "HearthOAuth", "HearthRuntime", "HearthStorage", "hearthd", .grdb, .logging],
@@ -181,7 +189,10 @@ let package = Package(
     tests("ArchitectureTests", []),
     tests(
       "EndToEndTests",
-      ["HearthControl", "HearthCore", "hearthd", "hearthctl", "hearth-sandbox", "hearth-bench", .grdb],
+      [
+        "HearthClient", "HearthControl", "HearthCore", "hearthd", "hearthctl", "hearth-bench", "hearth-follow",
+        "hearth-sandbox", .grdb,
+      ],
       exclude: ["Golden"]),
   ]
 )

@@ -1,4 +1,5 @@
 import Glibc
+import HearthClient
 import HearthControl
 
 /// A `hearthd` that was started and has said that it is ready.

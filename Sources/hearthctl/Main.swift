@@ -1,6 +1,7 @@
 import ArgumentParser
 import CLinux
 import Glibc
+import HearthClient
 import HearthControl
 
 @main

@@ -9,8 +9,10 @@ enum Walls {
     "CLinux": [],
     "CWipingAllocator": [],
     "HearthCore": [],
-    // Core because the wire carries its values; Glibc for the client's socket.
+    // Core because the wire carries its values; Glibc for what a socket's path and its peer are.
     "HearthControl": ["HearthCore", "Glibc"],
+    // For other people's programs: it brings them no package.
+    "HearthClient": ["HearthCore", "HearthControl", "HearthThreads", "Glibc", "Synchronization"],
     "HearthHashing": ["HearthCore", "Crypto"],
     "HearthThreads": ["Dispatch", "Glibc", "Synchronization"],
     "HearthRuntime": ["CoreMetrics", "HearthCore", "HearthControl", "Logging", "Synchronization"],
@@ -25,7 +27,7 @@ enum Walls {
       "ServiceLifecycle", "TOMLKit", "UnixSignals",
     ]),
     // The command line is not dumpable either.
-    "hearthctl": system.union(["ArgumentParser", "CLinux", "HearthControl", "HearthCore"]),
+    "hearthctl": system.union(["ArgumentParser", "CLinux", "HearthClient", "HearthControl", "HearthCore"]),
     "hearth-sandbox": system.union(nio).union([
       "ArgumentParser", "Crypto", "HTTPTypes", "Hummingbird", "Logging", "ServiceLifecycle",
     ]),

@@ -1,4 +1,5 @@
 import GRDB
+import HearthClient
 import HearthControl
 import HearthCore
 import TestSupport

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import HearthClient
 import HearthControl
 import HearthCore
 import TestSupport

@@ -1,4 +1,5 @@
 import Glibc
+import HearthClient
 import HearthControl
 import TestSupport
 import Testing

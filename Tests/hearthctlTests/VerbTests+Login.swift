@@ -1,5 +1,6 @@
 import HearthControl
 import HearthCore
+import TestSupport
 import Testing
 
 /// `hearthctl login`.

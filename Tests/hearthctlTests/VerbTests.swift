@@ -245,15 +245,16 @@ import Testing
   @Test("events prints a line for each, and says when it fell behind")
   func events() async throws {
     let notifications = [
-      Notification(.daemonReloaded, params: ["seq": 1]), Notification(.eventsClosed, params: ["reason": "lagged"]),
+      Notification(.daemonReloaded, params: ["subscription": "s", "seq": 1]),
+      Notification(.eventsClosed, params: ["subscription": "s", "seq": 2, "reason": "lagged"]),
     ]
     let (outcome, asked) = try await run(["events", "work", "--topic", "daemon", "--json"]) { _ in
-      .stream(Samples.subscription, notifications)
+      .events(Samples.subscription, notifications)
     }
     #expect(outcome.status == 5)
     #expect(
-      outcome.output == #"{"method":"daemon.reloaded","params":{"seq":1}}"# + "\n"
-        + #"{"method":"events.closed","params":{"reason":"lagged"}}"# + "\n")
+      outcome.output == #"{"method":"daemon.reloaded","params":{"subscription":"s","seq":1}}"# + "\n"
+        + #"{"method":"events.closed","params":{"subscription":"s","seq":2,"reason":"lagged"}}"# + "\n")
     #expect(asked[0].params == ["account": "work", "topics": ["daemon"]])
   }
 

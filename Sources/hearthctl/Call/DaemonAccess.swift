@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import HearthClient
 import HearthControl
 
 /// Which daemon is called, how long that may take, and how its answer is printed.
@@ -72,37 +73,17 @@ extension DaemonAccess {
 extension ControlClient {
   /// For verbs that ask for what the daemon knows already: it answers at once, or something is wrong with it.
   static let shortPatience: Duration = .seconds(15)
-
-  /// The next notification, however long it takes. While none comes, the daemon is asked now and then whether it is there.
-  mutating func awaitNotification() throws -> Notification {
-    while true {
-      if let notification = try awaitNotification(within: min(.seconds(30), patience)) { return notification }
-      _ = try call(GetInfo())
-    }
-  }
-
-  /// The next notification; nil when `limit` is over first.
-  mutating func awaitNotification(within limit: Duration) throws -> Notification? {
-    do {
-      if let notification = try nextNotification(within: limit) { return notification }
-    } catch .timedOut {
-      return nil
-    }
-    throw CommandFailure(.noDaemon, "The daemon has stopped.")
-  }
 }
 
-extension EnvironmentPaths {
-  static var ofThisProcess: Self { Self(workingDirectory: workingDirectory, variable) }
-
-  private static var workingDirectory: String {
-    guard let folder = getcwd(nil, 0) else { return "." }
-    defer { free(folder) }
-    return String(cString: folder)
+extension EventFollower {
+  /// What comes next; nil when `limit` is over first.
+  mutating func step(from daemon: inout ControlClient, within limit: Duration? = nil) throws -> Step? {
+    do {
+      return try next(from: &daemon, within: limit)
+    } catch .disconnected {
+      throw CommandFailure(.noDaemon, "The daemon has stopped.")
+    }
   }
-
-  /// A relative path begins at the working directory.
-  static func absolute(_ path: String) -> String { absolute(path, from: workingDirectory) }
 }
 
 /// A variable of the environment; nil where it is unset or empty.

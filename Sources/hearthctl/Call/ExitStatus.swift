@@ -1,3 +1,4 @@
+import HearthClient
 import HearthControl
 import HearthCore
 
@@ -42,7 +43,7 @@ enum ExitStatus: Int32, CaseIterable {
   init(_ failure: ControlClient.Failure) {
     switch failure {
     case .noDaemon: self = .noDaemon
-    case .timedOut, .disconnected: self = .later
+    case .timedOut, .disconnected, .interrupted: self = .later
     case .unreachable, .foreignServer, .notUnderstood, .unknownResult: self = .failed
     case .refused(let error): self = ExitStatus(error)
     }

@@ -1,3 +1,4 @@
+import HearthClient
 import HearthControl
 import HearthCore
 
@@ -69,25 +70,18 @@ struct StatusCall: PlainCall {
   private func follow(
     _ client: inout ControlClient, looking: Duration?, isGone: () -> Bool = { false }, _ body: (Look) -> Void
   ) throws {
+    var events = EventFollower(Subscribe(account: try AccountName.asked(account)))
     while true {
-      _ = try client.call(Subscribe(account: try AccountName.asked(account)))
-      var isSubscribed = true
-      while isSubscribed {
-        body(try look(&client))
-        let deadline = looking.map { ContinuousClock.now + $0 }
-        var next: HearthControl.Notification?
-        repeat {
-          if Interruption.hasCome { return }
-          if isGone() { break }
-          next =
-            looking == nil ? try client.awaitNotification() : try client.awaitNotification(within: LiveScreen.step)
-        } while next == nil && deadline.map { ContinuousClock.now < $0 } ?? true
-        // Events that come together are shown together.
-        while let notification = next {
-          if notification.event == .eventsClosed { isSubscribed = false }
-          next = try client.awaitNotification(within: .milliseconds(50))
-        }
-      }
+      let deadline = looking.map { ContinuousClock.now + $0 }
+      var next: EventFollower.Step?
+      repeat {
+        if Interruption.hasCome { return }
+        if isGone() { break }
+        next = try events.step(from: &client, within: looking.map { _ in LiveScreen.step })
+      } while next == nil && deadline.map { ContinuousClock.now < $0 } ?? true
+      // Events that come together are shown together.
+      while case .notification = next { next = try events.step(from: &client, within: .milliseconds(50)) }
+      body(try look(&client))
     }
   }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import HearthClient
 import HearthControl
 import HearthCore
 
@@ -28,14 +29,17 @@ struct EventsVerb: ParsableCommand {
   func run() throws {
     var daemon = try daemonOptions.connect(patience: ControlClient.shortPatience)
     let topics = topic.isEmpty ? EventTopic.allCases : topic
-    _ = try daemon.call(Subscribe(topics: Set(topics), account: try choice.name))
-    while true {
-      let notification = try daemon.awaitNotification()
-      // One line each also on a terminal: this is a stream.
-      daemonOptions.output.line(
-        daemonOptions.json ? notification.json.description : EventLine(notification).text)
-      if notification.event == .eventsClosed {
+    var events = EventFollower(Subscribe(topics: Set(topics), account: try choice.name))
+    var hasBegun = false
+    while let step = try events.step(from: &daemon) {
+      switch step {
+      case .snapshot where !hasBegun: hasBegun = true
+      case .snapshot:
         throw CommandFailure(.later, "Too much happened at once, and some of it is missing here: start again.")
+      case .notification(let notification):
+        // One line each also on a terminal: this is a stream.
+        daemonOptions.output.line(
+          daemonOptions.json ? notification.json.description : EventLine(notification).text)
       }
     }
   }

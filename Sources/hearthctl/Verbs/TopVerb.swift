@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import HearthClient
 import HearthControl
 import HearthCore
 
@@ -36,43 +37,38 @@ struct TopVerb: ParsableCommand {
   private func follow(_ daemon: inout ControlClient, _ screen: borrowing LiveScreen) throws {
     var model = TopModel(at: .now)
     var begun: [BegunAction] = []
-    while true {
-      _ = try daemon.call(Subscribe(account: nil))
-      var isSubscribed = true
-      var lookAt = ContinuousClock.now
-      while isSubscribed {
-        if ContinuousClock.now >= lookAt {
-          model.observe(try look(&daemon), at: .now)
-          lookAt = ContinuousClock.now + Self.period
-        }
-        draw(model, screen)
-        var next = try daemon.awaitNotification(within: .milliseconds(100))
-        while let notification = next {
-          model.note(notification, at: .now)
-          if notification.event == .eventsClosed { isSubscribed = false }
-          lookAt = .now
-          next = try daemon.awaitNotification(within: .milliseconds(20))
-        }
-        try begun.removeAll { action in
-          guard let message = try action.result(&daemon) else { return false }
-          (model.message, lookAt) = (message, .now)
-          return true
-        }
-        for key in screen.keys?.pressed() ?? [] {
-          switch key {
-          case .quit: return
-          case .up: model.choose(-1)
-          case .down: model.choose(1)
-          case .act(let action):
-            guard let account = model.chosen else { continue }
-            begun.append(try BegunAction(action, account, &daemon))
-            model.message = begun.last.map { "\($0.name) ..." } ?? ""
-          }
-        }
-        if Interruption.hasCome { return }
-        // Every round draws.
-        _ = screen.stopWhereAsked()
+    var events = EventFollower(Subscribe(account: nil))
+    var lookAt = ContinuousClock.now
+    while !Interruption.hasCome {
+      if ContinuousClock.now >= lookAt {
+        model.observe(try look(&daemon), at: .now)
+        lookAt = ContinuousClock.now + Self.period
       }
+      draw(model, screen)
+      var next = try events.step(from: &daemon, within: .milliseconds(100))
+      while let step = next {
+        if case .notification(let notification) = step { model.note(notification, at: .now) }
+        lookAt = .now
+        next = try events.step(from: &daemon, within: .milliseconds(20))
+      }
+      try begun.removeAll { action in
+        guard let message = try action.result(&daemon) else { return false }
+        (model.message, lookAt) = (message, .now)
+        return true
+      }
+      for key in screen.keys?.pressed() ?? [] {
+        switch key {
+        case .quit: return
+        case .up: model.choose(-1)
+        case .down: model.choose(1)
+        case .act(let action):
+          guard let account = model.chosen else { continue }
+          begun.append(try BegunAction(action, account, &daemon))
+          model.message = begun.last.map { "\($0.name) ..." } ?? ""
+        }
+      }
+      // Every round draws.
+      _ = screen.stopWhereAsked()
     }
   }
 

@@ -1,4 +1,5 @@
 import Glibc
+package import HearthControl
 
 /// A result: what this version understands of it, and all that the daemon sent.
 package struct Reply<Value: Sendable>: Sendable {
@@ -24,6 +25,8 @@ package struct ControlClient: ~Copyable {
     case timedOut(after: Duration)
     /// The connection ended before the response came.
     case disconnected
+    /// The client's waker has woken the thread while it waited.
+    case interrupted
     /// A line that the protocol does not know.
     case notUnderstood(String)
     /// A result in a form that this version does not know.
@@ -44,6 +47,7 @@ package struct ControlClient: ~Copyable {
       case .disconnected:
         "The daemon closed the connection before it answered: see why with \"systemctl --user status hearthd\", and run "
           + "the command again."
+      case .interrupted: "The call was interrupted."
       case .notUnderstood(let what): "The daemon's answer cannot be understood: \(what)."
       case .unknownResult(let method):
         "The daemon's answer to \(method) cannot be understood: is its version another one?"
@@ -77,26 +81,29 @@ package struct ControlClient: ~Copyable {
   private var early: [String: Response] = [:]
   private var begun: Set<String> = []
 
-  /// Connects within `connecting` and makes sure that the server runs under `user`, this process's own.
+  /// Connects within `connecting` and makes sure that the server runs under `user`, this process's own. `waker`: another
+  /// thread interrupts with it what waits for the daemon.
   package init(
     path: String, user: UInt32 = getuid(), patience: Duration = ControlClient.patience,
-    connecting: Duration = ControlClient.connectingPatience
+    connecting: Duration = ControlClient.connectingPatience, waker: Waker? = nil
   ) throws(Failure) {
-    socket = try Self.connect(to: path, user: user, within: connecting)
+    socket = try Self.connect(to: path, user: user, within: connecting, waker)
     self.path = path
     self.patience = patience
   }
 
-  private static func connect(to path: String, user: UInt32, within limit: Duration) throws(Failure) -> UnixSocket {
+  private static func connect(
+    to path: String, user: UInt32, within limit: Duration, _ waker: Waker?
+  ) throws(Failure) -> UnixSocket {
     do throws(UnixSocket.Failure) {
-      let socket = try UnixSocket(path: path, within: limit)
+      let socket = try UnixSocket(path: path, within: limit, waker: waker)
       try socket.requirePeer(user)
       return socket
     } catch {
       switch error {
       case .closed, .system(ENOENT), .system(ECONNREFUSED): throw .noDaemon(path: path)
       case .timedOut: throw .timedOut(after: limit)
-      case .system, .foreign: throw failure(error, path: path, limit)
+      case .system, .foreign, .interrupted: throw failure(error, path: path, limit)
       }
     }
   }
@@ -142,6 +149,29 @@ package struct ControlClient: ~Copyable {
     return Reply(value: value, json: json)
   }
 
+  /// Sends a call whose response `nextResponse` gives; its id.
+  mutating func begin(
+    _ method: String, _ params: JSONObject, until deadline: ContinuousClock.Instant
+  ) throws(Failure) -> JSON {
+    try send(method, params, until: deadline, patience)
+  }
+
+  /// The next response to any call, in the order in which they come; nil when the deadline has passed or the waker has
+  /// woken the thread.
+  mutating func nextResponse(until deadline: ContinuousClock.Instant?) throws(Failure) -> Response? {
+    do throws(Failure) {
+      while true {
+        if let response = Response(json: try message(until: deadline, nil)) { return response }
+      }
+    } catch {
+      switch error {
+      case .timedOut, .interrupted: return nil
+      case .noDaemon, .unreachable, .foreignServer, .disconnected, .notUnderstood, .unknownResult, .refused:
+        throw error
+      }
+    }
+  }
+
   private mutating func send(
     _ method: String, _ params: JSONObject, until deadline: ContinuousClock.Instant, _ limit: Duration
   ) throws(Failure) -> JSON {
@@ -153,7 +183,7 @@ package struct ControlClient: ~Copyable {
       switch error {
       // The daemon may have said why before it closed the connection.
       case .closed: break
-      case .timedOut, .system, .foreign: throw Self.failure(error, path: path, limit)
+      case .timedOut, .system, .foreign, .interrupted: throw Self.failure(error, path: path, limit)
       }
     }
     return id
@@ -239,6 +269,7 @@ package struct ControlClient: ~Copyable {
     switch failure {
     case .closed: .disconnected
     case .timedOut: .timedOut(after: limit ?? .zero)
+    case .interrupted: .interrupted
     case .foreign(let user): .foreignServer(path: path, user: user)
     case .system(let number): .unreachable(path: path, reason: String(cString: strerror(number)))
     }

@@ -8,5 +8,9 @@ package struct PeerCredentials: Sendable, CustomStringConvertible {
   package let user: uid_t
   package let group: gid_t
 
+  package init(process: pid_t, user: uid_t, group: gid_t) {
+    (self.process, self.user, self.group) = (process, user, group)
+  }
+
   package var description: String { "user \(user) (pid \(process))" }
 }

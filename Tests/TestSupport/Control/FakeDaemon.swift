@@ -1,26 +1,31 @@
 import Glibc
-import HearthControl
+package import HearthControl
+import HearthThreads
 import Synchronization
-import TestSupport
 
-/// A server that gives canned answers, one connection after the other, and remembers what it was asked.
-final class FakeDaemon: Sendable {
-  enum Answer: Sendable {
+/// A server that gives canned answers and remembers what it was asked.
+package final class FakeDaemon: Sendable {
+  package enum Answer: Sendable {
     case result(JSON)
     case error(RPCError)
     /// The result, then notifications, then the end of the connection.
     case stream(JSON, [Notification])
+    /// The result and then notifications, on a connection that stays.
+    case events(JSON, [Notification])
+    /// What no daemon would say, on a connection that stays.
+    case bytes([UInt8])
+    case silence
     /// Closes without an answer.
     case hangUp
   }
 
-  let path: String
+  package let path: String
   private let descriptor: Int32
   private let requests = Mutex<[Request]>([])
 
-  var asked: [Request] { requests.withLock { $0 } }
+  package var asked: [Request] { requests.withLock { $0 } }
 
-  init(path: String, answer: @escaping @Sendable (Request) -> Answer) {
+  package init(path: String, answer: @escaping @Sendable (Request) -> Answer) {
     self.path = path
     let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     descriptor = listener
@@ -34,15 +39,20 @@ final class FakeDaemon: Sendable {
     }
     chmod(path, 0o600)
     listen(listener, 16)
-    Thread.run { [weak self] in
+    WorkerThread(linger: 0).enqueue { [weak self] in
       while true {
         let connection = uninterrupted { accept(listener, nil, nil) }
         guard connection >= 0 else { return }
-        defer { close(connection) }
         // A program that another test starts would keep it open.
         _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
-        guard let self else { return }
-        serve(connection, answer)
+        guard let self else {
+          close(connection)
+          return
+        }
+        WorkerThread(linger: 0).enqueue { [weak self] in
+          defer { close(connection) }
+          self?.serve(connection, answer)
+        }
       }
     }
   }
@@ -68,6 +78,10 @@ final class FakeDaemon: Sendable {
           bytes = Response(id: id, outcome: .success(json)).line + notifications.flatMap(\.line)
           _ = uninterrupted { send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL)) }
           return
+        case .events(let json, let notifications):
+          bytes = Response(id: id, outcome: .success(json)).line + notifications.flatMap(\.line)
+        case .bytes(let said): bytes = said
+        case .silence: continue
         case .hangUp: return
         }
         _ = uninterrupted { send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL)) }
@@ -76,23 +90,5 @@ final class FakeDaemon: Sendable {
       guard count > 0 else { return }
       framer.push(chunk[..<count])
     }
-  }
-}
-
-/// A plain thread: what runs on it may block.
-enum Thread {
-  static func run(_ body: @escaping @Sendable () -> Void) {
-    final class Box {
-      let body: @Sendable () -> Void
-      init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-    }
-    var thread = pthread_t()
-    let box = Unmanaged.passRetained(Box(body))
-    let start: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { argument in
-      Unmanaged<Box>.fromOpaque(argument!).takeRetainedValue().body()
-      return nil
-    }
-    pthread_create(&thread, nil, start, box.toOpaque())
-    pthread_detach(thread)
   }
 }

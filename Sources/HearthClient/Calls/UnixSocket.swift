@@ -1,10 +1,13 @@
 import Glibc
+import HearthControl
 
 /// A connected Unix stream socket, closed with its last owner. Calls block up to their deadline.
 struct UnixSocket: ~Copyable {
   enum Failure: Error {
     case closed
     case timedOut
+    /// The waker has woken the thread.
+    case interrupted
     /// The other end runs under this user id.
     case foreign(uid_t)
     case system(Int32)
@@ -14,10 +17,12 @@ struct UnixSocket: ~Copyable {
   private static let readSize = 8192
 
   private let descriptor: Int32
+  private let waker: Waker?
 
   /// Connects; the path fits (`SocketPath.check`). `limit`: how long a server's queue may stay full, which then is
-  /// `timedOut`.
-  init(path: String, within limit: Duration) throws(Failure) {
+  /// `timedOut`. `waker`: interrupts what waits for the other end to send something.
+  init(path: String, within limit: Duration, waker: Waker?) throws(Failure) {
+    self.waker = waker
     descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw .system(errno) }
     let (seconds, attoseconds) = limit.components
@@ -78,17 +83,27 @@ struct UnixSocket: ~Copyable {
   /// No deadline: waits as long as it takes.
   private func wait(for events: Int16, until deadline: ContinuousClock.Instant?) throws(Failure) {
     while true {
-      var timeout: Int32 = -1
-      if let deadline {
-        let left = deadline - .now
-        guard left > .zero else { throw .timedOut }
-        let (seconds, attoseconds) = left.components
-        timeout = Int32(min(seconds, 1_000_000) * 1000 + attoseconds / 1_000_000_000_000_000 + 1)
+      var entries = (
+        pollfd(fd: descriptor, events: events, revents: 0), pollfd(fd: -1, events: Int16(POLLIN), revents: 0)
+      )
+      if let waker, events == Int16(POLLIN) { entries.1.fd = waker.descriptor }
+      if let deadline, deadline <= .now { throw .timedOut }
+      let timeout = deadline.map { Self.milliseconds(until: $0) } ?? -1
+      let ready = withUnsafeMutablePointer(to: &entries) { pointer in
+        pointer.withMemoryRebound(to: pollfd.self, capacity: 2) { poll($0, 2, timeout) }
       }
-      var entry = pollfd(fd: descriptor, events: events, revents: 0)
-      let ready = poll(&entry, 1, timeout)
-      if ready > 0 { return }
+      if entries.0.revents != 0 { return }
+      if ready > 0, let waker {
+        waker.rest()
+        throw .interrupted
+      }
       if ready < 0, errno != EINTR { throw .system(errno) }
     }
+  }
+
+  /// For poll(2): not less than it is, never negative.
+  static func milliseconds(until deadline: ContinuousClock.Instant) -> Int32 {
+    let (seconds, attoseconds) = Swift.max(deadline - .now, .zero).components
+    return Int32(min(seconds, 1_000_000) * 1000 + attoseconds / 1_000_000_000_000_000 + 1)
   }
 }

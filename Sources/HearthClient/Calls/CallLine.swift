@@ -1,0 +1,151 @@
+import HearthControl
+import HearthThreads
+import Synchronization
+
+/// One connection that many calls share at once. A thread of its own connects, sends what the calls have to say and gives
+/// each its response, which may come in another order; nothing of it blocks a task.
+final class CallLine: Sendable {
+  /// The connection is lost, and the call with it.
+  struct Lost: Error {
+    let failure: ControlClient.Failure
+    /// The daemon may have got the call.
+    let wasSent: Bool
+  }
+
+  private typealias Continuation = CheckedContinuation<JSON, any Error>
+
+  private struct Call {
+    let number: Int
+    let method: String
+    let params: JSONObject
+    /// How long it may take, and until when that is.
+    let limit: Duration
+    let deadline: ContinuousClock.Instant
+  }
+
+  private struct State {
+    var lastNumber = 0
+    /// Calls that have not been sent.
+    var queue: [Call] = []
+    /// Those who wait, by the number of their call.
+    var waiting: [Int: Continuation] = [:]
+    var isClosed = false
+    var end: ControlClient.Failure?
+  }
+
+  private let waker = Waker()
+  private let state = Mutex(State())
+
+  /// Connects in the background: calls may be made at once.
+  init(path: String, connecting: Duration) {
+    WorkerThread(linger: 0).enqueue { self.run(path: path, connecting: connecting) }
+  }
+
+  /// The connection is lost: whoever calls needs a new one.
+  var isOver: Bool { state.withLock { $0.end != nil } }
+
+  /// Ends the connection; nobody waits for a call any more.
+  func close() {
+    state.withLock { $0.isClosed = true }
+    waker.wake()
+  }
+
+  /// The result of a call. Throws `Lost`, `ControlClient.Failure` or, where its task is cancelled, `CancellationError`.
+  func call(_ method: String, _ params: JSONObject, within limit: Duration) async throws -> JSON {
+    let number = state.withLock { state in
+      state.lastNumber += 1
+      return state.lastNumber
+    }
+    let call = Call(number: number, method: method, params: params, limit: limit, deadline: .now + limit)
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { take(call, $0) }
+    } onCancel: {
+      finish(number, .failure(CancellationError()))
+    }
+  }
+
+  private func take(_ call: Call, _ continuation: Continuation) {
+    let refusal: (any Error)? = state.withLock { state in
+      // It may have been cancelled before there was anybody to be told of it.
+      if Task.isCancelled { return CancellationError() }
+      if let end = state.end { return Lost(failure: end, wasSent: false) }
+      state.queue.append(call)
+      state.waiting[call.number] = continuation
+      return nil
+    }
+    if let refusal { return continuation.resume(throwing: refusal) }
+    waker.wake()
+  }
+
+  private func finish(_ number: Int, _ result: Result<JSON, any Error>) {
+    let continuation = state.withLock { state in
+      state.queue.removeAll { $0.number == number }
+      return state.waiting.removeValue(forKey: number)
+    }
+    continuation?.resume(with: result)
+  }
+
+  // MARK: - On the thread
+
+  private func run(path: String, connecting: Duration) {
+    do throws(ControlClient.Failure) {
+      var client = try ControlClient(path: path, connecting: connecting, waker: waker)
+      try serve(&client)
+      end(.disconnected)
+    } catch {
+      end(error)
+    }
+  }
+
+  /// Returns when the connection is closed from this side.
+  private func serve(_ client: inout ControlClient) throws(ControlClient.Failure) {
+    var begun: [JSON: Call] = [:]
+    while true {
+      for call in newCalls() {
+        // Known as sent before it is: what fails halfway may have got there.
+        let id = try client.begin(call.method, call.params, until: call.deadline)
+        begun[id] = call
+      }
+      if state.withLock({ $0.isClosed }) { return }
+      let response = try client.nextResponse(until: begun.values.map(\.deadline).min())
+      if let response {
+        // A response to id null is about the connection: there are too many, or a line was too long.
+        if response.id.isNull, case .failure(let error) = response.outcome { throw .refused(error) }
+        if let call = begun.removeValue(forKey: response.id) {
+          finish(call.number, response.outcome.mapError { ControlClient.Failure.refused($0) })
+        }
+      }
+      let now = ContinuousClock.now
+      for (id, call) in begun where call.deadline <= now {
+        begun[id] = nil
+        finish(call.number, .failure(ControlClient.Failure.timedOut(after: call.limit)))
+      }
+    }
+  }
+
+  private func newCalls() -> [Call] {
+    state.withLock { state in
+      defer { state.queue = [] }
+      return state.queue
+    }
+  }
+
+  private func end(_ failure: ControlClient.Failure) {
+    let (waiting, unsent) = state.withLock { state in
+      defer { (state.waiting, state.queue, state.end) = ([:], [], failure) }
+      return (state.waiting, Set(state.queue.map(\.number)))
+    }
+    for (number, continuation) in waiting {
+      continuation.resume(throwing: Lost(failure: failure, wasSent: !unsent.contains(number)))
+    }
+  }
+}
+
+extension Result where Success == JSON {
+  fileprivate func mapError<Other: Error>(_ transform: (Failure) -> Other) -> Result<JSON, any Error> {
+    switch self {
+    case .success(let json): .success(json)
+    case .failure(let error): .failure(transform(error))
+    }
+  }
+}

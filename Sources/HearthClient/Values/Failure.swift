@@ -1,0 +1,93 @@
+import HearthControl
+
+extension HearthClient {
+  /// Why a call has no result. Its description is one sentence for people, the daemon's own where it has answered; it holds
+  /// no secret.
+  public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What went wrong.
+    public enum Kind: String, Hashable, Sendable, CaseIterable {
+      /// Nothing listens on the socket, or nobody says where it is.
+      case noDaemon
+      /// The socket is there and cannot be used.
+      case unreachable
+      /// The server runs under another user's id: nothing was sent to it.
+      case foreignServer
+      /// No answer came in time. The daemon may still carry out what it was asked.
+      case timedOut
+      /// The connection ended before the answer came. What was asked may have been carried out.
+      case disconnected
+      /// The answer is none that this version understands.
+      case notUnderstood
+      /// The daemon has answered with an error that this version does not know: see ``Failure/code``.
+      case unknown
+
+      // What the daemon answers (JSON-RPC 2.0, section 5.1).
+      case parseError, invalidRequest, methodNotFound, invalidParams, internalError
+      case shuttingDown, overloaded
+      /// Nobody is signed in (1001).
+      case unauthenticated
+      /// The session has ended: the user has to sign in again (1002).
+      case reauthRequired
+      /// The account is locked, or its credential cannot be read now (1003).
+      case locked
+      /// A new token is needed, and the provider cannot be asked now (1004): see ``Failure/retryAfter``.
+      case refreshUnavailable
+      /// The configuration has no such account (1005).
+      case unknownAccount
+      /// The address is none of the account's `api_origins` (1006).
+      case originNotAllowed
+      /// The API did not answer (1007).
+      case requestFailed
+      case outboxFull, unknownItem, invalidItemState
+      /// The same key was used for other content (1104).
+      case idempotencyConflict
+      /// The disk is full or cannot be written: nothing was accepted (1105).
+      case storageUnavailable
+      case signInFailed, signInExpired, signInDenied, unknownSignIn, flowNotSupported
+      case wrongPassphrase, passphraseNeeded
+    }
+
+    public let kind: Kind
+    /// The daemon's code; nil where it has not answered.
+    public let code: Int?
+    public let description: String
+    /// The same call may succeed later without anybody doing anything about it.
+    public let isRetryable: Bool
+    /// The account it is about, where it is about one.
+    public let account: String?
+    /// How long to wait before the next try, where the daemon knows.
+    public let retryAfter: Duration?
+
+    init(_ failure: ControlClient.Failure) {
+      description = failure.description
+      guard case .refused(let error) = failure else {
+        (kind, isRetryable) = Self.kind(of: failure)
+        (code, account, retryAfter) = (nil, nil, nil)
+        return
+      }
+      kind = error.kind.flatMap { Kind(rawValue: $0.rawValue) } ?? .unknown
+      (code, isRetryable, account) = (error.code, error.isRetryable, error.account)
+      retryAfter = error.retryAfterSeconds.map { .seconds($0) }
+    }
+
+    init(_ failure: SocketPath.Failure) {
+      switch failure {
+      case .unknown: (kind, description) = (.noDaemon, failure.description)
+      case .tooLong: (kind, description) = (.unreachable, failure.description)
+      }
+      (code, isRetryable, account, retryAfter) = (nil, false, nil, nil)
+    }
+
+    private static func kind(of failure: ControlClient.Failure) -> (Kind, isRetryable: Bool) {
+      switch failure {
+      case .noDaemon: (.noDaemon, true)
+      case .unreachable: (.unreachable, false)
+      case .foreignServer: (.foreignServer, false)
+      case .timedOut: (.timedOut, true)
+      case .disconnected, .interrupted: (.disconnected, true)
+      case .notUnderstood, .unknownResult: (.notUnderstood, false)
+      case .refused(let error): (.unknown, error.isRetryable)
+      }
+    }
+  }
+}

@@ -1,0 +1,77 @@
+package import HearthControl
+package import HearthCore
+
+extension HearthClient {
+  /// A request that is queued: it is on disk.
+  public struct Receipt: Sendable {
+    package let value: EnqueueReceipt
+
+    public var id: String { value.id }
+    /// The same key and content were queued before: this is that item.
+    public var isDuplicate: Bool { value.isDuplicate }
+  }
+
+  /// A queued request, without its headers and its body.
+  public struct Item: Hashable, Sendable {
+    public enum State: String, Hashable, Sendable, CaseIterable {
+      case pending, inFlight
+      /// It is tried again, or for the first time, at ``Item/nextAttemptAt``.
+      case waiting
+      /// Somebody has to decide: see ``Item/reason``.
+      case held
+      case delivered
+      /// It is not tried again by itself: see ``Item/reason``.
+      case dead
+      case cancelled
+      /// A newer item has replaced it.
+      case superseded
+
+      init(_ state: OutboxItem.State) {
+        switch state {
+        case .pending: self = .pending
+        case .inFlight: self = .inFlight
+        case .waiting: self = .waiting
+        case .held: self = .held
+        case .delivered: self = .delivered
+        case .dead: self = .dead
+        case .cancelled: self = .cancelled
+        case .superseded: self = .superseded
+        }
+      }
+    }
+
+    package let value: OutboxItem
+
+    public var id: String { value.id }
+    public var account: String { value.account.description }
+    /// Nil for an item that waits for no other.
+    public var lane: String? { value.lane }
+    public var method: String { value.method }
+    public var url: String { value.url }
+    public var state: State { State(value.state) }
+    /// Why it is held or dead, as one word: `needsReview`, `rejected`, …
+    public var reason: String? { value.reason?.rawValue }
+    /// How often it was sent.
+    public var attempts: Int { value.attempts }
+    public var nextAttemptAt: Time? { value.nextAttemptAt.map(Time.init) }
+    /// What the API answered last.
+    public var lastStatus: Int? { value.lastStatus }
+    public var lastError: String? { value.lastError }
+    public var idempotencyKey: String { value.idempotencyKey }
+  }
+
+  /// How many items there are of each state.
+  public struct Outbox: Hashable, Sendable {
+    package let value: OutboxStats
+
+    public var pending: Int { value.pending }
+    public var inFlight: Int { value.inFlight }
+    public var waiting: Int { value.waiting }
+    public var held: Int { value.held }
+    public var delivered: Int { value.delivered }
+    public var dead: Int { value.dead }
+    /// Nothing is sent: why, ``pausedReason`` says.
+    public var isPaused: Bool { value.isPaused }
+    public var pausedReason: String? { value.pausedReason }
+  }
+}

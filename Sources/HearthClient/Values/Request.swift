@@ -1,0 +1,31 @@
+package import HearthControl
+import HearthCore
+
+extension HearthClient {
+  /// An HTTP request to one of an account's `api_origins`. The daemon adds the token.
+  public struct Request: Hashable, Sendable {
+    public var method: String
+    public var url: String
+    /// Not those that the daemon sets itself: `Authorization`, `Host`, `Content-Length` and the like.
+    public var headers: [String: String]
+    public var body: [UInt8]
+
+    public init(_ method: String = "GET", _ url: String, headers: [String: String] = [:], body: [UInt8] = []) {
+      (self.method, self.url, self.headers, self.body) = (method, url, headers, body)
+    }
+
+    var fields: [APIRequest.Header] {
+      headers.sorted { $0.key < $1.key }.map { APIRequest.Header(name: $0.key, value: $0.value) }
+    }
+  }
+
+  /// What an API has answered.
+  public struct Answer: Sendable {
+    package let value: RequestAnswer
+
+    public var status: Int { value.status }
+    /// In their order; a name may come more than once.
+    public var headers: [(name: String, value: String)] { value.headers.map { ($0.name, $0.value) } }
+    public var body: [UInt8] { value.body }
+  }
+}

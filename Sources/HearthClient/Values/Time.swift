@@ -1,0 +1,15 @@
+import HearthCore
+
+extension HearthClient {
+  /// A time of day, in milliseconds; printed as RFC 3339 has it. With Foundation:
+  /// `Date(timeIntervalSince1970: Double(time.millisecondsSince1970) / 1000)`.
+  public struct Time: Hashable, Comparable, Sendable, CustomStringConvertible {
+    public let millisecondsSince1970: Int64
+
+    init(_ time: Timestamp) { millisecondsSince1970 = time.milliseconds }
+
+    public var description: String { Timestamp(milliseconds: millisecondsSince1970).description }
+
+    public static func < (lhs: Time, rhs: Time) -> Bool { lhs.millisecondsSince1970 < rhs.millisecondsSince1970 }
+  }
+}

@@ -1,0 +1,126 @@
+import HearthClient
+import HearthControl
+import HearthCore
+import TestSupport
+import Testing
+
+/// What the client makes of daemons that do not behave.
+@Suite("Calls of HearthClient") struct ConversationTests {
+  private let folder = TemporaryFolder()
+  private static let info = DaemonInfo(pid: 1, startedAt: .init(seconds: 0), paths: []).json
+
+  private func daemon(_ answer: @escaping @Sendable (Request) -> FakeDaemon.Answer) -> FakeDaemon {
+    FakeDaemon(path: folder.file("s")) { request in
+      request.method == "daemon.getInfo" ? .result(Self.info) : answer(request)
+    }
+  }
+
+  private func failure(_ body: () async throws -> Void) async -> HearthClient.Failure? {
+    do {
+      try await body()
+      return nil
+    } catch {
+      return error as? HearthClient.Failure
+    }
+  }
+
+  @Test("no daemon is told at once, in one sentence")
+  func noDaemon() async throws {
+    let failure = await failure { _ = try await HearthClient.connect(socket: folder.file("s")) }
+    #expect(failure?.kind == .noDaemon)
+    #expect(failure?.isRetryable == true)
+    #expect(failure?.description.contains(folder.file("s")) == true)
+  }
+
+  @Test("the daemon's refusal keeps its code, its sentence, and what it knows of another try")
+  func refusal() async throws {
+    let refusal = RPCError(
+      .refreshUnavailable, account: AccountName("work"), message: "The provider does not answer.",
+      retryAfterSeconds: 7)
+    let daemon = daemon { _ in .error(refusal) }
+    let hearth = try await HearthClient.connect(socket: daemon.path)
+    let failure = await failure { _ = try await hearth.token(for: "work") }
+    #expect(failure?.kind == .refreshUnavailable)
+    #expect(failure?.code == 1004)
+    #expect(failure?.description == "The provider does not answer.")
+    #expect(failure?.isRetryable == true)
+    #expect(failure?.account == "work")
+    #expect(failure?.retryAfter == .seconds(7))
+  }
+
+  @Test("each error of the contract has a kind of its own", arguments: RPCError.Kind.allCases)
+  func kinds(_ kind: RPCError.Kind) async throws {
+    #expect(HearthClient.Failure.Kind(rawValue: kind.rawValue) != nil)
+  }
+
+  @Test("a daemon that does not answer costs the call its patience, and no other call anything")
+  func unresponsive() async throws {
+    let daemon = daemon { request in request.method == "session.list" ? .result(["sessions": []]) : .silence }
+    let hearth = try await HearthClient.connect(socket: daemon.path, patience: .milliseconds(200))
+    async let lost = failure { _ = try await hearth.status(of: "work") }
+    #expect(try await hearth.sessions().isEmpty)
+    #expect(await lost?.kind == .timedOut)
+    #expect(try await hearth.sessions().isEmpty)
+  }
+
+  @Test("garbage is said to be garbage, and the next call has a new connection")
+  func garbage() async throws {
+    let daemon = daemon { request in
+      request.method == "session.list" ? .result(["sessions": []]) : .bytes(Array("HTTP/1.1 200 OK\r\n".utf8))
+    }
+    let hearth = try await HearthClient.connect(socket: daemon.path)
+    #expect(await failure { _ = try await hearth.status(of: "work") }?.kind == .notUnderstood)
+    #expect(try await hearth.sessions().isEmpty)
+  }
+
+  @Test("a result of another form is not understood")
+  func otherForm() async throws {
+    let daemon = daemon { _ in .result(["unheardOf": 1]) }
+    let hearth = try await HearthClient.connect(socket: daemon.path)
+    #expect(await failure { _ = try await hearth.status(of: "work") }?.kind == .notUnderstood)
+  }
+
+  @Test("a call that was cut off is repeated where it only reads, once, and never where it writes")
+  func repeats() async throws {
+    let daemon = daemon { _ in .hangUp }
+    let hearth = try await HearthClient.connect(socket: daemon.path)
+    #expect(await failure { _ = try await hearth.sessions() }?.kind == .disconnected)
+    #expect(daemon.asked.count { $0.method == "session.list" } == 2)
+    let request = HearthClient.Request("POST", "https://api.example.com/notes")
+    #expect(await failure { _ = try await hearth.enqueue(request, for: "work") }?.kind == .disconnected)
+    #expect(daemon.asked.count { $0.method == "outbox.enqueue" } == 1)
+    #expect(
+      await failure { _ = try await hearth.enqueue(request, for: "work", idempotencyKey: "k") }?.kind == .disconnected)
+    #expect(daemon.asked.count { $0.method == "outbox.enqueue" } == 3)
+  }
+
+  @Test("a cancelled call ends at once, though no answer comes")
+  func cancelled() async throws {
+    let daemon = daemon { request in request.method == "session.list" ? .result(["sessions": []]) : .silence }
+    let hearth = try await HearthClient.connect(socket: daemon.path)
+    let isCancelled = try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { _ = try await hearth.status(of: "work") }
+      try await onThread {
+        try eventually("the daemon is asked") { daemon.asked.contains { $0.method == "session.get" } }
+      }
+      group.cancelAll()
+      do {
+        try await group.waitForAll()
+        return false
+      } catch is CancellationError {
+        return true
+      }
+    }
+    #expect(isCancelled)
+    #expect(try await hearth.sessions().isEmpty)
+  }
+
+  @Test("a name that no account can have is refused as the daemon would refuse it")
+  func badName() async throws {
+    let daemon = daemon { _ in .silence }
+    let hearth = try await HearthClient.connect(socket: daemon.path)
+    let failure = await failure { _ = try await hearth.status(of: "../x") }
+    #expect(failure?.kind == .unknownAccount)
+    #expect(failure?.code == 1005)
+  }
+}

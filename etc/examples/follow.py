@@ -1,0 +1,33 @@
+#!/usr/bin/env python3
+"""Asks hearthd for a token and follows what happens: any language that has sockets and JSON can. Call: follow.py ACCOUNT"""
+import json
+import os
+import socket
+import sys
+
+account = sys.argv[1] if len(sys.argv) > 1 else "work"
+path = os.environ.get("HEARTH_SOCKET") or os.environ["XDG_RUNTIME_DIR"] + "/hearth/rpc.sock"
+connection = socket.socket(socket.AF_UNIX)
+connection.connect(path)
+lines = connection.makefile("rw", encoding="utf-8")
+
+
+def call(number, method, **params):
+    """One JSON object a line, each way; answers may come out of order, and notifications between them."""
+    print(json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}), file=lines, flush=True)
+
+
+call(1, "session.getToken", account=account, minValiditySeconds=60)
+call(2, "events.subscribe", account=account)
+for line in lines:
+    message = json.loads(line)
+    if "error" in message:  # 1002: sign in again; 1003: locked; error["data"]["retryable"] says whether to wait
+        print(f"{message['error']['code']}: {message['error']['message']}", flush=True)
+    elif message.get("id") == 1:  # the token itself is result["accessToken"]: it is not to be printed
+        print(f"{account}: a token, {message['result']['fingerprint']}, until {message['result']['expiresAt']}", flush=True)
+    elif message.get("id") == 2:
+        for session in message["result"]["snapshot"]["sessions"]:
+            print(f"{session['account']}: {session['state']}. {session['message']}", flush=True)
+    elif "method" in message:
+        session = message["params"].get("session", {})
+        print(message["method"], session.get("state", ""), session.get("message", ""), flush=True)
