@@ -26,7 +26,7 @@ struct CalledDaemon: Sendable {
       store: MemoryOutboxStore(), bearers: ScriptedBearerTokenProvider(subject: Sample.alice), api: api, clock: clock,
       settings: OutboxSettings(), accounts: [Sample.work: [Sample.origin]], log: silent, random: { 0 },
       publish: { events, overview in hub.update(overview, after: events) })
-    let requests = RequestService(bearers: sessions, api: api, clock: clock)
+    let requests = RequestService(bearers: sessions, api: api, store: MemoryResponseStore(), clock: clock)
     await requests.accountsChanged([Sample.work: [Sample.origin]], maxBody: OutboxSettings().maxBody)
     let endpoint = ScriptedTokenEndpoint()
     let signIn = ScriptedSignInEndpoint(takesPassword: true)
@@ -41,8 +41,11 @@ struct CalledDaemon: Sendable {
     let signIns = SignInService(sessions: sessions, redirects: ScriptedRedirects(), clock: clock)
     let revocations = RevocationService(
       sessions: sessions, store: MemoryRevocationStore(), clock: clock, logger: silent)
+    let sinks = SinkService(
+      sessions: sessions, record: MemorySinkRecord(), clock: clock, logger: silent, makeFiles: { MemorySinkFiles() })
     let service = ControlService(
-      sessions: sessions, signIns: signIns, revocations: revocations, outbox: outbox, requests: requests, hub: hub,
+      sessions: sessions, signIns: signIns, revocations: revocations, sinks: sinks, outbox: outbox, requests: requests,
+      hub: hub,
       metrics: Metrics(store: MemoryMetricsStore(), clock: clock, logger: silent, elapsed: { .zero }), clock: clock,
       info: DaemonInfo(pid: 1, startedAt: clock.now(), paths: [("socket", "/run/s"), ("credentials", nil)]),
       token: { Token(secret: $0, fingerprint: Fingerprint("9f86d081")!) },

@@ -16,6 +16,6 @@ extension Origin {
     }
     let authority = text[schemeEnd.upperBound...].prefix { $0 != "/" && $0 != "?" }
     guard !authority.contains("@") else { throw .userInformation }
-    self = try Origin(scheme: text[..<schemeEnd.lowerBound].lowercased(), authority: authority)
+    self = try Origin(scheme: text[..<schemeEnd.lowerBound].lowercased(), authority: authority.utf8)
   }
 }

@@ -1,3 +1,4 @@
+import HearthClient
 import HearthControl
 import HearthCore
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import HearthClient
 import HearthControl
 import HearthCore
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import HearthClient
 import HearthControl
 import HearthCore
 
