@@ -171,10 +171,12 @@ $(RELEASE)/hearthd:
 	@$(MAKE) --no-print-directory build
 
 install: $(RELEASE)/hearthd install-units install-help ## install below PREFIX (/usr/local; ~/.local works too)
-	install -d "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(DOCDIR)"
+	install -d "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(DOCDIR)/etc/docs" "$(DESTDIR)$(DOCDIR)/etc/hearth"
 	for program in $(PROGRAMS); do install -m 755 $(RELEASE)/$$program "$(DESTDIR)$(BINDIR)/" || exit 1; done
 	install -m 755 etc/docker-credential-hearth "$(DESTDIR)$(BINDIR)/"
-	install -m 644 README.md CHANGELOG.md LICENSE etc/hearth/config.toml etc/hearth/providers.md etc/docs/helpers.md systemd/sandbox.conf.example "$(DESTDIR)$(DOCDIR)/"
+	install -m 644 README.md CHANGELOG.md SECURITY.md LICENSE systemd/sandbox.conf.example "$(DESTDIR)$(DOCDIR)/"
+	install -m 644 etc/docs/*.md "$(DESTDIR)$(DOCDIR)/etc/docs/"
+	install -m 644 etc/hearth/* "$(DESTDIR)$(DOCDIR)/etc/hearth/"
 ifeq ($(in_home),)
 	install -d "$(DESTDIR)$(CATALOGDIR)"
 	install -m 644 systemd/hearth.catalog "$(DESTDIR)$(CATALOGDIR)/"

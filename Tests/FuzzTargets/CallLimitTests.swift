@@ -42,7 +42,8 @@ struct CallLimitTests {
       }
       #expect(
         tried == [
-          "http.request timeoutSeconds 1...300", "outbox.flush timeoutSeconds 0...3600", "outbox.list limit 1...1000",
+          "http.request timeoutSeconds 1...300", "outbox.export limit 1...1000",
+          "outbox.flush timeoutSeconds 0...3600", "outbox.list limit 1...1000",
           "session.getToken minValiditySeconds 0...2147483647", "session.import expiresIn 0...2147483647",
         ])
     }

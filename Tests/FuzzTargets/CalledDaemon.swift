@@ -54,6 +54,7 @@ struct CalledDaemon: Sendable {
       group.addTask { await sessions.run() }
       group.addTask { await signIns.run() }
       group.addTask { await revocations.run() }
+      group.addTask { await sinks.run() }
       group.addTask { await outbox.run() }
       let entry = SessionDirectory.Entry(service: session, signIn: signIn, place: "place")
       await sessions.set(entry, for: Sample.work)

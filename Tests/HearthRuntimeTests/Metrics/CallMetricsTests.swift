@@ -206,11 +206,11 @@ struct CallMetricsTests {
     }
   }
 
-  @Test("README.md lists each metric under the name that a scraper sees", arguments: MetricName.allCases)
+  @Test("The page for operators lists each metric under the name that a scraper sees", arguments: MetricName.allCases)
   func isListed(_ name: MetricName) {
     let root = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
     let shown = name.rawValue + (name.kind == .counter ? "_total" : "")
-    #expect(Files.text("/\(root)/README.md").contains("`\(shown)`"))
+    #expect(Files.text("/\(root)/etc/docs/operators.md").contains("`\(shown)`"))
   }
 
   private func control(
