@@ -25,15 +25,17 @@ struct OIDCAgentServiceTests {
   /// With two accounts: "work", which is signed in, and "other", which is not.
   private func serving(_ body: @Sendable (OIDCAgentService) async throws -> Void) async throws {
     try await withService { fixture in
-      let service = OIDCAgentService(
-        try CallMetricsTests.control(bench, fixture.service, sessions), passwords: ReadablePasswords())
+      let control = try CallMetricsTests.control(bench, fixture.service, sessions)
+      let service = OIDCAgentService(control, passwords: ReadablePasswords())
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { [sessions] in await sessions.run() }
+        group.addTask { await control.sinks.run() }
         let grant = MemoryCredentialStore(.grant(.sample(1, issuedAt: bench.clock.now())))
         try await add("work", grant, TokenOffer(scopes: ["openid", "notes"], audience: "api"))
         try await add("other", MemoryCredentialStore(), TokenOffer())
         try await body(service)
         await sessions.stop(patience: .zero)
+        await control.sinks.stop()
       }
     }
   }

@@ -182,7 +182,7 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
       "\"status\" in [[accounts.a.delivery]] has 404 a second time"),
     BadConfiguration(
       "firebase", "api_key = \"k\"\n[accounts.a.delivery]\nstatus = 404",
-      "/c.toml:4: [accounts.a.delivery] must be tables, each below [[accounts.a.delivery]]"),
+      "/c.toml:4: [[accounts.a.delivery]] must be tables with this header, not a table"),
   ]
 
   static let choices = [
