@@ -143,7 +143,7 @@ import Testing
     try await TestEnvironment.run { environment in
       let daemon = try environment.daemon("")
       let hearth = try await HearthClient.connect(socket: daemon.socket, patience: .milliseconds(300))
-      daemon.process?.signal(SIGSTOP)
+      try daemon.process?.freeze()
       defer { daemon.process?.signal(SIGCONT) }
       do {
         _ = try await hearth.sessions()

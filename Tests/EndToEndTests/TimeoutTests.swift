@@ -14,7 +14,7 @@ import Testing
   func stopped() async throws {
     try await TestEnvironment.run { environment in
       let daemon = try environment.daemon("")
-      daemon.process?.signal(SIGSTOP)
+      try daemon.process?.freeze()
       defer { daemon.process?.signal(SIGCONT) }
       for verb in Self.verbs {
         let start = ContinuousClock.now
@@ -54,7 +54,7 @@ import Testing
         }
         return process
       }
-      daemon.process?.signal(SIGSTOP)
+      try daemon.process?.freeze()
       defer { daemon.process?.signal(SIGCONT) }
       for process in watching {
         #expect(try process.waitForExit() == 5)

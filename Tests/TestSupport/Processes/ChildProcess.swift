@@ -107,6 +107,16 @@ package final class ChildProcess: Sendable {
     }
   }
 
+  /// Stops it, and returns once none of its threads runs any more: SIGCONT lets it go on.
+  package func freeze() throws {
+    signal(SIGSTOP)
+    try eventually("\(name) stands still") {
+      Files.names(in: "/proc/\(pid)/task").allSatisfy { thread in
+        Files.text("/proc/\(pid)/task/\(thread)/stat").split(separator: ") ").last?.first == "T"
+      }
+    }
+  }
+
   @discardableResult
   package func wait(within limit: Duration = .seconds(20)) throws -> End {
     try eventually("\(name) ends", within: limit) { status }
