@@ -196,6 +196,37 @@ struct HTTPSenderTests {
     #expect(!isStillOpen)
   }
 
+  @Test("head and body of a request leave together, though the client flushes each")
+  func onePacket() throws {
+    let watch = RequestWatch()
+    let channel = EmbeddedChannel()
+    let flushes = FlushCounter()
+    try channel.pipeline.syncOperations.addHandlers(flushes, HTTPRequestEncoder())
+    try watch.attach(to: channel).wait()
+    try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+    let headers = HTTPHeaders([(RequestWatch.ticketHeader, String(watch.issueTicket())), ("Content-Length", "4")])
+    let head = HTTPRequestHead(version: .http1_1, method: .POST, uri: "/", headers: headers)
+    for part in [HTTPClientRequestPart.head(head), .body(.byteBuffer(ByteBuffer(string: "body"))), .end(nil)] {
+      channel.write(part, promise: nil)
+      channel.flush()
+    }
+    channel.embeddedEventLoop.run()
+    #expect(flushes.count == 1)
+    var sent = ""
+    while let bytes = try channel.readOutbound(as: ByteBuffer.self) { sent += String(buffer: bytes) }
+    #expect(sent.hasPrefix("POST / HTTP/1.1\r\n") && sent.hasSuffix("\r\n\r\nbody"))
+  }
+
+  private final class FlushCounter: ChannelOutboundHandler {
+    typealias OutboundIn = IOData
+    var count = 0
+
+    func flush(context: ChannelHandlerContext) {
+      count += 1
+      context.flush()
+    }
+  }
+
   @Test("no redirect is followed", arguments: [301, 302, 303, 307, 308])
   func redirects(status: Int) async throws {
     try await LoopbackServer.with({ _ in .answer(200) }) { other in

@@ -99,6 +99,7 @@ final class ConnectionGate: ChannelDuplexHandler {
         try WeakCertificate.check(chain.certificates)
         let keys = try chain.certificates.map { try CertificatePin(of: $0) }
         check(tls, keys, ticket, context: context)
+        flush(context: context)
       } catch {
         close(because: error, context: context)
       }
@@ -128,7 +129,6 @@ final class ConnectionGate: ChannelDuplexHandler {
       }
       context.write(wrapOutboundOut(part), promise: promise)
     }
-    if case .secured = state { context.flush() }
   }
 
   /// `because`: the error for the client's handler; nil where nobody waits for the request.

@@ -131,19 +131,21 @@ package final class HTTPSender: Sendable {
   ) async -> Result<HTTPResponse, any Error> {
     let task: HTTPClient.Task<Void>
     do { task = try start(request, ticket: ticket, reader) } catch { return .failure(error) }
-    var step = await reader.next()
-    if case .begun = step, let time = request.successLimit?.time {
-      let deadline = clock.now() + time
-      timers.addTask { [clock] in
-        await clock.sleep(until: deadline)
-        reader.end(Late())
+    while true {
+      switch await reader.next() {
+      case .begun:
+        guard let time = request.successLimit?.time else { continue }
+        let deadline = clock.now() + time
+        timers.addTask { [clock] in
+          await clock.sleep(until: deadline)
+          reader.end(Late())
+        }
+      case .ended(let result):
+        // Whatever else the server sends is not read: the connection is closed.
+        if (try? result.get())?.isTruncated != false { task.cancel() }
+        return result
       }
-      step = await reader.next()
     }
-    guard case .ended(let result) = step else { return .failure(Late()) }
-    // Whatever else the server sends is not read: the connection is closed.
-    if (try? result.get())?.isTruncated != false { task.cancel() }
-    return result
   }
 
   private func start(_ request: Request, ticket: UInt64, _ reader: ResponseReader) throws -> HTTPClient.Task<Void> {

@@ -15,6 +15,8 @@ final class ResponseReader: HTTPClientResponseDelegate {
   private struct State {
     /// As far as it has come.
     var response: HTTPResponse?
+    /// How much more of the body is read, in bytes.
+    var room = 0
     var caller: CheckedContinuation<Step, Never>?
     /// For a caller who has not asked yet.
     var step: Step?
@@ -82,7 +84,8 @@ extension ResponseReader {
     let response = HTTPResponse(
       status: Int(head.status.code), headers: head.headers.map { APIRequest.Header(name: $0.name, value: $0.value) },
       receivedAt: clock.now())
-    state.withLock { $0.response = response }
+    let limit = isLimited(response) ? request.successLimit?.bytes : nil
+    state.withLock { ($0.response, $0.room) = (response, limit ?? request.limit) }
     // A body that came with the head has been read by then.
     if isLimited(response) { task.eventLoop.execute { self.tell { _ in .begun } } }
     return task.eventLoop.makeSucceededVoidFuture()
@@ -90,11 +93,11 @@ extension ResponseReader {
 
   func didReceiveBodyPart(task: HTTPClient.Task<Void>, _ part: ByteBuffer) -> EventLoopFuture<Void> {
     let isEnough = state.withLock { state in
-      guard !state.isOver, let response = state.response else { return true }
-      let limit = isLimited(response) ? request.successLimit?.bytes ?? request.limit : request.limit
-      let room = limit - response.body.count
-      state.response?.body.append(contentsOf: part.readableBytesView.prefix(room))
-      return part.readableBytes > room
+      guard !state.isOver else { return true }
+      let bytes = part.readableBytesView.prefix(state.room)
+      state.response?.body.append(contentsOf: bytes)
+      state.room -= bytes.count
+      return part.readableBytes > bytes.count
     }
     guard isEnough else { return task.eventLoop.makeSucceededVoidFuture() }
     tell { state in
