@@ -186,7 +186,7 @@ import Testing
       if case .exchange(let request) = work { demanded = request }
     }
     outbox.machine.serverAnswered(skew: .zero)
-    var exchange = OutboxExchange()
+    var exchange = OutboxExchange(at: outbox.now)
     exchange.claimed[Sample.work] = OutboxExchange.Claimed()
     exchange.claimed[Sample.work]?.timeNeededFrom = Sample.origin
     outbox.machine.exchanged(exchange, try #require(demanded), at: outbox.now)
@@ -347,21 +347,5 @@ import Testing
     #expect(outbox.works.contains(.recover(pausing: [Sample.other])))
     #expect(outbox.released.contains(probe.epoch))
     #expect(outbox.start().isEmpty)
-  }
-
-  @Test("shifts the schedule right after each recovery, by all the steps of the clock that came without a store")
-  func stepWhileBroken() throws {
-    var outbox = OutboxScript()
-    #expect(outbox.works.prefix(2) == [.recover(pausing: []), .shiftSchedule(.zero)], "it may have been set before")
-    outbox.machine.storeBroke(at: outbox.now)
-    outbox.machine.clockStepped(by: .seconds(-79_379))
-    outbox.now = outbox.now - .seconds(79_379)
-    let before = outbox.works.count
-    let recovery = outbox.machine.nextStoreWork(at: outbox.now)
-    outbox.machine.storeFailed(try #require(recovery), at: outbox.now)
-    outbox.machine.clockStepped(by: .seconds(89_057))
-    outbox.now = outbox.now + .seconds(89_057 + 1)
-    outbox.run()
-    #expect(outbox.works[before...].prefix(2) == [.recover(pausing: []), .shiftSchedule(.seconds(9_678))])
   }
 }

@@ -82,7 +82,8 @@ extension OutboxSimulation {
   /// The clock was stepped since they were enqueued, and now they would wait for days.
   private func cancelLate() {
     for number in model.order {
-      guard let item = model.items[number], let notBefore = item.progress.notBefore, notBefore - now > .seconds(1800)
+      guard let item = model.items[number], let notBefore = item.progress.notBefore,
+        notBefore - storeNow > .seconds(1800)
       else { continue }
       call(.change(id: item.new.id, .cancel))
     }

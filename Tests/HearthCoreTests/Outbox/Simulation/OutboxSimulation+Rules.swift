@@ -85,9 +85,8 @@ extension OutboxSimulation {
   }
 
   func checkClaims(_ exchange: OutboxExchange) {
-    // Of a step of the clock meanwhile the store is told later, and moves the claims' times with it.
     for claim in exchange.claimed.values.flatMap(\.claims) {
-      for delivery in claim.deliveries { items[delivery.number]?.claimedAt = daemon?.workBegan ?? elapsed }
+      for delivery in claim.deliveries { items[delivery.number]?.claimedAt = elapsed }
     }
     let bytes = model.claimOf.keys.reduce(0) { $0 + (model.items[$1]?.bytes ?? 0) }
     let most = Self.memory + 2 * sessions.count * Self.large.count
