@@ -60,6 +60,7 @@ extension RefreshSession: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> SessionStatus {
     let answer = try await service.ask(account, .refresh).answer
     if case .rejected(let rejection) = answer.response { throw RPCError(rejection, answer.status) }
+    await service.sinks.settle(account)
     return answer.status
   }
 }
