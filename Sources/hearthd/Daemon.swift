@@ -69,7 +69,7 @@ struct Daemon {
     // The socket comes first: where another daemon has it, nothing else is touched.
     let socket = try Self.listen(at: setup.socketPath)
     // Sessions are kept even where the outbox cannot be opened: its calls are rejected, and opening is tried again.
-    outboxStore = SQLiteOutboxStore.openOrWait(at: setup.state.outbox, now: clock.now()) { [logger] place in
+    outboxStore = SQLiteOutboxStore.openOrWait(at: setup.state.outbox, clock: clock) { [logger] place in
       logger.error("The outbox was broken. It was moved to \(place) whole, and a new one was begun.")
     }
     // Nothing may throw from here on, since the senders must be shut down.

@@ -23,7 +23,8 @@ struct CalledDaemon: Sendable {
     let api = ScriptedAPIEndpoint { _, _ in .success(APIResponse(status: 200)) }
     let hub = EventHub(clock: clock)
     let outbox = OutboxService(
-      store: MemoryOutboxStore(), bearers: ScriptedBearerTokenProvider(subject: Sample.alice), api: api, clock: clock,
+      store: MemoryOutboxStore(clock: clock), bearers: ScriptedBearerTokenProvider(subject: Sample.alice), api: api,
+      clock: clock,
       settings: OutboxSettings(), accounts: [Sample.work: [Sample.origin]], log: silent, random: { 0 },
       publish: { events, overview in hub.update(overview, after: events) })
     let requests = RequestService(bearers: sessions, api: api, store: MemoryResponseStore(), clock: clock)

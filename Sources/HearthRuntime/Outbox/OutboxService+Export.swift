@@ -12,7 +12,7 @@ extension OutboxService {
       throw .invalidRequest("state: of an item that is \(state.rawValue) nothing is kept that could be exported")
     }
     do {
-      return try await store.export(query, bytes: Self.exportBytes, at: clock.now())
+      return try await store.export(query, bytes: Self.exportBytes)
     } catch { throw callError(error) }
   }
 
@@ -22,7 +22,7 @@ extension OutboxService {
     _ exported: [ExportedItem], isDryRun: Bool
   ) async throws(OutboxError) -> [OutboxReceipt] {
     if machine.isStopping { throw .shuttingDown }
-    let now = clock.now()
+    let now = self.now()
     var items: [NewOutboxItem] = []
     for (place, item) in exported.enumerated() {
       do throws(OutboxError) { items.append(try checked(item, at: now)) } catch { throw .item(place, error) }
@@ -48,7 +48,7 @@ extension OutboxService {
       let new = OutboxItem(
         id: item.id, account: item.draft.account, subject: item.subject, lane: item.draft.lane,
         method: item.draft.method, url: item.url.description, state: progress?.state ?? .pending,
-        createdAt: item.kept?.createdAt ?? clock.now(), idempotencyKey: item.draft.idempotencyKey ?? item.id, bytes: 0)
+        createdAt: item.kept?.createdAt ?? now(), idempotencyKey: item.draft.idempotencyKey ?? item.id, bytes: 0)
       receipts.append(OutboxReceipt(item: known ?? new, isDuplicate: known != nil))
     }
     return receipts

@@ -4,13 +4,13 @@ internal import HearthCore
 
 extension OutboxTransaction {
   func enqueue(
-    _ items: [NewOutboxItem], within settings: OutboxSettings, at now: Timestamp
+    _ items: [NewOutboxItem], within settings: OutboxSettings
   ) throws -> [OutboxReceipt] {
-    try items.enumerated().map { try enqueue($1, place: $0, within: settings, at: now) }
+    try items.enumerated().map { try enqueue($1, place: $0, within: settings) }
   }
 
   private func enqueue(
-    _ new: NewOutboxItem, place: Int, within settings: OutboxSettings, at now: Timestamp
+    _ new: NewOutboxItem, place: Int, within settings: OutboxSettings
   ) throws -> OutboxReceipt {
     let draft = new.draft
     let known = counters.owner(draft.account, new.subject)
@@ -40,7 +40,7 @@ extension OutboxTransaction {
     let owner = try counters.madeOwner(draft.account, new.subject, in: db)
     let isHead = try progress.state.isActive && (lane.map { try older?.isHead ?? !isLaneBusy(owner, $0) } ?? true)
     let position = older?.position ?? counters.nextPlace()
-    if let older { try supersede(older, at: now) }
+    if let older { try supersede(older) }
     let createdAt = new.kept?.createdAt ?? now
     let idempotencyKey = draft.idempotencyKey ?? new.id
     try execute(
@@ -110,7 +110,7 @@ extension OutboxTransaction {
     return nil
   }
 
-  private func supersede(_ item: StoredItem, at now: Timestamp) throws {
+  private func supersede(_ item: StoredItem) throws {
     var item = item
     let old = item.progress.state
     item.progress.supersede(at: now)

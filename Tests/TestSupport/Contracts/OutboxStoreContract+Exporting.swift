@@ -2,7 +2,7 @@ import HearthCore
 
 extension OutboxStoreBench {
   fileprivate func exported(_ query: OutboxQuery = OutboxQuery(), bytes: Int = 1 << 20) async throws -> ExportPage {
-    try await store.export(query, bytes: bytes, at: Sample.start)
+    try await store.export(query, bytes: bytes)
   }
 
   /// Keeps items as an import does.
@@ -15,7 +15,7 @@ extension OutboxStoreBench {
         id: item.id, draft: item.draft, url: try item.draft.checked(maxBody: 1 << 20), subject: item.subject,
         kept: try item.kept(horizon: settings.idempotencyHorizon, at: now))
     }
-    return try await store.enqueue(new, within: settings, at: now)
+    return try await store.enqueue(new, within: settings)
   }
 }
 
@@ -49,7 +49,7 @@ extension OutboxStoreContract {
       try await bench.store.finish { delivery in
         delivery.item.url.hasSuffix("/dead") ? .dead(.rejected, status: 400, error: "no") : .released
       }
-      _ = try await bench.store.change(receipts[1].item.id, .cancel, at: start)
+      _ = try await bench.store.change(receipts[1].item.id, .cancel)
       let page = try await bench.exported()
       try expect(page.items.map(\.id), is: [0, 2, 3, 4].map { receipts[$0].item.id })
       try expect(page.items[0].state, is: .dead)
@@ -104,7 +104,7 @@ extension OutboxStoreContract {
     OutboxFact("an item that is there, delivered or cancelled meanwhile, is not brought back") { bench in
       let ids = try await bench.add(Sample.draft("/1"), Sample.draft("/2")).map(\.item.id)
       let items = try await bench.exported().items
-      _ = try await bench.store.change(ids[1], .cancel, at: start)
+      _ = try await bench.store.change(ids[1], .cancel)
       try await bench.store.finish { _ in .delivered(status: 200) }
       let again = try await bench.restore(items)
       try expect(again.map(\.isDuplicate), is: [true, true])
@@ -115,13 +115,13 @@ extension OutboxStoreContract {
     },
     OutboxFact("an item of another user is held until that user is back") { bench in
       _ = try await bench.store.bind(
-        Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 9, at: start)
+        Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 9)
       let receipts = try await bench.restore([.made(1, "/bob", subject: Sample.bob), .made(2, "/1")])
       try expect(receipts.map(\.item.state), is: [.held, .pending])
       try expect([receipts[0].item.reason], is: [.otherUser])
       try expect(try await bench.store.settle(takesFollowers: true).claims.paths, is: ["/1"])
       _ = try await bench.store.bind(
-        Sample.work, to: Sample.bob, formerly: nil, adopts: true, limit: 9, at: start)
+        Sample.work, to: Sample.bob, formerly: nil, adopts: true, limit: 9)
       try expect(try await bench.store.settle(subject: Sample.bob, takesFollowers: true).claims.paths, is: ["/bob"])
     },
     OutboxFact("an older item does not replace a newer one, nor does one that is dead") { bench in

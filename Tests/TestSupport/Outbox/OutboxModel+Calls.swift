@@ -246,7 +246,13 @@ extension OutboxModel {
 
   // MARK: - Time
 
-  package mutating func shiftSchedule(shift: Duration, at now: Timestamp) {
+  /// The clock was stepped.
+  package mutating func shiftSchedule(by shift: Duration, at now: Timestamp) {
+    moveSchedule(by: shift, at: now)
+    commit()
+  }
+
+  private mutating func moveSchedule(by shift: Duration, at now: Timestamp) {
     for number in order {
       guard let progress = items[number]?.progress else { continue }
       items[number]!.progress.unknownSince = progress.unknownSince.map { min($0 + shift, now) }
@@ -257,18 +263,18 @@ extension OutboxModel {
       items[number]!.progress.nextAttemptAt = progress.nextAttemptAt.map { min($0 + shift, longest) }
     }
     for epoch in claims.keys { claims[epoch]!.since = claims[epoch]!.since + shift }
-    commit()
   }
 
-  package mutating func prune(keeping settings: OutboxSettings, limit: Int, at now: Timestamp?) -> OutboxPruning {
+  package mutating func prune(keeping settings: OutboxSettings, limit: Int, by agreedTime: Timestamp?) -> OutboxPruning
+  {
     let finished = items.values.filter { $0.progress.finishedAt != nil && !$0.progress.state.keepsContent }
       .sorted { ($0.progress.finishedAt!, $0.number) < ($1.progress.finishedAt!, $1.number) }
     let surplus = max(finished.count - settings.maxItems, 0)
     var removed = Array(finished.prefix(surplus))
-    if let now {
-      removed += finished.dropFirst(surplus).filter { $0.progress.finishedAt! < now - settings.keepDelivered }
+    if let agreedTime {
+      removed += finished.dropFirst(surplus).filter { $0.progress.finishedAt! < agreedTime - settings.keepDelivered }
       removed += items.values.filter {
-        $0.progress.state == .dead && $0.progress.finishedAt ?? .distantFuture < now - settings.keepDead
+        $0.progress.state == .dead && $0.progress.finishedAt ?? .distantFuture < agreedTime - settings.keepDead
       }
     }
     for item in removed.prefix(limit) {
@@ -310,6 +316,8 @@ extension OutboxModel {
       // It waits for its origin and not for a time, and the clock was set back.
       items[number]!.progress.dueAt = nil
     }
+    // The clock may have been set while nothing ran.
+    moveSchedule(by: .zero, at: now)
     touched.formUnion(owners.map(\.account))
     readyAnew()
     commit(isOfAll: true)
