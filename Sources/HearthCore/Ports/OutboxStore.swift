@@ -30,6 +30,9 @@ package protocol OutboxStore: Sendable {
     _ items: [NewOutboxItem], within settings: OutboxSettings
   ) async throws(OutboxStoreFailure) -> [OutboxReceipt]
 
+  /// For each the item that is there in its place, as `enqueue` would find it; nil where it would be kept.
+  func known(_ items: [NewOutboxItem]) async throws(OutboxStoreFailure) -> [OutboxItem?]
+
   /// Writes down what became of deliveries, ends the claims of the epochs `released`, and claims the next lanes, in one
   /// transaction. A settlement whose claim does not hold any more changes nothing.
   func exchange(

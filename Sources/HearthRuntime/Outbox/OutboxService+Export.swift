@@ -16,8 +16,7 @@ extension OutboxService {
     } catch { throw callError(error) }
   }
 
-  /// Keeps all of them, or none. Throws `item` where one of them is the reason. `isDryRun`: keeps none, and whether one is
-  /// there already is found out by its id alone.
+  /// Keeps all of them, or none. Throws `item` where one of them is the reason. `isDryRun`: keeps none.
   package func importMany(
     _ exported: [ExportedItem], isDryRun: Bool
   ) async throws(OutboxError) -> [OutboxReceipt] {
@@ -40,17 +39,15 @@ extension OutboxService {
   }
 
   private func expected(_ items: [NewOutboxItem]) async throws(OutboxError) -> [OutboxReceipt] {
-    var receipts: [OutboxReceipt] = []
-    for item in items {
-      let known: OutboxItem?
-      do { known = try await store.item(item.id) } catch { throw callError(error) }
+    let known: [OutboxItem?]
+    do { known = try await store.known(items) } catch { throw callError(error) }
+    return zip(items, known).map { item, known in
       let progress = item.kept?.progress
       let new = OutboxItem(
         id: item.id, account: item.draft.account, subject: item.subject, lane: item.draft.lane,
         method: item.draft.method, url: item.url.description, state: progress?.state ?? .pending,
         createdAt: item.kept?.createdAt ?? now(), idempotencyKey: item.draft.idempotencyKey ?? item.id, bytes: 0)
-      receipts.append(OutboxReceipt(item: known ?? new, isDuplicate: known != nil))
+      return OutboxReceipt(item: known ?? new, isDuplicate: known != nil)
     }
-    return receipts
   }
 }

@@ -20,7 +20,11 @@ package actor OutboxService {
   var machine: OutboxMachine
   var settings: OutboxSettings
   var flushes = FlushWaiters()
-  var storeFailures: StoreFailureLog
+  var storeFailures: StoreFailureLog {
+    didSet {
+      if storeFailures.lasting != oldValue.lasting { publisher.troubled(by: storeFailures.lasting?.description) }
+    }
+  }
   /// Senders that wait until the machine resumes them.
   private var waiting: [SenderID: CheckedContinuation<Void, Never>] = [:]
   /// Whether requests have left since the counts were last published without a commit, and when that was.
@@ -131,8 +135,9 @@ package actor OutboxService {
     follow()
   }
 
-  /// Ends `run()`. Requests under way may finish within `grace`; the others are sent again after the next start.
-  package func shutdown(grace: Duration = .seconds(2)) {
+  /// Ends `run()`. Requests under way may finish within `grace`; the others are sent again after the next start. Most APIs
+  /// answer within the default, which is short enough for a supervisor that kills after 10 s, as containers are.
+  package func shutdown(grace: Duration = .seconds(6)) {
     machine.stop(grace: grace, at: now())
     flushes.endAll()
     resumeReadinessWaiters()

@@ -179,6 +179,10 @@ package final class SQLiteOutboxStore: OutboxStore {
     }
   }
 
+  package func known(_ items: [NewOutboxItem]) async throws(OutboxStoreFailure) -> [OutboxItem?] {
+    try await run { try $0.known(items) }
+  }
+
   package func exchange(
     _ settled: [Settlement], releasing released: [Int64], claiming demands: [OutboxDemand]
   ) async throws(OutboxStoreFailure) -> OutboxExchange {

@@ -76,6 +76,9 @@ struct DoctorVerb: ParsableCommand {
       findings.append(
         Finding(.doubtful, "version", "The daemon is \(info.version), hearthctl \(HearthVersion.text)."))
     }
+    if let socket = info.path("oidcAgentSocket") {
+      findings.append(Finding(.good, "oidc-agent", "Its clients are served on \(socket), which OIDC_SOCK has to name."))
+    }
     let sessions = try daemon.call(ListSessions()).value.sessions
     if sessions.isEmpty {
       findings.append(Finding(.doubtful, "accounts", "There are no accounts in the configuration."))

@@ -94,6 +94,10 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
     _ = try? await pass(.reading) { (store) throws(OutboxStoreFailure) in await store.publishCounts() }
   }
 
+  func known(_ items: [NewOutboxItem]) async throws(OutboxStoreFailure) -> [OutboxItem?] {
+    try await pass(.reading) { (store) throws(OutboxStoreFailure) in try await store.known(items) }
+  }
+
   func item(_ id: String) async throws(OutboxStoreFailure) -> OutboxItem? {
     try await pass(.reading) { (store) throws(OutboxStoreFailure) in try await store.item(id) }
   }

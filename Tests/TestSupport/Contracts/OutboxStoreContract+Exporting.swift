@@ -10,12 +10,17 @@ extension OutboxStoreBench {
   fileprivate func restore(
     _ items: [ExportedItem], at now: Timestamp = Sample.start, within settings: OutboxSettings = OutboxSettings()
   ) async throws -> [OutboxReceipt] {
-    let new = try items.map { item in
+    try await store.enqueue(try new(items, at: now), within: settings)
+  }
+
+  fileprivate func new(
+    _ items: [ExportedItem], at now: Timestamp = Sample.start, within settings: OutboxSettings = OutboxSettings()
+  ) throws -> [NewOutboxItem] {
+    try items.map { item in
       NewOutboxItem(
         id: item.id, draft: item.draft, url: try item.draft.checked(maxBody: 1 << 20), subject: item.subject,
         kept: try item.kept(horizon: settings.idempotencyHorizon, at: now))
     }
-    return try await store.enqueue(new, within: settings)
   }
 }
 
@@ -59,6 +64,22 @@ extension OutboxStoreContract {
       try expect(page.items.map(\.subject), is: [Sample.alice, Sample.alice, Sample.alice, Sample.bob])
       try expect(page.items.map(\.exportedAt), is: Array(repeating: start, count: 4))
       try expect(try await bench.exported(OutboxQuery(state: .dead)).items.map(\.id), is: [receipts[0].item.id])
+    },
+    OutboxFact("what is there in place of an item can be asked for before that is kept, and asking keeps nothing") {
+      bench in
+      var keyed = ExportedItem.made(1, "/keyed")
+      keyed.draft.idempotencyKey = "k"
+      let first = try await bench.restore([keyed, .made(2, "/plain")])
+      // From another outbox, with an id of its own.
+      var again = ExportedItem.made(3, "/keyed")
+      again.draft.idempotencyKey = "k"
+      let known = try await bench.store.known(bench.new([again, .made(2, "/plain"), .made(4, "/new")]))
+      try expect(known.map { $0?.id }, is: [first[0].item.id, first[1].item.id, nil])
+      try expect(try await bench.store.list(OutboxQuery()).items.count, is: 2)
+      var other = ExportedItem.made(5, "/other")
+      other.draft.idempotencyKey = "k"
+      let items = try bench.new([.made(6, "/new"), other])
+      try await expect(throws: OutboxStoreFailure.keyConflict(at: 1)) { try await bench.store.known(items) }
     },
     OutboxFact("an export is paged by number and by size, and a large item comes alone") { bench in
       for body in ["1", "22222222", "3", "4"] { try await bench.add(Sample.draft("/n", body: body)) }

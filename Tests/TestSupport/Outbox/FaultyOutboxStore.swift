@@ -79,6 +79,10 @@ package final class FaultyOutboxStore: OutboxStore {
 
   package func publishCounts() async { await store.publishCounts() }
 
+  package func known(_ items: [NewOutboxItem]) async throws(OutboxStoreFailure) -> [OutboxItem?] {
+    try await store.known(items)
+  }
+
   package func item(_ id: String) async throws(OutboxStoreFailure) -> OutboxItem? { try await store.item(id) }
 
   package func list(_ query: OutboxQuery) async throws(OutboxStoreFailure) -> OutboxPage {

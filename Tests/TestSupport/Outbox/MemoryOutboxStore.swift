@@ -54,6 +54,10 @@ package final class MemoryOutboxStore: OutboxStore {
     try change { (model, now) throws(OutboxStoreFailure) in try model.enqueue(items, within: settings, at: now) }
   }
 
+  package func known(_ items: [NewOutboxItem]) async throws(OutboxStoreFailure) -> [OutboxItem?] {
+    try state.withLock { state throws(OutboxStoreFailure) in try state.model.known(items) }
+  }
+
   package func exchange(
     _ settled: [Settlement], releasing released: [Int64], claiming demands: [OutboxDemand]
   ) async throws(OutboxStoreFailure) -> OutboxExchange {

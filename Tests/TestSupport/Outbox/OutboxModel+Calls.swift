@@ -19,19 +19,33 @@ extension OutboxModel {
     return receipts
   }
 
+  package func known(_ new: [NewOutboxItem]) throws(OutboxStoreFailure) -> [OutboxItem?] {
+    var (model, found) = (self, [OutboxItem?]())
+    for (place, item) in new.enumerated() {
+      found.append(try model.twin(of: item, place: place).map(shown))
+    }
+    return found
+  }
+
+  private mutating func twin(of new: NewOutboxItem, place: Int) throws(OutboxStoreFailure) -> Item? {
+    let owner = madeOwner(new.draft.account, new.subject)
+    let lane = madeLane(owner, new.draft)
+    if let key = new.draft.idempotencyKey, let kept = keyed(owner, key) {
+      guard Self.isSame(kept.new, new) else { throw .keyConflict(at: place) }
+      return kept
+    }
+    return try new.kept.flatMap { kept throws(OutboxStoreFailure) in
+      try stands(for: new, kept, owner, lane, place: place)
+    }
+  }
+
   private mutating func enqueue(
     _ new: NewOutboxItem, place: Int, within settings: OutboxSettings, at now: Timestamp
   ) throws(OutboxStoreFailure) -> OutboxReceipt {
     let draft = new.draft
     let owner = madeOwner(draft.account, new.subject)
     let lane = madeLane(owner, draft)
-    if let key = draft.idempotencyKey, let kept = keyed(owner, key) {
-      guard Self.isSame(kept.new, new) else { throw .keyConflict(at: place) }
-      return OutboxReceipt(item: shown(kept), isDuplicate: true)
-    }
-    if let kept = new.kept, let item = try stands(for: new, kept, owner, lane, place: place) {
-      return OutboxReceipt(item: shown(item), isDuplicate: true)
-    }
+    if let item = try twin(of: new, place: place) { return OutboxReceipt(item: shown(item), isDuplicate: true) }
     let bytes = draft.body.count + draft.headers.reduce(0) { $0 + $1.byteCount }
     let isActive = new.kept?.progress.state.isActive ?? true
     let older = (isActive ? draft.replaceKey : nil).flatMap { key in
