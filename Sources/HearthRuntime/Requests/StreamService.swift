@@ -41,7 +41,8 @@ package actor StreamService {
     _ draft: RequestDraft, _ upload: APIRequest.Upload?, on connection: ConnectionID
   ) async throws(RequestFailure) -> RequestStream {
     guard !isStopping else { throw .stopping }
-    let request = try await requests.begin(draft, upload)
+    // A body without bytes is no body in pieces.
+    let request = try await requests.begin(draft, upload == .sized(0) ? nil : upload)
     lastID += 1
     let stream = RequestStream(
       "\(lastID)", request, of: draft.account, timeout: draft.timeout, on: connection, exchanges: exchanges,
