@@ -118,10 +118,10 @@ package final class HTTPSender: Sendable {
     throw Self.failure(of: request, wasSent: wasSent, reason)
   }
 
-  private func issueTicket(for request: Request) -> UInt64 {
+  private func issueTicket(for request: Request, keepsChannel: Bool = false) -> UInt64 {
     let origin = request.url.origin
     let tls = origin.scheme == "https" ? ServerTLS(request.plan, to: origin, contexts: contexts) : nil
-    return watch.issueTicket(tls: tls)
+    return watch.issueTicket(tls: tls, keepsChannel: keepsChannel)
   }
 
   private static func failure(of request: Request, wasSent: Bool, _ reason: String) -> ExchangeFailure {
@@ -132,8 +132,8 @@ package final class HTTPSender: Sendable {
 
   /// Begins a request whose bodies go in pieces. `upload`: nil for the request's own body.
   func begin(_ request: Request, upload: APIRequest.Upload?) -> HTTPExchange {
-    let ticket = issueTicket(for: request)
-    let exchange = HTTPExchange(clock: clock) { [watch] error, hasAnswer in
+    let ticket = issueTicket(for: request, keepsChannel: true)
+    let exchange = HTTPExchange(request.method, clock: clock) { [watch] error, hasAnswer in
       let wasSent = watch.redeem(ticket)
       let reason =
         switch error {
@@ -143,6 +143,10 @@ package final class HTTPSender: Sendable {
         default: Self.describe(error).withoutStop
         }
       return Self.failure(of: request, wasSent: wasSent, reason)
+    } ended: { [watch] isComplete in
+      let channel = watch.release(ticket)
+      // The client would wait for the rest of the request for ever.
+      if !isComplete { channel?.close(promise: nil) }
     }
     do {
       exchange.run(try start(request, ticket: ticket, exchange, upload: exchange.body(upload)))

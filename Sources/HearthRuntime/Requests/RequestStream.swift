@@ -55,7 +55,7 @@ actor RequestStream {
   private var owesRewind = false
   private var isHeadGiven = false
   private var isWriting = false
-  private var isReading = false
+  private(set) var isReading = false
   private var lastCall: Timestamp
 
   /// `timeout`: how long the API may take until anything moves.
@@ -268,7 +268,7 @@ extension RequestStream {
     case nil: throw .invalidRequest("stream: the request was opened without a body")
     case .chunked: return isLast
     case .sized(let count):
-      guard offset + piece.count <= count else {
+      guard offset <= count, piece.count <= count - offset else {
         throw .invalidRequest("data: the body is longer than the \(count) bytes that it was opened with")
       }
       guard !isLast || offset + piece.count == count else {

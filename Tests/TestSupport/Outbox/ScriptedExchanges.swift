@@ -55,6 +55,9 @@ package final class ScriptedExchange: APIExchange {
     var end: Result<Void, ExchangeFailure>?
     var cancelled: String?
     var lastMoved: Timestamp
+    /// How many calls wait for what the test plays.
+    var callers = 0
+    var changes = 0
     var waiting: [CheckedContinuation<Void, Never>] = []
   }
 
@@ -72,7 +75,10 @@ package final class ScriptedExchange: APIExchange {
   package var written: [UInt8] { state.withLock(\.written) }
   /// The last piece was written as such.
   package var isComplete: Bool { state.withLock(\.isComplete) }
+  /// Somebody writes or reads, and waits for the network.
+  package var isAwaited: Bool { state.withLock { $0.callers > 0 } }
   /// Why it was given up.
+  package var isCancelled: Bool { cancelled != nil }
   package var cancelled: String? { state.withLock(\.cancelled) }
 
   // MARK: - What the test plays
@@ -89,13 +95,18 @@ package final class ScriptedExchange: APIExchange {
   package func fail(_ failure: ExchangeFailure) { change { $0.end = .failure(failure) } }
 
   /// Returns once this is so.
-  package func wait(until isReached: @Sendable (ScriptedExchange) -> Bool) async {
-    while !isReached(self) { await pause { _ in false } }
+  package func wait(until isReached: KeyPath<ScriptedExchange, Bool>) async {
+    while true {
+      let seen = state.withLock(\.changes)
+      if self[keyPath: isReached] { return }
+      await pause { $0.changes != seen }
+    }
   }
 
   private func change(_ body: (inout State) -> Void) {
     let waiting = state.withLock { state in
       body(&state)
+      state.changes += 1
       defer { state.waiting = [] }
       return state.waiting
     }
@@ -103,7 +114,8 @@ package final class ScriptedExchange: APIExchange {
   }
 
   /// Until something has changed, unless this is so.
-  private func pause(unless isReached: (State) -> Bool) async {
+  private func pause(asCaller: Bool = false, unless isReached: (State) -> Bool) async {
+    if asCaller { change { $0.callers += 1 } }
     await withCheckedContinuation { waiter in
       let isReached = state.withLock { state in
         if isReached(state) { return true }
@@ -112,6 +124,7 @@ package final class ScriptedExchange: APIExchange {
       }
       if isReached { waiter.resume() }
     }
+    if asCaller { change { $0.callers -= 1 } }
   }
 
   // MARK: - The exchange
@@ -124,7 +137,7 @@ package final class ScriptedExchange: APIExchange {
         return state.isHeld ? nil : .success(true)
       }
       guard let result else {
-        await pause { !$0.isHeld || $0.isRefused || $0.end != nil }
+        await pause(asCaller: true) { !$0.isHeld || $0.isRefused || $0.end != nil }
         continue
       }
       if case .success(true) = result {
@@ -139,18 +152,26 @@ package final class ScriptedExchange: APIExchange {
   }
 
   package func response() async throws(ExchangeFailure) -> APIResponse {
-    await pause { $0.response != nil || $0.end != nil }
-    if let response = state.withLock(\.response) { return response }
-    try state.withLock(\.end)?.get()
-    throw .unanswered(message: "It ended without an answer")
+    while true {
+      if let response = state.withLock(\.response) { return response }
+      if let end = state.withLock(\.end) {
+        try end.get()
+        throw .unanswered(message: "It ended without an answer")
+      }
+      await pause { $0.response != nil || $0.end != nil }
+    }
   }
 
   package func read() async throws(ExchangeFailure) -> [UInt8]? {
-    await pause { !$0.pieces.isEmpty || $0.end != nil }
-    let piece = state.withLock { $0.pieces.isEmpty ? nil : $0.pieces.removeFirst() }
-    if let piece { return piece }
-    try state.withLock(\.end)?.get()
-    return nil
+    while true {
+      let piece = state.withLock { $0.pieces.isEmpty ? nil : $0.pieces.removeFirst() }
+      if let piece { return piece }
+      if let end = state.withLock(\.end) {
+        try end.get()
+        return nil
+      }
+      await pause(asCaller: true) { !$0.pieces.isEmpty || $0.end != nil }
+    }
   }
 
   package func cancel(_ reason: String) {
