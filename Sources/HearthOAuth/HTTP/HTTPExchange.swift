@@ -18,16 +18,14 @@ final class HTTPExchange: APIExchange {
     var bodyEnd: EventLoopPromise<Void>?
     /// Bytes of the body that the network has not taken.
     var unsent = 0
-    /// The answer has come before the end of the body, the rest of which is not sent: it is a refusal, or whole.
+    /// The answer has come before the end of the body, the rest of which is not sent: it is a refusal, or has no body.
     var isRefused = false
 
     /// Without its body.
     var response: APIResponse?
     /// Of the response's body, what was not read.
     var unread = ByteBuffer()
-    /// How much of the body there was, in bytes, and how much there is, where that is known.
-    var received = 0
-    var length: Int?
+    var isEmpty = false
     /// Completed as soon as more may come.
     var demand: EventLoopPromise<Void>?
 
@@ -35,12 +33,9 @@ final class HTTPExchange: APIExchange {
     var lastMoved: Timestamp
     /// Those who wait until something of this has changed.
     var waiting: [CheckedContinuation<Void, Never>] = []
-
-    var isWhole: Bool { response != nil && received == length }
   }
 
   private let clock: any Clock
-  private let method: String
   private let explain: @Sendable (any Error, _ hasAnswer: Bool) -> ExchangeFailure
   private let ended: @Sendable (_ isComplete: Bool) -> Void
   private let state: Mutex<State>
@@ -48,11 +43,11 @@ final class HTTPExchange: APIExchange {
   /// `explain`: what an error of the client means for the request; called once at most. `ended`: told
   /// once, whether the whole request has left.
   init(
-    _ method: String, clock: any Clock,
+    clock: any Clock,
     explain: @escaping @Sendable (any Error, _ hasAnswer: Bool) -> ExchangeFailure,
     ended: @escaping @Sendable (_ isComplete: Bool) -> Void
   ) {
-    (self.method, self.clock, self.explain, self.ended) = (method, clock, explain, ended)
+    (self.clock, self.explain, self.ended) = (clock, explain, ended)
     state = Mutex(State(lastMoved: clock.now()))
   }
 
@@ -86,8 +81,7 @@ final class HTTPExchange: APIExchange {
     }
     guard isFirst else { return }
     change { state in
-      // A server that has said all it has to say may close the connection before it has the rest of the body.
-      state.end = state.isWhole ? .success(()) : result.mapError { explain($0, state.response != nil) }
+      state.end = result.mapError { explain($0, state.response != nil) }
     }
     demand?.succeed()
     // Where it succeeded, the server would take what it has for the whole body.
@@ -197,7 +191,8 @@ final class HTTPExchange: APIExchange {
         defer { state.demand = nil }
         return (bytes, state.demand)
       }
-      if state.isRefused, state.isWhole { return (nil, nil) }
+      // The server may have closed the connection then, before it had the rest of the body.
+      if state.isRefused, state.isEmpty { return (nil, nil) }
       guard let end = state.end else { return nil }
       try end.get()
       return (nil, nil)
@@ -225,10 +220,9 @@ extension HTTPExchange: HTTPClientResponseDelegate {
     change { state in
       state.response = APIResponse(
         status: response.status, headers: response.headers, retryAfter: response.retryAfter, skew: response.skew)
-      let hasNoBody = method == "HEAD" || [204, 304].contains(response.status)
-      state.length = hasNoBody ? 0 : response.header("Content-Length").flatMap { Int($0) }
-      // By such a status the client sends no more of the body.
-      state.isRefused = state.bodyEnd != nil && (response.status >= 300 || state.isWhole)
+      state.isEmpty = response.status == 204 || response.header("Content-Length") == "0"
+      // By such a status the client sends no more of the body; and of such an answer it does not tell the end.
+      state.isRefused = state.bodyEnd != nil && (response.status >= 300 || state.isEmpty)
       state.lastMoved = response.receivedAt
     }
     return task.eventLoop.makeSucceededVoidFuture()
@@ -241,8 +235,6 @@ extension HTTPExchange: HTTPClientResponseDelegate {
     change { state in
       guard state.end == nil else { return }
       state.unread.writeImmutableBuffer(part)
-      state.received += part.readableBytes
-      if state.bodyEnd != nil, state.isWhole { state.isRefused = true }
       state.lastMoved = now
       mayGoOn = state.unread.readableBytes < APIRequest.pieceLimit
       if !mayGoOn { state.demand = promise }

@@ -133,7 +133,7 @@ package final class HTTPSender: Sendable {
   /// Begins a request whose bodies go in pieces. `upload`: nil for the request's own body.
   func begin(_ request: Request, upload: APIRequest.Upload?) -> HTTPExchange {
     let ticket = issueTicket(for: request, keepsChannel: true)
-    let exchange = HTTPExchange(request.method, clock: clock) { [watch] error, hasAnswer in
+    let exchange = HTTPExchange(clock: clock) { [watch] error, hasAnswer in
       let wasSent = watch.redeem(ticket)
       let reason =
         switch error {
