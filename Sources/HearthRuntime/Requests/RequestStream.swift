@@ -77,6 +77,8 @@ actor RequestStream {
     }
   }
 
+  private var isAwaitingBody: Bool { if case .awaitingBody = phase { true } else { false } }
+
   private func enter(_ next: Phase) {
     phase = next
     let woken = waiting
@@ -128,7 +130,7 @@ actor RequestStream {
       owesRewind = taken != 0
       taken = 0
       enter(.awaitingBody)
-      while case .awaitingBody = phase { await change() }
+      while isAwaitingBody { await change() }
     }
     let exchange = isOpen ? try await exchanges.begin(request, of: account, bearer: bearer.token) : nil
     guard let exchange, isOpen else {
@@ -243,11 +245,11 @@ extension RequestStream {
         guard offset == taken else { return taken }
         if refusals < attempt {
           refusals = attempt
-          if (try? await exchange.write(piece, isLast: isLast)) == true, refusals == attempt, isOpen {
-            // An answer may have come meanwhile that asks for the body again.
-            if case .awaitingBody = phase { continue }
-            self.taken = isLast ? nil : offset + piece.count
-            return self.taken
+          if (try? await exchange.write(piece, isLast: isLast)) == true {
+            let next = isLast ? nil : offset + piece.count
+            // Where the body is wanted again by now, the next call is told.
+            if refusals == attempt, !isAwaitingBody { self.taken = next }
+            return next
           }
         } else if case .answered = phase {
           return nil

@@ -10,7 +10,10 @@ struct RequestVerb: ParsableCommand {
     discussion: """
       The body goes to standard output as it came. Exits 0 for a status below 400, 5 where the same request may work \
       later (408, 425, 429, 5xx but 501 and 505), and 1 for any other; the body is printed all the same. Redirects are \
-      followed within the same origin. The API may take --timeout seconds (up to 300), or 30.
+      followed within the same origin.
+
+      Bodies may be of any length, and the API may take --timeout seconds (up to 300), or 30, until anything moves; with \
+      --json or --stale-if-error the answer may have 4 MiB, and that is the time for all of it.
 
       For example:
 
@@ -18,6 +21,7 @@ struct RequestVerb: ParsableCommand {
         hearthctl request work POST https://api.example.com/mood \\
           --data @mood.json -H 'Content-Type: application/json'
         hearthctl request work GET https://api.example.com/diary --stale-if-error -o diary.json
+        hearthctl request work PUT https://api.example.com/films/7 --data @film.mkv
       """)
 
   @OptionGroup var request: RequestOptions
