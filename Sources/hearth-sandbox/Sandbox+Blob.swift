@@ -7,7 +7,8 @@ import Synchronization
 /// `/api/blob`: bodies of any length, of which nothing is kept.
 ///
 /// GET gives so many `bytes` as the query says, each block of 64 KiB with its number at its beginning; with `cut` it breaks
-/// off after so many, and with `stall` it hangs there. Any other method tells how many bytes came, and their SHA-256.
+/// off after so many, and with `stall` it hangs there. Any other method tells how many bytes came, and their SHA-256; with
+/// `late` it looks at the token only then.
 extension Sandbox {
   static let blobPath = "/api/blob"
   private static let blockSize = 65_536
@@ -25,20 +26,27 @@ extension Sandbox {
     state.withLock { $0.statistics.apiRequests += 1 }
     // A server that wants no such body need not read it.
     if let fault = state.withLock({ $0.faults.next(for: call) }) { return fault.response(to: call, inPlaceOf: nil) }
-    var isAllowed = false
-    let refusal = authorized(call) { _, _ in
-      isAllowed = true
-      return Response(status: .ok)
-    }
-    guard isAllowed else { return refusal }
+    let isLate = call.query["late"] != nil
+    if !isLate, let refusal = refusal(of: call) { return refusal }
     if call.method == .get { return give(call.query) }
     var (count, hash) = (0, SHA256())
     for try await part in request.body {
       count += part.readableBytes
       part.withUnsafeReadableBytes { hash.update(bufferPointer: $0) }
     }
+    if isLate, let refusal = refusal(of: call) { return refusal }
     let digits = hash.finalize().map { $0 < 16 ? "0" + String($0, radix: 16) : String($0, radix: 16) }
     return .json(Received(bytes: count, sha256: digits.joined()))
+  }
+
+  /// Nil where the token is good.
+  private func refusal(of call: Call) -> Response? {
+    var isAllowed = false
+    let response = authorized(call) { _, _ in
+      isAllowed = true
+      return Response(status: .ok)
+    }
+    return isAllowed ? nil : response
   }
 
   private func give(_ query: [String: String]) -> Response {

@@ -131,7 +131,8 @@ struct Daemon {
       ])
     let control = ControlService(
       sessions: sessions, signIns: signIns, revocations: revocations, sinks: sinks, outbox: outbox,
-      requests: requests, streams: streams, hub: hub, metrics: metrics, clock: clock, info: info, token: { Token(hashing: $0) },
+      requests: requests, streams: streams, hub: hub, metrics: metrics, clock: clock, info: info,
+      token: { Token(hashing: $0) },
       reload: { () async throws(ReloadFailure) in try await reloader.reload() })
     server = ControlServer(
       socket: socket, handler: control,

@@ -52,6 +52,12 @@ import Testing
     }
   }
 
+  /// With another API beside the sandbox's.
+  private static func configuration(_ sandbox: Sandbox, _ api: RawServer) -> String {
+    Configuration.oidc(sandbox).replacing(
+      "api_origins = [\"\(sandbox.url)\"]", with: "api_origins = [\"\(sandbox.url)\", \"\(api.url)\"]")
+  }
+
   /// The most that the process ever had in memory, in bytes (proc_pid_status(5)).
   private func peak(of process: ChildProcess?) throws -> Int {
     let pid = try #require(process?.pid)
@@ -160,25 +166,20 @@ import Testing
 
   @Test("a pipe of which too much was sent cannot be sent again, which is said, and the token is renewed all the same")
   func noRewind() async throws {
-    let api = try RawServer()
-    let configuration = { (sandbox: Sandbox) in
-      Configuration.oidc(sandbox).replacing(
-        "api_origins = [\"\(sandbox.url)\"]", with: "api_origins = [\"\(sandbox.url)\", \"\(api.url)\"]")
-    }
-    try await scene(configuration) { scene in
+    try await scene { scene in
       let path = "\(scene.folder)/file"
-      try makeFile(path, 8 << 20)
+      try makeFile(path, 3 << 20)
+      try scene.sandbox.expire()
       try scene.sandbox.forgetStats()
-      let put = try scene.shell("cat \(path) | \"$@\"", "PUT", api.url + "/", "--data", "-")
-      let connection = try api.accept()
-      #expect(try connection.readHead().lowercased().contains("transfer-encoding: chunked"))
-      #expect(try connection.read(3 << 20).count == 3 << 20)
-      try connection.send("HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n")
+      let put = try scene.shell("cat \(path) | \"$@\"", "PUT", scene.blob + "?late=1", "--data", "-")
       #expect(try put.wait(within: .seconds(60)) == .exited(5))
       #expect(
         put.errors.hasPrefix("hearthctl: The API asks for the body again, as after a renewal of its token, and"),
         "\(put.errors)")
       #expect(try scene.sandbox.count("tokenCalls") == 1)
+      #expect(try scene.sandbox.count("apiRequests") == 1, "one without the rest of its body is of no use")
+      let again = try scene.shell("cat \(path) | \"$@\"", "PUT", scene.blob + "?late=1", "--data", "-")
+      #expect(try again.wait(within: .seconds(60)) == .exited(0), "\(again.errors)")
     }
   }
 
@@ -237,6 +238,26 @@ import Testing
     }
   }
 
+  @Test("where the client goes away, the API's connection is closed, without the end of a body that had none")
+  func clientGone() async throws {
+    let api = try RawServer()
+    try await scene({ Self.configuration($0, api) }) { scene in
+      let client = try RawClient(path: scene.daemon.socket)
+      client.call(
+        1, "http.open", ["account": "work", "method": "PUT", "url": .string(api.url + "/"), "chunked": true])
+      let stream = try #require(client.receive()?["result"]?["stream"])
+      client.call(2, "http.write", ["stream": stream, "offset": 0, "data": "aGVsbG8="])
+      #expect(try client.receive()?["result"]?["next"] == 5)
+      let connection = try api.accept()
+      _ = try connection.readHead()
+      // A call that waits for the API is no reason to go on.
+      client.call(3, "http.read", ["stream": stream])
+      client.close()
+      #expect(try connection.read(.max) == Array("5\r\nhello\r\n".utf8))
+      #expect(try scene.run("GET", scene.blob + "?bytes=10").status == 0)
+    }
+  }
+
   // MARK: - Who is slow
 
   /// Tells that the memory of the daemon has not grown for many looks.
@@ -253,11 +274,7 @@ import Testing
   @Test("a client that does not read, and an API that does not, take nothing of the daemon but a few pieces")
   func slow() async throws {
     let api = try RawServer()
-    let configuration = { (sandbox: Sandbox) in
-      Configuration.oidc(sandbox).replacing(
-        "api_origins = [\"\(sandbox.url)\"]", with: "api_origins = [\"\(sandbox.url)\", \"\(api.url)\"]")
-    }
-    try await scene(configuration) { scene in
+    try await scene({ Self.configuration($0, api) }) { scene in
       let path = "\(scene.folder)/file"
       #expect(try scene.run("GET", scene.blob + "?bytes=1000000", "-o", path).status == 0)
       #expect(try scene.run("PUT", scene.blob, "--data", "@\(path)").status == 0)

@@ -32,7 +32,9 @@ struct CallLimitTests {
           else { continue }
           tried.append("\(name) \(key) \(least)...\(most)")
           var params: JSONObject = ["account": "work"]
-          if ["http.request", "http.open"].contains(name) { (params["method"], params["url"]) = ("GET", "https://api.example.com/") }
+          if ["http.request", "http.open"].contains(name) {
+            (params["method"], params["url"]) = ("GET", "https://api.example.com/")
+          }
           if name == "http.write" { params = ["stream": "none", "data": ""] }
           for (number, isAllowed) in [(least, true), (most, true), (least - 1, false), (most + 1, false)] {
             params[key] = JSON(number)
@@ -44,7 +46,8 @@ struct CallLimitTests {
       #expect(
         tried == [
           "http.open timeoutSeconds 1...300", "http.open contentLength 0...9007199254740991",
-          "http.request timeoutSeconds 1...300", "http.write offset 0...9007199254740991", "outbox.export limit 1...1000",
+          "http.request timeoutSeconds 1...300", "http.write offset 0...9007199254740991",
+          "outbox.export limit 1...1000",
           "outbox.flush timeoutSeconds 0...3600", "outbox.list limit 1...1000",
           "session.getToken minValiditySeconds 0...2147483647", "session.import expiresIn 0...2147483647",
         ])

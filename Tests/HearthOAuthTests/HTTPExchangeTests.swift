@@ -158,7 +158,8 @@ struct HTTPExchangeTests {
 
   // MARK: - What goes otherwise
 
-  @Test("an answer before the end of the body is given, also where the server breaks the connection off after it",
+  @Test(
+    "an answer before the end of the body is given, also where the server breaks the connection off after it",
     arguments: [false, true])
   func early(isReset: Bool) async throws {
     try await scene("PUT", .sized(64 << 20)) { server in

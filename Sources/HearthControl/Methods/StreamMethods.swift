@@ -7,7 +7,8 @@ package struct OpenStream: ControlMethod {
     errors: SendRequest.errors)
   package static let parameters = Fields<OpenStream>(
     .all(\.draft, RequestDraft.target),
-    .optional("timeoutSeconds", \.draft.timeout, .seconds(in: RequestDraft.timeouts), default: RequestDraft.usualTimeout),
+    .optional(
+      "timeoutSeconds", \.draft.timeout, .seconds(in: RequestDraft.timeouts), default: RequestDraft.usualTimeout),
     .optional("contentLength", \.length, .byteCount), .optional("chunked", \.isChunked, .bool, omitting: false),
     make: { (target, timeout, length, isChunked) throws(RPCError) in
       guard length == nil || !isChunked else {

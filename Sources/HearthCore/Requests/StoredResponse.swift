@@ -102,7 +102,8 @@ extension RequestFailure {
   package var isOutage: Bool {
     switch self {
     case .unanswered, .refreshUnavailable: true
-    case .invalidRequest, .unknownAccount, .originNotAllowed, .noSession, .otherUser, .tooLong, .tooMany, .withheld, .stopping:
+    case .invalidRequest, .unknownAccount, .originNotAllowed, .noSession, .otherUser, .tooLong, .tooMany, .withheld,
+      .stopping:
       false
     }
   }

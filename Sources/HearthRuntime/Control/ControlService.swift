@@ -42,7 +42,8 @@ package struct ControlService: ControlHandler {
   }
 
   private static let methods: [String: any ServedMethod.Type] = {
-    let all = daemonMethods + eventMethods + sessionMethods + signInMethods + outboxMethods + requestMethods
+    let all =
+      daemonMethods + eventMethods + sessionMethods + signInMethods + outboxMethods + requestMethods
       + streamMethods
     return Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
   }()

@@ -85,7 +85,10 @@ final class RequestBody {
       }
       return piece
     case .stream(let beginning, let name):
-      if offset < beginning.count { return Array(beginning.dropFirst(offset).prefix(Self.pieceSize)) }
+      // Once more is read than is kept, there is no use in beginning again.
+      if offset < beginning.count, streamed == beginning.count {
+        return Array(beginning.dropFirst(offset).prefix(Self.pieceSize))
+      }
       guard offset == streamed else {
         throw CommandFailure(
           .later,

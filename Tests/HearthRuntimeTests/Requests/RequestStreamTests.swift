@@ -6,17 +6,17 @@ import Testing
 @testable import HearthRuntime
 
 @Suite("Requests whose bodies go in pieces", .timeLimit(.minutes(1))) struct RequestStreamTests {
-  private let bearers = ScriptedBearerTokenProvider(subject: Sample.alice, refusals: 1)
-  private let clock = ManualClock()
-  private let connection = ConnectionID(1)
+  let bearers = ScriptedBearerTokenProvider(subject: Sample.alice, refusals: 1)
+  let clock = ManualClock()
+  let connection = ConnectionID(1)
 
-  private struct Scene {
+  struct Scene {
     let service: StreamService
     let requests: RequestService
     let exchanges: ScriptedExchanges
   }
 
-  private func scene(_ body: (Scene) async throws -> Void) async throws {
+  func scene(_ body: (Scene) async throws -> Void) async throws {
     let requests = RequestService(
       bearers: bearers, api: ScriptedAPIEndpoint(), store: MemoryResponseStore(), clock: clock)
     await requests.accountsChanged([Sample.work: [Sample.origin]], maxBody: 100)
@@ -31,15 +31,15 @@ import Testing
     try result.get()
   }
 
-  private func draft(_ method: String = "POST", timeout: Duration = .seconds(30)) -> RequestDraft {
+  func draft(_ method: String = "POST", timeout: Duration = .seconds(30)) -> RequestDraft {
     RequestDraft(account: Sample.work, method: method, url: "\(Sample.origin)/a", timeout: timeout)
   }
 
-  private func opened(_ scene: Scene, _ upload: APIRequest.Upload? = .chunked) async throws(RequestFailure) -> RequestStream {
+  func opened(_ scene: Scene, _ upload: APIRequest.Upload? = .chunked) async throws(RequestFailure) -> RequestStream {
     try await scene.service.open(draft(upload == nil ? "GET" : "POST"), upload, on: connection)
   }
 
-  private func failure<Value>(of body: () async throws(RequestFailure) -> Value) async -> RequestFailure? {
+  func failure<Value>(of body: () async throws(RequestFailure) -> Value) async -> RequestFailure? {
     do throws(RequestFailure) {
       _ = try await body()
       return nil
@@ -49,28 +49,28 @@ import Testing
   }
 
   /// Moves the time on as far as the stream's next look.
-  private func pass(_ duration: Duration) async {
+  func pass(_ duration: Duration) async {
     await clock.waitForSleeper(until: clock.now() + duration)
     clock.advance(by: duration)
   }
 
-  private func status(_ reading: RequestStream.Reading) -> Int? {
+  func status(_ reading: RequestStream.Reading) -> Int? {
     if case .head(let response, _) = reading { response.status } else { nil }
   }
 
-  private func piece(_ reading: RequestStream.Reading) -> [UInt8]? {
+  func piece(_ reading: RequestStream.Reading) -> [UInt8]? {
     if case .piece(let piece) = reading { piece } else { nil }
   }
 
-  private func isRewind(_ reading: RequestStream.Reading) -> Bool {
+  func isRewind(_ reading: RequestStream.Reading) -> Bool {
     if case .rewind = reading { true } else { false }
   }
 
-  private func isEnd(_ reading: RequestStream.Reading) -> Bool {
+  func isEnd(_ reading: RequestStream.Reading) -> Bool {
     if case .end = reading { true } else { false }
   }
 
-  private let gone = RequestFailure.invalidRequest("stream: there is no stream \"1\" on this connection")
+  let gone = RequestFailure.invalidRequest("stream: there is no stream \"1\" on this connection")
 
   @Test("nothing is sent before the first piece; body and answer go in their order, and then the stream is closed")
   func course() async throws {
@@ -243,202 +243,6 @@ import Testing
       bearers.set(subject: Sample.bob)
       exchange.answer(401)
       #expect(await reading == .otherUser)
-    }
-  }
-
-  // MARK: - What ends it
-
-  @Test("a lock, a sign-out and another user end it, for who waits and for who calls next")
-  func sessionChanged() async throws {
-    let locked = SessionState.locked(.explicit(.user))
-    let changes: [(SessionState, Subject?, RequestFailure)] = [
-      (locked, Sample.alice, .withheld(locked)),
-      (.unauthenticated(signedOut: true), nil, .withheld(.unauthenticated(signedOut: true))),
-      (.authenticated, Sample.bob, .otherUser),
-    ]
-    for (state, subject, wanted) in changes {
-      for isWaiting in [true, false] {
-        try await scene { scene in
-          let stream = try await opened(scene, nil)
-          let exchange = await scene.exchanges.next()
-          exchange.answer(200)
-          #expect(try await status(stream.read()) == 200)
-          async let waited = isWaiting ? failure { () async throws(RequestFailure) in try await stream.read() } : wanted
-          if isWaiting { await exchange.wait(until: \.isAwaited) }
-          await scene.service.sessionChanged(Sample.other, state, subject)
-          #expect(!exchange.isCancelled, "it is another account")
-          await scene.service.sessionChanged(Sample.work, .authenticated, Sample.alice)
-          #expect(!exchange.isCancelled, "nothing has changed")
-          await scene.service.sessionChanged(Sample.work, state, subject)
-          #expect(exchange.isCancelled)
-          #expect(await waited == wanted)
-          let next = await failure { () async throws(RequestFailure) in try await stream.read() }
-          #expect(next == wanted)
-        }
-      }
-    }
-  }
-
-  @Test("a reload that takes its origin away, or its account, ends it")
-  func reloaded() async throws {
-    let changes: [([AccountName: APISettings], RequestFailure)] = [
-      ([:], .unknownAccount(Sample.work)),
-      ([Sample.work: [Sample.secondOrigin]], .originNotAllowed(Sample.origin)),
-    ]
-    for (apis, wanted) in changes {
-      try await scene { scene in
-        let stream = try await opened(scene, nil)
-        let exchange = await scene.exchanges.next()
-        await scene.service.accountsChanged([Sample.work: [Sample.origin]])
-        #expect(!exchange.isCancelled)
-        await scene.service.accountsChanged(apis)
-        #expect(exchange.isCancelled)
-        #expect(await failure { () async throws(RequestFailure) in try await stream.read() } == wanted)
-      }
-    }
-  }
-
-  @Test("it is known on its own connection alone, and ends with it")
-  func connections() async throws {
-    try await scene { scene in
-      let stream = try await opened(scene, nil)
-      let exchange = await scene.exchanges.next()
-      #expect(await scene.service.stream(stream.id, of: ConnectionID(2)) == nil)
-      #expect(await scene.service.stream(stream.id, of: connection) === stream)
-      scene.service.connectionLost(ConnectionID(2))
-      async let reading = failure { () async throws(RequestFailure) in try await stream.read() }
-      scene.service.connectionLost(connection)
-      #expect(await reading == gone)
-      #expect(exchange.isCancelled)
-    }
-  }
-
-  @Test("when the daemon stops, who waits is told so, and no more are opened")
-  func stopped() async throws {
-    try await scene { scene in
-      let stream = try await opened(scene)
-      async let reading = failure { () async throws(RequestFailure) in try await stream.read() }
-      async let writing = failure { () async throws(RequestFailure) in try await stream.write([1], at: 0, isLast: false) }
-      let exchange = await scene.exchanges.next()
-      exchange.hold()
-      await exchange.wait(until: \.isAwaited)
-      await scene.service.stop()
-      #expect(await reading == .stopping)
-      #expect(await writing == .stopping)
-      #expect(await failure { () async throws(RequestFailure) in try await opened(scene) } == .stopping)
-    }
-  }
-
-  @Test("it counts among the requests that are under way, until it is over")
-  func atOnce() async throws {
-    try await scene { scene in
-      var streams: [RequestStream] = []
-      for _ in 1...RequestService.mostAtOnce { streams.append(try await opened(scene)) }
-      let most = RequestFailure.tooMany(RequestService.mostAtOnce)
-      #expect(await failure { () async throws(RequestFailure) in try await opened(scene) } == most)
-      let request = draft("GET")
-      #expect(
-        await failure { () async throws(RequestFailure) in try await scene.requests.answer(to: request) } == most)
-      await streams.removeLast().close()
-      // Its place is free once it has ended, which nobody is told.
-      while await failure(of: { () async throws(RequestFailure) in try await opened(scene) }) == most { await Task.yield() }
-    }
-  }
-
-  // MARK: - Time
-
-  @Test("a client that leaves it alone for five minutes finds it closed")
-  func idle() async throws {
-    try await scene { scene in
-      let stream = try await opened(scene, nil)
-      let exchange = await scene.exchanges.next()
-      exchange.answer(200)
-      #expect(try await status(stream.read()) == 200)
-      for _ in 1...9 { await pass(.seconds(30)) }
-      await clock.waitForSleeper(until: clock.now() + .seconds(30))
-      #expect(!exchange.isCancelled)
-      clock.advance(by: .seconds(30))
-      await exchange.wait(until: \.isCancelled)
-      #expect(await failure { () async throws(RequestFailure) in try await stream.read() } == gone)
-    }
-  }
-
-  @Test("an API that answers nothing within the time is given up, as of any request")
-  func unanswered() async throws {
-    try await scene { scene in
-      let stream = try await opened(scene)
-      async let first = stream.write([1], at: 0, isLast: true)
-      let exchange = await scene.exchanges.next()
-      #expect(try await first == nil)
-      async let reading = failure { () async throws(RequestFailure) in try await stream.read() }
-      while await !stream.isReading { await Task.yield() }
-      await pass(.seconds(30))
-      #expect(
-        await reading
-          == .unanswered(
-            message: "no answer within 30.0 seconds. Nothing tells whether the API did what the request asks."))
-      #expect(exchange.isCancelled)
-    }
-  }
-
-  @Test("an API that takes nothing of the body is given up, and one that takes it slowly is not")
-  func untaken() async throws {
-    try await scene { scene in
-      let stream = try await opened(scene)
-      async let first = stream.write([1], at: 0, isLast: false)
-      let exchange = await scene.exchanges.next()
-      #expect(try await first == 1)
-      exchange.hold()
-      async let writing = failure { () async throws(RequestFailure) in try await stream.write([2], at: 1, isLast: false) }
-      await exchange.wait(until: \.isAwaited)
-      await clock.waitForSleeper(until: clock.now() + .seconds(30))
-      clock.advance(by: .seconds(20))
-      exchange.move()
-      clock.advance(by: .seconds(10))
-      await clock.waitForSleeper(until: clock.now() + .seconds(20))
-      #expect(!exchange.isCancelled)
-      clock.advance(by: .seconds(20))
-      await exchange.wait(until: \.isCancelled)
-      let told = await writing
-      #expect(exchange.cancelled == "nothing of the body was taken within 30.0 seconds")
-      if case .unanswered? = told {} else { Issue.record("\(String(describing: told))") }
-    }
-  }
-
-  @Test("an answer that stops coming, or breaks off, is told to be only a beginning")
-  func brokenOff() async throws {
-    let rest = "What was given of the answer is only its beginning."
-    for isSlow in [true, false] {
-      try await scene { scene in
-        let stream = try await opened(scene, nil)
-        let exchange = await scene.exchanges.next()
-        exchange.answer(200)
-        exchange.bring([1])
-        #expect(try await status(stream.read()) == 200)
-        #expect(try await piece(stream.read()) == [1])
-        async let reading = failure { () async throws(RequestFailure) in try await stream.read() }
-        await exchange.wait(until: \.isAwaited)
-        if isSlow { await pass(.seconds(30)) } else { exchange.fail(.unanswered(message: "It broke off")) }
-        let reason = isSlow ? "no more of the answer came within 30.0 seconds" : "It broke off"
-        #expect(await reading == .unanswered(message: "\(reason). \(rest)"))
-      }
-    }
-  }
-
-  @Test("the time in which the client is slow is not the API's")
-  func slowClient() async throws {
-    try await scene { scene in
-      let stream = try await opened(scene)
-      async let reading = stream.read()
-      while await !stream.isReading { await Task.yield() }
-      async let first = stream.write([1], at: 0, isLast: false)
-      let exchange = await scene.exchanges.next()
-      #expect(try await first == 1)
-      for _ in 1...4 { await pass(.seconds(30)) }
-      #expect(!exchange.isCancelled, "the rest of the body is the client's to bring")
-      #expect(try await stream.write([2], at: 1, isLast: true) == nil)
-      exchange.answer(200)
-      #expect(try await status(reading) == 200)
     }
   }
 
