@@ -43,6 +43,10 @@ package actor StreamService {
     guard !isStopping else { throw .stopping }
     // A body without bytes is no body in pieces.
     let request = try await requests.begin(draft, upload == .sized(0) ? nil : upload)
+    guard !isStopping else {
+      await requests.givePlaceBack()
+      throw .stopping
+    }
     lastID += 1
     let stream = RequestStream(
       "\(lastID)", request, of: draft.account, timeout: draft.timeout, on: connection, exchanges: exchanges,
