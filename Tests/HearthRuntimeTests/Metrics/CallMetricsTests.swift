@@ -235,7 +235,7 @@ struct CallMetricsTests {
       outbox: outbox,
       requests: requests,
       streams: StreamService(requests: requests, exchanges: ScriptedExchanges(clock: clock), clock: clock),
-      hub: bench.hub, metrics: bench.metrics, clock: clock, info: bench.info,
+      hub: bench.hub, metrics: bench.metrics, clock: clock, info: { bench.info },
       token: { Token(secret: $0, fingerprint: fingerprint) }, reload: { () async throws(ReloadFailure) in })
   }
 }
