@@ -269,6 +269,7 @@ extension OutboxMachine {
       stopsAt == nil
     else {
       for claim in claimed.claims { unwritten.release(claim.epoch, at: now) }
+      accounts[name]?.mayHaveMore = .all
       return
     }
     accounts[name]?.queue += claimed.claims
@@ -283,7 +284,7 @@ extension OutboxMachine {
       if origins.contains(origin) {
         accounts[name]?.breaker.probing(origin)
       } else {
-        accounts[name]?.breaker.nothingToProbe(origin)
+        accounts[name]?.breaker.nothingToProbe(origin, at: now)
       }
     }
   }

@@ -290,7 +290,9 @@ import Testing
   func idle() {
     var reach = CircuitBreaker(RetryPolicy(initial: .seconds(1), max: .seconds(60)))
     let probeAt = reach.failed(origin, at: now, random: 1)
-    reach.nothingToProbe(origin)
+    reach.nothingToProbe(origin, at: now)
+    #expect(reach.nextProbeAt == probeAt, "it is not to be probed yet: another outage was meant")
+    reach.nothingToProbe(origin, at: probeAt)
     #expect(reach.nextProbeAt == nil)
     #expect(reach.allowance(for: origin, at: probeAt) == .probe)
   }

@@ -348,4 +348,23 @@ import Testing
     #expect(outbox.released.contains(probe.epoch))
     #expect(outbox.start().isEmpty)
   }
+
+  @Test("claims anew what the store's answer told while an item of nobody came, which was to be bound before")
+  func boundMeanwhile() throws {
+    var outbox = OutboxScript()
+    outbox.machine.ready([Sample.work: .all])
+    guard case .exchange(let request)? = outbox.machine.nextStoreWork(at: outbox.now) else {
+      throw Violation("The store is not asked.")
+    }
+    let item = OutboxItem(
+      id: "1", account: Sample.work, subject: nil, lane: "a", method: "POST", url: "\(Sample.origin)/1",
+      state: .pending,
+      createdAt: outbox.now, idempotencyKey: "1", bytes: 1)
+    outbox.machine.enqueued([OutboxReceipt(item: item, isDuplicate: false)], expiring: nil)
+    var exchange = OutboxExchange(at: outbox.now)
+    exchange.claimed[Sample.work] = OutboxExchange.Claimed()
+    exchange.claimed[Sample.work]?.nextDueAt = outbox.now + .seconds(10)
+    outbox.machine.exchanged(exchange, request, at: outbox.now)
+    #expect(outbox.run().count == 1)
+  }
 }

@@ -93,7 +93,7 @@ extension OutboxSimulation {
   private var left: [Int64] {
     model.order.filter { number in
       guard let item = model.items[number] else { return false }
-      return model.subject(of: item) == nil || model.subject(of: item) == sessions[item.account]?.subject
+      return model.subject(of: item) == nil || model.subject(of: item)?.id == sessions[item.account]?.subject?.id
     }
   }
 

@@ -187,8 +187,11 @@ extension OutboxSimulation {
       case .cancelled, .superseded: item.isForbidden = true
       case .pending: item.retried()
       // Retried while another user is signed in.
-      case .held where shown.reason == .otherUser && shown.attempts == 0 && item.charged > 0: item.retried()
-      case .held where shown.reason == .needsReview: checkReview(item)
+      case .held where shown.reason == .otherUser && shown.attempts == 0 && (item.charged > 0 || item.isUnderReview):
+        item.retried()
+      case .held where shown.reason == .needsReview:
+        checkReview(item)
+        item.isUnderReview = true
       case .dead where shown.reason == .expired: checkExpiry(model.items[number]!)
       case .held, .dead, .delivered, .waiting, .inFlight: break
       }

@@ -31,6 +31,8 @@ final class TrackedItem {
   var heldAt = 0
   var sentAt = 0
   var unknownSince: Int?
+  /// It was held for review, and nobody has had it sent again.
+  var isUnderReview = false
   /// A call that ended the item was carried out.
   var isForbidden = false
   /// It is not to be sent again before.
@@ -55,7 +57,7 @@ final class TrackedItem {
 
   /// A person wants it sent again.
   func retried() {
-    (charged, conflicts, unknownSince, floor, latestDue) = (0, 0, nil, 0, .max)
+    (charged, conflicts, unknownSince, isUnderReview, floor, latestDue) = (0, 0, nil, false, 0, .max)
   }
 
   /// It has left its lane, though that may not be written down yet.
