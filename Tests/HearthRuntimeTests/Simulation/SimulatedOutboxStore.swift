@@ -80,8 +80,11 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
     _ settled: [Settlement], releasing released: [Int64], claiming demands: [OutboxDemand]
   ) async throws(OutboxStoreFailure) -> OutboxExchange {
     let asked = world.elapsed
-    return try await pass(askedAt: asked) { (store) throws(OutboxStoreFailure) in
-      try await store.exchange(settled, releasing: released, claiming: demands)
+    return try await pass(askedAt: asked) { [self] (store) throws(OutboxStoreFailure) in
+      // The real one was told before it waited for its disk, and counts that time.
+      var settled = settled
+      for index in settled.indices { settled[index].age += world.elapsed - asked }
+      return try await store.exchange(settled, releasing: released, claiming: demands)
     }
   }
 
