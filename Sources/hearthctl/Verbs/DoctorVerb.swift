@@ -112,15 +112,3 @@ extension DoctorVerb {
     }
   }
 }
-
-extension ControlClient {
-  /// Nil where the daemon refuses the call because the outbox cannot be read.
-  mutating func outboxStats(of account: AccountName) throws(Failure) -> OutboxStats? {
-    do throws(Failure) {
-      return try call(GetOutboxStats(account)).value
-    } catch {
-      guard case .refused = error else { throw error }
-      return nil
-    }
-  }
-}

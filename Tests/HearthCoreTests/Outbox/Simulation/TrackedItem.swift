@@ -49,7 +49,9 @@ final class TrackedItem {
 
   /// The daemon has ended. `mayHaveLeft`: its request may have been on its way.
   func crashed(mayHaveLeft: Bool) {
-    if mayHaveLeft { unknownSince = unknownSince ?? claimedAt }
+    // Of an answer that is not written down only the claim is known.
+    let isUnwritten = answer != nil && unknownSince == sentAt
+    if mayHaveLeft { unknownSince = isUnwritten ? claimedAt : unknownSince ?? claimedAt }
     // What is not written down is lost, and so is the wait that a server has asked for.
     if answer != nil { floor = 0 }
     (flight, answer, readySince) = (nil, nil, nil)
