@@ -81,9 +81,10 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
   ) async throws(OutboxStoreFailure) -> OutboxExchange {
     let asked = world.elapsed
     return try await pass(askedAt: asked) { [self] (store) throws(OutboxStoreFailure) in
-      // The real one was told before it waited for its disk, and counts that time.
       var settled = settled
-      for index in settled.indices { settled[index].age += world.elapsed - asked }
+      let waited = world.elapsed - asked
+      // A slow disk, or a sleep: the real store counts that, for it was told before it waited for its disk.
+      if waited > .seconds(1) { for index in settled.indices { settled[index].age += waited } }
       return try await store.exchange(settled, releasing: released, claiming: demands)
     }
   }
