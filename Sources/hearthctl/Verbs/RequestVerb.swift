@@ -20,7 +20,8 @@ struct RequestVerb: ParsableCommand {
         hearthctl request work GET https://api.example.com/me | jq .name
         hearthctl request work POST https://api.example.com/mood \\
           --data @mood.json -H 'Content-Type: application/json'
-        hearthctl request work GET https://api.example.com/diary --stale-if-error -o diary.json
+        hearthctl request work GET https://api.example.com/diary -o diary.json \\
+          --stale-if-error
         hearthctl request work PUT https://api.example.com/films/7 --data @film.mkv
       """)
 
