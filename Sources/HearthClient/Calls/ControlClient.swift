@@ -178,7 +178,7 @@ package struct ControlClient: ~Copyable {
     lastID += 1
     let id = JSON(lastID)
     do throws(UnixSocket.Failure) {
-      try socket.write(Request(id: id, method: method, params: params).line, until: deadline)
+      try socket.write(Request(id: id, method: method, params: params).line, until: deadline, reading: &framer)
     } catch {
       switch error {
       // The daemon may have said why before it closed the connection.
