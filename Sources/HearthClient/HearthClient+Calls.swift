@@ -73,7 +73,7 @@ extension HearthClient {
       account: try name(account), method: request.method, url: request.url, headers: request.fields, body: request.body,
       timeout: timeout)
     let isRead = ["GET", "HEAD"].contains(request.method)
-    return Answer(value: try await call(SendRequest(draft), mayRepeat: isRead))
+    return Answer(value: try await call(SendRequest(draft), mayRepeat: isRead, extra: timeout))
   }
 
   /// Calls any method of the protocol: its parameters and its result are JSON objects, as text. `mayRepeat`: it changes
@@ -82,7 +82,7 @@ extension HearthClient {
     guard let params = try? JSON(parsing: Array(parameters.utf8)).object else {
       throw Failure(.refused(.invalidParams("The parameters are no JSON object.")))
     }
-    return try await call(method, params, mayRepeat: mayRepeat).description
+    return try await call(method, params, mayRepeat: mayRepeat, within: patience).description
   }
 
   private func name(_ account: String) throws -> AccountName {
