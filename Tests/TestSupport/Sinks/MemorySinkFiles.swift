@@ -6,7 +6,13 @@ package final class MemorySinkFiles: SinkFiles {
   private struct State {
     var files: [String: String] = [:]
     var failure: SinkFailure?
-    var puts = 0
+    var puts: [Put] = []
+  }
+
+  /// What was to be written, and for whose sink.
+  package struct Put: Hashable, Sendable {
+    package let text: String
+    package let account: AccountName
   }
 
   private let state: Mutex<State>
@@ -15,8 +21,8 @@ package final class MemorySinkFiles: SinkFiles {
 
   package var files: [String: String] { state.withLock(\.files) }
 
-  /// How many times something was put.
-  package var puts: Int { state.withLock(\.puts) }
+  /// All that was put, in its order.
+  package var puts: [Put] { state.withLock(\.puts) }
 
   /// Every step from now on; nil: none.
   package func fails(with failure: SinkFailure?) { state.withLock { $0.failure = failure } }
@@ -30,7 +36,7 @@ package final class MemorySinkFiles: SinkFiles {
     try refuse()
     state.withLock { state in
       state.files[sink.path] = String(decoding: bytes, as: UTF8.self)
-      state.puts += 1
+      state.puts.append(Put(text: String(decoding: bytes, as: UTF8.self), account: sink.account))
     }
   }
 
