@@ -19,10 +19,10 @@ struct AgentLock {
   /// Of the password that unlocks.
   var hash: String? { held?.hash }
 
-  /// How long no password is tried yet, after wrong ones; nil where one may be.
+  /// How long no password is tried yet, after wrong ones; nil where one may be. `now`: `Clock.steadyNow`.
   func wait(at now: Timestamp) -> Duration? {
     guard let nextAttemptAt, now < nextAttemptAt else { return nil }
-    return min(nextAttemptAt - now, Self.longestWait)
+    return nextAttemptAt - now
   }
 
   mutating func lock(with hash: String, _ accounts: [AccountName]) {

@@ -4,7 +4,7 @@ extension FileCredentialStore {
   package func needsPassphrase() async -> Bool { protection == .passphrase && passphraseKey == nil }
 
   package func unlock(passphrase: Secret) async throws(UnlockFailure) {
-    let now = steadyNow
+    let now = clock.steadyNow()
     if let nextPassphraseAt, now < nextPassphraseAt { throw .tooSoon(nextPassphraseAt - now) }
     let scan: CredentialScan
     do {
@@ -53,15 +53,9 @@ extension FileCredentialStore {
     nextPassphraseAt = nil
   }
 
-  /// The time as if the clock had never been set since the start.
-  private var steadyNow: Timestamp {
-    let (now, stepped) = clock.moment()
-    return now - stepped
-  }
-
   /// The next attempt waits 1 s, then twice as long each time, up to a minute.
   private func wrongPassphrase() -> UnlockFailure {
-    nextPassphraseAt = steadyNow + .seconds(min(1 << min(wrongPassphrases, 6), 60))
+    nextPassphraseAt = clock.steadyNow() + .seconds(min(1 << min(wrongPassphrases, 6), 60))
     wrongPassphrases += 1
     return .wrongPassphrase
   }
