@@ -17,6 +17,7 @@ actor Reloader {
   private let hub: EventHub
   private let log: EventLog
   private let status: StatusLine
+  private let places: PlacesInUse
   private var current = Configuration()
   /// Makes a reload wait for the one before it.
   private let mutex = AsyncMutex()
@@ -28,7 +29,7 @@ actor Reloader {
   init(
     setup: Daemon.Setup, builder: SessionBuilder, sessions: SessionDirectory, signIns: SignInService,
     outbox: OutboxService, requests: RequestService, sinks: SinkService, hub: EventHub, log: EventLog,
-    status: StatusLine
+    status: StatusLine, places: PlacesInUse
   ) {
     self.setup = setup
     self.builder = builder
@@ -40,6 +41,7 @@ actor Reloader {
     self.hub = hub
     self.log = log
     self.status = status
+    self.places = places
   }
 
   /// How long the daemon waits for requests to providers when it stops, as configured now.
@@ -56,14 +58,15 @@ actor Reloader {
   }
 
   private func readAgain() async throws(ReloadFailure) {
-    let fresh: Configuration
+    let (fresh, path): (Configuration, String?)
     do throws(ConfigurationError) {
-      fresh = try Configuration.load(from: setup.paths).configuration
+      (fresh, path) = try Configuration.load(from: setup.paths)
     } catch {
       log.record(.configurationRefused(error.description))
       throw ReloadFailure(message: error.description)
     }
     ServiceNotifier().reloading()
+    places.configurationIs(path)
     await apply(fresh)
     await outbox.waitUntilReady(for: sessions.accounts)
     await sinks.settle()

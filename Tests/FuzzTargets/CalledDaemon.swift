@@ -23,7 +23,8 @@ struct CalledDaemon: Sendable {
     let api = ScriptedAPIEndpoint { _, _ in .success(APIResponse(status: 200)) }
     let hub = EventHub(clock: clock)
     let outbox = OutboxService(
-      store: MemoryOutboxStore(), bearers: ScriptedBearerTokenProvider(subject: Sample.alice), api: api, clock: clock,
+      store: MemoryOutboxStore(clock: clock), bearers: ScriptedBearerTokenProvider(subject: Sample.alice), api: api,
+      clock: clock,
       settings: OutboxSettings(), accounts: [Sample.work: [Sample.origin]], log: silent, random: { 0 },
       publish: { events, overview in hub.update(overview, after: events) })
     let requests = RequestService(bearers: sessions, api: api, store: MemoryResponseStore(), clock: clock)
@@ -47,7 +48,9 @@ struct CalledDaemon: Sendable {
       sessions: sessions, signIns: signIns, revocations: revocations, sinks: sinks, outbox: outbox, requests: requests,
       hub: hub,
       metrics: Metrics(store: MemoryMetricsStore(), clock: clock, logger: silent, elapsed: { .zero }), clock: clock,
-      info: DaemonInfo(pid: 1, startedAt: clock.now(), paths: [("socket", "/run/s"), ("credentials", nil)]),
+      info: { [clock] in
+        DaemonInfo(pid: 1, startedAt: clock.now(), paths: [("socket", "/run/s"), ("credentials", nil)])
+      },
       token: { Token(secret: $0, fingerprint: Fingerprint("9f86d081")!) },
       reload: { () async throws(ReloadFailure) in hub.publish(.reloaded(version: "1")) })
     return try await withThrowingTaskGroup(of: Void.self) { group in

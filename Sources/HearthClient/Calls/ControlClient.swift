@@ -68,6 +68,8 @@ package struct ControlClient: ~Copyable {
   package static let connectingPatience: Duration = .seconds(5)
   /// Of a line from the daemon, which is trusted: its own uid was checked.
   private static let lineLimit = 256 << 20
+  /// Calls, which the daemon's socket takes without waiting for a response to be read.
+  private static let sentAtOnce = 128
 
   /// How long a call may take.
   package let patience: Duration
@@ -126,6 +128,30 @@ package struct ControlClient: ~Copyable {
     return try response(to: try send(method, params, until: deadline, limit), until: deadline, limit)
   }
 
+  /// The results of calls that do not wait for one another, in their order: many are sent at once.
+  package mutating func call<Method: ControlMethod>(
+    each calls: [Method]
+  ) throws(Failure) -> [Result<Method.Result, RPCError>] {
+    var results: [Result<Method.Result, RPCError>] = []
+    for start in stride(from: 0, to: calls.count, by: Self.sentAtOnce) {
+      let calls = calls[start..<min(start + Self.sentAtOnce, calls.count)].map { (Method.name, $0.params) }
+      let deadline = ContinuousClock.now + patience
+      let ids = try send(calls, until: deadline, patience)
+      begun.formUnion(ids.map(\.description))
+      for id in ids {
+        do throws(Failure) {
+          let json = try response(to: id, until: deadline, patience)
+          guard let value = Method.Result(json: json) else { throw .unknownResult(method: Method.name) }
+          results.append(.success(value))
+        } catch {
+          guard case .refused(let refusal) = error else { throw error }
+          results.append(.failure(refusal))
+        }
+      }
+    }
+    return results
+  }
+
   /// Sends a call whose response `response(to:within:)` waits for.
   package mutating func begin<Method: ControlMethod>(_ call: Method) throws(Failure) -> BegunCall<Method> {
     let call = BegunCall<Method>(
@@ -175,10 +201,17 @@ package struct ControlClient: ~Copyable {
   private mutating func send(
     _ method: String, _ params: JSONObject, until deadline: ContinuousClock.Instant, _ limit: Duration
   ) throws(Failure) -> JSON {
-    lastID += 1
-    let id = JSON(lastID)
+    try send([(method, params)], until: deadline, limit)[0]
+  }
+
+  private mutating func send(
+    _ calls: [(method: String, params: JSONObject)], until deadline: ContinuousClock.Instant, _ limit: Duration
+  ) throws(Failure) -> [JSON] {
+    let ids = calls.indices.map { JSON(lastID + 1 + $0) }
+    lastID += calls.count
+    let lines = zip(ids, calls).flatMap { Request(id: $0, method: $1.method, params: $1.params).line }
     do throws(UnixSocket.Failure) {
-      try socket.write(Request(id: id, method: method, params: params).line, until: deadline, reading: &framer)
+      try socket.write(lines, until: deadline, reading: &framer)
     } catch {
       switch error {
       // The daemon may have said why before it closed the connection.
@@ -186,7 +219,7 @@ package struct ControlClient: ~Copyable {
       case .timedOut, .system, .foreign, .interrupted: throw Self.failure(error, path: path, limit)
       }
     }
-    return id
+    return ids
   }
 
   private mutating func response(

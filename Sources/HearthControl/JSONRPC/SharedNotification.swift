@@ -13,14 +13,10 @@ package struct SharedNotification: Sendable {
     afterName = [UInt8(ascii: ",")] + JSON.object(params).bytes.dropFirst() + Array("}\n".utf8)
   }
 
-  /// The line for one of them, with its end.
-  package func line(for subscription: String) -> [UInt8] {
-    let name = JSON.string(subscription).bytes
-    var line: [UInt8] = []
-    line.reserveCapacity(beforeName.count + name.count + afterName.count)
-    line += beforeName
-    line += name
-    line += afterName
-    return line
+  /// Appends the line for one of them, with its end.
+  package func append(to lines: inout [UInt8], for subscription: String) {
+    lines += beforeName
+    lines += JSON.string(subscription).bytes
+    lines += afterName
   }
 }

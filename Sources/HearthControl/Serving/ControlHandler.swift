@@ -60,6 +60,7 @@ package protocol NotificationSink: Sendable {
   /// closed, so that a sender which stops at a limit stops.
   var pending: Int { get }
 
-  /// Sends one line (`Notification.line`), after those sent before. Dropped where the connection is closed.
-  func send(_ line: [UInt8])
+  /// Sends the lines, after those sent before. They are pending until the socket has taken all of them. Dropped where the
+  /// connection is closed.
+  func send(_ lines: NotificationLines)
 }

@@ -141,13 +141,13 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
     channel.close(promise: nil)
   }
 
-  /// Sends one line of a subscription. May be called on any thread; the order is kept.
-  func send(_ line: [UInt8], of sink: ControlSink) {
-    let buffer = ByteBuffer(bytes: line)
+  /// Sends lines of a subscription. May be called on any thread; the order is kept.
+  func send(_ lines: NotificationLines, of sink: ControlSink) {
+    let buffer = ByteBuffer(bytes: lines.bytes)
     channel.eventLoop.execute {
       // What waits for its turn on the event loop is no fault of the client's.
-      sink.isWritten()
-      self.write(buffer) { sink.isSent() }
+      sink.written(lines.count)
+      self.write(buffer) { sink.sent(lines.count) }
     }
   }
 }

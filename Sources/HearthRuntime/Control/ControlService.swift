@@ -12,17 +12,18 @@ package struct ControlService: ControlHandler {
   let hub: EventHub
   let metrics: Metrics
   let clock: any Clock
-  let info: DaemonInfo
+  let info: @Sendable () -> DaemonInfo
   let token: @Sendable (Secret) -> Token
   let reload: @Sendable () async throws(ReloadFailure) -> Void
   /// Held while a page of items is read and made an answer.
   let pages = AsyncMutex()
 
-  /// `token`: names a token by its fingerprint. `reload`: reads the configuration again, whole or not at all.
+  /// `info`: what the daemon says of itself now. `token`: names a token by its fingerprint. `reload`: reads the
+  /// configuration again, whole or not at all.
   package init(
     sessions: SessionDirectory, signIns: SignInService, revocations: RevocationService, sinks: SinkService,
     outbox: OutboxService, requests: RequestService, hub: EventHub, metrics: Metrics, clock: any Clock,
-    info: DaemonInfo,
+    info: @escaping @Sendable () -> DaemonInfo,
     token: @escaping @Sendable (Secret) -> Token, reload: @escaping @Sendable () async throws(ReloadFailure) -> Void
   ) {
     self.sessions = sessions

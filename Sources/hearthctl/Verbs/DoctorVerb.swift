@@ -76,6 +76,9 @@ struct DoctorVerb: ParsableCommand {
       findings.append(
         Finding(.doubtful, "version", "The daemon is \(info.version), hearthctl \(HearthVersion.text)."))
     }
+    if let socket = info.path("oidcAgentSocket") {
+      findings.append(Finding(.good, "oidc-agent", "Its clients are served on \(socket), which OIDC_SOCK has to name."))
+    }
     let sessions = try daemon.call(ListSessions()).value.sessions
     if sessions.isEmpty {
       findings.append(Finding(.doubtful, "accounts", "There are no accounts in the configuration."))
@@ -106,18 +109,6 @@ extension DoctorVerb {
     } catch {
       guard case .refused = error else { throw error }
       return []
-    }
-  }
-}
-
-extension ControlClient {
-  /// Nil where the daemon refuses the call because the outbox cannot be read.
-  mutating func outboxStats(of account: AccountName) throws(Failure) -> OutboxStats? {
-    do throws(Failure) {
-      return try call(GetOutboxStats(account)).value
-    } catch {
-      guard case .refused = error else { throw error }
-      return nil
     }
   }
 }

@@ -90,7 +90,7 @@ final class ScriptedHandler: ControlHandler {
         start: {
           for number in 0..<count {
             let notification = Notification(method: "told", params: ["number": JSON(number), "x": .string(filling)])
-            sink.send(notification.line)
+            sink.send(NotificationLines(bytes: notification.line, count: 1))
           }
           self.change { $0.started += 1 }
         })

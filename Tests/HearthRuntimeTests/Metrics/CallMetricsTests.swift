@@ -233,7 +233,7 @@ struct CallMetricsTests {
       outbox: outbox,
       requests: RequestService(
         bearers: sessions, api: ScriptedAPIEndpoint(), store: MemoryResponseStore(), clock: clock),
-      hub: bench.hub, metrics: bench.metrics, clock: clock, info: bench.info,
+      hub: bench.hub, metrics: bench.metrics, clock: clock, info: { bench.info },
       token: { Token(secret: $0, fingerprint: fingerprint) }, reload: { () async throws(ReloadFailure) in })
   }
 }

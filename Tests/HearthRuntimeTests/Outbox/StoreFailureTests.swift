@@ -33,11 +33,14 @@ import Testing
         await outbox.idle(until: outbox.clock.now() + .milliseconds(500))
         #expect(outbox.store.beginCount == attempt)
         #expect(outbox.paths() == [])
+        let stats = try await outbox.service.getStats(.sample)
+        #expect(stats.trouble == "The disk fails." && !stats.isPaused)
         if attempt == 3 { outbox.store.setBeginFailing(nil) }
         outbox.clock.advance(by: .milliseconds(500))
       }
       await outbox.delivered(id)
       #expect(outbox.paths().count == 1)
+      #expect(try await outbox.service.getStats(nil).trouble == nil)
       #expect(log.records.filter { $0.level >= .error }.map(\.message) == ["The disk fails."])
     }
   }
