@@ -39,6 +39,7 @@ struct Daemon {
   private let outbox: OutboxService
   private let responses: SQLiteResponseStore
   private let requests: RequestService
+  private let streams: StreamService
   private let metrics: Metrics
   private let server: ControlServer
   private let oidcAgent: OIDCAgentSocket
@@ -91,6 +92,7 @@ struct Daemon {
       })
     responses = SQLiteResponseStore(path: setup.state.responses, logger: logger)
     requests = RequestService(bearers: sessions, api: api, store: responses, clock: clock)
+    streams = StreamService(requests: requests, exchanges: api, clock: clock)
     let (sessionUpdates, updates) = AsyncStream<SessionUpdate>.makeStream()
     self.sessionUpdates = sessionUpdates
     signIns = SignInService(sessions: sessions, redirects: LoopbackListener(logger: logger), clock: clock)
@@ -121,11 +123,11 @@ struct Daemon {
       socket: socket.path ?? setup.socketPath)
     let reloader = Reloader(
       setup: setup, builder: builder, sessions: sessions, signIns: signIns, outbox: outbox, requests: requests,
-      sinks: sinks, hub: hub, log: log, status: status, places: places)
+      streams: streams, sinks: sinks, hub: hub, log: log, status: status, places: places)
     self.reloader = reloader
     let control = ControlService(
       sessions: sessions, signIns: signIns, revocations: revocations, sinks: sinks, outbox: outbox,
-      requests: requests, hub: hub, metrics: metrics, clock: clock, info: { places.info },
+      requests: requests, streams: streams, hub: hub, metrics: metrics, clock: clock, info: { places.info },
       token: { Token(hashing: $0) },
       reload: { () async throws(ReloadFailure) in try await reloader.reload() })
     server = ControlServer(
@@ -181,6 +183,7 @@ struct Daemon {
       services.addTask { await reauth.run() }
       services.addTask { await revocations.run() }
       services.addTask { await outbox.run() }
+      services.addTask { await streams.run() }
       services.addTask { await metrics.run() }
       services.addTask { await sinks.run() }
       services.addTask {
@@ -198,6 +201,7 @@ struct Daemon {
     await oidcAgent.stop()
     reauth.stop()
     await signIns.stop()
+    await streams.stop()
     async let sinksAreGone: Void = sinks.stop()
     await outbox.shutdown()
     await sessions.stop()
@@ -216,6 +220,7 @@ struct Daemon {
           formerly: snapshot.formerSubject, token: snapshot.token?.fingerprint)
         await signIns.sessionChanged(snapshot.account)
         await requests.sessionChanged(snapshot.account, snapshot.state, snapshot.subject)
+        await streams.sessionChanged(snapshot.account, snapshot.state, snapshot.subject)
         await revocations.sessionChanged(snapshot.account, snapshot.state, snapshot.subject)
       case .skewMeasured(let skew): await outbox.serverTimeReported(skew: skew)
       }

@@ -13,6 +13,7 @@ actor Reloader {
   private let signIns: SignInService
   private let outbox: OutboxService
   private let requests: RequestService
+  private let streams: StreamService
   private let sinks: SinkService
   private let hub: EventHub
   private let log: EventLog
@@ -28,8 +29,8 @@ actor Reloader {
 
   init(
     setup: Daemon.Setup, builder: SessionBuilder, sessions: SessionDirectory, signIns: SignInService,
-    outbox: OutboxService, requests: RequestService, sinks: SinkService, hub: EventHub, log: EventLog,
-    status: StatusLine, places: PlacesInUse
+    outbox: OutboxService, requests: RequestService, streams: StreamService, sinks: SinkService, hub: EventHub,
+    log: EventLog, status: StatusLine, places: PlacesInUse
   ) {
     self.setup = setup
     self.builder = builder
@@ -37,6 +38,7 @@ actor Reloader {
     self.signIns = signIns
     self.outbox = outbox
     self.requests = requests
+    self.streams = streams
     self.sinks = sinks
     self.hub = hub
     self.log = log
@@ -120,6 +122,7 @@ actor Reloader {
   private func allow(_ apis: [AccountName: APISettings], _ settings: OutboxSettings) async {
     await outbox.accountsChanged(apis, settings: settings)
     await requests.accountsChanged(apis, maxBody: settings.maxBody)
+    await streams.accountsChanged(apis)
   }
 
   private func serve(_ account: AccountConfiguration, in existing: FileCredentialStore?, refresh: RefreshSettings) async

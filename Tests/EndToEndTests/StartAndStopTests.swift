@@ -341,6 +341,10 @@ import Testing
       try daemon.configure("oidc_agent_socket = false\n")
       try daemon.call("daemon.reload")
       #expect(try path("oidcAgentSocket") == .null)
+      try daemon.configure("nonsense = true\n")
+      let refused = try doctor()
+      #expect(refused.contains("problem  configuration"))
+      #expect(refused.contains("nonsense") && refused.contains("(the daemon goes on with what it read before)"))
     }
   }
 

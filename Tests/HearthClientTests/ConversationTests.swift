@@ -60,7 +60,9 @@ import Testing
     let hearth = try await HearthClient.connect(socket: daemon.path, patience: .milliseconds(200))
     async let lost = failure { _ = try await hearth.status(of: "work") }
     #expect(try await hearth.sessions().isEmpty)
-    #expect(await lost?.kind == .timedOut)
+    let late = await lost
+    #expect(late?.kind == .timedOut)
+    #expect(late?.description.contains("--timeout") == false, "a program has no such option")
     #expect(try await hearth.sessions().isEmpty)
   }
 

@@ -20,6 +20,7 @@ import Testing
     }
     #expect(event == .daemonReloaded)
     #expect(sessions == 0)
+    #expect(daemon.asked.count == 1)
   }
 
   @Test("calls that are sent at once have each its own result, in whatever order the responses come")
@@ -43,6 +44,7 @@ import Testing
       return try client.call(each: (0..<300).map { GetOutboxStats(AccountName("a\($0)")) })
     }
     #expect(results.count == 300)
+    #expect(daemon.asked.count == 300)
     for (number, result) in results.enumerated() {
       if number == 3 {
         #expect(throws: RPCError.self) { try result.get() }

@@ -12,6 +12,12 @@ package struct BegunCall<Method: ControlMethod>: Sendable {
   let id: JSON
 }
 
+/// Of two calls, what the one that was answered first was answered.
+package enum EitherResult<First, Second> {
+  case first(First)
+  case second(Second)
+}
+
 /// One connection to the daemon, for one thread: a call blocks until its response comes or its deadline has passed.
 package struct ControlClient: ~Copyable {
   /// Why a call has no result. The description is one sentence for people.
@@ -175,6 +181,20 @@ package struct ControlClient: ~Copyable {
     return Reply(value: value, json: json)
   }
 
+  /// The result of the one of two calls that have begun which is answered first.
+  package mutating func response<First, Second>(
+    to first: BegunCall<First>, or second: BegunCall<Second>?
+  ) throws(Failure) -> EitherResult<First.Result, Second.Result> {
+    let ids = [first.id] + (second.map { [$0.id] } ?? [])
+    let (id, json) = try response(to: ids, until: ContinuousClock.now + patience, patience)
+    if id == first.id {
+      if let value = First.Result(json: json) { return .first(value) }
+      throw .unknownResult(method: First.name)
+    }
+    if let value = Second.Result(json: json) { return .second(value) }
+    throw .unknownResult(method: Second.name)
+  }
+
   /// Sends a call whose response `nextResponse` gives; its id.
   mutating func begin(
     _ method: String, _ params: JSONObject, until deadline: ContinuousClock.Instant
@@ -225,18 +245,30 @@ package struct ControlClient: ~Copyable {
   private mutating func response(
     to id: JSON, until deadline: ContinuousClock.Instant, _ limit: Duration
   ) throws(Failure) -> JSON {
-    if let response = early.removeValue(forKey: id.description) { return try Self.result(of: response) }
+    try response(to: [id], until: deadline, limit).result
+  }
+
+  /// The first response to one of these calls.
+  private mutating func response(
+    to ids: [JSON], until deadline: ContinuousClock.Instant, _ limit: Duration
+  ) throws(Failure) -> (id: JSON, result: JSON) {
+    for id in ids {
+      guard let response = early.removeValue(forKey: id.description) else { continue }
+      begun.remove(id.description)
+      return (id, try Self.result(of: response))
+    }
     while true {
       let json = try message(until: deadline, limit)
       if let notification = Notification(json: json) {
         notifications.append(notification)
       } else if let response = Response(json: json) {
         // A response to id null is about the connection: there are too many, or a line was too long.
-        guard response.id == id || response.id.isNull else {
+        guard ids.contains(response.id) || response.id.isNull else {
           keep(response)
           continue
         }
-        return try Self.result(of: response)
+        begun.remove(response.id.description)
+        return (response.id, try Self.result(of: response))
       } else {
         throw .notUnderstood("it is neither a response nor a notification")
       }

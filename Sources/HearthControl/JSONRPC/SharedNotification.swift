@@ -13,10 +13,13 @@ package struct SharedNotification: Sendable {
     afterName = [UInt8(ascii: ",")] + JSON.object(params).bytes.dropFirst() + Array("}\n".utf8)
   }
 
-  /// Appends the line for one of them, with its end.
-  package func append(to lines: inout [UInt8], for subscription: String) {
+  /// The bytes of the line for one of them, whose name is encoded.
+  func count(for name: [UInt8]) -> Int { beforeName.count + name.count + afterName.count }
+
+  /// Appends that line, with its end.
+  func append(to lines: inout [UInt8], for name: [UInt8]) {
     lines += beforeName
-    lines += JSON.string(subscription).bytes
+    lines += name
     lines += afterName
   }
 }

@@ -26,6 +26,9 @@ package protocol ControlHandler: Sendable {
   /// Told once for each connection, before its first call. Must return at once.
   func connectionOpened(_ connection: ConnectionID)
 
+  /// Told once for each connection, as soon as its client has gone; its calls may still run. Must return at once.
+  func connectionLost(_ connection: ConnectionID)
+
   /// Told once for each connection, after its last call has returned.
   func connectionClosed(_ connection: ConnectionID) async
 }
@@ -35,6 +38,7 @@ extension ControlHandler {
   package func isReadOnly(_: Request) -> Bool { false }
   package func refused(_: Request?, _: RPCError) {}
   package func connectionOpened(_: ConnectionID) {}
+  package func connectionLost(_: ConnectionID) {}
 }
 
 package enum ControlResponse: Sendable {

@@ -185,6 +185,7 @@ extension ControlConnection {
 
   func handlerRemoved(context: ChannelHandlerContext) {
     isGone = true
+    handler.connectionLost(id)
     for call in Array(running.values) + waiting { call.batch?.drop() }
     collected = 0
     reportBacklog()

@@ -9,6 +9,7 @@ package struct ControlService: ControlHandler {
   let sinks: SinkService
   let outbox: OutboxService
   let requests: RequestService
+  let streams: StreamService
   let hub: EventHub
   let metrics: Metrics
   let clock: any Clock
@@ -22,8 +23,8 @@ package struct ControlService: ControlHandler {
   /// configuration again, whole or not at all.
   package init(
     sessions: SessionDirectory, signIns: SignInService, revocations: RevocationService, sinks: SinkService,
-    outbox: OutboxService, requests: RequestService, hub: EventHub, metrics: Metrics, clock: any Clock,
-    info: @escaping @Sendable () -> DaemonInfo,
+    outbox: OutboxService, requests: RequestService, streams: StreamService, hub: EventHub, metrics: Metrics,
+    clock: any Clock, info: @escaping @Sendable () -> DaemonInfo,
     token: @escaping @Sendable (Secret) -> Token, reload: @escaping @Sendable () async throws(ReloadFailure) -> Void
   ) {
     self.sessions = sessions
@@ -32,6 +33,7 @@ package struct ControlService: ControlHandler {
     self.sinks = sinks
     self.outbox = outbox
     self.requests = requests
+    self.streams = streams
     self.hub = hub
     self.metrics = metrics
     self.clock = clock
@@ -41,7 +43,9 @@ package struct ControlService: ControlHandler {
   }
 
   private static let methods: [String: any ServedMethod.Type] = {
-    let all = daemonMethods + eventMethods + sessionMethods + signInMethods + outboxMethods + requestMethods
+    let all =
+      daemonMethods + eventMethods + sessionMethods + signInMethods + outboxMethods + requestMethods
+      + streamMethods
     return Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
   }()
 
@@ -98,7 +102,11 @@ package struct ControlService: ControlHandler {
 
   package func connectionOpened(_: ConnectionID) { metrics.connectionOpened() }
 
+  package func connectionLost(_ connection: ConnectionID) { streams.connectionLost(connection) }
+
   package func connectionClosed(_ connection: ConnectionID) async {
+    // A call that had not run yet may have opened one since the connection was lost.
+    await streams.end(allOf: connection)
     metrics.connectionClosed()
     hub.connectionClosed(connection)
   }

@@ -12,7 +12,7 @@ package final class EventHub: Sendable {
   /// Events that may wait for the response to a subscription, before its socket can have taken any.
   package static let earlyBacklog = 4096
   /// Events that are written together: what was written counts as behind until the socket has taken all of it.
-  private static let writtenTogether = 32
+  private static let writtenTogether = 64
   /// Subscriptions that one connection may hold.
   package static let subscriptionsPerConnection = 64
 
@@ -106,19 +106,18 @@ package final class EventHub: Sendable {
       for (id, subscriber) in state.subscribers where !subscriber.isLagging {
         let wanted = part.filter { subscriber.takes(events[$0]) }
         guard let next = wanted.first else { continue }
-        var lines = NotificationLines()
-        let isLagging = subscriber.isFarBehind
-        if isLagging {
-          lines.append(shared(.eventsClosed, SubscriptionEnd(reason: .lagged), seq: first + next), for: id)
-        } else {
-          for index in wanted {
-            let notification = encoded[index] ?? shared(events[index].name, events[index].params, seq: first + index)
-            encoded[index] = notification
-            lines.append(notification, for: id)
-          }
+        guard !subscriber.isFarBehind else {
+          let end = shared(.eventsClosed, SubscriptionEnd(reason: .lagged), seq: first + next)
+          send(NotificationLines([end], for: id), to: id, &state)
+          close(id, &state)
+          continue
         }
-        send(lines, to: id, &state)
-        if isLagging { close(id, &state) }
+        let notifications = wanted.map { index in
+          let notification = encoded[index] ?? shared(events[index].name, events[index].params, seq: first + index)
+          encoded[index] = notification
+          return notification
+        }
+        send(NotificationLines(notifications, for: id), to: id, &state)
       }
     }
   }

@@ -172,6 +172,7 @@ package actor OutboxService {
           await store.publishCounts()
         } else {
           let now = now()
+          noteNothingToSend()
           flushes.end { machine.isIdle($0, at: now) }
           await rest(until: machine.nextWake(after: begun))
         }
@@ -181,6 +182,12 @@ package actor OutboxService {
       group.cancelAll()
     }
     if let request = machine.lastRequest(at: now()) { await perform(.exchange(request)) }
+  }
+
+  /// What could not be sent may have been cancelled: nothing meets that failure any more.
+  private func noteNothingToSend() {
+    guard storeFailures.lasting != nil, machine.names.allSatisfy({ machine.isIdle($0, at: now()) }) else { return }
+    storeFailures.succeeded(at: .sending)
   }
 
   private func rest(until deadline: Timestamp) async {

@@ -18,7 +18,8 @@ enum PathChecks {
     return [configuration(at: used), state]
   }
 
-  static func configuration(at path: String) -> Finding {
+  /// `daemon`: the one that was started with it.
+  static func configuration(at path: String, of daemon: DaemonInfo? = nil) -> Finding {
     guard let status = status(path) else {
       return Finding(.bad(.failed), "configuration", "\(path) cannot be found: \(reason())")
     }
@@ -28,7 +29,22 @@ enum PathChecks {
     guard access(path, R_OK) == 0 else {
       return Finding(.bad(.failed), "configuration", "\(path) cannot be read: \(reason())")
     }
+    if let sentence = refusal(of: path, by: daemon) {
+      let running = daemon == nil ? "" : " (the daemon goes on with what it read before)"
+      return Finding(.bad(.failed), "configuration", sentence + running)
+    }
     return Finding(.good, "configuration", path)
+  }
+
+  /// What the daemon's reader finds wrong in a file. Another check tells where there is no daemon's program.
+  private static func refusal(of path: String, by daemon: DaemonInfo?) -> String? {
+    do {
+      let program = try DaemonProgram.find()
+      _ = try (daemon.map(program.reading(as:)) ?? program).accounts(of: path)
+      return nil
+    } catch {
+      return (error as? DaemonProgram.Refusal)?.sentence
+    }
   }
 
   static func state(at path: String) -> Finding {

@@ -58,7 +58,7 @@ struct DoctorVerb: ParsableCommand {
     guard let info else { return PathChecks.unasked(.ofThisProcess) }
     var findings: [Finding] = []
     if let path = info.path("configuration") {
-      findings.append(PathChecks.configuration(at: path))
+      findings.append(PathChecks.configuration(at: path, of: info))
     } else {
       findings.append(Finding(.doubtful, "configuration", "The daemon runs without one"))
     }

@@ -26,8 +26,7 @@ import Testing
     let notification = Notification(.sessionRefreshed, params: ["seq": 1])
     let shared = SharedNotification(.sessionRefreshed, params: ["seq": 1, "a": ["b"]])
     let own = Notification(.sessionRefreshed, params: ["subscription": "7", "seq": 1, "a": ["b"]])
-    var lines = NotificationLines()
-    for _ in 1...2 { lines.append(shared, for: "7") }
+    let lines = NotificationLines([shared, shared], for: "7")
     #expect(lines.bytes == own.line + own.line, "for many it is what it would be for one")
     #expect(lines.count == 2)
     let json = try JSON(parsing: notification.line)

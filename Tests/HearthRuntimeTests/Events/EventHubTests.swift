@@ -102,7 +102,7 @@ struct EventHubTests {
     #expect(peer.sink.sent.map(number) == [2])
   }
 
-  @Test("writes to a subscriber once for 32 events that happen at once, each of them numbered")
+  @Test("writes to a subscriber once for 64 events that happen at once, each of them numbered")
   func writesTogether() throws {
     let (_, start) = try hub.subscribe(topics: [.outbox], account: AccountName("work"), peer: peer)
     start()
@@ -111,7 +111,7 @@ struct EventHubTests {
     let wanted = (1...100).filter { !$0.isMultiple(of: 10) }
     #expect(peer.sink.sent.map(number) == wanted)
     #expect(peer.sink.sent.map { $0["params"]?["seq"]?.int } == wanted)
-    #expect(peer.sink.writes == 4)
+    #expect(peer.sink.writes == 2)
   }
 
   @Test("closes a subscriber that is 256 events behind, and goes on with the others")

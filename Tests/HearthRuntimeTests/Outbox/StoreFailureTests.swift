@@ -45,6 +45,20 @@ import Testing
     }
   }
 
+  @Test("A failure in sending is over when there is nothing to send any more", .timeLimit(.minutes(1)))
+  func nothingToSend() async throws {
+    try await withService(answers200) { outbox in
+      outbox.store.setBeginFailing(.unavailable("The disk fails."))
+      await outbox.signIn()
+      let id = try await outbox.add(Sample.draft())[0]
+      await outbox.idle(until: outbox.clock.now() + .milliseconds(500))
+      #expect(try await outbox.service.getStats(nil).trouble == "The disk fails.")
+      _ = try await outbox.service.cancel(id)
+      outbox.clock.advance(by: .milliseconds(500))
+      while try await outbox.service.getStats(nil).trouble != nil { await Task.yield() }
+    }
+  }
+
   /// Damages an item as another program would, has a call meet it, and returns once the outbox is recovered.
   private func damage(_ outbox: ServiceFixture) async throws {
     var configuration = Configuration()

@@ -80,8 +80,12 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
     _ settled: [Settlement], releasing released: [Int64], claiming demands: [OutboxDemand]
   ) async throws(OutboxStoreFailure) -> OutboxExchange {
     let asked = world.elapsed
-    return try await pass(askedAt: asked) { (store) throws(OutboxStoreFailure) in
-      try await store.exchange(settled, releasing: released, claiming: demands)
+    return try await pass(askedAt: asked) { [self] (store) throws(OutboxStoreFailure) in
+      var settled = settled
+      let waited = world.elapsed - asked
+      // A slow disk, or a sleep: the real store counts that, for it was told before it waited for its disk.
+      if waited > .seconds(1) { for index in settled.indices { settled[index].age += waited } }
+      return try await store.exchange(settled, releasing: released, claiming: demands)
     }
   }
 

@@ -1,4 +1,4 @@
-"""What curl, rclone, docker, skopeo, kubectl and Google's library ask Hearth for, with the programs themselves and the
+"""What curl, rclone, docker, skopeo, podman, kubectl and Google's library ask Hearth for, with the programs themselves and the
 words of the README. Signed out or locked, each fails by itself, and Hearth says why."""
 
 import base64
@@ -223,6 +223,7 @@ PROGRAMS = {
     "rclone": (["version"], try_rclone),
     "docker": (["--version"], try_docker),
     "skopeo": (["--version"], partial(try_docker, words=("inspect", "--raw"), prefix="docker://")),
+    "podman": (["--version"], try_docker),
     "kubectl": (["version", "--client"], try_kubectl),
 }
 
