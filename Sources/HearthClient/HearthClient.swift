@@ -27,7 +27,8 @@ public final class HearthClient: Sendable {
   /// Connects to the daemon and makes sure that it answers and runs under the user's own id.
   ///
   /// `socket`: its path; else `$HEARTH_SOCKET`, else `$XDG_RUNTIME_DIR/hearth/rpc.sock`. `patience`: how long a call may
-  /// take before it fails with ``Failure/Kind-swift.enum/timedOut``; what ``send(_:for:timeout:staleIfError:)`` gives the API comes on top.
+  /// take before it fails with ``Failure/Kind-swift.enum/timedOut``; the time that
+  /// ``send(_:for:timeout:staleIfError:)`` gives the API comes on top.
   public static func connect(
     socket: String? = nil, patience: Duration = .seconds(60)
   ) async throws -> HearthClient {
