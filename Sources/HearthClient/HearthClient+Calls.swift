@@ -79,7 +79,7 @@ extension HearthClient {
       timeout: timeout)
     let isRead = ["GET", "HEAD"].contains(request.method)
     let call = SendRequest(draft, cache: staleIfError ? .staleIfError : .none)
-    return Answer(value: try await self.call(call, mayRepeat: isRead))
+    return Answer(value: try await self.call(call, mayRepeat: isRead, extra: timeout))
   }
 
   /// Calls any method of the protocol: its parameters and its result are JSON objects, as text. `mayRepeat`: it changes
@@ -88,7 +88,7 @@ extension HearthClient {
     guard let params = try? JSON(parsing: Array(parameters.utf8)).object else {
       throw Failure(.refused(.invalidParams("The parameters are no JSON object.")))
     }
-    return try await call(method, params, mayRepeat: mayRepeat).description
+    return try await call(method, params, mayRepeat: mayRepeat, within: patience).description
   }
 
   private func name(_ account: String) throws -> AccountName {

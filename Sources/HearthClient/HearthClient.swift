@@ -20,14 +20,15 @@ import Synchronization
 public final class HearthClient: Sendable {
   /// The daemon's socket.
   public let socket: String
-  /// How long a call may take.
+  /// How long a call may take; a request to an API its own time beyond that.
   public let patience: Duration
   private let line = Mutex<CallLine?>(nil)
 
   /// Connects to the daemon and makes sure that it answers and runs under the user's own id.
   ///
   /// `socket`: its path; else `$HEARTH_SOCKET`, else `$XDG_RUNTIME_DIR/hearth/rpc.sock`. `patience`: how long a call may
-  /// take before it fails with ``Failure/Kind-swift.enum/timedOut``.
+  /// take before it fails with ``Failure/Kind-swift.enum/timedOut``; the time that
+  /// ``send(_:for:timeout:staleIfError:)`` gives the API comes on top.
   public static func connect(
     socket: String? = nil, patience: Duration = .seconds(60)
   ) async throws -> HearthClient {
@@ -50,19 +51,21 @@ public final class HearthClient: Sendable {
     line.withLock { $0?.close() }
   }
 
-  /// `mayRepeat`: the call changes nothing when it is made twice.
-  func call<Method: ControlMethod>(_ method: Method, mayRepeat: Bool) async throws -> Method.Result {
-    let json = try await call(Method.name, method.params, mayRepeat: mayRepeat)
+  /// `mayRepeat`: the call changes nothing when it is made twice. `extra`: how long it may take beyond the patience.
+  func call<Method: ControlMethod>(
+    _ method: Method, mayRepeat: Bool, extra: Duration = .zero
+  ) async throws -> Method.Result {
+    let json = try await call(Method.name, method.params, mayRepeat: mayRepeat, within: patience + extra)
     guard let value = Method.Result(json: json) else { throw Failure(.unknownResult(method: Method.name)) }
     return value
   }
 
-  func call(_ method: String, _ params: JSONObject, mayRepeat: Bool) async throws -> JSON {
+  func call(_ method: String, _ params: JSONObject, mayRepeat: Bool, within limit: Duration) async throws -> JSON {
     do {
       do {
-        return try await openLine().call(method, params, within: patience)
+        return try await openLine().call(method, params, within: limit)
       } catch let lost as CallLine.Lost where lost.failure == .disconnected && (mayRepeat || !lost.wasSent) {
-        return try await openLine().call(method, params, within: patience)
+        return try await openLine().call(method, params, within: limit)
       }
     } catch let lost as CallLine.Lost {
       throw Failure(lost.failure)

@@ -66,6 +66,28 @@ import Testing
     #expect(try await hearth.sessions().isEmpty)
   }
 
+  @Test("a daemon that is busy writing long answers reads none of the long calls behind them, and all are answered")
+  func longCalls() async throws {
+    let text = JSON.string(String(repeating: "x", count: 1 << 20))
+    let daemon = daemon { _ in .result(["text": text]) }
+    let hearth = try await HearthClient.connect(socket: daemon.path)
+    let parameters = JSON.object(["text": text]).description
+    try await withThrowingTaskGroup(of: String.self) { calls in
+      for _ in 1...4 { calls.addTask { try await hearth.call("long", json: parameters) } }
+      for try await answer in calls { #expect(answer == parameters) }
+    }
+  }
+
+  @Test("the time that the API is given comes on top of the client's patience")
+  func apiTime() async throws {
+    let daemon = daemon { _ in .silence }
+    let hearth = try await HearthClient.connect(socket: daemon.path, patience: .milliseconds(100))
+    let request = HearthClient.Request("GET", "https://api.example.com/slow")
+    let failure = await failure { _ = try await hearth.send(request, for: "work", timeout: .seconds(1)) }
+    #expect(failure?.kind == .timedOut)
+    #expect(failure?.description.contains("within 1.1 s") == true)
+  }
+
   @Test("a call whose time is up before it is sent costs no other call anything")
   func late() async throws {
     let daemon = daemon { _ in .result(["sessions": []]) }

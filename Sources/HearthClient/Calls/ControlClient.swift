@@ -231,7 +231,7 @@ package struct ControlClient: ~Copyable {
     lastID += calls.count
     let lines = zip(ids, calls).flatMap { Request(id: $0, method: $1.method, params: $1.params).line }
     do throws(UnixSocket.Failure) {
-      try socket.write(lines, until: deadline)
+      try socket.write(lines, until: deadline, reading: &framer)
     } catch {
       switch error {
       // The daemon may have said why before it closed the connection.

@@ -46,10 +46,16 @@ struct UnixSocket: ~Copyable {
     guard peer.user == expected else { throw .foreign(peer.user) }
   }
 
-  func write(_ bytes: [UInt8], until deadline: ContinuousClock.Instant?) throws(Failure) {
+  /// Sends all of it. What the other end sends meanwhile goes into `framer`: who reads nothing while it writes would wait
+  /// for ever for one that does the same.
+  func write(
+    _ bytes: [UInt8], until deadline: ContinuousClock.Instant?, reading framer: inout LineFramer
+  ) throws(Failure) {
     var written = 0
     while written < bytes.count {
-      try wait(for: Int16(POLLOUT), until: deadline)
+      let ready = try wait(for: Int16(POLLIN) | Int16(POLLOUT), until: deadline)
+      if ready & Int16(POLLIN) != 0 { framer.push(try received()) }
+      guard ready & ~Int16(POLLIN) != 0 else { continue }
       let count = bytes.withUnsafeBytes {
         send(
           descriptor, $0.baseAddress! + written, bytes.count - written,
@@ -66,22 +72,32 @@ struct UnixSocket: ~Copyable {
   /// Some bytes, at least one.
   func read(until deadline: ContinuousClock.Instant?) throws(Failure) -> [UInt8] {
     while true {
-      try wait(for: Int16(POLLIN), until: deadline)
-      var failure: Int32 = 0
-      let bytes = [UInt8](unsafeUninitializedCapacity: Self.readSize) { buffer, count in
-        let result = recv(descriptor, buffer.baseAddress, buffer.count, 0)
-        failure = result < 0 ? errno : 0
-        count = max(result, 0)
-      }
-      if failure == EINTR || failure == EAGAIN { continue }
-      guard failure == 0 else { throw failure == ECONNRESET ? .closed : .system(failure) }
-      guard !bytes.isEmpty else { throw .closed }
-      return bytes
+      _ = try wait(for: Int16(POLLIN), until: deadline)
+      let bytes = try received()
+      if !bytes.isEmpty { return bytes }
     }
   }
 
-  /// No deadline: waits as long as it takes.
-  private func wait(for events: Int16, until deadline: ContinuousClock.Instant?) throws(Failure) {
+  /// What is there already.
+  private func received() throws(Failure) -> [UInt8] {
+    var failure: Int32 = 0
+    var isOver = false
+    let bytes = [UInt8](unsafeUninitializedCapacity: Self.readSize) { buffer, count in
+      let result = recv(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
+      failure = result < 0 ? errno : 0
+      isOver = result == 0
+      count = max(result, 0)
+    }
+    switch failure {
+    case 0 where isOver: throw .closed
+    case 0, EINTR, EAGAIN: return bytes
+    case ECONNRESET: throw .closed
+    default: throw .system(failure)
+    }
+  }
+
+  /// For what the socket is ready. No deadline: waits as long as it takes.
+  private func wait(for events: Int16, until deadline: ContinuousClock.Instant?) throws(Failure) -> Int16 {
     while true {
       var entries = (
         pollfd(fd: descriptor, events: events, revents: 0), pollfd(fd: -1, events: Int16(POLLIN), revents: 0)
@@ -92,7 +108,7 @@ struct UnixSocket: ~Copyable {
       let ready = withUnsafeMutablePointer(to: &entries) { pointer in
         pointer.withMemoryRebound(to: pollfd.self, capacity: 2) { poll($0, 2, timeout) }
       }
-      if entries.0.revents != 0 { return }
+      if entries.0.revents != 0 { return entries.0.revents }
       if ready > 0, let waker {
         waker.rest()
         throw .interrupted

@@ -13,3 +13,12 @@ package protocol Clock: Sendable {
   /// Steps of the wall clock (by how much) and resumes from sleep (zero). Deadlines have to be planned anew after each.
   func steps() -> AsyncStream<Duration>
 }
+
+extension Clock {
+  /// The time as if the clock had never been set since the start: for waits that nobody is to shorten or lengthen by
+  /// setting it.
+  package func steadyNow() -> Timestamp {
+    let (now, stepped) = moment()
+    return now - stepped
+  }
+}

@@ -96,7 +96,19 @@ private func create(
 ) throws(SinkFailure) {
   let descriptor = openat(folder, draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
   try check(descriptor)
-  defer { close(descriptor) }
+  do throws(SinkFailure) {
+    try fill(descriptor, owner: owner, group: group, sink: sink, bytes)
+  } catch {
+    close(descriptor)
+    throw error
+  }
+  // Network file systems report a failed write only here. An interrupted close has closed the descriptor all the same.
+  guard close(descriptor) == 0 || errno == EINTR else { throw SinkFailure(errno: errno) }
+}
+
+private func fill(
+  _ descriptor: Int32, owner: uid_t?, group: gid_t?, sink: SinkSettings, _ bytes: [UInt8]
+) throws(SinkFailure) {
   if let group { try give(descriptor, to: sink.group, uid_t.max, group) }
   // The umask does not matter then. A file that is given away can be changed no more.
   try check(fchmod(descriptor, sink.mode))

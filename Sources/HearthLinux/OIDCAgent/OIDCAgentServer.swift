@@ -98,17 +98,21 @@ package final class OIDCAgentServer: Sendable {
   }
 
   private func admit(_ channel: any Channel) throws {
-    let (isFull, isLate) = state.withLock { ($0.connections.count >= limits.connections, $0.isShutDown) }
-    let connection = OIDCAgentConnection(
-      channel, within: limits.requestTime,
-      refusal: isLate ? Self.ending : isFull ? .failure("There are too many connections; try again") : nil
-    ) { [called] connection, request in
-      if case .terminated = called.yield(Call(connection: connection, request: request)) {
-        connection.finish(with: Self.ending)
+    let connection = state.withLock { state in
+      let isFull = state.connections.count >= limits.connections
+      let connection = OIDCAgentConnection(
+        channel, within: limits.requestTime,
+        refusal: state.isShutDown
+          ? Self.ending : isFull ? .failure("There are too many connections; try again") : nil
+      ) { [called] connection, request in
+        if case .terminated = called.yield(Call(connection: connection, request: request)) {
+          connection.finish(with: Self.ending)
+        }
       }
+      state.connections[ObjectIdentifier(connection)] = connection
+      return connection
     }
     let id = ObjectIdentifier(connection)
-    state.withLock { $0.connections[id] = connection }
     channel.closeFuture.whenComplete { [self] _ in state.withLock { state in state.connections[id] = nil } }
     try channel.pipeline.syncOperations.addHandler(connection)
   }

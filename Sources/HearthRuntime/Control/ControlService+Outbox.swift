@@ -37,6 +37,17 @@ extension ControlService {
     }
   }
 
+  /// One page at a time is read and made an answer: they are large, and a client may ask for many and read none.
+  fileprivate func page(
+    of query: OutboxQuery, _ read: () async throws(OutboxError) -> JSON
+  ) async throws(RPCError) -> ControlResponse {
+    try await check(query.account)
+    return try await pages.withLock { () async throws(RPCError) in
+      guard !Task.isCancelled else { throw .overloaded("The connection was closed before its turn came.") }
+      return .result(try await asked(of: query.account, read))
+    }
+  }
+
   /// Changes one item, or all dead ones of an account.
   fileprivate func change(
     _ choice: ItemChoice, item: (String) async throws(OutboxError) -> Int,
@@ -78,30 +89,16 @@ extension GetItem: PlainMethod {
 }
 
 extension ListItems: ServedMethod {
-  /// One page at a time is read and made an answer: they are large, and a client may ask for many and read none.
   func respond(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> ControlResponse {
-    try await service.check(query.account)
-    return try await service.pages.withLock { () async throws(RPCError) in
-      guard !Task.isCancelled else { throw .overloaded("The connection was closed before its turn came.") }
-      let page = try await service.asked(of: query.account) { () async throws(OutboxError) in
-        try await service.outbox.list(query)
-      }
-      return .result(page.json(at: service.clock.now()))
+    try await service.page(of: query) { () async throws(OutboxError) in
+      try await service.outbox.list(query).json(at: service.clock.now())
     }
   }
 }
 
 extension ExportItems: ServedMethod {
-  /// One page at a time, like a list.
   func respond(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> ControlResponse {
-    try await service.check(query.account)
-    return try await service.pages.withLock { () async throws(RPCError) in
-      guard !Task.isCancelled else { throw .overloaded("The connection was closed before its turn came.") }
-      let page = try await service.asked(of: query.account) { () async throws(OutboxError) in
-        try await service.outbox.export(query)
-      }
-      return .result(page.json)
-    }
+    try await service.page(of: query) { () async throws(OutboxError) in try await service.outbox.export(query).json }
   }
 }
 

@@ -20,11 +20,14 @@ struct AgentFailure: Error, Hashable {
   /// What a session cannot give.
   init(_ error: RPCError) {
     let kind = error.kind ?? .internalError
-    switch kind {
-    case .locked: self.init(kind, "Agent locked", info: error.message)
-    case .unauthenticated: self.init(kind, "account not loaded", info: error.message)
-    case .reauthRequired: self.init(kind, "invalid_grant: the session has ended", info: error.message)
-    default: self.init(kind, error.message)
+    let phrases: [RPCError.Kind: String] = [
+      .locked: "Agent locked", .unauthenticated: "account not loaded",
+      .reauthRequired: "invalid_grant: the session has ended",
+    ]
+    if let phrase = phrases[kind] {
+      self.init(kind, phrase, info: error.message)
+    } else {
+      self.init(kind, error.message)
     }
   }
 }

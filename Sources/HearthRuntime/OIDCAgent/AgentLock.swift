@@ -8,22 +8,13 @@ struct AgentLock {
     let accounts: [AccountName]
   }
 
-  private static let longestWait: Duration = .seconds(60)
-
   private var held: Held?
-  private var wrongPasswords = 0
-  private var nextAttemptAt: Timestamp?
+  var wrongPasswords = WrongPasswords()
 
   var isLocked: Bool { held != nil }
 
   /// Of the password that unlocks.
   var hash: String? { held?.hash }
-
-  /// How long no password is tried yet, after wrong ones; nil where one may be.
-  func wait(at now: Timestamp) -> Duration? {
-    guard let nextAttemptAt, now < nextAttemptAt else { return nil }
-    return min(nextAttemptAt - now, Self.longestWait)
-  }
 
   mutating func lock(with hash: String, _ accounts: [AccountName]) {
     self = AgentLock()
@@ -34,10 +25,5 @@ struct AgentLock {
   mutating func unlock() -> [AccountName] {
     defer { self = AgentLock() }
     return held?.accounts ?? []
-  }
-
-  mutating func passwordWasWrong(at now: Timestamp) {
-    wrongPasswords += 1
-    nextAttemptAt = now + min(.seconds(1 << min(wrongPasswords - 1, 6)), Self.longestWait)
   }
 }

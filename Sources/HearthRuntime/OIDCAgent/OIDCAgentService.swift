@@ -136,9 +136,9 @@ package final class OIDCAgentService: OIDCAgentHandler {
   private func unlock(_ password: Secret) async throws(AgentFailure) -> OIDCAgentAnswer {
     try await locking.withLock { () async throws(AgentFailure) in
       guard let hash = lock.withLock(\.hash) else { throw .notLocked }
-      if let wait = lock.withLock({ $0.wait(at: control.clock.now()) }) { throw .tooSoon(wait) }
+      if let wait = lock.withLock({ $0.wrongPasswords.wait(at: control.clock.steadyNow()) }) { throw .tooSoon(wait) }
       guard await passwords.isPassword(password, of: hash) else {
-        lock.withLock { $0.passwordWasWrong(at: control.clock.now()) }
+        lock.withLock { $0.wrongPasswords.add(at: control.clock.steadyNow()) }
         throw .wrongPassword
       }
       for account in lock.withLock({ $0.unlock() }) {

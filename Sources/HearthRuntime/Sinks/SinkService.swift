@@ -192,7 +192,10 @@ package actor SinkService {
     guard let actions = sinks[path]?.machine.handle(input, at: now), let sink = sinks[path] else { return }
     for action in actions {
       switch action {
-      case .put(let content): workInbox.yield { await self.put(content, path) }
+      case .put(let content):
+        // With the settings of now: by the time it is written, the path may be another account's.
+        guard let settings = sink.settings else { continue }
+        workInbox.yield { await self.put(content, settings) }
       case .remove: workInbox.yield { await self.remove(path) }
       case .report(let failure): log(.warning, failure.message(at: path), sink)
       case .recovered: log(.notice, "\(path) is as it has to be again.", sink)
@@ -210,9 +213,10 @@ package actor SinkService {
       metadata: account.map { ["HEARTH_ACCOUNT": "\($0)"] })
   }
 
-  private func put(_ content: SinkContent, _ path: String) async {
+  private func put(_ content: SinkContent, _ settings: SinkSettings) async {
+    let path = settings.path
     let result = await Result { () async throws(SinkFailure) in
-      guard let sink = sinks[path], let settings = sink.settings else { return }
+      guard let sink = sinks[path] else { return }
       let place = try await sink.files.place(of: path)
       if let other = owner(of: place, besides: path) { throw .shared(other) }
       places[path] = place

@@ -4,8 +4,7 @@ extension FileCredentialStore {
   package func needsPassphrase() async -> Bool { protection == .passphrase && passphraseKey == nil }
 
   package func unlock(passphrase: Secret) async throws(UnlockFailure) {
-    let now = steadyNow
-    if let nextPassphraseAt, now < nextPassphraseAt { throw .tooSoon(nextPassphraseAt - now) }
+    if let wait = wrongPassphrases.wait(at: clock.steadyNow()) { throw .tooSoon(wait) }
     let scan: CredentialScan
     do {
       scan = try await self.scan()
@@ -25,7 +24,8 @@ extension FileCredentialStore {
       }
       let key = try await key(from: passphrase, kdf)
       guard Seal.open(sealed.bytes, with: key, associated: file.header.associatedData(kdf: kdf)) != nil else {
-        throw wrongPassphrase()
+        wrongPassphrases.add(at: clock.steadyNow())
+        throw .wrongPassphrase
       }
       keep(key, kdf)
     }
@@ -49,20 +49,6 @@ extension FileCredentialStore {
   private func keep(_ key: SealingKey, _ kdf: ScryptParameters) {
     passphraseKey?.key.wipe()
     passphraseKey = PassphraseKey(kdf: kdf, key: key)
-    wrongPassphrases = 0
-    nextPassphraseAt = nil
-  }
-
-  /// The time as if the clock had never been set since the start.
-  private var steadyNow: Timestamp {
-    let (now, stepped) = clock.moment()
-    return now - stepped
-  }
-
-  /// The next attempt waits 1 s, then twice as long each time, up to a minute.
-  private func wrongPassphrase() -> UnlockFailure {
-    nextPassphraseAt = steadyNow + .seconds(min(1 << min(wrongPassphrases, 6), 60))
-    wrongPassphrases += 1
-    return .wrongPassphrase
+    wrongPassphrases = WrongPasswords()
   }
 }

@@ -33,9 +33,7 @@ package actor FileCredentialStore: CredentialStore {
   /// The status of the file when it was last read or written, to detect a change in place.
   var lastSeen: FileStatus?
   var hasTidied = false
-  var wrongPassphrases = 0
-  /// By `steadyNow`.
-  var nextPassphraseAt: Timestamp?
+  var wrongPassphrases = WrongPasswords()
 
   /// `isConfiguredPath`: whether the user chose the path; then it may be a link, and its folder is not created.
   /// `keyFile`: the path of the key file, where the protection is `key-file`.

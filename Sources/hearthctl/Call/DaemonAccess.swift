@@ -95,6 +95,22 @@ extension EventFollower {
       throw CommandFailure(.noDaemon, "The daemon has stopped.")
     }
   }
+
+  /// What comes next, and all that comes together with it; none when `limit` is over first. It is given after `most`,
+  /// however much still comes: a busy outbox must not keep the person from seeing it.
+  mutating func burst(
+    from daemon: inout ControlClient, within limit: Duration? = nil, most: Duration = .milliseconds(200)
+  ) throws -> [Step] {
+    var steps: [Step] = []
+    var next = try step(from: &daemon, within: limit)
+    let end = ContinuousClock.now + most
+    while let step = next {
+      steps.append(step)
+      guard ContinuousClock.now < end else { break }
+      next = try self.step(from: &daemon, within: .milliseconds(50))
+    }
+    return steps
+  }
 }
 
 /// A variable of the environment; nil where it is unset or empty.

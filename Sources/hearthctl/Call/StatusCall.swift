@@ -74,14 +74,12 @@ struct StatusCall: PlainCall {
     var events = EventFollower(Subscribe(account: try AccountName.asked(account)))
     while true {
       let deadline = looking.map { ContinuousClock.now + $0 }
-      var next: EventFollower.Step?
+      var steps: [EventFollower.Step] = []
       repeat {
         if Interruption.hasCome { return }
         if isGone() { break }
-        next = try events.step(from: &client, within: looking.map { _ in LiveScreen.step })
-      } while next == nil && deadline.map { ContinuousClock.now < $0 } ?? true
-      // Events that come together are shown together.
-      while case .notification = next { next = try events.step(from: &client, within: .milliseconds(50)) }
+        steps = try events.burst(from: &client, within: looking.map { _ in LiveScreen.step })
+      } while steps.isEmpty && deadline.map { ContinuousClock.now < $0 } ?? true
       body(try look(&client))
     }
   }

@@ -45,11 +45,9 @@ struct TopVerb: ParsableCommand {
         lookAt = ContinuousClock.now + Self.period
       }
       draw(model, screen)
-      var next = try events.step(from: &daemon, within: .milliseconds(100))
-      while let step = next {
+      for step in try events.burst(from: &daemon, within: .milliseconds(100)) {
         if case .notification(let notification) = step { model.note(notification, at: .now) }
         lookAt = .now
-        next = try events.step(from: &daemon, within: .milliseconds(20))
       }
       try begun.removeAll { action in
         guard let message = try action.result(&daemon) else { return false }

@@ -140,6 +140,11 @@ struct OIDCAgentServiceTests {
       #expect(await service.answer(.unlock(Secret("b"))).error == "wrong password")
       let tooSoon = await service.answer(.unlock(Secret("a")))
       #expect(tooSoon.info == "It was not tried, because passwords before were wrong; try again in 1 s.\n")
+      // Whoever sets the clock neither shortens the wait nor makes it longer.
+      for step in [3600, -7200, 3600] as [Int] {
+        bench.clock.step(by: .seconds(step))
+        #expect(await service.answer(.unlock(Secret("a"))).info == tooSoon.info)
+      }
       bench.clock.advance(by: .seconds(1))
       #expect(await service.answer(.unlock(Secret("a"))) == .success(info: "Agent unlocked"))
       guard case .token = await service.answer(token()) else {

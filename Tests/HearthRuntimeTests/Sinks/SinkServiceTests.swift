@@ -62,6 +62,19 @@ struct SinkServiceTests {
     #expect(files.files.isEmpty && record.paths.isEmpty, "an orderly stop")
   }
 
+  @Test("a token is never written with another account's settings, however often the path changes hands")
+  func changesHands() async throws {
+    let theirs = SinkSettings(account: try #require(AccountName("other")), path: path, mode: 0o644)
+    try await running { _ in
+      for _ in 1...20 {
+        sinks.configure([sink])
+        sinks.configure([theirs])
+        await sinks.settle()
+      }
+    }
+    #expect(!files.puts.isEmpty && files.puts.allSatisfy { $0.account == .sample })
+  }
+
   @Test("a token that has run out goes by the time alone")
   func expires() async throws {
     try await running { _ in

@@ -11,7 +11,9 @@ package struct DescribedProtocol {
   /// What is not as described in a call and its answer; nil where all is. `call` and `answer`: the whole objects.
   package func flaw(in call: JSON, answeredBy answer: JSON) -> String? {
     guard let name = call["method"]?.string, let method = description(name, among: "methods") else {
-      return answer["error"]?["code"]?.int == -32601 ? nil : "nothing describes the method that was answered: \(call)"
+      // What is no request is refused as such, whatever method it names.
+      let isRefused = [-32601, -32600].contains(answer["error"]?["code"]?.int)
+      return isRefused ? nil : "nothing describes the method that was answered: \(call)"
     }
     if let code = answer["error"]?["code"]?.int { return flaw(inError: code, of: method) }
     guard let result = answer["result"], let schema = method["result"]?["schema"] else { return "there is no result" }

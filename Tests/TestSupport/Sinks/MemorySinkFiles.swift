@@ -6,8 +6,14 @@ package final class MemorySinkFiles: SinkFiles {
   private struct State {
     var files: [String: String] = [:]
     var failure: SinkFailure?
-    var puts = 0
+    var puts: [Put] = []
     var links: [String: String] = [:]
+  }
+
+  /// What was to be written, and for whose sink.
+  package struct Put: Hashable, Sendable {
+    package let text: String
+    package let account: AccountName
   }
 
   private let state: Mutex<State>
@@ -16,8 +22,8 @@ package final class MemorySinkFiles: SinkFiles {
 
   package var files: [String: String] { state.withLock(\.files) }
 
-  /// How many times something was put.
-  package var puts: Int { state.withLock(\.puts) }
+  /// All that was put, in its order.
+  package var puts: [Put] { state.withLock(\.puts) }
 
   /// Every step from now on; nil: none.
   package func fails(with failure: SinkFailure?) { state.withLock { $0.failure = failure } }
@@ -45,7 +51,7 @@ package final class MemorySinkFiles: SinkFiles {
     let path = real(sink.path)
     state.withLock { state in
       state.files[path] = String(decoding: bytes, as: UTF8.self)
-      state.puts += 1
+      state.puts.append(Put(text: String(decoding: bytes, as: UTF8.self), account: sink.account))
     }
   }
 
