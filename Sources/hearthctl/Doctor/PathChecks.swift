@@ -4,7 +4,7 @@ import HearthControl
 /// Checks of the files and folders that Hearth uses.
 enum PathChecks {
   /// Where no daemon tells which it uses: those that one would look for.
-  static func unasked(_ paths: EnvironmentPaths) -> [Finding] {
+  static func unasked(_ paths: EnvironmentPaths, refusal: (String) -> String?) -> [Finding] {
     let state =
       paths.state.map(state(at:)) ?? Finding(.bad(.failed), "state", "Neither HEARTH_STATE_DIR nor HOME is set")
     guard let used = paths.configurationFiles.first(where: { status($0) != nil }) else {
@@ -15,10 +15,11 @@ enum PathChecks {
       let message = "\(named) (HEARTH_CONFIG) does not exist; \(used) is used"
       return [Finding(.doubtful, "configuration", message), state]
     }
-    return [configuration(at: used), state]
+    return [configuration(at: used, refusal: refusal), state]
   }
 
-  static func configuration(at path: String) -> Finding {
+  /// `refusal` says why hearthd would not start with the file of this path, nil where it would.
+  static func configuration(at path: String, refusal: (String) -> String?) -> Finding {
     guard let status = status(path) else {
       return Finding(.bad(.failed), "configuration", "\(path) cannot be found: \(reason())")
     }
@@ -27,6 +28,9 @@ enum PathChecks {
     }
     guard access(path, R_OK) == 0 else {
       return Finding(.bad(.failed), "configuration", "\(path) cannot be read: \(reason())")
+    }
+    if let sentence = refusal(path) {
+      return Finding(.bad(.failed), "configuration", "hearthd refuses it: \(sentence)")
     }
     return Finding(.good, "configuration", path)
   }

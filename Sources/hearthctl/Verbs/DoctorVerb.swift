@@ -55,15 +55,25 @@ struct DoctorVerb: ParsableCommand {
 
   /// Checks the files that a running daemon says it uses; without one, those that it would look for.
   private func files(_ info: DaemonInfo?) -> [Finding] {
-    guard let info else { return PathChecks.unasked(.ofThisProcess) }
+    guard let info else { return PathChecks.unasked(.ofThisProcess, refusal: Self.refusal) }
     var findings: [Finding] = []
     if let path = info.path("configuration") {
-      findings.append(PathChecks.configuration(at: path))
+      findings.append(PathChecks.configuration(at: path, refusal: Self.refusal))
     } else {
       findings.append(Finding(.doubtful, "configuration", "The daemon runs without one"))
     }
     if let path = info.path("state") { findings.append(PathChecks.state(at: path)) }
     return findings
+  }
+
+  /// What is in a file may have changed since the daemon read it, and be refused at the next start or reload.
+  private static func refusal(of path: String) -> String? {
+    do {
+      _ = try DaemonProgram.find().accounts(of: path)
+      return nil
+    } catch {
+      return (error as? DaemonProgram.Refusal)?.sentence
+    }
   }
 
   private func ask(_ daemon: inout ControlClient, _ info: DaemonInfo) throws(ControlClient.Failure) -> [Finding] {
