@@ -148,7 +148,7 @@ let package = Package(
       name: "hearth-bench",
       dependencies: [
         .argumentParser, .asyncHTTPClient, "CReferences", "HearthClient", "HearthControl", "HearthCore",
-        "HearthStorage", .nio, .nioHTTP1,
+        "HearthLinux", "HearthStorage", .nio, .nioHTTP1,
       ],
       path: "Benchmarks/HearthBench", swiftSettings: strict),
     // As a program outside this package would be built: it sees nothing but what is public.

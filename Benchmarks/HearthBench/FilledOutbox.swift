@@ -1,5 +1,6 @@
 import Glibc
 import HearthCore
+import HearthLinux
 import HearthStorage
 
 /// An outbox with so many items that wait. A fifth of them is in one lane of another account, where none is taken; of
@@ -72,11 +73,11 @@ final class FilledOutbox {
     self.other = other
     self.count = count
     mkdir("\(folder)/state", 0o700)
-    store = try SQLiteOutboxStore.open(at: "\(folder)/state/outbox.sqlite", now: Self.now).store
+    store = try SQLiteOutboxStore.open(at: "\(folder)/state/outbox.sqlite", clock: try SystemClock()).store
     subject = Subject(issuer: Self.base, id: "bench")
     url = try HTTPURL(Self.base + "/api/notes")
     for name in [account, other] {
-      _ = try await store.bind(name, to: subject, formerly: nil, adopts: true, limit: 1, at: Self.now)
+      _ = try await store.bind(name, to: subject, formerly: nil, adopts: true, limit: 1)
     }
     while made < count { try await add(min(5000, count - made), someLater: true) }
   }
@@ -103,7 +104,7 @@ final class FilledOutbox {
         notBefore: isLater && !isOthers ? now + .seconds(86_400 + Int64(made % 1000)) : nil)
       return NewOutboxItem(id: id, draft: draft, url: url, subject: subject)
     }
-    _ = try await store.enqueue(items, within: Self.settings, at: now)
+    _ = try await store.enqueue(items, within: Self.settings)
   }
 
   func perform(_ operation: Operation) async throws {
@@ -114,7 +115,7 @@ final class FilledOutbox {
     case .prune:
       var settings = Self.settings
       (settings.maxItems, settings.keepDelivered, settings.keepDead) = (0, .zero, .seconds(86_400))
-      _ = try await store.prune(keeping: settings, limit: 64, at: Self.now)
+      _ = try await store.prune(keeping: settings, limit: 64, by: Self.now)
     case .firstPage: try await list(OutboxQuery(account: account))
     case .middlePage: try await list(OutboxQuery(account: account, cursor: middle))
     case .middlePageOfAll: try await list(OutboxQuery(cursor: middle))
@@ -131,13 +132,13 @@ final class FilledOutbox {
   private func complete() async throws {
     let demand = OutboxDemand(
       account: account, subject: subject, lanes: 32, unordered: 32, takesFollowers: true, open: [url.origin],
-      configured: [url.origin], agreedTime: Self.now, policy: DeliveryPolicy(OutboxSettings()))
+      configured: [url.origin], expiry: .agreed(Self.now), policy: DeliveryPolicy(OutboxSettings()))
     let settled = claims.flatMap { claim in
       claim.deliveries.map {
         Settlement(epoch: claim.epoch, number: $0.number, outcome: .delivered(status: 200))
       }
     }
-    let exchange = try await store.exchange(settled, releasing: [], claiming: [demand], at: Self.now)
+    let exchange = try await store.exchange(settled, releasing: [], claiming: [demand])
     claims = exchange.claimed[account]?.claims ?? []
     let deliveries = claims.flatMap { claim in claim.deliveries.map { (claim.epoch, $0.number) } }
     guard deliveries.count == 64 else {

@@ -68,12 +68,18 @@ extension HearthClient {
 
   /// Sends a request at once with the account's token, and returns what the API answers, with whatever status. It goes to
   /// the account's `api_origins` alone. `timeout`: for the API, in whole seconds, up to five minutes.
-  public func send(_ request: Request, for account: String, timeout: Duration = .seconds(30)) async throws -> Answer {
+  ///
+  /// `staleIfError`: the answer to a `GET` is kept, and the one kept last is returned, with its ``Answer/age``, where the API
+  /// fails or is out of reach.
+  public func send(
+    _ request: Request, for account: String, timeout: Duration = .seconds(30), staleIfError: Bool = false
+  ) async throws -> Answer {
     let draft = RequestDraft(
       account: try name(account), method: request.method, url: request.url, headers: request.fields, body: request.body,
       timeout: timeout)
     let isRead = ["GET", "HEAD"].contains(request.method)
-    return Answer(value: try await call(SendRequest(draft), mayRepeat: isRead))
+    let call = SendRequest(draft, cache: staleIfError ? .staleIfError : .none)
+    return Answer(value: try await self.call(call, mayRepeat: isRead))
   }
 
   /// Calls any method of the protocol: its parameters and its result are JSON objects, as text. `mayRepeat`: it changes

@@ -66,6 +66,7 @@ final class Sandbox: HTTPResponder {
   }
 
   func respond(to request: Request, context: Context) async throws -> Response {
+    if request.uri.path == Self.blobPath { return try await blob(request) }
     var request = request
     var call = Call(request, body: try await request.collectBody(upTo: 64 << 20))
     if call.path.hasPrefix("/__") { return control(call) }
@@ -89,7 +90,7 @@ final class Sandbox: HTTPResponder {
   }
 
   /// Waits, and ends early when the sandbox stops.
-  private func pause(_ duration: Duration) async throws {
+  func pause(_ duration: Duration) async throws {
     try await cancelWhenGracefulShutdown { try await Task.sleep(for: duration) }
   }
 

@@ -39,6 +39,7 @@ struct Daemon {
   private let outbox: OutboxService
   private let responses: SQLiteResponseStore
   private let requests: RequestService
+  private let streams: StreamService
   private let metrics: Metrics
   private let server: ControlServer
   private let oidcAgent: OIDCAgentSocket
@@ -69,7 +70,7 @@ struct Daemon {
     // The socket comes first: where another daemon has it, nothing else is touched.
     let socket = try Self.listen(at: setup.socketPath)
     // Sessions are kept even where the outbox cannot be opened: its calls are rejected, and opening is tried again.
-    outboxStore = SQLiteOutboxStore.openOrWait(at: setup.state.outbox, now: clock.now()) { [logger] place in
+    outboxStore = SQLiteOutboxStore.openOrWait(at: setup.state.outbox, clock: clock) { [logger] place in
       logger.error("The outbox was broken. It was moved to \(place) whole, and a new one was begun.")
     }
     // Nothing may throw from here on, since the senders must be shut down.
@@ -91,6 +92,7 @@ struct Daemon {
       })
     responses = SQLiteResponseStore(path: setup.state.responses, logger: logger)
     requests = RequestService(bearers: sessions, api: api, store: responses, clock: clock)
+    streams = StreamService(requests: requests, exchanges: api, clock: clock)
     let (sessionUpdates, updates) = AsyncStream<SessionUpdate>.makeStream()
     self.sessionUpdates = sessionUpdates
     signIns = SignInService(sessions: sessions, redirects: LoopbackListener(logger: logger), clock: clock)
@@ -116,27 +118,25 @@ struct Daemon {
       sessions: sessions,
       store: FileRevocationStore(folder: setup.state.revocations, files: LinuxFileSystem(), logger: logger),
       clock: clock, logger: logger)
+    let places = PlacesInUse(
+      process: Int(getpid()), startedAt: clock.now(), configuration: setup.configurationPath, files: setup.state,
+      socket: socket.path ?? setup.socketPath)
     let reloader = Reloader(
       setup: setup, builder: builder, sessions: sessions, signIns: signIns, outbox: outbox, requests: requests,
-      sinks: sinks, hub: hub, log: log, status: status)
+      streams: streams, sinks: sinks, hub: hub, log: log, status: status, places: places)
     self.reloader = reloader
-    let info = DaemonInfo(
-      pid: Int(getpid()), startedAt: clock.now(),
-      paths: [
-        ("configuration", setup.configurationPath), ("state", setup.state.folder),
-        ("credentials", setup.state.credentials), ("outbox", setup.state.outbox),
-        ("socket", socket.path ?? setup.socketPath),
-      ])
     let control = ControlService(
       sessions: sessions, signIns: signIns, revocations: revocations, sinks: sinks, outbox: outbox,
-      requests: requests, hub: hub, metrics: metrics, clock: clock, info: info, token: { Token(hashing: $0) },
+      requests: requests, streams: streams, hub: hub, metrics: metrics, clock: clock, info: { places.info },
+      token: { Token(hashing: $0) },
       reload: { () async throws(ReloadFailure) in try await reloader.reload() })
     server = ControlServer(
       socket: socket, handler: control,
       limits: ControlLimits(maximumBody: configuration.outbox.maxBody, connections: setup.descriptors.connections),
       logger: logger)
     oidcAgent = OIDCAgentSocket(
-      beside: setup.socketPath, service: OIDCAgentService(control, passwords: SodiumPasswordHashing()), logger: logger)
+      beside: setup.socketPath, service: OIDCAgentService(control, passwords: SodiumPasswordHashing()), logger: logger,
+      moved: { places.oidcAgentSocketIs($0) })
     await reloader.serve(server, oidcAgent)
   }
 
@@ -183,6 +183,7 @@ struct Daemon {
       services.addTask { await reauth.run() }
       services.addTask { await revocations.run() }
       services.addTask { await outbox.run() }
+      services.addTask { await streams.run() }
       services.addTask { await metrics.run() }
       services.addTask { await sinks.run() }
       services.addTask {
@@ -200,6 +201,7 @@ struct Daemon {
     await oidcAgent.stop()
     reauth.stop()
     await signIns.stop()
+    await streams.stop()
     async let sinksAreGone: Void = sinks.stop()
     await outbox.shutdown()
     await sessions.stop()
@@ -218,6 +220,7 @@ struct Daemon {
           formerly: snapshot.formerSubject, token: snapshot.token?.fingerprint)
         await signIns.sessionChanged(snapshot.account)
         await requests.sessionChanged(snapshot.account, snapshot.state, snapshot.subject)
+        await streams.sessionChanged(snapshot.account, snapshot.state, snapshot.subject)
         await revocations.sessionChanged(snapshot.account, snapshot.state, snapshot.subject)
       case .skewMeasured(let skew): await outbox.serverTimeReported(skew: skew)
       }

@@ -10,17 +10,21 @@ actor OIDCAgentSocket {
   private let path: String
   private let service: OIDCAgentService
   private let logger: Logger
+  private let moved: @Sendable (String?) -> Void
   private var server: OIDCAgentServer?
   private var isStopped = false
   private let started: AsyncStream<OIDCAgentServer>
   private let starting: AsyncStream<OIDCAgentServer>.Continuation
 
-  /// `socket`: the path of Hearth's own.
-  init(beside socket: String, service: OIDCAgentService, logger: Logger) {
+  /// `socket`: the path of Hearth's own. `moved` is told where it is; nil: nowhere any more.
+  init(
+    beside socket: String, service: OIDCAgentService, logger: Logger, moved: @escaping @Sendable (String?) -> Void
+  ) {
     let folder = socket.lastIndex(of: "/").map { socket[...$0] } ?? ""
     path = folder + Self.name
     self.service = service
     self.logger = logger
+    self.moved = moved
     (started, starting) = AsyncStream.makeStream()
   }
 
@@ -30,12 +34,14 @@ actor OIDCAgentSocket {
     guard isWanted else {
       let old = server
       server = nil
+      moved(nil)
       await old?.shutDown()
       return
     }
     do throws(ListeningSocket.Failure) {
       let server = OIDCAgentServer(socket: try ListeningSocket(path: path), handler: service, logger: logger)
       self.server = server
+      moved(path)
       starting.yield(server)
       logger.info("Clients of oidc-agent are served on \(path); OIDC_SOCK has to name it.")
     } catch {

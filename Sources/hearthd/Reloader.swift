@@ -13,10 +13,12 @@ actor Reloader {
   private let signIns: SignInService
   private let outbox: OutboxService
   private let requests: RequestService
+  private let streams: StreamService
   private let sinks: SinkService
   private let hub: EventHub
   private let log: EventLog
   private let status: StatusLine
+  private let places: PlacesInUse
   private var current = Configuration()
   /// Makes a reload wait for the one before it.
   private let mutex = AsyncMutex()
@@ -27,8 +29,8 @@ actor Reloader {
 
   init(
     setup: Daemon.Setup, builder: SessionBuilder, sessions: SessionDirectory, signIns: SignInService,
-    outbox: OutboxService, requests: RequestService, sinks: SinkService, hub: EventHub, log: EventLog,
-    status: StatusLine
+    outbox: OutboxService, requests: RequestService, streams: StreamService, sinks: SinkService, hub: EventHub,
+    log: EventLog, status: StatusLine, places: PlacesInUse
   ) {
     self.setup = setup
     self.builder = builder
@@ -36,10 +38,12 @@ actor Reloader {
     self.signIns = signIns
     self.outbox = outbox
     self.requests = requests
+    self.streams = streams
     self.sinks = sinks
     self.hub = hub
     self.log = log
     self.status = status
+    self.places = places
   }
 
   /// How long the daemon waits for requests to providers when it stops, as configured now.
@@ -56,14 +60,15 @@ actor Reloader {
   }
 
   private func readAgain() async throws(ReloadFailure) {
-    let fresh: Configuration
+    let (fresh, path): (Configuration, String?)
     do throws(ConfigurationError) {
-      fresh = try Configuration.load(from: setup.paths).configuration
+      (fresh, path) = try Configuration.load(from: setup.paths)
     } catch {
       log.record(.configurationRefused(error.description))
       throw ReloadFailure(message: error.description)
     }
     ServiceNotifier().reloading()
+    places.configurationIs(path)
     await apply(fresh)
     await outbox.waitUntilReady(for: sessions.accounts)
     await sinks.settle()
@@ -117,6 +122,7 @@ actor Reloader {
   private func allow(_ apis: [AccountName: APISettings], _ settings: OutboxSettings) async {
     await outbox.accountsChanged(apis, settings: settings)
     await requests.accountsChanged(apis, maxBody: settings.maxBody)
+    await streams.accountsChanged(apis)
   }
 
   private func serve(_ account: AccountConfiguration, in existing: FileCredentialStore?, refresh: RefreshSettings) async

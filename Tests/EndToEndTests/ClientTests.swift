@@ -35,7 +35,17 @@ import Testing
       #expect(try await hearth.item(receipt.id).idempotencyKey == "once")
       #expect(try await hearth.outbox(of: "work").dead == 0)
       let answer = try await hearth.send(HearthClient.Request("GET", "\(sandbox.url)/userinfo"), for: "work")
-      #expect(answer.status == 200 && !answer.body.isEmpty)
+      #expect(answer.status == 200 && !answer.body.isEmpty && answer.age == nil)
+      let diary = HearthClient.Request("GET", "\(sandbox.url)/api/diary")
+      try sandbox.fault([
+        "path": "/api/diary", "status": 200, "body": "dear", "headers": ["Cache-Control": "private"], "times": 1,
+      ])
+      try sandbox.fault(["path": "/api/diary", "status": 503])
+      _ = try await hearth.send(diary, for: "work", staleIfError: true)
+      #expect(try await hearth.send(diary, for: "work").status == 503)
+      let earlier = try await hearth.send(diary, for: "work", staleIfError: true)
+      #expect(earlier.status == 200 && earlier.body == Array("dear".utf8) && earlier.age != nil)
+      #expect("\(try await hearth.status(of: "work"))" == "work, authenticated: Signed in.")
 
       #expect(try await hearth.lock("work").first?.reason == "lockedByUser")
       do {

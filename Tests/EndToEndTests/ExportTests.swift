@@ -1,3 +1,4 @@
+import Glibc
 import HearthControl
 import HearthCore
 import TestSupport
@@ -44,7 +45,42 @@ import Testing
       try sandbox.waitUntilWritten(bodies)
       let again = try hearthctl(["outbox", "import", file, "--socket", new.socket], nil)
       #expect(again.output == "0 items imported.\n250 items there already.\n")
+      let dryAgain = try hearthctl(["outbox", "import", file, "--dry-run", "--socket", new.socket], nil)
+      #expect(dryAgain.output == "0 items would be imported.\n250 items there already.\n")
       #expect(try new.outboxStats().delivered == 250 && sandbox.count("replays") == 0)
+    }
+  }
+
+  @Test("an import that is interrupted says what it has done and how to go on, and going on misses and doubles nothing")
+  func interrupted() async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let old = try environment.daemon(Configuration.oidc(sandbox), name: "old")
+      let new = try environment.daemon(Configuration.oidc(sandbox), name: "new")
+      for number in 1...150 { try old.enqueue("note \(number)", to: sandbox.notes) }
+      let export = try environment.hearthctl(["outbox", "export", "--socket", old.socket]).output
+      let lines = export.split(separator: "\n").map { $0 + "\n" }
+      let pipe = environment.folder + "/pipe"
+      #expect(mkfifo(pipe, 0o600) == 0)
+      let process = try environment.spawn("hearthctl", ["outbox", "import", pipe, "--socket", new.socket])
+      let descriptor = open(pipe, O_WRONLY)
+      defer { close(descriptor) }
+      func write(_ lines: some Sequence<Substring>) {
+        let bytes = Array(lines.joined().utf8)
+        #expect(Glibc.write(descriptor, bytes, bytes.count) == bytes.count)
+      }
+      write(lines[..<101].map { $0[...] })
+      try eventually("the first hundred are there") { try new.outboxStats().pending == 100 }
+      process.signal(SIGINT)
+      write(lines[101..<102].map { $0[...] })
+      #expect(try process.wait(within: .seconds(20)) == .exited(1))
+      #expect(
+        process.errors == "Stopped at line 101. Import the file again for the rest: nothing is queued twice.\n"
+          + "hearthctl: Interrupted: 100 items imported.\n")
+      let file = environment.folder + "/all.jsonl"
+      try Files.write(export, to: file)
+      let rest = try environment.hearthctl(["outbox", "import", file, "--socket", new.socket])
+      #expect(rest.status == 0 && rest.output == "50 items imported.\n100 items there already.\n")
     }
   }
 

@@ -62,13 +62,13 @@ import Testing
     try await play(false) { scene in
       #expect(scene.names.isEmpty)
       try scene.daemon.signIn(at: scene.sandbox)
-      try scene.isInPlace()
+      #expect(Files.text(scene.path) == (try scene.daemon.token().secret), "when the sign-in is answered")
       #expect(Files.mode(scene.path) == 0o600 && scene.names == ["token"])
       let old = try scene.daemon.token().secret
       let reader = open(scene.path, O_RDONLY)
       defer { close(reader) }
       try scene.daemon.refresh()
-      try scene.isInPlace()
+      #expect(Files.text(scene.path) == (try scene.daemon.token().secret), "when the refresh is answered")
       #expect(try scene.daemon.token().secret != old)
       var (before, now) = (stat(), stat())
       fstat(reader, &before)
@@ -190,6 +190,8 @@ import Testing
         let run = try scene.hearthctl("doctor")
         return run.output.contains("\(scene.path) was not written by Hearth") ? run : nil
       }
+      let list = try scene.hearthctl("sink", "list")
+      #expect(list.output.contains("there, and cannot be replaced: see \"hearthctl doctor\""))
       #expect(doctor.status == 1)
       #expect(try scene.daemon.status().state == "authenticated" && Files.text(scene.path) == "mine")
       #expect(try scene.hearthctl("logout", "work").status == 0)
@@ -274,6 +276,8 @@ import Testing
         return run.errors
       }
       #expect(try refusal("work", scene.folder + "/mine").contains("There is a file"))
+      #expect(try refusal("work", scene.path).contains("is a token file of work already"))
+      #expect(try refusal("work", scene.daemon.state + "/x").contains("that is the state folder. Nothing was written."))
       #expect(try refusal("work", scene.folder + "/no/token").contains("mkdir -p -m 700"))
       #expect(try refusal("home", scene.folder + "/x").contains("There is no account home"))
       #expect(try refusal("work", scene.folder + "/x", "--mode", "0666").contains("must be \"0600\""))

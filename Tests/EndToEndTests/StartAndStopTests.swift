@@ -293,6 +293,61 @@ import Testing
     }
   }
 
+  @Test("on SIGTERM what was sent to an API may be answered: an item is delivered, and a caller has its answer")
+  func requestsWhileStopping() async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
+      try daemon.signIn(at: sandbox)
+      try sandbox.fault(["path": "/api/", "delay": 4, "times": 2])
+      let (socket, url) = (daemon.socket, sandbox.url)
+      let item = try daemon.call(
+        "outbox.enqueue", ["account": "work", "method": "POST", "url": .string(url + "/api/notes"), "body": "a"])
+      async let answer: JSON = {
+        var client = try ControlClient(path: socket)
+        return try client.call(
+          "http.request", ["account": "work", "method": "GET", "url": .string(url + "/api/whoami")],
+          within: .seconds(20))
+      }()
+      try eventually("both are at the API") { try sandbox.call("GET", "/__fault")["faults"] == [] }
+      #expect(try daemon.stop() == .exited(0))
+      #expect(try await answer["status"] == 200)
+      try daemon.start()
+      let kept = try daemon.call("outbox.get", ["id": item["id"] ?? .null])
+      #expect(kept["state"] == "delivered" && kept["attempts"] == 1)
+    }
+  }
+
+  @Test("what the daemon says of its places follows its configuration, also one that is made while it runs")
+  func placesInUse() async throws {
+    try await TestEnvironment.run { environment in
+      let daemon = try Daemon(on: environment, name: "daemon", configuration: "")
+      try Files.remove(daemon.configurationPath)
+      daemon.namesConfiguration = false
+      daemon.variables = ["HEARTH_CONFIG": daemon.configurationPath]
+      try daemon.start()
+      func path(_ name: String) throws -> JSON? { try daemon.call("daemon.getInfo")["paths"]?[name] }
+      func doctor() throws -> String { try environment.hearthctl(["doctor", "--socket", daemon.socket]).output }
+      #expect(try path("configuration") == .null && path("oidcAgentSocket") == .null)
+      #expect(try doctor().contains("The daemon runs without one"))
+      try daemon.configure("oidc_agent_socket = true\n")
+      try daemon.call("daemon.reload")
+      let agent = daemon.folder + "/run/oidc-agent.sock"
+      #expect(try path("configuration") == .string(daemon.configurationPath))
+      #expect(try path("oidcAgentSocket") == .string(agent) && Files.exists(agent))
+      let text = try doctor()
+      #expect(!text.contains("without one") && text.contains("configuration       \(daemon.configurationPath)\n"))
+      #expect(text.contains("served on \(agent), which OIDC_SOCK has to name."))
+      try daemon.configure("oidc_agent_socket = false\n")
+      try daemon.call("daemon.reload")
+      #expect(try path("oidcAgentSocket") == .null)
+      try daemon.configure("nonsense = true\n")
+      let refused = try doctor()
+      #expect(refused.contains("problem  configuration"))
+      #expect(refused.contains("nonsense") && refused.contains("(the daemon goes on with what it read before)"))
+    }
+  }
+
   @Test(
     "on SIGTERM a refresh that was sent lands, though the provider takes its time, and the session goes on after it")
   func refreshWhileStopping() async throws {

@@ -32,7 +32,10 @@ struct CallLimitTests {
           else { continue }
           tried.append("\(name) \(key) \(least)...\(most)")
           var params: JSONObject = ["account": "work"]
-          if name == "http.request" { (params["method"], params["url"]) = ("GET", "https://api.example.com/") }
+          if ["http.request", "http.open"].contains(name) {
+            (params["method"], params["url"]) = ("GET", "https://api.example.com/")
+          }
+          if name == "http.write" { params = ["stream": "none", "data": ""] }
           for (number, isAllowed) in [(least, true), (most, true), (least - 1, false), (most + 1, false)] {
             params[key] = JSON(number)
             let error = try await call(name, params, daemon)
@@ -42,7 +45,9 @@ struct CallLimitTests {
       }
       #expect(
         tried == [
-          "http.request timeoutSeconds 1...300", "outbox.export limit 1...1000",
+          "http.open timeoutSeconds 1...300", "http.open contentLength 0...9007199254740991",
+          "http.request timeoutSeconds 1...300", "http.write offset 0...9007199254740991",
+          "outbox.export limit 1...1000",
           "outbox.flush timeoutSeconds 0...3600", "outbox.list limit 1...1000",
           "session.getToken minValiditySeconds 0...2147483647", "session.import expiresIn 0...2147483647",
         ])
@@ -54,7 +59,7 @@ struct CallLimitTests {
     arguments: [
       ("outbox.enqueue", "lane", 255), ("outbox.enqueue", "idempotencyKey", 255), ("outbox.enqueue", "replaceKey", 255),
       ("outbox.enqueue", "method", 64), ("outbox.enqueue", "body", 1 << 20), ("http.request", "body", 1 << 20),
-      ("http.request", "method", 64), ("session.import", "refreshToken", 128 << 10),
+      ("http.request", "method", 64), ("http.open", "method", 64), ("session.import", "refreshToken", 128 << 10),
       ("session.import", "accessToken", 128 << 10), ("session.import", "idToken", 128 << 10),
     ])
   func texts(_ method: String, _ parameter: String, _ most: Int) async throws {
@@ -90,7 +95,7 @@ struct CallLimitTests {
   @Test("of headers: 100 of them, and 64 KiB together")
   func headers() async throws {
     try await CalledDaemon.run { daemon in
-      for method in ["outbox.enqueue", "http.request"] {
+      for method in ["outbox.enqueue", "http.request", "http.open"] {
         for excess in 0...1 {
           var many: JSONObject = [:]
           for number in 0..<100 + excess { many["X-\(number)"] = "v" }

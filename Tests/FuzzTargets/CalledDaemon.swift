@@ -23,11 +23,13 @@ struct CalledDaemon: Sendable {
     let api = ScriptedAPIEndpoint { _, _ in .success(APIResponse(status: 200)) }
     let hub = EventHub(clock: clock)
     let outbox = OutboxService(
-      store: MemoryOutboxStore(), bearers: ScriptedBearerTokenProvider(subject: Sample.alice), api: api, clock: clock,
+      store: MemoryOutboxStore(clock: clock), bearers: ScriptedBearerTokenProvider(subject: Sample.alice), api: api,
+      clock: clock,
       settings: OutboxSettings(), accounts: [Sample.work: [Sample.origin]], log: silent, random: { 0 },
       publish: { events, overview in hub.update(overview, after: events) })
     let requests = RequestService(bearers: sessions, api: api, store: MemoryResponseStore(), clock: clock)
     await requests.accountsChanged([Sample.work: [Sample.origin]], maxBody: OutboxSettings().maxBody)
+    let streams = StreamService(requests: requests, exchanges: AnsweringExchanges(clock: clock), clock: clock)
     let endpoint = ScriptedTokenEndpoint()
     let signIn = ScriptedSignInEndpoint(takesPassword: true)
     for number in 0..<answers {
@@ -45,9 +47,11 @@ struct CalledDaemon: Sendable {
       sessions: sessions, record: MemorySinkRecord(), clock: clock, logger: silent, makeFiles: { MemorySinkFiles() })
     let service = ControlService(
       sessions: sessions, signIns: signIns, revocations: revocations, sinks: sinks, outbox: outbox, requests: requests,
-      hub: hub,
+      streams: streams, hub: hub,
       metrics: Metrics(store: MemoryMetricsStore(), clock: clock, logger: silent, elapsed: { .zero }), clock: clock,
-      info: DaemonInfo(pid: 1, startedAt: clock.now(), paths: [("socket", "/run/s"), ("credentials", nil)]),
+      info: { [clock] in
+        DaemonInfo(pid: 1, startedAt: clock.now(), paths: [("socket", "/run/s"), ("credentials", nil)])
+      },
       token: { Token(secret: $0, fingerprint: Fingerprint("9f86d081")!) },
       reload: { () async throws(ReloadFailure) in hub.publish(.reloaded(version: "1")) })
     return try await withThrowingTaskGroup(of: Void.self) { group in
@@ -56,6 +60,7 @@ struct CalledDaemon: Sendable {
       group.addTask { await revocations.run() }
       group.addTask { await sinks.run() }
       group.addTask { await outbox.run() }
+      group.addTask { await streams.run() }
       let entry = SessionDirectory.Entry(service: session, signIn: signIn, place: "place")
       await sessions.set(entry, for: Sample.work)
       _ = await session.call(.awaitReading)
@@ -67,6 +72,7 @@ struct CalledDaemon: Sendable {
       let daemon = CalledDaemon(service: service, clock: clock, item: try await outbox.enqueue(draft).item.id)
       let result: Result<Value, any Error>
       do { result = .success(try await body(daemon)) } catch { result = .failure(error) }
+      await streams.stop()
       await outbox.shutdown(grace: .zero)
       await sessions.stop(patience: .zero)
       group.cancelAll()
@@ -107,5 +113,23 @@ struct CalledDaemon: Sendable {
       start()
       return .success(result)
     }
+  }
+}
+
+/// An API that answers each exchange as soon as it begins.
+private struct AnsweringExchanges: APIExchangeEndpoint {
+  let exchanges: ScriptedExchanges
+
+  init(clock: any Clock) { exchanges = ScriptedExchanges(clock: clock) }
+
+  func begin(
+    _ request: APIRequest, of account: AccountName, bearer: Token
+  ) async throws(ExchangeFailure) -> any APIExchange {
+    let exchange = try await exchanges.begin(request, of: account, bearer: bearer)
+    let begun = await exchanges.next()
+    begun.answer(200)
+    begun.bring(Array("answer".utf8))
+    begun.finish()
+    return exchange
   }
 }

@@ -13,6 +13,7 @@ struct HostileCallTests {
       "account": ["work", "work", "work", "other"], "id": [daemon.item, "none"], "method": ["POST", "GET"],
       "url": ["https://api.example.com/notes", "https://api.example.com/"], "fingerprint": ["00000001", "0000beef"],
       "cursor": [], "lane": ["lane"], "idempotencyKey": ["key"], "signIn": ["none"], "subscription": ["1", "2"],
+      "stream": [method == "http.write" ? "2" : "1", "none"],
     ].filter { !$0.value.isEmpty }
     return HostileCalls(document: rules.document, method: method, samples: samples, random: SeededGenerator(seed: 14))
   }
@@ -21,7 +22,14 @@ struct HostileCallTests {
   func right(_ method: String) async throws {
     try await CalledDaemon.run { daemon in
       let rules = try await AnswerRules(daemon)
-      _ = await daemon.answers(to: Array(#"{"jsonrpc":"2.0","id":1,"method":"events.subscribe"}"#.utf8))
+      let (url, open) = (#""url":"https://api.example.com/notes""#, #""method":"http.open""#)
+      for begun in [
+        #""method":"events.subscribe""#, #"\#(open),"params":{"account":"work","method":"GET",\#(url)}"#,
+        #"\#(open),"params":{"account":"work","method":"POST","chunked":true,\#(url)}"#,
+      ] {
+        let answers = await daemon.answers(to: Array(#"{"jsonrpc":"2.0","id":1,\#(begun)}"#.utf8))
+        #expect(String(decoding: answers[0], as: UTF8.self).contains("result"))
+      }
       var calls = calls(method, daemon, rules)
       var codes: [Int?] = []
       for _ in 0..<60 {
@@ -58,7 +66,7 @@ struct HostileCallTests {
   }
 
   /// What a call may be told back: the names of parameters, and of what there is not.
-  private static let named = ["account", "id", "signIn", "subscription", "topics", "url", "method", "items"]
+  private static let named = ["account", "id", "signIn", "subscription", "stream", "topics", "url", "method", "items"]
 
   private static func repeatable(_ line: [UInt8]) -> Set<String> {
     guard let params = try? JSON(parsing: line)["params"]?.object else { return [] }

@@ -1,8 +1,9 @@
-import HearthClient
 import HearthControl
 import HearthCore
 import TestSupport
 import Testing
+
+@testable import HearthClient
 
 /// What the client makes of daemons that do not behave.
 @Suite("Calls of HearthClient") struct ConversationTests {
@@ -59,8 +60,22 @@ import Testing
     let hearth = try await HearthClient.connect(socket: daemon.path, patience: .milliseconds(200))
     async let lost = failure { _ = try await hearth.status(of: "work") }
     #expect(try await hearth.sessions().isEmpty)
-    #expect(await lost?.kind == .timedOut)
+    let late = await lost
+    #expect(late?.kind == .timedOut)
+    #expect(late?.description.contains("--timeout") == false, "a program has no such option")
     #expect(try await hearth.sessions().isEmpty)
+  }
+
+  @Test("a call whose time is up before it is sent costs no other call anything")
+  func late() async throws {
+    let daemon = daemon { _ in .result(["sessions": []]) }
+    let line = CallLine(path: daemon.path, connecting: .seconds(60))
+    defer { line.close() }
+    await #expect(throws: ControlClient.Failure.timedOut(after: .zero)) {
+      try await line.call("session.list", [:], within: .zero)
+    }
+    #expect(try await line.call("session.list", [:], within: .seconds(60)) == ["sessions": []])
+    #expect(daemon.asked.map(\.method) == ["session.list"])
   }
 
   @Test("garbage is said to be garbage, and the next call has a new connection")

@@ -59,6 +59,9 @@ package final class ManualClock: Clock {
     return stream
   }
 
+  /// The time is another from now on, though nobody has set the clock: of a test that goes to and fro.
+  package func jump(to now: Timestamp) { state.withLock { $0.now = now } }
+
   /// Moves the time on and wakes those whose deadline has come, earliest first.
   package func advance(by duration: Duration) {
     let due = state.withLock { state in

@@ -11,7 +11,7 @@ import Testing
   private let folder = TemporaryFolder()
 
   private func unasked(_ environment: [String: String]) -> [Finding] {
-    PathChecks.unasked(EnvironmentPaths(workingDirectory: "/cwd") { environment[$0] }) { _ in nil }
+    PathChecks.unasked(EnvironmentPaths(workingDirectory: "/cwd") { environment[$0] })
   }
 
   @Test("a configuration that others may write is a problem, a missing one is not")

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct StatusBlockTests {
   private func block(
-    _ session: SessionStatus, outbox: OutboxStats? = nil, isColoured: Bool = false
+    _ session: SessionStatus, outbox: OutboxStats? = OutboxStats(), isColoured: Bool = false
   ) -> String {
     StatusBlock(
       session: session, outbox: outbox, now: Samples.start + .seconds(540), paint: Paint(isColoured: isColoured)
@@ -52,6 +52,13 @@ import Testing
     #expect(text.contains("trouble   id.example.com cannot be reached (3 failures), next try in 20 s"))
     #expect(text.contains("credential not on disk yet: disk full"))
     #expect(text.contains("outbox    empty, paused (user)"))
+    var stats = Samples.stats(pending: 1)
+    stats.trouble = "The disk is full."
+    #expect(
+      block(session, outbox: stats)
+        .contains("\n  outbox    1 pending\n  disk      The disk is full. Nothing is sent until it can be written.\n"))
+    let unread = block(session, outbox: nil)
+    #expect(unread.contains("\n  outbox    cannot be read now: see why with \"hearthctl outbox stats\"\n"))
   }
 
   @Test("tells of a sign-in under way, how it goes on and how long it may take")

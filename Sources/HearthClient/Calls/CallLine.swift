@@ -102,6 +102,11 @@ final class CallLine: Sendable {
     var begun: [JSON: Call] = [:]
     while true {
       for call in newCalls() {
+        // Sending it would fail, and end the connection for all others.
+        guard call.deadline > .now else {
+          finish(call.number, .failure(ControlClient.Failure.timedOut(after: call.limit)))
+          continue
+        }
         // Known as sent before it is: what fails halfway may have got there.
         let id = try client.begin(call.method, call.params, until: call.deadline)
         begun[id] = call

@@ -12,6 +12,12 @@ package struct BegunCall<Method: ControlMethod>: Sendable {
   let id: JSON
 }
 
+/// Of two calls, what the one that was answered first was answered.
+package enum EitherResult<First, Second> {
+  case first(First)
+  case second(Second)
+}
+
 /// One connection to the daemon, for one thread: a call blocks until its response comes or its deadline has passed.
 package struct ControlClient: ~Copyable {
   /// Why a call has no result. The description is one sentence for people.
@@ -68,6 +74,8 @@ package struct ControlClient: ~Copyable {
   package static let connectingPatience: Duration = .seconds(5)
   /// Of a line from the daemon, which is trusted: its own uid was checked.
   private static let lineLimit = 256 << 20
+  /// Calls, which the daemon's socket takes without waiting for a response to be read.
+  private static let sentAtOnce = 128
 
   /// How long a call may take.
   package let patience: Duration
@@ -126,6 +134,30 @@ package struct ControlClient: ~Copyable {
     return try response(to: try send(method, params, until: deadline, limit), until: deadline, limit)
   }
 
+  /// The results of calls that do not wait for one another, in their order: many are sent at once.
+  package mutating func call<Method: ControlMethod>(
+    each calls: [Method]
+  ) throws(Failure) -> [Result<Method.Result, RPCError>] {
+    var results: [Result<Method.Result, RPCError>] = []
+    for start in stride(from: 0, to: calls.count, by: Self.sentAtOnce) {
+      let calls = calls[start..<min(start + Self.sentAtOnce, calls.count)].map { (Method.name, $0.params) }
+      let deadline = ContinuousClock.now + patience
+      let ids = try send(calls, until: deadline, patience)
+      begun.formUnion(ids.map(\.description))
+      for id in ids {
+        do throws(Failure) {
+          let json = try response(to: id, until: deadline, patience)
+          guard let value = Method.Result(json: json) else { throw .unknownResult(method: Method.name) }
+          results.append(.success(value))
+        } catch {
+          guard case .refused(let refusal) = error else { throw error }
+          results.append(.failure(refusal))
+        }
+      }
+    }
+    return results
+  }
+
   /// Sends a call whose response `response(to:within:)` waits for.
   package mutating func begin<Method: ControlMethod>(_ call: Method) throws(Failure) -> BegunCall<Method> {
     let call = BegunCall<Method>(
@@ -147,6 +179,20 @@ package struct ControlClient: ~Copyable {
     }
     guard let value = Method.Result(json: json) else { throw .unknownResult(method: Method.name) }
     return Reply(value: value, json: json)
+  }
+
+  /// The result of the one of two calls that have begun which is answered first.
+  package mutating func response<First, Second>(
+    to first: BegunCall<First>, or second: BegunCall<Second>?
+  ) throws(Failure) -> EitherResult<First.Result, Second.Result> {
+    let ids = [first.id] + (second.map { [$0.id] } ?? [])
+    let (id, json) = try response(to: ids, until: ContinuousClock.now + patience, patience)
+    if id == first.id {
+      if let value = First.Result(json: json) { return .first(value) }
+      throw .unknownResult(method: First.name)
+    }
+    if let value = Second.Result(json: json) { return .second(value) }
+    throw .unknownResult(method: Second.name)
   }
 
   /// Sends a call whose response `nextResponse` gives; its id.
@@ -175,10 +221,17 @@ package struct ControlClient: ~Copyable {
   private mutating func send(
     _ method: String, _ params: JSONObject, until deadline: ContinuousClock.Instant, _ limit: Duration
   ) throws(Failure) -> JSON {
-    lastID += 1
-    let id = JSON(lastID)
+    try send([(method, params)], until: deadline, limit)[0]
+  }
+
+  private mutating func send(
+    _ calls: [(method: String, params: JSONObject)], until deadline: ContinuousClock.Instant, _ limit: Duration
+  ) throws(Failure) -> [JSON] {
+    let ids = calls.indices.map { JSON(lastID + 1 + $0) }
+    lastID += calls.count
+    let lines = zip(ids, calls).flatMap { Request(id: $0, method: $1.method, params: $1.params).line }
     do throws(UnixSocket.Failure) {
-      try socket.write(Request(id: id, method: method, params: params).line, until: deadline)
+      try socket.write(lines, until: deadline)
     } catch {
       switch error {
       // The daemon may have said why before it closed the connection.
@@ -186,24 +239,36 @@ package struct ControlClient: ~Copyable {
       case .timedOut, .system, .foreign, .interrupted: throw Self.failure(error, path: path, limit)
       }
     }
-    return id
+    return ids
   }
 
   private mutating func response(
     to id: JSON, until deadline: ContinuousClock.Instant, _ limit: Duration
   ) throws(Failure) -> JSON {
-    if let response = early.removeValue(forKey: id.description) { return try Self.result(of: response) }
+    try response(to: [id], until: deadline, limit).result
+  }
+
+  /// The first response to one of these calls.
+  private mutating func response(
+    to ids: [JSON], until deadline: ContinuousClock.Instant, _ limit: Duration
+  ) throws(Failure) -> (id: JSON, result: JSON) {
+    for id in ids {
+      guard let response = early.removeValue(forKey: id.description) else { continue }
+      begun.remove(id.description)
+      return (id, try Self.result(of: response))
+    }
     while true {
       let json = try message(until: deadline, limit)
       if let notification = Notification(json: json) {
         notifications.append(notification)
       } else if let response = Response(json: json) {
         // A response to id null is about the connection: there are too many, or a line was too long.
-        guard response.id == id || response.id.isNull else {
+        guard ids.contains(response.id) || response.id.isNull else {
           keep(response)
           continue
         }
-        return try Self.result(of: response)
+        begun.remove(response.id.description)
+        return (response.id, try Self.result(of: response))
       } else {
         throw .notUnderstood("it is neither a response nor a notification")
       }

@@ -59,7 +59,7 @@ extension HearthClient {
     public let retryAfter: Duration?
 
     init(_ failure: ControlClient.Failure) {
-      description = failure.description
+      description = Self.sentence(of: failure)
       guard case .refused(let error) = failure else {
         (kind, isRetryable) = Self.kind(of: failure)
         (code, account, retryAfter) = (nil, nil, nil)
@@ -76,6 +76,17 @@ extension HearthClient {
       case .tooLong: (kind, description) = (.unreachable, failure.description)
       }
       (code, isRetryable, account, retryAfter) = (nil, false, nil, nil)
+    }
+
+    /// Without what only hearthctl's users can do.
+    private static func sentence(of failure: ControlClient.Failure) -> String {
+      switch failure {
+      case .timedOut:
+        "The daemon did not answer in time: see how it does with \"systemctl --user status hearthd\"."
+      case .disconnected, .interrupted:
+        "The daemon closed the connection: see why with \"systemctl --user status hearthd\"."
+      case .noDaemon, .unreachable, .foreignServer, .notUnderstood, .unknownResult, .refused: failure.description
+      }
     }
 
     private static func kind(of failure: ControlClient.Failure) -> (Kind, isRetryable: Bool) {

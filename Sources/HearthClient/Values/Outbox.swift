@@ -3,16 +3,17 @@ package import HearthCore
 
 extension HearthClient {
   /// A request that is queued: it is on disk.
-  public struct Receipt: Sendable {
+  public struct Receipt: Sendable, CustomStringConvertible {
     package let value: EnqueueReceipt
 
     public var id: String { value.id }
     /// The same key and content were queued before: this is that item.
     public var isDuplicate: Bool { value.isDuplicate }
+    public var description: String { "\(id), \(isDuplicate ? "queued before" : "queued")" }
   }
 
   /// A queued request, without its headers and its body.
-  public struct Item: Hashable, Sendable {
+  public struct Item: Hashable, Sendable, CustomStringConvertible {
     public enum State: String, Hashable, Sendable, CaseIterable {
       case pending, inFlight
       /// It is tried again, or for the first time, at ``Item/nextAttemptAt``.
@@ -58,10 +59,11 @@ extension HearthClient {
     public var lastStatus: Int? { value.lastStatus }
     public var lastError: String? { value.lastError }
     public var idempotencyKey: String { value.idempotencyKey }
+    public var description: String { "\(id), \(reason.map { "\(state): \($0)" } ?? "\(state)"): \(method) \(url)" }
   }
 
   /// How many items there are of each state.
-  public struct Outbox: Hashable, Sendable {
+  public struct Outbox: Hashable, Sendable, CustomStringConvertible {
     package let value: OutboxStats
 
     public var pending: Int { value.pending }
@@ -73,5 +75,12 @@ extension HearthClient {
     /// Nothing is sent: why, ``pausedReason`` says.
     public var isPaused: Bool { value.isPaused }
     public var pausedReason: String? { value.pausedReason }
+    /// Why the daemon cannot write the outbox now: nothing is sent meanwhile. A sentence for people.
+    public var error: String? { value.trouble }
+    public var description: String {
+      let pause = isPaused ? ", paused\(pausedReason.map { ": \($0)" } ?? "")" : ""
+      let counts = "\(pending + inFlight + waiting) to send, \(held) held, \(dead) dead"
+      return counts + pause + (error.map { ". \($0)" } ?? "")
+    }
   }
 }

@@ -27,5 +27,7 @@ extension HearthClient {
     /// In their order; a name may come more than once.
     public var headers: [(name: String, value: String)] { value.headers.map { ($0.name, $0.value) } }
     public var body: [UInt8] { value.body }
+    /// How old it is, where it is an earlier one in place of an error; nil for what the API has answered now.
+    public var age: Duration? { value.age }
   }
 }

@@ -2,7 +2,7 @@ package import HearthCore
 
 extension HearthClient {
   /// An account as it is now, without its secrets.
-  public struct Session: Hashable, Sendable {
+  public struct Session: Hashable, Sendable, CustomStringConvertible {
     /// What a user interface shows.
     public enum State: String, Hashable, Sendable, CaseIterable {
       /// The credential has not been read yet.
@@ -59,5 +59,6 @@ extension HearthClient {
     public var expiresAt: Time? { value.token?.expiresAt.map(Time.init) }
     /// The public name of the token that is held.
     public var fingerprint: String? { value.token?.fingerprint.description }
+    public var description: String { "\(account), \(state): \(message)" }
   }
 }

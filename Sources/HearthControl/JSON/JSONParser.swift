@@ -168,10 +168,11 @@ private struct JSONParser {
   }
 
   private func text(_ raw: Slice<UnsafeBufferPointer<UInt8>>) throws(JSONError) -> String {
-    guard let text = String(validating: UnsafeBufferPointer(rebasing: raw), as: UTF8.self) else {
+    do {
+      return String(copying: try UTF8Span(validating: UnsafeBufferPointer(rebasing: raw).span))
+    } catch {
       throw failure("a string that is not UTF-8")
     }
-    return text
   }
 
   /// The string whose quote stands before `start`, with its first backslash at `offset`.

@@ -13,14 +13,13 @@ package struct SharedNotification: Sendable {
     afterName = [UInt8(ascii: ",")] + JSON.object(params).bytes.dropFirst() + Array("}\n".utf8)
   }
 
-  /// The line for one of them, with its end.
-  package func line(for subscription: String) -> [UInt8] {
-    let name = JSON.string(subscription).bytes
-    var line: [UInt8] = []
-    line.reserveCapacity(beforeName.count + name.count + afterName.count)
-    line += beforeName
-    line += name
-    line += afterName
-    return line
+  /// The bytes of the line for one of them, whose name is encoded.
+  func count(for name: [UInt8]) -> Int { beforeName.count + name.count + afterName.count }
+
+  /// Appends that line, with its end.
+  func append(to lines: inout [UInt8], for name: [UInt8]) {
+    lines += beforeName
+    lines += name
+    lines += afterName
   }
 }

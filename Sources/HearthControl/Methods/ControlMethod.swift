@@ -74,7 +74,7 @@ package protocol AccountMethod: ControlMethod {
 
 extension AccountMethod {
   package static var parameters: Fields<Self> {
-    Fields(.required("account", \.account, .account), make: Self.init)
+    Fields(.required("account", { @Sendable in $0.account }, .account), make: Self.init)
   }
 }
 
@@ -86,7 +86,7 @@ package protocol AccountsMethod: ControlMethod {
 
 extension AccountsMethod {
   package static var parameters: Fields<Self> {
-    Fields(.optional("account", \.account, .account), make: Self.init)
+    Fields(.optional("account", { @Sendable in $0.account }, .account), make: Self.init)
   }
 }
 
@@ -99,7 +99,9 @@ package protocol TextMethod: ControlMethod {
 }
 
 extension TextMethod {
-  package static var parameters: Fields<Self> { Fields(.required(parameter, \.text, .text), make: Self.init) }
+  package static var parameters: Fields<Self> {
+    Fields(.required(parameter, { @Sendable in $0.text }, .text), make: Self.init)
+  }
 }
 
 extension AccountName {

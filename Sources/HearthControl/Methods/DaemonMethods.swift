@@ -63,7 +63,7 @@ package struct DiscoverMethods: ParameterlessMethod {
   package init() {}
 }
 
-/// What the daemon says of itself: it stays as it is for one run.
+/// What the daemon says of itself: all but the paths stays as it is for one run.
 package struct DaemonInfo: TimelessWireValue {
   package typealias Path = (name: String, path: String?)
 

@@ -25,9 +25,21 @@ extension RequestDraft {
   package static let timeouts = 1...300
 
   fileprivate static let fields = Fields<RequestDraft>(
+    .all({ @Sendable in $0 }, target), .body(\.body),
+    .optional("timeoutSeconds", \.timeout, .seconds(in: timeouts), default: usualTimeout),
+    make: { $0.with($1, timeout: $2) })
+
+  func with(_ body: [UInt8] = [], timeout: Duration) -> RequestDraft {
+    var draft = self
+    (draft.body, draft.timeout) = (body, timeout)
+    return draft
+  }
+
+  /// What is asked, and of whom.
+  static let target = Fields<RequestDraft>(
     .required("account", \.account, .account), .required("method", \.method, .text), .required("url", \.url, .text),
-    .optional("headers", \.headers, .headers, omitting: []), .body(\.body),
-    .optional("timeoutSeconds", \.timeout, .seconds(in: timeouts), default: usualTimeout), make: RequestDraft.init)
+    .optional("headers", \.headers, .headers, omitting: []),
+    make: { RequestDraft(account: $0, method: $1, url: $2, headers: $3) })
 }
 
 /// What an API answered, with whatever status.

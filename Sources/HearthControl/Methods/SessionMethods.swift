@@ -138,13 +138,34 @@ extension WireType<Secret> {
 }
 
 /// Tries the way to the provider and the APIs, step by step, and looks at the token. Nothing is changed by it, but the
-/// token may be refreshed.
-package struct DiagnoseSession: AccountMethod {
+/// token may be refreshed; of what this machine knows by itself (`sink`) nobody is asked.
+package struct DiagnoseSession: ControlMethod {
   package static let declaration = MethodDeclaration<Diagnoses>(
     "session.diagnose", "Try each step on the way to the provider and the APIs, and say what is wrong.",
     isReadOnly: true,
     errors: [.unknownAccount])
+  package static let parameters = Fields<DiagnoseSession>(
+    .required("account", \.account, .account),
+    .optional("checks", \.checks, .checks, omitting: Set(Diagnosis.Check.allCases)), make: Self.init)
 
   package let account: AccountName
-  package init(_ account: AccountName) { self.account = account }
+  /// Those that are wanted.
+  package let checks: Set<Diagnosis.Check>
+
+  package init(_ account: AccountName, _ checks: Set<Diagnosis.Check> = Set(Diagnosis.Check.allCases)) {
+    self.account = account
+    self.checks = checks
+  }
+}
+
+extension WireType<Set<Diagnosis.Check>> {
+  fileprivate static var checks: WireType {
+    let all = Diagnosis.Check.allCases
+    return WireType<[String]>.texts.refusing(.meaning, .array(of: .choice(among: all.map(\.rawValue)))) { names in
+      let unknown = names.first { Diagnosis.Check(rawValue: $0) == nil }
+      return unknown.map { "has \($0.quotedName); there are \(all.map(\.rawValue).joined(separator: ", "))" }
+    }.mapped(
+      "", to: { names in Set(names.compactMap(Diagnosis.Check.init(rawValue:))) },
+      from: { checks in all.filter(checks.contains).map(\.rawValue) })
+  }
 }

@@ -26,6 +26,9 @@ package protocol ControlHandler: Sendable {
   /// Told once for each connection, before its first call. Must return at once.
   func connectionOpened(_ connection: ConnectionID)
 
+  /// Told once for each connection, as soon as its client has gone; its calls may still run. Must return at once.
+  func connectionLost(_ connection: ConnectionID)
+
   /// Told once for each connection, after its last call has returned.
   func connectionClosed(_ connection: ConnectionID) async
 }
@@ -35,6 +38,7 @@ extension ControlHandler {
   package func isReadOnly(_: Request) -> Bool { false }
   package func refused(_: Request?, _: RPCError) {}
   package func connectionOpened(_: ConnectionID) {}
+  package func connectionLost(_: ConnectionID) {}
 }
 
 package enum ControlResponse: Sendable {
@@ -60,6 +64,7 @@ package protocol NotificationSink: Sendable {
   /// closed, so that a sender which stops at a limit stops.
   var pending: Int { get }
 
-  /// Sends one line (`Notification.line`), after those sent before. Dropped where the connection is closed.
-  func send(_ line: [UInt8])
+  /// Sends the lines, after those sent before. They are pending until the socket has taken all of them. Dropped where the
+  /// connection is closed.
+  func send(_ lines: NotificationLines)
 }

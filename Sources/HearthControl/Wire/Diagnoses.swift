@@ -13,5 +13,5 @@ package struct Diagnoses: TimelessWireValue {
 extension Diagnosis: TimelessWireValue {
   package static let fields = Fields<Diagnosis>(
     .required("check", \.check, .choice), .required("verdict", \.verdict, .choice),
-    .required("message", \.message, .text), make: Self.init)
+    .required("message", \.message, .text), .omittable("path", \.path, .text), make: Self.init)
 }

@@ -31,6 +31,15 @@ extension WireType<[APIRequest.Header]> {
   }
 }
 
+extension WireType<[UInt8]> {
+  /// In Base64 with padding.
+  static var bytes: WireType {
+    WireType<String>.text.mapped(
+      "must be Base64 with padding", .type("string", ["contentEncoding": "base64"]), to: { Base64.decode($0) },
+      from: { Base64.encode($0) })
+  }
+}
+
 extension Field where Value == [UInt8] {
   /// `body` (text, as UTF-8) or `bodyBase64` (other bytes), not both; empty without either. `isText`: whether bytes that
   /// are UTF-8 are written as text. `omitsEmpty`: an empty one is not written.

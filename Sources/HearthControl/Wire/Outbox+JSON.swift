@@ -28,12 +28,13 @@ extension OutboxStats: TimelessWireValue {
     .required("waiting", \.waiting, .int), .required("held", \.held, .int),
     .required("delivered", \.delivered, .int), .required("dead", \.dead, .int), .required("bytes", \.bytes, .int),
     .optional("oldestPendingAt", \.oldestPendingAt, .time), .required("paused", \.isPaused, .bool),
-    .optional("pausedReason", \.pausedReason, .text)
-  ) { pending, inFlight, waiting, held, delivered, dead, bytes, oldest, isPaused, reason in
+    .optional("pausedReason", \.pausedReason, .text), .omittable("error", \.trouble, .text)
+  ) { pending, inFlight, waiting, held, delivered, dead, bytes, oldest, isPaused, reason, trouble in
     var stats = OutboxStats()
     (stats.pending, stats.inFlight, stats.waiting, stats.held) = (pending, inFlight, waiting, held)
     (stats.delivered, stats.dead, stats.bytes) = (delivered, dead, bytes)
     (stats.oldestPendingAt, stats.isPaused, stats.pausedReason) = (oldest, isPaused, reason)
+    stats.trouble = trouble
     return stats
   }
 }

@@ -32,10 +32,13 @@ package struct Diagnosis: Hashable, Sendable {
   package let verdict: Verdict
   /// What was found, and what to do about it. Holds no secret.
   package let message: String
+  /// Of the file that it is about; nil for what is no file.
+  package let path: String?
 
-  package init(_ check: Check, _ verdict: Verdict, _ message: String) {
+  package init(_ check: Check, _ verdict: Verdict, _ message: String, path: String? = nil) {
     self.check = check
     self.verdict = verdict
     self.message = message
+    self.path = path
   }
 }

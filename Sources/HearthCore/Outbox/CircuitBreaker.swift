@@ -37,9 +37,9 @@ package struct CircuitBreaker: Hashable, Sendable {
     outages[origin]?.isIdle = false
   }
 
-  /// No item is there to be sent: the next one is the probe.
-  package mutating func nothingToProbe(_ origin: Origin) {
-    outages[origin]?.isIdle = true
+  /// No item is there to be sent: the next one is the probe. An outage that is younger than the demand was not meant.
+  package mutating func nothingToProbe(_ origin: Origin, at now: Timestamp) {
+    if let outage = outages[origin], outage.probeAt <= now { outages[origin]?.isIdle = true }
   }
 
   /// The probe was not sent after all.

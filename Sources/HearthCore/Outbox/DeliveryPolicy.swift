@@ -83,16 +83,16 @@ package struct DeliveryPolicy: Hashable, Sendable {
     let error = message ?? "The server answered \(status ?? 0)."
     guard attempts < settings.maxAttempts else { return .dead(.attemptsExhausted, status: status, error: error) }
     let isFateUnknown = status == nil || status == 502 || status == 504
-    var until = now + retry.wait(failures: attempts, retryAfter: retryAfter, random: random)
+    var wait = retry.wait(failures: attempts, retryAfter: retryAfter, random: random)
     if let unknownSince = delivery.unknownSince ?? (isFateUnknown ? sentAt : nil),
       !Self.mayBeRepeated(delivery.request.method)
     {
       // Beyond the horizon it would not be sent: it becomes due then, so that it is held for review and leaves its lane.
-      until = min(until, unknownSince + settings.idempotencyHorizon + .milliseconds(1))
+      wait = min(wait, settings.idempotencyHorizon + .milliseconds(1) - (now - unknownSince))
     }
     return .waiting(
       DeliveryOutcome.Wait(
-        until: until, unknownSince: isFateUnknown ? sentAt : nil, isConflict: status == 409, status: status,
+        duration: wait, unknownFor: isFateUnknown ? now - sentAt : nil, isConflict: status == 409, status: status,
         error: error))
   }
 
@@ -108,25 +108,26 @@ package struct DeliveryPolicy: Hashable, Sendable {
 /// What becomes of an item after it was claimed.
 package enum DeliveryOutcome: Hashable, Sendable {
   case delivered(status: Int)
-  /// The attempt is charged, and the item is due again at `wait.until`.
+  /// The attempt is charged, and the item is due again after `wait.duration`.
   case waiting(Wait)
-  /// No attempt is charged: the origin cannot be reached. It is tried again with one request at `probeAt`.
-  case unreachable(probeAt: Timestamp, status: Int?, error: String)
+  /// No attempt is charged: the origin cannot be reached. It is tried again with one request after
+  /// `probeIn`.
+  case unreachable(probeIn: Duration, status: Int?, error: String)
   case dead(OutboxItem.Reason, status: Int?, error: String)
   /// The item is pending again in its old position, and no attempt is charged.
   case released
 
   package struct Wait: Hashable, Sendable {
-    package var until: Timestamp
-    /// When the request was sent, where it is unknown whether the API has acted on it.
-    package var unknownSince: Timestamp?
+    package var duration: Duration
+    /// How long before the request was sent, where it is unknown whether the API has acted on it.
+    package var unknownFor: Duration?
     package var isConflict: Bool
     package var status: Int?
     package var error: String
 
-    package init(until: Timestamp, unknownSince: Timestamp?, isConflict: Bool, status: Int?, error: String) {
-      self.until = until
-      self.unknownSince = unknownSince
+    package init(duration: Duration, unknownFor: Duration?, isConflict: Bool, status: Int?, error: String) {
+      self.duration = duration
+      self.unknownFor = unknownFor
       self.isConflict = isConflict
       self.status = status
       self.error = error

@@ -39,7 +39,7 @@ package struct ItemProgress: Hashable, Sendable {
 
   // MARK: - Delivery
 
-  /// What becomes of the item by the outcome of its delivery. A released item stays as it is.
+  /// What becomes of the item by the outcome of its delivery, which came at `now`. A released item stays as it is.
   package mutating func settle(_ outcome: DeliveryOutcome, at now: Timestamp) {
     switch outcome {
     case .delivered(let status):
@@ -53,16 +53,16 @@ package struct ItemProgress: Hashable, Sendable {
       state = .waiting
       attempts += 1
       if wait.isConflict { conflicts += 1 }
-      (dueAt, nextAttemptAt) = (wait.until, wait.until)
-      unknownSince = unknownSince ?? wait.unknownSince
+      (dueAt, nextAttemptAt) = (now + wait.duration, now + wait.duration)
+      unknownSince = unknownSince ?? wait.unknownFor.map { now - $0 }
       (lastStatus, lastError) = (wait.status, wait.error)
-    case .unreachable(let probeAt, let status, let error):
+    case .unreachable(let probeIn, let status, let error):
       state = .waiting
       // Due at once: whether its origin may be probed is decided when the item is claimed, and others probe it before
       // this one. With a status it waits all the same: where other requests get through, the response was about this
       // item alone.
-      dueAt = status == nil ? now : probeAt
-      nextAttemptAt = probeAt
+      nextAttemptAt = now + probeIn
+      dueAt = status == nil ? now : nextAttemptAt
       (lastStatus, lastError) = (status, error)
     case .dead(let reason, let status, let error):
       if status != nil || reason == .attemptsExhausted { attempts += 1 }
@@ -91,13 +91,14 @@ package struct ItemProgress: Hashable, Sendable {
     case leaves(OutboxItem.Reason)
   }
 
-  /// `agreedTime`: nil while no server has confirmed the time.
   package func eligibility(
-    method: String, policy: DeliveryPolicy, agreedTime: Timestamp?, at now: Timestamp
+    method: String, policy: DeliveryPolicy, expiry: ExpiryTime, at now: Timestamp
   ) -> Eligibility {
-    if let expiresAt, expiresAt <= now {
-      guard let agreedTime else { return .timeNeeded }
-      if expiresAt <= agreedTime { return .leaves(.expired) }
+    if let expiresAt, expiresAt <= expiry.time {
+      switch expiry {
+      case .agreed: return .leaves(.expired)
+      case .unconfirmed: return .timeNeeded
+      }
     }
     let maySend = policy.mayBeSent(method: method, unknownSince: unknownSince, at: now)
     return maySend ? .sendable : .leaves(.needsReview)

@@ -128,9 +128,7 @@ struct OutboxAccount {
     stalledUntil = stalledUntil.map { $0 + shift }
     timeAskedAt = timeAskedAt.map { $0 + shift }
     for id in senders.keys { senders[id]?.shift(by: shift) }
-    for claim in queue.indices {
-      for index in queue[claim].deliveries.indices { queue[claim].deliveries[index].shift(by: shift) }
-    }
+    for claim in queue.indices { queue[claim].shift(by: shift) }
     mayHaveMore = .all
   }
 

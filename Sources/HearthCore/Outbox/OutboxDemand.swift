@@ -17,13 +17,12 @@ package struct OutboxDemand: Hashable, Sendable {
   package var probed: Set<Origin>
   /// The account's `api_origins`. Items for any other origin are dead, `rejected`.
   package var configured: Set<Origin>
-  /// Items that have expired by then are dead; nil while no server has confirmed the time.
-  package var agreedTime: Timestamp?
+  package var expiry: ExpiryTime
   package var policy: DeliveryPolicy
 
   package init(
     account: AccountName, subject: Subject?, lanes: Int, unordered: Int, unanswered: Int = .max, bytes: Int = .max,
-    takesFollowers: Bool, open: Set<Origin>, probed: Set<Origin> = [], configured: Set<Origin>, agreedTime: Timestamp?,
+    takesFollowers: Bool, open: Set<Origin>, probed: Set<Origin> = [], configured: Set<Origin>, expiry: ExpiryTime,
     policy: DeliveryPolicy
   ) {
     self.account = account
@@ -36,7 +35,7 @@ package struct OutboxDemand: Hashable, Sendable {
     self.open = open
     self.probed = probed
     self.configured = configured
-    self.agreedTime = agreedTime
+    self.expiry = expiry
     self.policy = policy
   }
 }

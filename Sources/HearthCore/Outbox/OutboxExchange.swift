@@ -15,8 +15,23 @@ package struct OutboxExchange: Hashable, Sendable {
   }
 
   package var claimed: [AccountName: Claimed] = [:]
+  /// The store's clock at that moment: the times of this exchange are by it, but for `nextExpiryAt`.
+  package var time: Timestamp
   /// The earliest `expiresAt` of an undelivered item.
   package var nextExpiryAt: Timestamp?
 
-  package init() {}
+  package init(at time: Timestamp) {
+    self.time = time
+  }
+}
+
+extension OutboxExchange.Claimed {
+  /// The same by another clock, which is ahead by `shift`.
+  func moved(by shift: Duration) -> Self {
+    if shift == .zero { return self }
+    var moved = self
+    moved.nextDueAt = nextDueAt.map { $0 + shift }
+    for claim in claims.indices { moved.claims[claim].shift(by: shift) }
+    return moved
+  }
 }

@@ -111,7 +111,7 @@ extension OutboxMachine {
     // Of an origin that a reload has removed meanwhile nothing is asked any more that could end its outage.
     let isConfigured = accounts[name]?.api.origins.contains(origin) == true
     let probeAt = (isConfigured ? accounts[name]?.breaker.failed(origin, at: now, random: random()) : nil) ?? now
-    settle(id, .unreachable(probeAt: probeAt, status: status, error: message), at: now)
+    settle(id, .unreachable(probeIn: probeAt - now, status: status, error: message), at: now)
     // What is claimed for the origin would find out the same, one by one.
     withdraw(name, at: now) { $0.origin == origin }
     notePause(of: name)

@@ -173,7 +173,7 @@ extension OutboxMachine {
     else {
       return false
     }
-    if let expiresAt = delivery.expiresAt, expiresAt <= agreedTime(at: now) ?? now { return false }
+    if let expiresAt = delivery.expiresAt, expiresAt <= expiryTime(at: now).time { return false }
     return stopsAt == nil && account.isSendable && account.knownSubject == delivery.item.subject
       && policy.mayBeSent(method: delivery.request.method, unknownSince: delivery.unknownSince, at: now)
   }

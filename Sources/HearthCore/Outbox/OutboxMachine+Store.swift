@@ -30,12 +30,6 @@ extension OutboxMachine {
       // A new database, in place of a damaged one, does not know the pauses.
       return .recover(pausing: Set(accounts.filter(\.value.isPausedByUser).keys))
     }
-    // Before anything is claimed the schedule is shifted, also in the middle of a round: by a clock that was set ahead
-    // every waiting item would seem to be due.
-    if let shift = owedShift {
-      owedShift = nil
-      return .shiftSchedule(shift)
-    }
     if !arePausesRead {
       // A reload in the meantime has them read again.
       arePausesRead = true
@@ -97,9 +91,8 @@ extension OutboxMachine {
     case .recover, .expire, .prune, .publishHeld: break
     case .readPauses: arePausesRead = false
     case .bind(let name, _, _, _): accounts[name]?.bindAgain()
-    case .shiftSchedule(let shift): owedShift = shift + (owedShift ?? .zero)
     case .exchange(let request):
-      unwritten.putBack(request, shiftedBy: shiftInExchange, at: now)
+      unwritten.failed(at: now)
       for demand in request.demands {
         accounts[demand.account]?.isClaiming = false
         accounts[demand.account]?.mayHaveMore = .all
@@ -129,9 +122,6 @@ extension OutboxMachine {
 
   package mutating func recovered(at now: Timestamp) {
     isRecovered = true
-    // With the steps that came while the store could not be had, and not before them: waits would be cut by a clock that
-    // was wrong for a moment.
-    owedShift = owedShift ?? .zero
     nextPruneAt = now
   }
 
@@ -155,13 +145,6 @@ extension OutboxMachine {
     if !binding.isDone { accounts[name]?.bindAgain() }
   }
 
-  package mutating func scheduleShifted() {
-    for name in accounts.keys {
-      accounts[name]?.mayHaveMore = .all
-      wake(name)
-    }
-  }
-
   package mutating func expired(next: Timestamp?) { (nextExpiryAt, isExpiryRead) = (next, true) }
 
   package mutating func pruned(_ pruning: OutboxPruning, at now: Timestamp) {
@@ -183,11 +166,11 @@ extension OutboxMachine {
   // MARK: - Exchanges
 
   private mutating func request(at now: Timestamp) -> OutboxRequest {
+    exchangeAskedAt = now
     var request = OutboxRequest()
-    shiftInExchange = .zero
     request.demands = demands(at: now)
     if !request.demands.isEmpty || isWritingDue(at: now) {
-      (request.settled, request.released) = unwritten.removeAll()
+      (request.settled, request.released) = unwritten.tell(at: now)
     }
     return request
   }
@@ -233,7 +216,7 @@ extension OutboxMachine {
     var demand = OutboxDemand(
       account: name, subject: account.knownSubject, lanes: lanes, unordered: unordered,
       unanswered: max(Self.unansweredAtOnce - account.unanswered, 0), takesFollowers: account.readAhead.limit > 0,
-      open: [], configured: account.api.origins, agreedTime: agreedTime(at: now), policy: policy)
+      open: [], configured: account.api.origins, expiry: expiryTime(at: now), policy: policy)
     for origin in account.api.origins {
       switch account.breaker.allowance(for: origin, at: now) {
       case .open: demand.open.insert(origin)
@@ -256,19 +239,27 @@ extension OutboxMachine {
   }
 
   /// What is left to be written down when sending has ended.
-  package mutating func lastRequest() -> OutboxRequest? {
+  package mutating func lastRequest(at now: Timestamp) -> OutboxRequest? {
     var request = OutboxRequest()
-    (request.settled, request.released) = unwritten.removeAll()
+    (request.settled, request.released) = unwritten.tell(at: now)
     return request.isEmpty ? nil : request
   }
 
   package mutating func exchanged(_ exchange: OutboxExchange, _ request: OutboxRequest, at now: Timestamp) {
+    unwritten.written()
     expired(next: exchange.nextExpiryAt)
     for demand in request.demands {
       accounts[demand.account]?.isClaiming = false
-      accept(exchange.claimed[demand.account] ?? OutboxExchange.Claimed(), demand, at: now)
+      let claimed = exchange.claimed[demand.account] ?? OutboxExchange.Claimed()
+      accept(claimed.moved(by: lead(over: exchange.time, at: now)), demand, at: now)
     }
     for name in awake { judge(name, at: now) }
+  }
+
+  /// By how much this clock is ahead of the store's, which showed `time` after it was asked and before `now`: zero where
+  /// both may be the same.
+  private func lead(over time: Timestamp, at now: Timestamp) -> Duration {
+    max(exchangeAskedAt - time, min(now - time, .zero))
   }
 
   private mutating func accept(_ claimed: OutboxExchange.Claimed, _ demand: OutboxDemand, at now: Timestamp) {
@@ -278,6 +269,7 @@ extension OutboxMachine {
       stopsAt == nil
     else {
       for claim in claimed.claims { unwritten.release(claim.epoch, at: now) }
+      accounts[name]?.mayHaveMore = .all
       return
     }
     accounts[name]?.queue += claimed.claims
@@ -292,7 +284,7 @@ extension OutboxMachine {
       if origins.contains(origin) {
         accounts[name]?.breaker.probing(origin)
       } else {
-        accounts[name]?.breaker.nothingToProbe(origin)
+        accounts[name]?.breaker.nothingToProbe(origin, at: now)
       }
     }
   }

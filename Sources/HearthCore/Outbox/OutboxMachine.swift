@@ -34,10 +34,8 @@ package struct OutboxMachine {
   var skew: Duration?
   /// Responses in a row that told no time, since one did or this clock was last stepped.
   var undatedResponses = 0
-  /// Steps of the clock that the store has not applied to its schedule yet.
-  var owedShift: Duration?
-  /// Steps of the clock since the store was asked for the exchange that it works on.
-  var shiftInExchange = Duration.zero
+  /// When the store was asked for the exchange that it works on, or for the last one.
+  var exchangeAskedAt = Timestamp(milliseconds: 0)
   var nextExpiryAt: Timestamp?
   /// Whether the store has told when the next item expires.
   var isExpiryRead = false
@@ -104,6 +102,10 @@ package struct OutboxMachine {
   /// is ahead. Nil while no server has answered.
   func agreedTime(at now: Timestamp) -> Timestamp? { skew.map { now + min($0, .zero) } }
 
+  func expiryTime(at now: Timestamp) -> ExpiryTime {
+    agreedTime(at: now).map(ExpiryTime.agreed) ?? .unconfirmed(now)
+  }
+
   package mutating func clockStepped(by shift: Duration) {
     for name in accounts.keys {
       accounts[name]?.shift(by: shift)
@@ -114,11 +116,12 @@ package struct OutboxMachine {
     sweepTimeAskedAt = sweepTimeAskedAt.map { $0 + shift }
     stopsAt = stopsAt.map { $0 + shift }
     unwritten.shift(by: shift)
+    exchangeAskedAt = exchangeAskedAt + shift
     guard shift != .zero else { return }
     skew = nil
     undatedResponses = 0
-    owedShift = (owedShift ?? .zero) + shift
-    shiftInExchange += shift
+    // Has the store look at its clock, though nothing is claimed.
+    isExpiryRead = false
   }
 
   // MARK: - The end

@@ -11,6 +11,8 @@ package struct OutboxStats: Hashable, Sendable {
   package var oldestPendingAt: Timestamp?
   package var isPaused = false
   package var pausedReason: String?
+  /// Why the outbox cannot be written now, as a sentence for people: nothing is sent meanwhile.
+  package var trouble: String?
 
   package init() {}
 

@@ -6,7 +6,6 @@ package enum OutboxStoreWork: Hashable, Sendable {
   case readPauses(number: Int)
   /// Makes the account's items that were made while no user was known, or under the former name, the subject's.
   case bind(AccountName, to: Subject, formerly: Subject?, adopts: Bool)
-  case shiftSchedule(Duration)
   case exchange(OutboxRequest)
   /// Makes items dead that have expired by then; nil: finds out when the next one expires.
   case expire(Timestamp?)

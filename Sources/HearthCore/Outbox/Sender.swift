@@ -70,6 +70,12 @@ extension Delivery {
 extension LaneClaim {
   var kind: OutboxKinds { deliveries.first?.kind ?? .lanes }
   var origin: Origin? { deliveries.first?.request.url.origin }
+
+  mutating func shift(by shift: Duration) {
+    for index in deliveries.indices where deliveries[index].unknownSince != nil {
+      deliveries[index].shift(by: shift)
+    }
+  }
 }
 
 extension Collection<Delivery> {

@@ -6,10 +6,13 @@ package struct Settlement: Hashable, Sendable {
   package var number: Int64
   /// Where it does not take the item out of its lane (`DeliveryOutcome.leavesLane`), the claim ends with it.
   package var outcome: DeliveryOutcome
+  /// How long ago that was when the store was told: it counts from then until it has written it down.
+  package var age: Duration
 
-  package init(epoch: Int64, number: Int64, outcome: DeliveryOutcome) {
+  package init(epoch: Int64, number: Int64, outcome: DeliveryOutcome, age: Duration = .zero) {
     self.epoch = epoch
     self.number = number
     self.outcome = outcome
+    self.age = age
   }
 }

@@ -1,16 +1,18 @@
 /// What came of deliveries and is not on disk yet, in the order in which it came.
 struct UnwrittenOutcomes {
-  private(set) var settled: [Settlement] = []
+  private var settled: [(settlement: Settlement, at: Timestamp)] = []
   /// The claims that are given back.
-  private(set) var released: [Int64] = []
-  /// Since when the first of them waits; nil without one.
+  private var released: [Int64] = []
+  /// How many of both, from the first, the store is being told.
+  private var told = (settled: 0, released: 0)
+  /// Since when the first of those waits that the store is not being told; nil without one.
   private(set) var since: Timestamp?
 
   var isEmpty: Bool { settled.isEmpty && released.isEmpty }
   var count: Int { settled.count + released.count }
 
   mutating func settle(_ settlement: Settlement, at now: Timestamp) {
-    settled.append(settlement)
+    settled.append((settlement, now))
     since = since ?? now
   }
 
@@ -19,39 +21,33 @@ struct UnwrittenOutcomes {
     since = since ?? now
   }
 
-  mutating func removeAll() -> (settled: [Settlement], released: [Int64]) {
-    defer { (settled, released, since) = ([], [], nil) }
-    return (settled, released)
+  /// What the store is to be told now. It stays here until it is `written()`.
+  mutating func tell(at now: Timestamp) -> (settled: [Settlement], released: [Int64]) {
+    told = (settled.count, released.count)
+    since = nil
+    let aged = settled.map { outcome in
+      var settlement = outcome.settlement
+      settlement.age = now - outcome.at
+      return settlement
+    }
+    return (aged, released)
   }
 
-  /// The store has failed to write these: they come before what was added meanwhile. `shift`: by how much the clock was
-  /// stepped since the store was asked.
-  mutating func putBack(_ earlier: OutboxRequest, shiftedBy shift: Duration, at now: Timestamp) {
-    settled = earlier.settled.map { $0.shifted(by: shift) } + settled
-    released = earlier.released + released
+  /// What the store was told is on disk.
+  mutating func written() {
+    settled.removeFirst(told.settled)
+    released.removeFirst(told.released)
+    told = (0, 0)
+  }
+
+  /// The store has failed to write it.
+  mutating func failed(at now: Timestamp) {
+    told = (0, 0)
     if !isEmpty { since = since ?? now }
   }
 
-  /// The clock was stepped: the store shifts the waits that it knows, and these are not among them.
   mutating func shift(by shift: Duration) {
     since = since.map { $0 + shift }
-    settled = settled.map { $0.shifted(by: shift) }
-  }
-}
-
-extension Settlement {
-  /// The same by a clock that was stepped.
-  fileprivate func shifted(by shift: Duration) -> Settlement {
-    var settlement = self
-    switch outcome {
-    case .waiting(var wait):
-      wait.until = wait.until + shift
-      wait.unknownSince = wait.unknownSince.map { $0 + shift }
-      settlement.outcome = .waiting(wait)
-    case .unreachable(let probeAt, let status, let error):
-      settlement.outcome = .unreachable(probeAt: probeAt + shift, status: status, error: error)
-    case .delivered, .dead, .released: break
-    }
-    return settlement
+    for index in settled.indices { settled[index].at = settled[index].at + shift }
   }
 }

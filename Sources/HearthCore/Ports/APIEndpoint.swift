@@ -13,10 +13,20 @@ package struct APIRequest: Hashable, Sendable {
   /// The headers of the caller, in order, without those that only Hearth may set.
   package var headers: [Header]
   package var body: [UInt8]
+  /// The body comes in pieces, in place of `body`: for an `APIExchange` alone.
+  package var upload: Upload?
   package var idempotencyKey: String?
   /// How much of the response's body is needed, in bytes, whole or not at all; nil: its status says enough, and of a 2xx no
   /// more is read than keeps the connection.
   package var responseLimit: Int?
+
+  /// How long a body is that comes in pieces.
+  package enum Upload: Hashable, Sendable {
+    /// So many bytes, which the server is told before the first (RFC 9110, section 8.6).
+    case sized(Int)
+    /// Nobody knows before its end (RFC 9112, section 7.1).
+    case chunked
+  }
 
   package struct Header: Hashable, Sendable {
     private static let own: Set<String> = [

@@ -3,6 +3,12 @@
 /// What is claimed is kept apart from the items: an item that was claimed and not sent is pending to everybody, and may
 /// be cancelled or replaced, which revokes its claim. It is in flight from `begin(_:of:)` until it is settled.
 ///
+/// The store goes by a clock of its own, which `OutboxExchange.time` tells. Its callers may go by another one, so they
+/// tell it for how long, and not until when; a time is told only where people have named it (`notBefore`, `expiresAt`),
+/// or servers agree to it. When the store's clock is set, retries are due after the same wait as before, but at most
+/// after the longest wait that a server may ask for, and the fate of items is unknown for as long as before, but not since
+/// a time to come; so they are after `recover()`, for the clock may have been set while nothing ran.
+///
 /// A call runs to its end when its task is cancelled.
 package protocol OutboxStore: Sendable {
   /// Has every commit received, in order, and before the calls that it answers return. To be called once, before all
@@ -12,22 +18,25 @@ package protocol OutboxStore: Sendable {
   /// To be called after a start, and while the store is broken: then it checks its database, sets it aside where it is
   /// damaged, and begins a new one. What was claimed before is free again; the fate of those items whose requests may
   /// have left is unknown since they were claimed. The commit has the counts of all accounts.
-  func recover(at now: Timestamp) async throws(OutboxStoreFailure)
+  func recover() async throws(OutboxStoreFailure)
 
-  /// Whether a call has met damage: each call fails until `recover(at:)` has been called.
+  /// Whether a call has met damage: each call fails until `recover()` has been called.
   var isBroken: Bool { get }
 
   /// Keeps all items, in order, or none. For an item whose idempotency key is known with the same content the receipt
   /// names the item that is there; for one that was exported (`NewOutboxItem.kept`), also the item that has its id, which
   /// is a conflict of keys where it is another request, and a newer one with its `replaceKey`. Of `settings` the limits of the whole outbox count.
   func enqueue(
-    _ items: [NewOutboxItem], within settings: OutboxSettings, at now: Timestamp
+    _ items: [NewOutboxItem], within settings: OutboxSettings
   ) async throws(OutboxStoreFailure) -> [OutboxReceipt]
+
+  /// For each the item that is there in its place, as `enqueue` would find it; nil where it would be kept.
+  func known(_ items: [NewOutboxItem]) async throws(OutboxStoreFailure) -> [OutboxItem?]
 
   /// Writes down what became of deliveries, ends the claims of the epochs `released`, and claims the next lanes, in one
   /// transaction. A settlement whose claim does not hold any more changes nothing.
   func exchange(
-    _ settled: [Settlement], releasing released: [Int64], claiming demands: [OutboxDemand], at now: Timestamp
+    _ settled: [Settlement], releasing released: [Int64], claiming demands: [OutboxDemand]
   ) async throws(OutboxStoreFailure) -> OutboxExchange
 
   /// The request of this item leaves now. Survives the end of the process, though not a loss of power, after which
@@ -43,20 +52,20 @@ package protocol OutboxStore: Sendable {
   /// In the order of their positions, over all lanes.
   func list(_ query: OutboxQuery) async throws(OutboxStoreFailure) -> OutboxPage
 
-  /// A page of the items whose content is kept, with it: up to about `bytes` of it, one item at least. `moment`: what is
-  /// exported counts as exported then. The state of the query is one whose items keep their content, or nil.
-  func export(_ query: OutboxQuery, bytes: Int, at moment: Timestamp) async throws(OutboxStoreFailure) -> ExportPage
+  /// A page of the items whose content is kept, with it: up to about `bytes` of it, one item at least. The state of the
+  /// query is one whose items keep their content, or nil.
+  func export(_ query: OutboxQuery, bytes: Int) async throws(OutboxStoreFailure) -> ExportPage
 
   /// The counts of an account; of all accounts where it is nil.
   func stats(of account: AccountName?) async throws(OutboxStoreFailure) -> OutboxStats
 
   /// Cancels an item, or puts a dead or held one at its lane's end, but none that has expired.
-  func change(_ id: String, _ change: OutboxChange, at now: Timestamp) async throws(OutboxStoreFailure) -> OutboxItem
+  func change(_ id: String, _ change: OutboxChange) async throws(OutboxStoreFailure) -> OutboxItem
 
   /// Changes up to `limit` of an account's items that are shown in `state` and can be changed so, and returns their
   /// number. Items that are held for another user are left alone.
   func changeAll(
-    of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, limit: Int, at now: Timestamp
+    of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, limit: Int
   ) async throws(OutboxStoreFailure) -> Int
 
   /// Makes `subject` the current user of an account: the items of other users are held from then on. Up to `limit`
@@ -65,32 +74,25 @@ package protocol OutboxStore: Sendable {
   /// items with one idempotency key come together, one may be superseded (`KeyedItem`); the key stands for the one that
   /// goes on, and for the one that was there before where both do.
   func bind(
-    _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int, at now: Timestamp
+    _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int
   ) async throws(OutboxStoreFailure) -> OutboxBinding
 
   /// Cancels up to `limit` undelivered items of this subject, those in flight and dead ones included, and returns their
   /// number.
-  func purge(
-    _ account: AccountName, of subject: Subject?, limit: Int, at now: Timestamp
-  ) async throws(OutboxStoreFailure) -> Int
+  func purge(_ account: AccountName, of subject: Subject?, limit: Int) async throws(OutboxStoreFailure) -> Int
 
   /// Makes up to `limit` waiting items due now, and returns their number. Those with a later `notBefore` wait for that.
-  func retryNow(_ account: AccountName, limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> Int
-
-  /// The clock was stepped by `shift`: retries are due after the same wait as before, but at most after the longest wait
-  /// that a server may ask for, and the fate of items is unknown for as long as before, but not since a time to come. To be
-  /// called after `recover(at:)` as well, also where no step is known: the clock may have been set while nothing ran.
-  func shiftSchedule(shift: Duration, at now: Timestamp) async throws(OutboxStoreFailure)
+  func retryNow(_ account: AccountName, limit: Int) async throws(OutboxStoreFailure) -> Int
 
   /// Makes up to `limit` items dead whose `expiresAt` has passed and whose requests have not left. Returns when the next
-  /// one expires; that may have passed already where there are more. Without a time that servers agree to (nil) none has
-  /// expired.
-  func expire(limit: Int, at now: Timestamp?) async throws(OutboxStoreFailure) -> Timestamp?
+  /// one expires; that may have passed already where there are more. `agreedTime`: that servers agree to; without one (nil)
+  /// none has expired.
+  func expire(limit: Int, by agreedTime: Timestamp?) async throws(OutboxStoreFailure) -> Timestamp?
 
   /// Removes up to `limit` finished items that are older than `settings` keeps them, or more than its `maxItems`, and
   /// gives some free pages back to the disk. Without a time that servers agree to (nil) none is too old.
   func prune(
-    keeping settings: OutboxSettings, limit: Int, at now: Timestamp?
+    keeping settings: OutboxSettings, limit: Int, by agreedTime: Timestamp?
   ) async throws(OutboxStoreFailure) -> OutboxPruning
 
   /// Keeps across restarts whether the user has paused these accounts.
@@ -110,7 +112,7 @@ package enum OutboxStoreFailure: Error, Hashable, Sendable {
   case invalidState(OutboxRefusal)
   /// The disk is full or fails: a later call may succeed. The text is a sentence for people.
   case unavailable(String)
-  /// The database is damaged: `recover(at:)` sets it aside. The text is a sentence for people.
+  /// The database is damaged: `recover()` sets it aside. The text is a sentence for people.
   case broken(String)
 }
 

@@ -1,6 +1,9 @@
 /// The files of sinks. Whoever reads one sees a whole content, the one before or the new one. Each step returns within a
 /// deadline.
 package protocol SinkFiles: Sendable {
+  /// Where `path` leads: two paths that name one file, through a folder that is a link or mounted twice, lead to the same.
+  func place(of path: String) async throws(SinkFailure) -> SinkPlace
+
   /// Throws `.occupied` where anything lies at `path`.
   func requireFree(_ path: String) async throws(SinkFailure)
 
@@ -11,4 +14,18 @@ package protocol SinkFiles: Sendable {
   /// Removes the regular file at `path`, and what a `put` that was cut off has left. Where there is none, it is done; what
   /// is no regular file stays.
   func remove(_ path: String) async throws(SinkFailure)
+}
+
+/// A name in a folder, however the folder is reached.
+package struct SinkPlace: Hashable, Sendable {
+  /// The folder's, by the system's numbers of it and of its file system.
+  package let device: UInt64
+  package let folder: UInt64
+  package let name: String
+
+  package init(device: UInt64, folder: UInt64, name: String) {
+    self.device = device
+    self.folder = folder
+    self.name = name
+  }
 }

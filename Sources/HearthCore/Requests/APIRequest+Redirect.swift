@@ -14,6 +14,7 @@ extension APIRequest {
       if isRead { return next }
       next.method = "GET"
       next.body = []
+      next.upload = nil
       next.idempotencyKey = nil
       next.headers.removeAll { $0.name.lowercased().hasPrefix("content-") }
       return next

@@ -16,6 +16,10 @@ package enum RequestFailure: Error, Hashable, Sendable {
   case unanswered(message: String)
   /// 1007: the answer has more bytes than can be given. What the request did is done.
   case tooLong(limit: Int)
+  /// 1001 or 1003: the user has locked the session, or signed out, while the answer was given in pieces.
+  case withheld(SessionState)
+  /// -32000
+  case stopping
   /// -32001: so many requests are under way.
   case tooMany(Int)
 }

@@ -79,6 +79,14 @@ package struct RequestMachine: Sendable {
     return response.isTruncated ? .fail(.tooLong(limit: Self.responseLimit)) : .respond(response)
   }
 
+  /// The answer that is given in pieces ended before its end.
+  package static func brokenOff(_ failure: ExchangeFailure) -> RequestFailure {
+    switch failure {
+    case .notSent(let message), .unanswered(let message):
+      .unanswered(message: message + ". What was given of the answer is only its beginning.")
+    }
+  }
+
   /// No answer came.
   package func unanswered(_ failure: ExchangeFailure) -> Step {
     let (message, fate) =

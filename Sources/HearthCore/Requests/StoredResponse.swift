@@ -102,7 +102,9 @@ extension RequestFailure {
   package var isOutage: Bool {
     switch self {
     case .unanswered, .refreshUnavailable: true
-    case .invalidRequest, .unknownAccount, .originNotAllowed, .noSession, .otherUser, .tooLong, .tooMany: false
+    case .invalidRequest, .unknownAccount, .originNotAllowed, .noSession, .otherUser, .tooLong, .tooMany, .withheld,
+      .stopping:
+      false
     }
   }
 }

@@ -4,6 +4,8 @@ package enum SinkFailure: Error, Hashable, Sendable {
   case occupied
   /// It is a link, a folder or the like.
   case notRegular
+  /// Another sink, at this path, is the same file.
+  case shared(String)
   case folderMissing
   /// Others may write in the folder, or it is another user's; the text says which.
   case folderUnsafe(String)
@@ -27,6 +29,8 @@ package enum SinkFailure: Error, Hashable, Sendable {
     return switch self {
     case .occupied: "\(path) was not written by Hearth and is left alone: remove it, or name another path."
     case .notRegular: "\(path) is a link or no regular file, and is left alone: remove it, or name another path."
+    case .shared(let other):
+      "\(path) is the same file as \(other), which is another sink's: name another path."
     case .folderMissing: "The folder \(folder) is not there: make it with \"mkdir -p -m 700 \(folder)\"."
     case .folderUnsafe(let why): "\(path) is not written, because the folder \(folder) \(why)."
     case .denied: "\(folder) does not let Hearth write or remove \(path): give its user the right to write there."

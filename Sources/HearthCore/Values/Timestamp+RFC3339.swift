@@ -1,15 +1,28 @@
 extension Timestamp: CustomStringConvertible {
-  /// RFC 3339 in UTC with milliseconds: `2026-11-21T10:00:00.000Z`.
+  /// RFC 3339 in UTC with milliseconds: `2026-11-21T10:00:00.000Z`. What it cannot write is the nearest that it can.
   package var description: String {
-    let (days, rest) = milliseconds.quotientFlooring(by: 86_400_000)
+    let (days, rest) = min(max(self, .earliest), .distantFuture).milliseconds.quotientFlooring(by: 86_400_000)
     let (year, month, day) = Timestamp.civil(fromDays: days)
-    func padded(_ number: Int64, _ width: Int) -> String {
-      let digits = String(number)
-      return String(repeating: "0", count: Swift.max(0, width - digits.count)) + digits
+    return String(unsafeUninitializedCapacity: 24) { text in
+      var end = 0
+      func write(_ number: Int64, _ width: Int, _ separator: Unicode.Scalar) {
+        var number = number
+        for index in (end..<end + width).reversed() {
+          text[index] = UInt8(ascii: "0") + UInt8(number % 10)
+          number /= 10
+        }
+        text[end + width] = UInt8(ascii: separator)
+        end += width + 1
+      }
+      write(year, 4, "-")
+      write(month, 2, "-")
+      write(day, 2, "T")
+      write(rest / 3_600_000, 2, ":")
+      write(rest / 60_000 % 60, 2, ":")
+      write(rest / 1000 % 60, 2, ".")
+      write(rest % 1000, 3, "Z")
+      return end
     }
-    let time = [(rest / 3_600_000, 2), (rest / 60_000 % 60, 2), (rest / 1000 % 60, 2)].map(padded)
-    return "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))T"
-      + time.joined(separator: ":") + ".\(padded(rest % 1000, 3))Z"
   }
 
   /// Reads an RFC 3339 date-time with any offset and fraction; nil for any other text (RFC 3339, section 5.6).

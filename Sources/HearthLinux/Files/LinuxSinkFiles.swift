@@ -16,6 +16,19 @@ package struct LinuxSinkFiles: SinkFiles {
     calls = BlockingCallQueue(limit: limit)
   }
 
+  package func place(of path: String) async throws(SinkFailure) -> SinkPlace {
+    try await run { () throws(SinkFailure) in
+      var place: SinkPlace?
+      try withFolder(of: path) { folder, name throws(SinkFailure) in
+        var status = stat()
+        try check(fstat(folder, &status))
+        place = SinkPlace(device: UInt64(status.st_dev), folder: UInt64(status.st_ino), name: name)
+      }
+      guard let place else { throw .folderMissing }
+      return place
+    }
+  }
+
   package func requireFree(_ path: String) async throws(SinkFailure) {
     try await run { () throws(SinkFailure) in
       try withFolder(of: path) { folder, name throws(SinkFailure) in
@@ -58,8 +71,10 @@ package struct LinuxSinkFiles: SinkFiles {
     }
   }
 
-  private func run(_ step: @escaping @Sendable () throws(SinkFailure) -> Void) async throws(SinkFailure) {
-    let result: Result<Void, SinkFailure>
+  private func run<Value: Sendable>(
+    _ step: @escaping @Sendable () throws(SinkFailure) -> Value
+  ) async throws(SinkFailure) -> Value {
+    let result: Result<Value, SinkFailure>
     do throws(FileError) {
       result = try await calls.run {
         do throws(SinkFailure) { return .success(try step()) } catch { return .failure(error) }
@@ -68,7 +83,7 @@ package struct LinuxSinkFiles: SinkFiles {
       // The queue itself has no other error.
       throw .unanswered(limit)
     }
-    try result.get()
+    return try result.get()
   }
 }
 

@@ -141,13 +141,13 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
     channel.close(promise: nil)
   }
 
-  /// Sends one line of a subscription. May be called on any thread; the order is kept.
-  func send(_ line: [UInt8], of sink: ControlSink) {
-    let buffer = ByteBuffer(bytes: line)
+  /// Sends lines of a subscription. May be called on any thread; the order is kept.
+  func send(_ lines: NotificationLines, of sink: ControlSink) {
+    let buffer = ByteBuffer(bytes: lines.bytes)
     channel.eventLoop.execute {
       // What waits for its turn on the event loop is no fault of the client's.
-      sink.isWritten()
-      self.write(buffer) { sink.isSent() }
+      sink.written(lines.count)
+      self.write(buffer) { sink.sent(lines.count) }
     }
   }
 }
@@ -185,6 +185,7 @@ extension ControlConnection {
 
   func handlerRemoved(context: ChannelHandlerContext) {
     isGone = true
+    handler.connectionLost(id)
     for call in Array(running.values) + waiting { call.batch?.drop() }
     collected = 0
     reportBacklog()

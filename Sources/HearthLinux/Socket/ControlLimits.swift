@@ -13,8 +13,9 @@ package struct ControlLimits: Hashable, Sendable {
   package var maximumBacklog = 16 << 20
   /// Bytes that all clients together have not read; beyond it the connection with the most is closed.
   package var totalBacklog = 64 << 20
-  /// How long running calls may go on during a shutdown before they are answered with -32000 and cancelled.
-  package var shutdownGrace: Duration = .seconds(4)
+  /// How long running calls may go on during a shutdown before they are answered with -32000 and cancelled: as long as a
+  /// request to an API that was sent for one of them (`OutboxService.shutdown`).
+  package var shutdownGrace: Duration = .seconds(6)
 
   /// As many as are ever served at once (contract, section 5).
   package static let mostConnections = 256

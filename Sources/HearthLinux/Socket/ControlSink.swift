@@ -12,8 +12,8 @@ final class ControlSink: NotificationSink {
 
   var pending: Int { unsent.load(ordering: .relaxed) }
 
-  func send(_ line: [UInt8]) { connection.send(line, of: self) }
+  func send(_ lines: NotificationLines) { connection.send(lines, of: self) }
 
-  func isWritten() { unsent.add(1, ordering: .relaxed) }
-  func isSent() { unsent.subtract(1, ordering: .relaxed) }
+  func written(_ count: Int) { unsent.add(count, ordering: .relaxed) }
+  func sent(_ count: Int) { unsent.subtract(count, ordering: .relaxed) }
 }

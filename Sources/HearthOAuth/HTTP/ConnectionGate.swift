@@ -118,7 +118,7 @@ final class ConnectionGate: ChannelDuplexHandler {
   }
 
   private func release(_ ticket: UInt64, context: ChannelHandlerContext) {
-    guard watch.markSent(ticket) else { return close(context: context) }
+    guard watch.markSent(ticket, on: context.channel) else { return close(context: context) }
     let parts = delayed
     delayed = []
     for (part, promise) in parts {

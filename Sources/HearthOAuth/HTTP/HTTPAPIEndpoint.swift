@@ -2,7 +2,7 @@ package import HearthCore
 import Synchronization
 
 /// Sends requests to APIs over kept connections, each account's by its own route.
-package final class HTTPAPIEndpoint: APIEndpoint {
+package final class HTTPAPIEndpoint: APIEndpoint, APIExchangeEndpoint {
   /// How much of a response's body is read, in bytes, unless the request says otherwise.
   package static let responseLimit = 8 << 20
   /// The same of a 2xx, and for how long it is waited for (contract, section 6).
@@ -23,21 +23,33 @@ package final class HTTPAPIEndpoint: APIEndpoint {
   package func exchange(
     _ request: APIRequest, of account: AccountName, bearer: Token?, timeout: Duration
   ) async throws(ExchangeFailure) -> APIResponse {
-    let plan = try await plan(for: request.url, of: account)
+    var message = try await message(request, of: account, bearer: bearer)
+    message.limit = request.responseLimit ?? Self.responseLimit
+    message.acceptsPartialResponse = request.responseLimit == nil
+    message.successLimit = request.responseLimit == nil ? Self.successLimit : nil
+    let response = try await sender.send(message, timeout: timeout)
+    return APIResponse(
+      status: response.status, headers: response.headers, body: response.body, isTruncated: response.isTruncated,
+      retryAfter: response.retryAfter, skew: response.skew)
+  }
+
+  package func begin(
+    _ request: APIRequest, of account: AccountName, bearer: Token
+  ) async throws(ExchangeFailure) -> any APIExchange {
+    sender.begin(try await message(request, of: account, bearer: bearer), upload: request.upload)
+  }
+
+  private func message(
+    _ request: APIRequest, of account: AccountName, bearer: Token?
+  ) async throws(ExchangeFailure) -> HTTPSender.Request {
     var headers = request.headers.filter { !$0.isOwn }
     if let bearer { headers.append(.bearer(bearer)) }
     if let key = request.idempotencyKey {
       headers.append(APIRequest.Header(name: "Idempotency-Key", value: key))
     }
-    let response = try await sender.send(
-      HTTPSender.Request(
-        method: request.method, url: request.url, headers: headers, body: request.body,
-        limit: request.responseLimit ?? Self.responseLimit, acceptsPartialResponse: request.responseLimit == nil,
-        successLimit: request.responseLimit == nil ? Self.successLimit : nil, plan: plan),
-      timeout: timeout)
-    return APIResponse(
-      status: response.status, headers: response.headers, body: response.body, isTruncated: response.isTruncated,
-      retryAfter: response.retryAfter, skew: response.skew)
+    return HTTPSender.Request(
+      method: request.method, url: request.url, headers: headers, body: request.body,
+      plan: try await plan(for: request.url, of: account))
   }
 
   private func plan(for url: HTTPURL, of account: AccountName) async throws(ExchangeFailure) -> ConnectionPlan {

@@ -97,9 +97,7 @@ package final class HTTPSender: Sendable {
 
   /// `timeout` is for the whole exchange, from the look-up of the name to the last byte of the response.
   func send(_ request: Request, timeout: Duration) async throws(ExchangeFailure) -> HTTPResponse {
-    let origin = request.url.origin
-    let tls = origin.scheme == "https" ? ServerTLS(request.plan, to: origin, contexts: contexts) : nil
-    let ticket = watch.issueTicket(tls: tls)
+    let ticket = issueTicket(for: request)
     let deadline = clock.now() + timeout
     let reader = ResponseReader(request, clock: clock)
     let result = await withTaskGroup(of: Void.self) { group in
@@ -117,9 +115,45 @@ package final class HTTPSender: Sendable {
     case .failure(is Late): reason = Task.isCancelled ? "cancelled" : "no answer within \(timeout)"
     case .failure(let error): reason = Self.describe(error).withoutStop
     }
+    throw Self.failure(of: request, wasSent: wasSent, reason)
+  }
+
+  private func issueTicket(for request: Request, keepsChannel: Bool = false) -> UInt64 {
+    let origin = request.url.origin
+    let tls = origin.scheme == "https" ? ServerTLS(request.plan, to: origin, contexts: contexts) : nil
+    return watch.issueTicket(tls: tls, keepsChannel: keepsChannel)
+  }
+
+  private static func failure(of request: Request, wasSent: Bool, _ reason: String) -> ExchangeFailure {
     let way = request.plan.proxy.map { " through the proxy \($0)" } ?? ""
     let message = "\(request.url.origin)\(way): \(reason)"
-    throw wasSent ? .unanswered(message: message) : .notSent(message: message)
+    return wasSent ? .unanswered(message: message) : .notSent(message: message)
+  }
+
+  /// Begins a request whose bodies go in pieces. `upload`: nil for the request's own body.
+  func begin(_ request: Request, upload: APIRequest.Upload?) -> HTTPExchange {
+    let ticket = issueTicket(for: request, keepsChannel: true)
+    let exchange = HTTPExchange(clock: clock) { [watch] error, hasAnswer in
+      let wasSent = watch.redeem(ticket)
+      let reason =
+        switch error {
+        case let error as HTTPExchange.Cancelled: error.reason
+        // In what way a server breaks off tells nobody anything.
+        case _ where hasAnswer: "the answer broke off"
+        default: Self.describe(error).withoutStop
+        }
+      return Self.failure(of: request, wasSent: wasSent, reason)
+    } ended: { [watch] isComplete in
+      let channel = watch.release(ticket)
+      // The client would wait for the rest of the request for ever.
+      if !isComplete { channel?.close(promise: nil) }
+    }
+    do {
+      exchange.run(try start(request, ticket: ticket, exchange, upload: exchange.body(upload)))
+    } catch {
+      exchange.end(.failure(error))
+    }
+    return exchange
   }
 
   /// The response did not come in time.
@@ -131,6 +165,7 @@ package final class HTTPSender: Sendable {
   ) async -> Result<HTTPResponse, any Error> {
     let task: HTTPClient.Task<Void>
     do { task = try start(request, ticket: ticket, reader) } catch { return .failure(error) }
+    task.futureResult.whenFailure { reader.end($0) }
     while true {
       switch await reader.next() {
       case .begun:
@@ -148,7 +183,10 @@ package final class HTTPSender: Sendable {
     }
   }
 
-  private func start(_ request: Request, ticket: UInt64, _ reader: ResponseReader) throws -> HTTPClient.Task<Void> {
+  /// `upload`: the body, in place of the request's own.
+  private func start<Reader: HTTPClientResponseDelegate>(
+    _ request: Request, ticket: UInt64, _ reader: Reader, upload: HTTPClient.Body? = nil
+  ) throws -> HTTPClient.Task<Void> where Reader.Response == Void {
     var headers = HTTPHeaders([("Host", request.url.origin.authority)])
     for header in request.headers { headers.add(name: header.name, value: header.value) }
     if !headers.contains(name: "User-Agent") { headers.add(name: "User-Agent", value: userAgent) }
@@ -159,11 +197,9 @@ package final class HTTPSender: Sendable {
     let url = "http://\(request.url.origin.host):\(request.url.origin.port)\(request.url.target)"
     let message = try HTTPClient.Request(
       url: isSecure ? url : request.url.description, method: HTTPMethod(rawValue: request.method), headers: headers,
-      body: request.body.isEmpty ? nil : .byteBuffer(ByteBuffer(bytes: request.body)),
+      body: upload ?? (request.body.isEmpty ? nil : .byteBuffer(ByteBuffer(bytes: request.body))),
       tlsConfiguration: isSecure ? request.plan.tls : nil)
-    let task = try client(through: request.plan.proxy).execute(request: message, delegate: reader)
-    task.futureResult.whenFailure { reader.end($0) }
-    return task
+    return try client(through: request.plan.proxy).execute(request: message, delegate: reader)
   }
 
   /// What went wrong, in words that contain nothing of the request.

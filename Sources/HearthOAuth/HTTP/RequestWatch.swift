@@ -19,14 +19,17 @@ final class RequestWatch: Sendable {
   private struct State {
     var next: UInt64 = 0
     var unsent: [UInt64: Need] = [:]
+    /// The connections of requests whose sender may have to close them; nil before they are sent.
+    var channels: [UInt64: (any Channel)?] = [:]
   }
 
   private let state = Mutex(State())
 
-  /// `tls`: what the connection must begin before it sends the request.
-  func issueTicket(tls: ServerTLS? = nil) -> UInt64 {
+  /// `tls`: what the connection must begin before it sends the request. `keepsChannel`: `release` will be called.
+  func issueTicket(tls: ServerTLS? = nil, keepsChannel: Bool = false) -> UInt64 {
     state.withLock { state in
       state.next += 1
+      if keepsChannel { state.channels[state.next] = .some(nil) }
       state.unsent[state.next] = tls.map { .tls($0) } ?? .any
       return state.next
     }
@@ -56,7 +59,15 @@ final class RequestWatch: Sendable {
   }
 
   /// Marks the request with this ticket as sent; false where nobody waits for it any more.
-  func markSent(_ ticket: UInt64) -> Bool {
-    state.withLock { $0.unsent.removeValue(forKey: ticket) != nil }
+  func markSent(_ ticket: UInt64, on channel: any Channel) -> Bool {
+    state.withLock { state in
+      if state.channels[ticket] != nil { state.channels[ticket] = channel }
+      return state.unsent.removeValue(forKey: ticket) != nil
+    }
+  }
+
+  /// Forgets the connection of a request that was sent; nil where it was not.
+  func release(_ ticket: UInt64) -> (any Channel)? {
+    state.withLock { $0.channels.removeValue(forKey: ticket) ?? nil }
   }
 }

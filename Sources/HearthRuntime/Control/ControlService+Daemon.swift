@@ -9,12 +9,12 @@ extension ControlService {
 }
 
 extension GetInfo: PlainMethod {
-  func result(from service: ControlService, for _: any ControlPeer) -> DaemonInfo { service.info }
+  func result(from service: ControlService, for _: any ControlPeer) -> DaemonInfo { service.info() }
 }
 
 extension GetMetrics: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) -> MetricsReport {
-    let families = service.metrics.families(service.hub.standing, service.info, at: service.clock.now())
+    let families = service.metrics.families(service.hub.standing, service.info(), at: service.clock.now())
     return MetricsReport(families, as: format)
   }
 }

@@ -4,16 +4,22 @@ import HearthCore
 /// The handlers of `http.*`.
 extension ControlService {
   static let requestMethods: [any ServedMethod.Type] = [SendRequest.self]
+
+  /// How the account is before an API is asked for it.
+  func statusToAsk(_ account: AccountName) async throws(RPCError) -> SessionStatus {
+    try await check(account)
+    let status = try await ask(account, .awaitReading).answer.status
+    // The grant came from elsewhere than is configured now: it is sent nowhere.
+    if status.isForeign {
+      throw RPCError(.refreshUnavailable, account: account, message: status.message, action: status.action)
+    }
+    return status
+  }
 }
 
 extension SendRequest: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> RequestAnswer {
-    try await service.check(draft.account)
-    let before = try await service.ask(draft.account, .awaitReading).answer.status
-    // The grant came from elsewhere than is configured now: it is sent nowhere.
-    if before.isForeign {
-      throw RPCError(.refreshUnavailable, account: draft.account, message: before.message, action: before.action)
-    }
+    let before = try await service.statusToAsk(draft.account)
     let answer: RequestService.Answer
     do throws(RequestFailure) {
       // Nobody else's answers are looked for, nor any while the session is locked or has ended.

@@ -44,9 +44,15 @@ extension ReportUnauthorized: PlainMethod {
 
 extension DiagnoseSession: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> Diagnoses {
-    let (entry, answer) = try await service.ask(account, .token(minValidity: nil))
-    let bearer: Bearer? = if case .token(let bearer) = answer.response { bearer } else { nil }
-    return Diagnoses((await entry.probe?.checks(bearer) ?? []) + (await service.sinks.checks(of: account)))
+    try await service.check(account)
+    var found: [Diagnosis] = []
+    if checks != [.sink] {
+      let (entry, answer) = try await service.ask(account, .token(minValidity: nil))
+      let bearer: Bearer? = if case .token(let bearer) = answer.response { bearer } else { nil }
+      found = await entry.probe?.checks(bearer) ?? []
+    }
+    found += await service.sinks.checks(of: account)
+    return Diagnoses(found.filter { checks.contains($0.check) })
   }
 }
 
@@ -54,6 +60,7 @@ extension RefreshSession: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> SessionStatus {
     let answer = try await service.ask(account, .refresh).answer
     if case .rejected(let rejection) = answer.response { throw RPCError(rejection, answer.status) }
+    await service.sinks.settle(account)
     return answer.status
   }
 }

@@ -41,6 +41,7 @@ extension ImportGrant: PlainMethod {
       }
       throw RPCError(error, await entry.service.snapshot())
     }
+    await service.sinks.settle(account)
     return await entry.service.snapshot()
   }
 }
@@ -93,7 +94,9 @@ extension AwaitSignIn: PlainMethod {
       let outcome = await service.signIns.outcome(of: text)
     else { throw .unknownSignIn(text) }
     switch outcome {
-    case .success(let status): return status
+    case .success(let status):
+      await service.sinks.settle(account)
+      return status
     case .failure(let end): throw RPCError(end, try await service.entry(account).service.snapshot())
     }
   }

@@ -9,20 +9,22 @@ package struct ControlService: ControlHandler {
   let sinks: SinkService
   let outbox: OutboxService
   let requests: RequestService
+  let streams: StreamService
   let hub: EventHub
   let metrics: Metrics
   let clock: any Clock
-  let info: DaemonInfo
+  let info: @Sendable () -> DaemonInfo
   let token: @Sendable (Secret) -> Token
   let reload: @Sendable () async throws(ReloadFailure) -> Void
   /// Held while a page of items is read and made an answer.
   let pages = AsyncMutex()
 
-  /// `token`: names a token by its fingerprint. `reload`: reads the configuration again, whole or not at all.
+  /// `info`: what the daemon says of itself now. `token`: names a token by its fingerprint. `reload`: reads the
+  /// configuration again, whole or not at all.
   package init(
     sessions: SessionDirectory, signIns: SignInService, revocations: RevocationService, sinks: SinkService,
-    outbox: OutboxService, requests: RequestService, hub: EventHub, metrics: Metrics, clock: any Clock,
-    info: DaemonInfo,
+    outbox: OutboxService, requests: RequestService, streams: StreamService, hub: EventHub, metrics: Metrics,
+    clock: any Clock, info: @escaping @Sendable () -> DaemonInfo,
     token: @escaping @Sendable (Secret) -> Token, reload: @escaping @Sendable () async throws(ReloadFailure) -> Void
   ) {
     self.sessions = sessions
@@ -31,6 +33,7 @@ package struct ControlService: ControlHandler {
     self.sinks = sinks
     self.outbox = outbox
     self.requests = requests
+    self.streams = streams
     self.hub = hub
     self.metrics = metrics
     self.clock = clock
@@ -40,7 +43,9 @@ package struct ControlService: ControlHandler {
   }
 
   private static let methods: [String: any ServedMethod.Type] = {
-    let all = daemonMethods + eventMethods + sessionMethods + signInMethods + outboxMethods + requestMethods
+    let all =
+      daemonMethods + eventMethods + sessionMethods + signInMethods + outboxMethods + requestMethods
+      + streamMethods
     return Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
   }()
 
@@ -97,7 +102,11 @@ package struct ControlService: ControlHandler {
 
   package func connectionOpened(_: ConnectionID) { metrics.connectionOpened() }
 
+  package func connectionLost(_ connection: ConnectionID) { streams.connectionLost(connection) }
+
   package func connectionClosed(_ connection: ConnectionID) async {
+    // A call that had not run yet may have opened one since the connection was lost.
+    await streams.end(allOf: connection)
     metrics.connectionClosed()
     hub.connectionClosed(connection)
   }

@@ -11,6 +11,8 @@ package final class EventHub: Sendable {
   package static let backlog = 256
   /// Events that may wait for the response to a subscription, before its socket can have taken any.
   package static let earlyBacklog = 4096
+  /// Events that are written together: what was written counts as behind until the socket has taken all of it.
+  private static let writtenTogether = 64
   /// Subscriptions that one connection may hold.
   package static let subscriptionsPerConnection = 64
 
@@ -20,9 +22,18 @@ package final class EventHub: Sendable {
     let account: AccountName?
     let sink: any NotificationSink
     /// What was published between the snapshot and its response; nil once the response has been sent.
-    var early: [[UInt8]]?
+    var early: [NotificationLines]?
+    var earlyCount = 0
     /// It lagged before its response was sent: after that it is sent `events.closed`, and nothing more.
     var isLagging = false
+
+    var isFarBehind: Bool {
+      early == nil ? sink.pending >= EventHub.backlog : earlyCount >= EventHub.earlyBacklog
+    }
+
+    func takes(_ event: EventNotification) -> Bool {
+      topics.contains(event.topic) && (account == nil || event.account == nil || account == event.account)
+    }
   }
 
   private struct State {
@@ -47,10 +58,11 @@ package final class EventHub: Sendable {
     let publications = events.map { $0.publication(status) }
     state.withLock { state in
       let previous = state.sessions.updateValue(status, forKey: status.account)
+      var notifications = publications.compactMap(\.notification)
       if let previous, previous.looksDifferent(from: status) || publications.contains(where: \.sendsStatus) {
-        send(status.changeNotification(after: previous.state), &state, at: now)
+        notifications.insert(status.changeNotification(after: previous.state), at: 0)
       }
-      for publication in publications { send(publication.notification, &state, at: now) }
+      send(notifications, &state, at: now)
     }
   }
 
@@ -66,42 +78,66 @@ package final class EventHub: Sendable {
     state.withLock { state in
       state.outbox.all = overview.all
       state.outbox.accounts.merge(overview.accounts) { $1 }
-      for event in events { send(event.publication.notification, &state, at: now) }
+      send(events.compactMap(\.publication.notification), &state, at: now)
     }
   }
 
   package func publish(_ event: Event) {
     let now = clock.now()
-    state.withLock { send(event.publication.notification, &$0, at: now) }
+    guard let notification = event.publication.notification else { return }
+    state.withLock { send([notification], &$0, at: now) }
   }
 
-  private func send(_ event: EventNotification?, _ state: inout State, at now: Timestamp) {
-    guard let event else { return }
-    state.seq += 1
-    let (seq, time) = (state.seq, now.description)
-    func shared(_ name: EventName, _ details: some WireValue) -> SharedNotification {
+  /// Sends what happened at once. An event is encoded once, however many subscribe: nobody makes it cost as much as they
+  /// like. And a subscriber is written to once for many events: what one that does not read costs is mostly the writes.
+  private func send(_ events: [EventNotification], _ state: inout State, at now: Timestamp) {
+    let first = state.seq + 1
+    state.seq += events.count
+    guard !state.subscribers.isEmpty else { return }
+    let time = now.description
+    func shared(_ name: EventName, _ details: some WireValue, seq: Int) -> SharedNotification {
       var params: JSONObject = ["seq": JSON(seq), "time": .string(time)]
       for member in details.json(at: now).object?.members ?? [] { params[member.key] = member.value }
       return SharedNotification(name, params: params)
     }
-    // Encoded once, however many subscribe: nobody makes an event cost as much as they like.
-    lazy var notification = shared(event.name, event.params)
-    lazy var lagged = shared(.eventsClosed, SubscriptionEnd(reason: .lagged))
-    for (id, subscriber) in state.subscribers {
-      guard !subscriber.isLagging, subscriber.topics.contains(event.topic),
-        subscriber.account == nil || event.account == nil || subscriber.account == event.account
-      else { continue }
-      let isLagging =
-        subscriber.early.map { $0.count >= Self.earlyBacklog } ?? (subscriber.sink.pending >= Self.backlog)
-      let line = isLagging ? lagged.line(for: id) : notification.line(for: id)
-      if subscriber.early == nil {
-        subscriber.sink.send(line)
-      } else {
-        state.subscribers[id]?.early?.append(line)
+    var encoded = [SharedNotification?](repeating: nil, count: events.count)
+    for start in stride(from: 0, to: events.count, by: Self.writtenTogether) {
+      let part = start..<min(start + Self.writtenTogether, events.count)
+      for (id, subscriber) in state.subscribers where !subscriber.isLagging {
+        let wanted = part.filter { subscriber.takes(events[$0]) }
+        guard let next = wanted.first else { continue }
+        guard !subscriber.isFarBehind else {
+          let end = shared(.eventsClosed, SubscriptionEnd(reason: .lagged), seq: first + next)
+          send(NotificationLines([end], for: id), to: id, &state)
+          close(id, &state)
+          continue
+        }
+        let notifications = wanted.map { index in
+          let notification = encoded[index] ?? shared(events[index].name, events[index].params, seq: first + index)
+          encoded[index] = notification
+          return notification
+        }
+        send(NotificationLines(notifications, for: id), to: id, &state)
       }
-      guard isLagging else { continue }
-      state.laggedCount += 1
-      if subscriber.early == nil { state.subscribers[id] = nil } else { state.subscribers[id]?.isLagging = true }
+    }
+  }
+
+  private func send(_ lines: NotificationLines, to id: String, _ state: inout State) {
+    guard state.subscribers[id]?.early != nil else {
+      state.subscribers[id]?.sink.send(lines)
+      return
+    }
+    state.subscribers[id]?.early?.append(lines)
+    state.subscribers[id]?.earlyCount += lines.count
+  }
+
+  /// It lags.
+  private func close(_ id: String, _ state: inout State) {
+    state.laggedCount += 1
+    if state.subscribers[id]?.early == nil {
+      state.subscribers[id] = nil
+    } else {
+      state.subscribers[id]?.isLagging = true
     }
   }
 

@@ -125,7 +125,7 @@ package final class OIDCAgentService: OIDCAgentHandler {
       var free: [SessionDirectory.Entry] = []
       for account in await control.sessions.accounts {
         guard let entry = await control.sessions[account] else { continue }
-        if await entry.service.snapshot().state != .locked(.explicit(.user)) { free.append(entry) }
+        if await !entry.service.isSet(.user) { free.append(entry) }
       }
       lock.withLock { [names = free.map(\.service.account)] in $0.lock(with: hash, names) }
       await control.lock(free)

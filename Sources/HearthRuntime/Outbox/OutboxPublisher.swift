@@ -14,6 +14,8 @@ final class OutboxPublisher: Sendable {
     /// The configured accounts, sorted, and why they are paused.
     var names: [AccountName] = []
     var pauses: [AccountName: String] = [:]
+    /// Why nothing can be written.
+    var trouble: String?
     /// Accounts for which there is more to send since the service last asked.
     var ready: [AccountName: OutboxKinds] = [:]
     /// The counts as they were last published.
@@ -70,6 +72,15 @@ final class OutboxPublisher: Sendable {
     }
   }
 
+  /// Why nothing can be written from now on; nil: nothing keeps the store from its work any more.
+  func troubled(by sentence: String?) {
+    state.withLock { state in
+      guard state.trouble != sentence else { return }
+      state.trouble = sentence
+      publish([], state.names, &state)
+    }
+  }
+
   /// The accounts for which there is more to send since this was last called.
   func takeReady() -> [AccountName: OutboxKinds] {
     state.withLock { state in
@@ -116,6 +127,7 @@ extension OutboxPublisher.State {
       stats.pausedReason = names.first.flatMap { pauses[$0] }
     }
     stats.isPaused = stats.pausedReason != nil
+    stats.trouble = trouble
     return stats
   }
 }

@@ -15,7 +15,7 @@ extension OutboxService {
   /// Keeps all of them, or none. Throws `item` where one of them is the reason.
   package func enqueueMany(_ drafts: [OutboxDraft]) async throws(OutboxError) -> [OutboxReceipt] {
     if machine.isStopping { throw .shuttingDown }
-    let now = clock.now()
+    let now = self.now()
     var items: [NewOutboxItem] = []
     for (place, draft) in drafts.enumerated() {
       do throws(OutboxError) { items.append(try checked(draft, at: now)) } catch { throw .item(place, error) }
@@ -27,7 +27,7 @@ extension OutboxService {
   func keep(_ items: [NewOutboxItem], at now: Timestamp) async throws(OutboxError) -> [OutboxReceipt] {
     if items.isEmpty { return [] }
     let receipts: [OutboxReceipt]
-    do { receipts = try await store.enqueue(items, within: settings, at: now) } catch { throw callError(error) }
+    do { receipts = try await store.enqueue(items, within: settings) } catch { throw callError(error) }
     machine.enqueued(receipts, expiring: items.compactMap(\.draft.expiresAt).min())
     follow()
     return receipts.map { OutboxReceipt(item: shown($0.item), isDuplicate: $0.isDuplicate) }
@@ -90,7 +90,7 @@ extension OutboxService {
   }
 
   private func change(_ id: String, _ change: OutboxChange) async throws(OutboxError) -> Int {
-    do { _ = try await store.change(id, change, at: clock.now()) } catch { throw callError(error) }
+    do { _ = try await store.change(id, change) } catch { throw callError(error) }
     return 1
   }
 
@@ -98,8 +98,8 @@ extension OutboxService {
     _ account: AccountName, _ state: OutboxItem.State, _ change: OutboxChange
   ) async throws(OutboxError) -> Int {
     try requireKnown(account)
-    return try await untilDone { [store, clock] () async throws(OutboxStoreFailure) in
-      try await store.changeAll(of: account, in: state, change, limit: OutboxMachine.batch, at: clock.now())
+    return try await untilDone { [store] () async throws(OutboxStoreFailure) in
+      try await store.changeAll(of: account, in: state, change, limit: OutboxMachine.batch)
     }
   }
 
@@ -125,7 +125,7 @@ extension OutboxService {
     let chosen = try chosen(account)
     let number = machine.nextPauseNumber()
     do { try await store.setPaused(chosen, isPaused) } catch { throw callError(error) }
-    machine.paused(chosen, isPaused, number: number, at: clock.now())
+    machine.paused(chosen, isPaused, number: number, at: now())
     follow()
   }
 
@@ -138,10 +138,10 @@ extension OutboxService {
   package func flush(_ account: AccountName?, timeout: Duration) async throws(OutboxError) -> OutboxStats {
     let chosen = try chosen(account).filter { machine.mayBeSendable($0) }
     for name in chosen {
-      _ = try await untilDone { [store, clock] () async throws(OutboxStoreFailure) in
-        try await store.retryNow(name, limit: OutboxMachine.batch, at: clock.now())
+      _ = try await untilDone { [store] () async throws(OutboxStoreFailure) in
+        try await store.retryNow(name, limit: OutboxMachine.batch)
       }
-      machine.retryNow(name, at: clock.now())
+      machine.retryNow(name, at: now())
     }
     follow()
     // It may have been stopped meanwhile, and has ended the calls that waited then.
@@ -150,7 +150,7 @@ extension OutboxService {
   }
 
   private func waitUntilIdle(_ accounts: Set<AccountName>, timeout: Duration) async {
-    let (number, clock, deadline) = (flushes.nextNumber(), clock, clock.now() + timeout)
+    let (number, clock, deadline) = (flushes.nextNumber(), clock, now() + timeout)
     await withTaskGroup(of: Void.self) { group in
       group.addTask {
         await clock.sleep(until: deadline)
@@ -168,7 +168,7 @@ extension OutboxService {
   /// Returns the number of cancelled items.
   package func purge(_ name: AccountName) async throws(OutboxError) -> Int {
     try requireKnown(name)
-    machine.discarding(name, at: clock.now())
+    machine.discarding(name, at: now())
     defer {
       machine.discarded(name)
       follow()
@@ -176,8 +176,8 @@ extension OutboxService {
     follow()
     var count = 0
     for subject in machine.subjects(of: name) {
-      count += try await untilDone { [store, clock] () async throws(OutboxStoreFailure) in
-        try await store.purge(name, of: subject, limit: OutboxMachine.batch, at: clock.now())
+      count += try await untilDone { [store] () async throws(OutboxStoreFailure) in
+        try await store.purge(name, of: subject, limit: OutboxMachine.batch)
       }
     }
     return count
@@ -195,8 +195,9 @@ extension OutboxService {
 
   /// The item as it is shown: one whose origin cannot be reached is not tried before its origin is.
   private func shown(_ item: OutboxItem) -> OutboxItem {
+    let now = now()
     guard item.state == .waiting, let nextAttemptAt = item.nextAttemptAt, let url = try? HTTPURL(item.url),
-      let until = machine.probeTime(of: item.account, url.origin, at: clock.now())
+      let until = machine.probeTime(of: item.account, url.origin, at: now)
     else { return item }
     var item = item
     item.nextAttemptAt = max(nextAttemptAt, until)

@@ -12,17 +12,16 @@ extension OutboxService {
       throw .invalidRequest("state: of an item that is \(state.rawValue) nothing is kept that could be exported")
     }
     do {
-      return try await store.export(query, bytes: Self.exportBytes, at: clock.now())
+      return try await store.export(query, bytes: Self.exportBytes)
     } catch { throw callError(error) }
   }
 
-  /// Keeps all of them, or none. Throws `item` where one of them is the reason. `isDryRun`: keeps none, and whether one is
-  /// there already is found out by its id alone.
+  /// Keeps all of them, or none. Throws `item` where one of them is the reason. `isDryRun`: keeps none.
   package func importMany(
     _ exported: [ExportedItem], isDryRun: Bool
   ) async throws(OutboxError) -> [OutboxReceipt] {
     if machine.isStopping { throw .shuttingDown }
-    let now = clock.now()
+    let now = self.now()
     var items: [NewOutboxItem] = []
     for (place, item) in exported.enumerated() {
       do throws(OutboxError) { items.append(try checked(item, at: now)) } catch { throw .item(place, error) }
@@ -40,17 +39,15 @@ extension OutboxService {
   }
 
   private func expected(_ items: [NewOutboxItem]) async throws(OutboxError) -> [OutboxReceipt] {
-    var receipts: [OutboxReceipt] = []
-    for item in items {
-      let known: OutboxItem?
-      do { known = try await store.item(item.id) } catch { throw callError(error) }
+    let known: [OutboxItem?]
+    do { known = try await store.known(items) } catch { throw callError(error) }
+    return zip(items, known).map { item, known in
       let progress = item.kept?.progress
       let new = OutboxItem(
         id: item.id, account: item.draft.account, subject: item.subject, lane: item.draft.lane,
         method: item.draft.method, url: item.url.description, state: progress?.state ?? .pending,
-        createdAt: item.kept?.createdAt ?? clock.now(), idempotencyKey: item.draft.idempotencyKey ?? item.id, bytes: 0)
-      receipts.append(OutboxReceipt(item: known ?? new, isDuplicate: known != nil))
+        createdAt: item.kept?.createdAt ?? now(), idempotencyKey: item.draft.idempotencyKey ?? item.id, bytes: 0)
+      return OutboxReceipt(item: known ?? new, isDuplicate: known != nil)
     }
-    return receipts
   }
 }

@@ -14,11 +14,17 @@ package actor OutboxService {
   let publisher: OutboxPublisher
   /// Wakes the loop.
   private let wakeUp = AsyncSignal()
+  /// The clock's steps that the machine has been told of.
+  private var stepped: Duration
 
   var machine: OutboxMachine
   var settings: OutboxSettings
   var flushes = FlushWaiters()
-  var storeFailures: StoreFailureLog
+  var storeFailures: StoreFailureLog {
+    didSet {
+      if storeFailures.lasting != oldValue.lasting { publisher.troubled(by: storeFailures.lasting?.description) }
+    }
+  }
   /// Senders that wait until the machine resumes them.
   private var waiting: [SenderID: CheckedContinuation<Void, Never>] = [:]
   /// Whether requests have left since the counts were last published without a commit, and when that was.
@@ -48,6 +54,7 @@ package actor OutboxService {
     self.bearers = bearers
     self.api = api
     self.clock = clock
+    stepped = clock.moment().stepped
     self.settings = settings
     self.makeID = makeID
     publisher = OutboxPublisher(log, publish)
@@ -71,7 +78,7 @@ package actor OutboxService {
     token: Fingerprint?
   ) {
     machine.sessionChanged(
-      name, permission: permission, knownSubject: knownSubject, formerly: former, token: token, at: clock.now())
+      name, permission: permission, knownSubject: knownSubject, formerly: former, token: token, at: now())
     resumeReadinessWaiters()
     follow()
   }
@@ -91,7 +98,7 @@ package actor OutboxService {
 
   /// The network may be back: origins that could not be reached are tried at once.
   package func networkReturned() {
-    machine.networkReturned(at: clock.now())
+    machine.networkReturned(at: now())
     follow()
   }
 
@@ -101,23 +108,37 @@ package actor OutboxService {
     follow()
   }
 
-  func clockStepped(by shift: Duration) {
-    machine.clockStepped(by: shift)
+  /// The time. Whatever the machine does with it, it knows by then of the steps that led to it.
+  func now() -> Timestamp {
+    let moment = clock.moment()
+    if moment.stepped != stepped {
+      machine.clockStepped(by: moment.stepped - stepped)
+      stepped = moment.stepped
+    }
+    return moment.now
+  }
+
+  /// The clock was stepped, or the machine has slept: deadlines are planned anew.
+  func clockChanged() {
+    let stepped = clock.moment().stepped
+    machine.clockStepped(by: stepped - self.stepped)
+    self.stepped = stepped
     follow()
   }
 
   /// The configuration was read again.
   package func accountsChanged(_ apis: [AccountName: APISettings], settings: OutboxSettings) {
     self.settings = settings
-    machine.accountsChanged(apis, settings: settings, at: clock.now())
+    machine.accountsChanged(apis, settings: settings, at: now())
     publisher.configured(machine.names)
     resumeReadinessWaiters()
     follow()
   }
 
-  /// Ends `run()`. Requests under way may finish within `grace`; the others are sent again after the next start.
-  package func shutdown(grace: Duration = .seconds(2)) {
-    machine.stop(grace: grace, at: clock.now())
+  /// Ends `run()`. Requests under way may finish within `grace`; the others are sent again after the next start. Most APIs
+  /// answer within the default, which is short enough for a supervisor that kills after 10 s, as containers are.
+  package func shutdown(grace: Duration = .seconds(6)) {
+    machine.stop(grace: grace, at: now())
     flushes.endAll()
     resumeReadinessWaiters()
     follow()
@@ -137,10 +158,11 @@ package actor OutboxService {
     let clock = clock
     await withDiscardingTaskGroup { group in
       group.addTask { [weak self] in
-        for await shift in clock.steps() { await self?.clockStepped(by: shift) }
+        for await _ in clock.steps() { await self?.clockChanged() }
       }
-      while !Task.isCancelled, !machine.isDone(at: clock.now()) {
-        let begun = clock.now()
+      while !Task.isCancelled {
+        let begun = now()
+        if machine.isDone(at: begun) { break }
         machine.ready(publisher.takeReady())
         startSenders(&group)
         if let work = machine.nextStoreWork(at: begun) {
@@ -149,15 +171,23 @@ package actor OutboxService {
           (hasUnpublishedCounts, countsPublishedAt) = (false, begun)
           await store.publishCounts()
         } else {
-          flushes.end { machine.isIdle($0, at: clock.now()) }
+          let now = now()
+          noteNothingToSend()
+          flushes.end { machine.isIdle($0, at: now) }
           await rest(until: machine.nextWake(after: begun))
         }
       }
-      machine.stop(grace: .zero, at: clock.now())
+      machine.stop(grace: .zero, at: now())
       follow()
       group.cancelAll()
     }
-    if let request = machine.lastRequest() { await perform(.exchange(request)) }
+    if let request = machine.lastRequest(at: now()) { await perform(.exchange(request)) }
+  }
+
+  /// What could not be sent may have been cancelled: nothing meets that failure any more.
+  private func noteNothingToSend() {
+    guard storeFailures.lasting != nil, machine.names.allSatisfy({ machine.isIdle($0, at: now()) }) else { return }
+    storeFailures.succeeded(at: .sending)
   }
 
   private func rest(until deadline: Timestamp) async {
@@ -178,7 +208,7 @@ package actor OutboxService {
       storeFailures.succeeded(at: .loop)
     } catch {
       storeFailures.failed(error, at: .loop)
-      machine.storeFailed(work, at: clock.now())
+      machine.storeFailed(work, at: now())
       noteDamage()
     }
     if case .recover = work { resumeReadinessWaiters() }
@@ -187,35 +217,31 @@ package actor OutboxService {
 
   /// What was claimed from a store that is broken is not any more.
   func noteDamage() {
-    if store.isBroken { machine.storeBroke(at: clock.now()) }
+    if store.isBroken { machine.storeBroke(at: now()) }
   }
 
   private func carryOut(_ work: OutboxStoreWork) async throws(OutboxStoreFailure) {
-    let now = clock.now()
     switch work {
     case .recover(let paused):
-      try await store.recover(at: now)
+      try await store.recover()
       if !paused.isEmpty { try await store.setPaused(paused, true) }
-      machine.recovered(at: clock.now())
+      machine.recovered(at: now())
     case .readPauses(let number):
       machine.pausesRead(try await store.paused(), number: number)
     case .bind(let name, let subject, let former, let adopts):
       let binding = try await store.bind(
-        name, to: subject, formerly: former, adopts: adopts, limit: OutboxMachine.batch, at: now)
+        name, to: subject, formerly: former, adopts: adopts, limit: OutboxMachine.batch)
       machine.bound(binding, work)
-    case .shiftSchedule(let shift):
-      try await store.shiftSchedule(shift: shift, at: now)
-      machine.scheduleShifted()
     case .exchange(let request):
       let exchange = try await store.exchange(
-        request.settled, releasing: request.released, claiming: request.demands, at: now)
+        request.settled, releasing: request.released, claiming: request.demands)
       machine.ready(publisher.takeReady())
-      machine.exchanged(exchange, request, at: clock.now())
+      machine.exchanged(exchange, request, at: now())
     case .expire(let time):
-      machine.expired(next: try await store.expire(limit: OutboxMachine.batch, at: time))
+      machine.expired(next: try await store.expire(limit: OutboxMachine.batch, by: time))
     case .prune(let time):
-      let pruning = try await store.prune(keeping: settings, limit: OutboxMachine.batch, at: time)
-      machine.pruned(pruning, at: clock.now())
+      let pruning = try await store.prune(keeping: settings, limit: OutboxMachine.batch, by: time)
+      machine.pruned(pruning, at: now())
     case .publishHeld(let name, let cursor):
       let page = try await store.list(
         OutboxQuery(account: name, state: .held, limit: OutboxMachine.batch, cursor: cursor))
@@ -227,7 +253,7 @@ package actor OutboxService {
   // MARK: - Senders
 
   private func startSenders(_ group: inout DiscardingTaskGroup) {
-    let now = clock.now()
+    let now = self.now()
     for id in machine.startSenders(at: now) {
       group.addTask { await self.send(id) }
     }
@@ -239,22 +265,22 @@ package actor OutboxService {
   /// Carries out the steps of a sender until nothing is left to send.
   private func send(_ id: SenderID) async {
     while true {
-      switch machine.next(of: id, at: clock.now()) {
+      switch machine.next(of: id, at: now()) {
       case .getBearer(let name):
         let bearer = await Result { () async throws(BearerFailure) in try await bearers.bearer(for: name) }
-        machine.received(bearer, for: id, at: clock.now())
+        machine.received(bearer, for: id, at: now())
       case .replaceBearer(let rejection, let name):
         let bearer = await Result { () async throws(BearerFailure) in
           try await bearers.tokenRejected(rejection, of: name)
         }
-        machine.received(bearer, for: id, at: clock.now())
+        machine.received(bearer, for: id, at: now())
       case .send(let delivery, let epoch, let bearer):
         if mayLeave(delivery, of: epoch) {
           hasUnpublishedCounts = true
           let response = await exchange(delivery, bearer)
-          machine.responded(response, for: id, isCancelled: Task.isCancelled, at: clock.now())
+          machine.responded(response, for: id, isCancelled: Task.isCancelled, at: now())
         } else {
-          machine.revoked(id, at: clock.now())
+          machine.revoked(id, at: now())
         }
       case .wait: await withCheckedContinuation { waiting[id] = $0 }
       case .end: return follow()
@@ -271,7 +297,7 @@ package actor OutboxService {
       return isClaimed
     } catch {
       storeFailures.failed(error, at: .sending)
-      machine.storeFailed(at: clock.now())
+      machine.storeFailed(at: now())
       noteDamage()
       return false
     }

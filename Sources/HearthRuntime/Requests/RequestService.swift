@@ -85,15 +85,31 @@ package actor RequestService {
     guard apis[account] != nil else { throw .unknownAccount(account) }
     let request: APIRequest
     do { request = try draft.checked(maxBody: maxBody) } catch { throw .invalidRequest(error.description) }
-    guard underWay < Self.mostAtOnce else { throw .tooMany(Self.mostAtOnce) }
-    underWay += 1
-    defer { underWay -= 1 }
+    try takePlace()
+    defer { givePlaceBack() }
     guard cache == .staleIfError, let user, request.hasAnswerToKeep else {
       return try await exchange(request, of: account, timeout: draft.timeout).answer
     }
     return try await answer(
       to: request, ResponseKey(account: account, subject: user, request: request), timeout: draft.timeout)
   }
+
+  /// The request of a draft whose bodies go in pieces. It is under way until `givePlaceBack` is called.
+  func begin(_ draft: RequestDraft, _ upload: APIRequest.Upload?) throws(RequestFailure) -> APIRequest {
+    guard apis[draft.account] != nil else { throw .unknownAccount(draft.account) }
+    var request: APIRequest
+    do { request = try draft.checked(maxBody: maxBody) } catch { throw .invalidRequest(error.description) }
+    request.upload = upload
+    try takePlace()
+    return request
+  }
+
+  private func takePlace() throws(RequestFailure) {
+    guard underWay < Self.mostAtOnce else { throw .tooMany(Self.mostAtOnce) }
+    underWay += 1
+  }
+
+  func givePlaceBack() { underWay -= 1 }
 
   /// Keeps what may be kept, and gives what was kept where the API gives nothing.
   private func answer(
@@ -142,9 +158,28 @@ package actor RequestService {
   private func exchange(
     _ original: APIRequest, of account: AccountName, timeout: Duration, validating kept: StoredResponse? = nil
   ) async throws(RequestFailure) -> Exchange {
-    var machine = RequestMachine(original)
-    var step = machine.begin(apis[account])
     var (left, exchange) = (timeout, Exchange(answer: Answer(response: APIResponse(status: 0))))
+    exchange.answer.response = try await converse(original, of: account) {
+      (request, bearer) async throws(ExchangeFailure) in
+      exchange.isRedirected = request.url != original.url
+      let validation = exchange.isRedirected ? nil : kept?.validation(of: request)
+      exchange.isValidation = validation != nil
+      exchange.secrets = bearer.secrets
+      let start = clock.now()
+      defer { left = max(left - (clock.now() - start), .zero) }
+      exchange.answer.subject = bearer.subject ?? exchange.answer.subject
+      return try await api.exchange(validation ?? request, of: account, bearer: bearer.token, timeout: left)
+    }
+    return exchange
+  }
+
+  /// Asks the API as the machine decides, and returns the response that is to be given. `send`: sends the request once.
+  func converse(
+    _ request: APIRequest, of account: AccountName,
+    send: (APIRequest, Bearer) async throws(ExchangeFailure) -> APIResponse
+  ) async throws(RequestFailure) -> APIResponse {
+    var machine = RequestMachine(request)
+    var step = machine.begin(apis[account])
     while true {
       switch step {
       case .getBearer:
@@ -156,16 +191,7 @@ package actor RequestService {
         }
         step = machine.authorized(by: bearer, apis[account])
       case .send(let request, let bearer):
-        exchange.isRedirected = request.url != original.url
-        let validation = exchange.isRedirected ? nil : kept?.validation(of: request)
-        exchange.isValidation = validation != nil
-        exchange.secrets = bearer.secrets
-        let start = clock.now()
-        let result = await Result { () async throws(ExchangeFailure) in
-          try await api.exchange(validation ?? request, of: account, bearer: bearer.token, timeout: left)
-        }
-        left = max(left - (clock.now() - start), .zero)
-        exchange.answer.subject = bearer.subject ?? exchange.answer.subject
+        let result = await Result { () async throws(ExchangeFailure) in try await send(request, bearer) }
         switch result {
         case .success(let response):
           step = machine.responded(response, apis[account], acceptance: acceptance[account] ?? TokenAcceptance())
@@ -174,9 +200,7 @@ package actor RequestService {
           }
         case .failure(let failure): step = machine.unanswered(failure)
         }
-      case .respond(let response):
-        exchange.answer.response = response
-        return exchange
+      case .respond(let response): return response
       case .fail(let failure): throw failure
       }
     }

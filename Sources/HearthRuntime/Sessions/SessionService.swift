@@ -223,6 +223,9 @@ package actor SessionService {
 
   package func settingsChanged(_ settings: RefreshSettings) { receive(.settingsChanged(settings)) }
 
+  /// Whether this lock is set, also where nobody sees it, since there is no session to lock.
+  package func isSet(_ lock: Lock) -> Bool { machine.locks.all.contains(lock) }
+
   /// Sets the lock, and returns once what it wipes is wiped.
   package func lock(_ lock: Lock) async {
     change(lock, isSet: true)

@@ -34,6 +34,8 @@ package actor SinkService {
   private var decided: Set<AccountName> = []
   /// The paths at which files of ours lie, or may lie.
   private var claims: Set<String> = []
+  /// Where the files lie that sinks have written or are about to, by their paths.
+  private var places: [String: SinkPlace] = [:]
   /// Held while the record is written.
   private let recording = AsyncMutex()
   private var stepped: Duration
@@ -174,11 +176,11 @@ package actor SinkService {
   package func checks(of account: AccountName) -> [Diagnosis] {
     sinks.sorted { $0.key < $1.key }.filter { $0.value.settings?.account == account }.map { path, sink in
       if let failure = sink.machine.failure {
-        Diagnosis(.sink, .problem, failure.message(at: path))
+        Diagnosis(.sink, .problem, failure.message(at: path), path: path)
       } else if let fingerprint = sink.machine.fingerprint {
-        Diagnosis(.sink, .ok, "\(path) holds the token \(fingerprint).")
+        Diagnosis(.sink, .ok, "\(path) holds the token \(fingerprint).", path: path)
       } else {
-        Diagnosis(.sink, .ok, "\(path) is there as soon as there is a token.")
+        Diagnosis(.sink, .ok, "\(path) is there as soon as there is a token.", path: path)
       }
     }
   }
@@ -196,7 +198,7 @@ package actor SinkService {
       case .recovered: log(.notice, "\(path) is as it has to be again.", sink)
       }
     }
-    if sink.machine.isOver { sinks[path] = nil }
+    if sink.machine.isOver { (sinks[path], places[path]) = (nil, nil) }
     arm()
     settled()
   }
@@ -211,6 +213,9 @@ package actor SinkService {
   private func put(_ content: SinkContent, _ path: String) async {
     let result = await Result { () async throws(SinkFailure) in
       guard let sink = sinks[path], let settings = sink.settings else { return }
+      let place = try await sink.files.place(of: path)
+      if let other = owner(of: place, besides: path) { throw .shared(other) }
+      places[path] = place
       if !claims.contains(path) {
         try await sink.files.requireFree(path)
         try await claim(path)
@@ -224,10 +229,23 @@ package actor SinkService {
     let result = await Result { () async throws(SinkFailure) in
       // What lies at a path that was never written to is not ours.
       guard let sink = sinks[path], claims.contains(path) else { return }
-      try await sink.files.remove(path)
+      if !(await isAnothers(path, sink.files)) { try await sink.files.remove(path) }
+      places[path] = nil
       await disclaim(path)
     }
     handle(.removed(result), path)
+  }
+
+  /// The sink, other than that at `path`, whose file lies there.
+  private func owner(of place: SinkPlace, besides path: String) -> String? {
+    places.first { $0.value == place && $0.key != path }?.key
+  }
+
+  /// The file at this path is that of another sink, which goes on keeping it.
+  private func isAnothers(_ path: String, _ files: any SinkFiles) async -> Bool {
+    // Where the folder cannot be had, removing tells why.
+    guard let place = try? await files.place(of: path) else { return false }
+    return owner(of: place, besides: path) != nil
   }
 
   private func claim(_ path: String) async throws(SinkFailure) {

@@ -13,6 +13,8 @@ final class GroupCommitter: Sendable {
     case growth
     /// The request is carried out on a full disk as well, with the help of the reserve.
     case completion
+    /// The request goes by no time: it is carried out also where the schedule cannot be brought in step with the clock.
+    case reading
   }
 
   /// One request of a transaction. `attempt` returns the closure to call once the transaction is durable.
@@ -50,7 +52,19 @@ final class GroupCommitter: Sendable {
   private let counters: Mutex<OutboxCounters?>
   let claims: ClaimTable
   private let observer: CommitObserver
+  private let clock: any Clock
+  /// The clock's steps that the schedule on disk has followed.
+  private let followedSteps: Mutex<Duration>
   private let committed = Mutex(0)
+
+  /// What one that opens the outbox later in this process goes on from.
+  struct Past {
+    /// The clock's steps that the schedule on disk has followed.
+    var steps: Duration
+    var lastEpoch: Int64 = 0
+  }
+
+  var past: Past { Past(steps: followedSteps.withLock(\.self), lastEpoch: claims.lastEpoch) }
 
   /// Requests that wait for the next transaction.
   var waiting: Int { state.withLock { $0.waiting.count } }
@@ -58,18 +72,20 @@ final class GroupCommitter: Sendable {
   /// Transactions so far.
   var commits: Int { committed.withLock { $0 } }
 
-  /// Opens the outbox's database, and allocates its reserve as far as there is room. Claims get later epochs than `epoch`.
-  init(_ file: OutboxFile, reserve: DiskReserve, observer: CommitObserver, after epoch: Int64 = 0) throws {
+  /// Opens the outbox's database, and allocates its reserve as far as there is room. Claims get later epochs than before.
+  init(_ file: OutboxFile, reserve: DiskReserve, observer: CommitObserver, clock: any Clock, after past: Past) throws {
     self.file = file
     self.reserve = reserve
     self.observer = observer
+    self.clock = clock
+    followedSteps = Mutex(past.steps)
     database = try file.open()
     identity = file.identity
     counters = Mutex(
       try database.writeWithoutTransaction { db in
         try db.execute(sql: "PRAGMA wal_autocheckpoint = \(reserve.size / OutboxFile.pageSize)")
         var counters = try OutboxCheck.soundCounters(db)
-        counters.skipPlaces(to: epoch)
+        counters.skipPlaces(to: past.lastEpoch)
         return counters
       })
     claims = ClaimTable(try SentMarks.open(file.sentMarks, bootID: file.bootID))
@@ -182,18 +198,21 @@ final class GroupCommitter: Sendable {
   private func transaction(
     _ requests: [WriteRequest], in db: Database
   ) throws -> (completions: [@Sendable () -> Void], leavesContent: Bool) {
-    let transaction = OutboxTransaction(db, try takeCounters(db), claims)
+    let moment = clock.moment()
+    let shift = moment.stepped - followedSteps.withLock(\.self)
+    let transaction = OutboxTransaction(db, try takeCounters(db), claims, at: moment)
     claims.open()
     let completions: [@Sendable () -> Void]
     let commit: OutboxCommit
     do {
-      (completions, commit) = try run(requests, in: transaction)
+      (completions, commit) = try run(requests, in: transaction, after: shift)
     } catch {
       claims.undo()
       claims.countsAreLost(of: transaction.effects.touched)
       throw error
     }
     claims.keep()
+    if transaction.isInStep { followedSteps.withLock { $0 = moment.stepped } }
     counters.withLock { $0 = transaction.counters }
     committed.withLock { $0 += 1 }
     transaction.afterCommit.forEach { $0() }
@@ -210,8 +229,9 @@ final class GroupCommitter: Sendable {
     return try known ?? OutboxCounters(db)
   }
 
+  /// `shift`: by how much the clock was stepped since the schedule was written.
   private func run(
-    _ requests: [WriteRequest], in transaction: OutboxTransaction
+    _ requests: [WriteRequest], in transaction: OutboxTransaction, after shift: Duration
   ) throws -> ([@Sendable () -> Void], OutboxCommit) {
     var completions: [@Sendable () -> Void] = []
     var commit = OutboxCommit()
@@ -223,6 +243,7 @@ final class GroupCommitter: Sendable {
           completions.append { request.fail(failure) }
         } else {
           isGrowing = isGrowing || request.purpose == .growth
+          if request.purpose != .reading { try transaction.bringInStep(with: shift) }
           completions.append(try request.attempt(transaction))
         }
       }

@@ -90,6 +90,11 @@ enum OutboxQueries {
     UPDATE items INDEXED BY items_retrying SET due_at = max(due_at + ?1, 1), next_attempt_at = max(next_attempt_at + ?1, 1)
     WHERE owner = ?2 AND origin = ?3 AND \(isRetrying)
     """
+  /// The items that were due when they were claimed: they are due again where their claims end.
+  static let shiftClaimed = """
+    UPDATE items SET due_at = max(due_at + ?1, 1), next_attempt_at = max(next_attempt_at + ?1, 1)
+    WHERE n IN (SELECT head FROM claims) AND due_at > 0 AND (not_before IS NULL OR not_before < due_at)
+    """
   /// Items that wait for their origin and not for a time: `due_at` only orders them, and the clock may have been set back.
   static let free = """
     UPDATE items INDEXED BY items_retrying SET due_at = 0
@@ -159,7 +164,8 @@ enum OutboxQueries {
   static let all = [
     byNumber, byID, replaceKey, content, byKey, byReplaceKey, byState, placesByState, placesByLane, firstOfLane,
     placeInLane,
-    followers, window, oldest, nextOrigin, fresh, due, nextDue, unanswered, retrying, shift, free, cap, shiftUnknown,
+    followers, window, oldest, nextOrigin, fresh, due, nextDue, unanswered, retrying, shift, shiftClaimed, free, cap,
+    shiftUnknown,
     clampUnknown,
     expired, expiring, finished, firstFinished, clampFinished, digest, dropKey,
     cedeKey, insert, insertContent, deliver, update, setHead, delete,

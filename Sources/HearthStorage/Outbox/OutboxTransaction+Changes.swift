@@ -5,7 +5,7 @@ internal import HearthCore
 extension OutboxTransaction {
   /// Ends the claims of the process before. Of what they held, the items whose requests may have left are pending with
   /// an unknown fate.
-  func recover(at now: Timestamp) throws {
+  func recover() throws {
     let marks = claims.marks()
     claims.endAll()
     let left = try Row.fetchAll(try db.cachedStatement(sql: OutboxQueries.everyClaim)).map(StoredClaim.init)
@@ -32,6 +32,8 @@ extension OutboxTransaction {
     effects.touched.formUnion(counters.owners.keys)
     effects.isOfAll = true
     for owner in counters.owners.keys { noteReady(owner) }
+    // The clock may have been set while nothing ran.
+    try shiftSchedule(by: .zero)
     afterCommit.append { [claims] in claims.openForClaims() }
   }
 
@@ -55,9 +57,9 @@ extension OutboxTransaction {
 
   // MARK: - Changes that a person asks for
 
-  func change(_ id: String, _ change: OutboxChange, at now: Timestamp) throws -> OutboxItem {
+  func change(_ id: String, _ change: OutboxChange) throws -> OutboxItem {
     guard let item = try row(OutboxQueries.byID, [id]) else { throw OutboxStoreFailure.unknownItem }
-    guard let changed = try apply(change, to: item, at: now) else {
+    guard let changed = try apply(change, to: item) else {
       let item = try shown(item)
       throw OutboxStoreFailure.invalidState(OutboxRefusal(item.state, item.reason))
     }
@@ -65,7 +67,7 @@ extension OutboxTransaction {
   }
 
   func changeAll(
-    of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, limit: Int, at now: Timestamp
+    of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, limit: Int
   ) throws -> Int {
     var count = 0
     for owner in counters.owners.values where owner.account == account && count < limit {
@@ -76,7 +78,7 @@ extension OutboxTransaction {
         case let items = try rows(OutboxQueries.byState, [owner.id, state.number, after, limit]), let last = items.last
       {
         for item in items where count < limit {
-          if try apply(change, to: item, at: now) != nil { count += 1 }
+          if try apply(change, to: item) != nil { count += 1 }
         }
         after = last.position
       }
@@ -86,7 +88,7 @@ extension OutboxTransaction {
 
   /// Returns the item as it is now; nil where it cannot be changed so. `always`: also where its request may have left.
   private func apply(
-    _ change: OutboxChange, to item: StoredItem, at now: Timestamp, always: Bool = false
+    _ change: OutboxChange, to item: StoredItem, always: Bool = false
   ) throws -> StoredItem? {
     var item = item
     let old = item.progress.state
@@ -107,18 +109,18 @@ extension OutboxTransaction {
     return item
   }
 
-  func purge(_ account: AccountName, of subject: Subject?, limit: Int, at now: Timestamp) throws -> Int {
+  func purge(_ account: AccountName, of subject: Subject?, limit: Int) throws -> Int {
     guard let owner = counters.owner(account, subject) else { return 0 }
     var count = 0
     for state in [OutboxItem.State.pending, .waiting, .held, .dead] where count < limit {
       for item in try rows(OutboxQueries.byState, [owner, state.number, 0, limit - count]) {
-        if try apply(.cancel, to: item, at: now, always: true) != nil { count += 1 }
+        if try apply(.cancel, to: item, always: true) != nil { count += 1 }
       }
     }
     return count
   }
 
-  func retryNow(_ account: AccountName, limit: Int, at now: Timestamp) throws -> Int {
+  func retryNow(_ account: AccountName, limit: Int) throws -> Int {
     var count = 0
     for owner in counters.owners.values where owner.account == account && !counters.isOtherUser(owner) {
       for origin in try origins(of: owner.id) where count < limit {
@@ -139,7 +141,8 @@ extension OutboxTransaction {
     return count
   }
 
-  func shiftSchedule(shift: Duration, at now: Timestamp) throws {
+  /// Waits last as long as before, but no longer than a server may ask for, and fates are unknown for as long as before.
+  func shiftSchedule(by shift: Duration) throws {
     let longest = (now + .seconds(24 * 3600)).milliseconds
     for owner in counters.owners.keys {
       for origin in try origins(of: owner) {
@@ -148,6 +151,7 @@ extension OutboxTransaction {
       }
     }
     if shift != .zero {
+      try execute(OutboxQueries.shiftClaimed, [shift.wholeMilliseconds])
       try execute(OutboxQueries.shiftUnknown, [shift.wholeMilliseconds])
       try execute(OutboxQueries.shiftClaims, [shift.wholeMilliseconds])
     }
@@ -157,13 +161,13 @@ extension OutboxTransaction {
   // MARK: - Owners
 
   func bind(
-    _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int, at now: Timestamp
+    _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int
   ) throws -> OutboxBinding {
     var isDone = true
     let before = former.flatMap { $0 == subject ? nil : counters.owner(account, $0) }
     for theirs in [before, adopts ? counters.owner(account, nil) : nil].compactMap(\.self) {
       if let owner = counters.owner(account, subject) {
-        isDone = try merge(theirs, into: owner, limit: limit, at: now) && isDone
+        isDone = try merge(theirs, into: owner, limit: limit) && isDone
       } else {
         try counters.name(theirs, subject, in: db)
       }
@@ -178,13 +182,13 @@ extension OutboxTransaction {
 
   /// Moves items that were made under another name, or while no user was known, to their owner. They keep their
   /// positions. Of what is claimed, only what is in flight stays so.
-  private func merge(_ former: Int64, into owner: Int64, limit: Int, at now: Timestamp) throws -> Bool {
+  private func merge(_ former: Int64, into owner: Int64, limit: Int) throws -> Bool {
     var left = limit
     for state in OutboxItem.State.byNumber where state != .inFlight && left > 0 {
       let items = try rows(OutboxQueries.byState, [former, state.number, 0, left])
       left -= items.count
-      for item in items where try !mergeClaim(of: item, into: owner, at: now) {
-        try merge(item, into: owner, at: now)
+      for item in items where try !mergeClaim(of: item, into: owner) {
+        try merge(item, into: owner)
       }
     }
     return left > 0
@@ -192,7 +196,7 @@ extension OutboxTransaction {
 
   /// Moves the items of a claim together, so that a crash finds them by its window. Returns false where the item is in
   /// no claim.
-  private func mergeClaim(of item: StoredItem, into owner: Int64, at now: Timestamp) throws -> Bool {
+  private func mergeClaim(of item: StoredItem, into owner: Int64) throws -> Bool {
     // It may have been moved with the claim of an item before it.
     guard try row(OutboxQueries.byNumber, [item.number])?.owner == item.owner else { return true }
     guard let epoch = claims.claim(holding: item.number)?.epoch, let before = claims.move(epoch, to: owner) else {
@@ -207,14 +211,14 @@ extension OutboxTransaction {
     for claimed in before.items {
       guard var item = try row(OutboxQueries.byNumber, [claimed.number]) else { continue }
       if item.lane == nil { item.isHead = !claimed.hasBegun }
-      try merge(item, into: owner, at: now)
+      try merge(item, into: owner)
     }
     return true
   }
 
-  private func merge(_ item: StoredItem, into owner: Int64, at now: Timestamp) throws {
+  private func merge(_ item: StoredItem, into owner: Int64) throws {
     var item = item
-    let isEnded = try settleKey(of: &item, with: owner, at: now)
+    let isEnded = try settleKey(of: &item, with: owner)
     let (former, state) = (item.owner, item.progress.state)
     let oldHead = try state.isActive ? item.lane.flatMap { try first(owner, $0) } : nil
     if let oldHead, oldHead.isHead { try execute(OutboxQueries.setHead, [false, oldHead.number]) }
@@ -233,7 +237,7 @@ extension OutboxTransaction {
 
   /// Where the owner that an item joins has one with its idempotency key, one of the two may be ended. Returns whether it
   /// is this one.
-  private func settleKey(of joining: inout StoredItem, with owner: Int64, at now: Timestamp) throws -> Bool {
+  private func settleKey(of joining: inout StoredItem, with owner: Int64) throws -> Bool {
     guard
       let digest = try Data.fetchOne(try db.cachedStatement(sql: OutboxQueries.digest), arguments: [joining.number]),
       let (own, kept) = try keyed(owner, joining.idempotencyKey)
@@ -241,13 +245,13 @@ extension OutboxTransaction {
     switch KeyedItem.surplus(own: keyedItem(own), joining: keyedItem(joining), isSameContent: digest == kept) {
     case nil: return false
     case .joining:
-      try end(&joining, for: own, at: now)
+      try end(&joining, for: own)
       return true
     case .own:
       var own = own
       // Its request may leave just now.
-      guard try revoke(own) else { return try settleKey(of: &joining, with: owner, at: now) }
-      try end(&own, for: joining, at: now)
+      guard try revoke(own) else { return try settleKey(of: &joining, with: owner) }
+      try end(&own, for: joining)
       try execute(OutboxQueries.dropKey, [own.number])
       effects.changes.append(.changed(try shown(own)))
       if let lane = own.lane { try promote(owner, lane) }
@@ -259,7 +263,7 @@ extension OutboxTransaction {
     KeyedItem(item.progress, position: item.position, hasBegun: claims.isBegun(item.number))
   }
 
-  private func end(_ item: inout StoredItem, for twin: StoredItem, at now: Timestamp) throws {
+  private func end(_ item: inout StoredItem, for twin: StoredItem) throws {
     let old = item.progress.state
     item.progress.supersede(by: twin.id, at: now)
     item.isHead = false
@@ -269,26 +273,26 @@ extension OutboxTransaction {
 
   // MARK: - Housekeeping
 
-  func expire(limit: Int, at now: Timestamp?) throws -> Timestamp? {
-    guard let now else { return try nextExpiry() }
+  func expire(limit: Int, by agreedTime: Timestamp?) throws -> Timestamp? {
+    guard let agreedTime else { return try nextExpiry() }
     var left = limit
-    for item in try rows(OutboxQueries.expired, [now.milliseconds, limit + claims.begunCount]) where left > 0 {
-      if try leaveLane(item, .expired, at: now) { left -= 1 }
+    for item in try rows(OutboxQueries.expired, [agreedTime.milliseconds, limit + claims.begunCount]) where left > 0 {
+      if try leaveLane(item, .expired) { left -= 1 }
     }
     return try nextExpiry()
   }
 
-  func prune(keeping settings: OutboxSettings, limit: Int, at now: Timestamp?) throws -> OutboxPruning {
+  func prune(keeping settings: OutboxSettings, limit: Int, by agreedTime: Timestamp?) throws -> OutboxPruning {
     var left = limit
     // What was delivered since the last time is in the log, also where nothing is to be removed now.
     effects.leavesContentInLog = true
     for state in [OutboxItem.State.delivered, .cancelled, .superseded, .dead] where left > 0 {
-      if let now { try execute(OutboxQueries.clampFinished, [now.milliseconds, state.number]) }
+      if let agreedTime { try execute(OutboxQueries.clampFinished, [agreedTime.milliseconds, state.number]) }
       let isDead = state == .dead
       let kept = isDead ? settings.keepDead : settings.keepDelivered
       let count = counters.owners.values.reduce(0) { $0 + $1.counts[state.number] }
       let isTooMany = !isDead && count > settings.maxItems
-      guard let before = isTooMany ? .distantFuture : now.map({ $0 - kept }) else { continue }
+      guard let before = isTooMany ? .distantFuture : agreedTime.map({ $0 - kept }) else { continue }
       let most = isTooMany ? min(left, count - settings.maxItems) : left
       for item in try rows(OutboxQueries.finished, [state.number, before.milliseconds, most]) {
         try execute(OutboxQueries.delete, [item.number])

@@ -23,7 +23,7 @@ extension OutboxTransaction {
   }
 
   /// Claims the next deliveries of an account. Items that cannot be sent any more leave their lanes on the way.
-  func claim(_ demand: OutboxDemand, at now: Timestamp) throws -> OutboxExchange.Claimed {
+  func claim(_ demand: OutboxDemand) throws -> OutboxExchange.Claimed {
     guard let owner = counters.owner(demand.account, demand.subject) else { return OutboxExchange.Claimed() }
     var search = Search(
       demand: demand, owner: owner, now: now, bytes: demand.bytes, unanswered: demand.unanswered)
@@ -31,7 +31,7 @@ extension OutboxTransaction {
     var heads: (lanes: [StoredItem], unordered: [StoredItem]) = ([], [])
     for name in try origins(of: owner) {
       guard let origin = configured[name] else {
-        if try rejectAll(of: owner, to: name, at: now) { search.claimed.cut = .all }
+        if try rejectAll(of: owner, to: name) { search.claimed.cut = .all }
         continue
       }
       if demand.open.contains(origin) {
@@ -141,7 +141,7 @@ extension OutboxTransaction {
           found.append(item)
         case .timeNeeded: search.claimed.timeNeededFrom = origin
         case .leaves(let reason):
-          try leaveLane(item, reason, at: search.now, isDemanded: true)
+          try leaveLane(item, reason, isDemanded: true)
           hasLost = true
         }
       }
@@ -157,11 +157,11 @@ extension OutboxTransaction {
       throw OutboxStoreFailure.broken("The outbox is damaged: an index leads to an item of another user.")
     }
     return item.progress.eligibility(
-      method: item.method, policy: search.demand.policy, agreedTime: search.demand.agreedTime, at: search.now)
+      method: item.method, policy: search.demand.policy, expiry: search.demand.expiry, at: search.now)
   }
 
   /// Makes items dead whose origin is not one of the account's any more. Returns whether there may be more.
-  private func rejectAll(of owner: Int64, to origin: String, at now: Timestamp) throws -> Bool {
+  private func rejectAll(of owner: Int64, to origin: String) throws -> Bool {
     let limit = 64
     var items: [StoredItem] = []
     for isUnordered in [false, true] {
@@ -170,7 +170,7 @@ extension OutboxTransaction {
     }
     for var item in items {
       item.progress.lastError = DeliveryOutcome.foreignOrigin(origin)
-      try leaveLane(item, .rejected, at: now, isDemanded: true)
+      try leaveLane(item, .rejected, isDemanded: true)
     }
     return !items.isEmpty
   }
@@ -206,7 +206,7 @@ extension OutboxTransaction {
       case .unsendable(let reason, let error):
         var lost = head
         lost.progress.lastError = error
-        try leaveLane(lost, reason, at: search.now, isDemanded: true)
+        try leaveLane(lost, reason, isDemanded: true)
         search.claimed.cut.formUnion(kind)
         continue
       }
@@ -229,7 +229,7 @@ extension OutboxTransaction {
           room -= 1
         }
       }
-      search.claimed.claims.append(LaneClaim(epoch: try claim(items, at: search.now), deliveries: deliveries))
+      search.claimed.claims.append(LaneClaim(epoch: try claim(items), deliveries: deliveries))
     }
     if limit > 0, room <= 0 { search.claimed.cut.formUnion(kind) }
   }
@@ -242,7 +242,7 @@ extension OutboxTransaction {
   }
 
   /// Claims a head and the items behind it, and returns the claim's epoch.
-  private func claim(_ items: [StoredItem], at now: Timestamp) throws -> Int64 {
+  private func claim(_ items: [StoredItem]) throws -> Int64 {
     let (head, last) = (items[0], items[items.count - 1])
     let epoch = counters.nextPlace()
     try execute(

@@ -4,23 +4,18 @@ internal import HearthCore
 
 extension OutboxTransaction {
   func enqueue(
-    _ items: [NewOutboxItem], within settings: OutboxSettings, at now: Timestamp
+    _ items: [NewOutboxItem], within settings: OutboxSettings
   ) throws -> [OutboxReceipt] {
-    try items.enumerated().map { try enqueue($1, place: $0, within: settings, at: now) }
+    try items.enumerated().map { try enqueue($1, place: $0, within: settings) }
   }
 
   private func enqueue(
-    _ new: NewOutboxItem, place: Int, within settings: OutboxSettings, at now: Timestamp
+    _ new: NewOutboxItem, place: Int, within settings: OutboxSettings
   ) throws -> OutboxReceipt {
     let draft = new.draft
     let known = counters.owner(draft.account, new.subject)
-    let content = ItemDigest.content(
-      method: draft.method, url: new.url.description, headers: draft.headers, body: draft.body)
-    if let known, let key = draft.idempotencyKey, let (item, kept) = try keyed(known, key) {
-      guard kept == content else { throw OutboxStoreFailure.keyConflict(at: place) }
-      return OutboxReceipt(item: try shown(item), isDuplicate: true)
-    }
-    if let kept = new.kept, let item = try stands(for: new, kept, known, place: place) {
+    let content = content(of: new)
+    if let item = try twin(of: new, content, known, place: place) {
       return OutboxReceipt(item: try shown(item), isDuplicate: true)
     }
     let bytes = draft.body.count + draft.headers.reduce(0) { $0 + $1.byteCount }
@@ -40,7 +35,7 @@ extension OutboxTransaction {
     let owner = try counters.madeOwner(draft.account, new.subject, in: db)
     let isHead = try progress.state.isActive && (lane.map { try older?.isHead ?? !isLaneBusy(owner, $0) } ?? true)
     let position = older?.position ?? counters.nextPlace()
-    if let older { try supersede(older, at: now) }
+    if let older { try supersede(older) }
     let createdAt = new.kept?.createdAt ?? now
     let idempotencyKey = draft.idempotencyKey ?? new.id
     try execute(
@@ -73,6 +68,28 @@ extension OutboxTransaction {
     if new.kept != nil, let kept = try row(OutboxQueries.byID, [new.id]) { item = try shown(kept) }
     effects.changes.append(.enqueued(item))
     return OutboxReceipt(item: item, isDuplicate: false)
+  }
+
+  /// For each the item that is there in its place; nil where `enqueue` would keep it.
+  func known(_ items: [NewOutboxItem]) throws -> [OutboxItem?] {
+    try items.enumerated().map { place, new in
+      let owner = counters.owner(new.draft.account, new.subject)
+      return try twin(of: new, content(of: new), owner, place: place).map(shown)
+    }
+  }
+
+  private func content(of new: NewOutboxItem) -> Data {
+    ItemDigest.content(
+      method: new.draft.method, url: new.url.description, headers: new.draft.headers, body: new.draft.body)
+  }
+
+  /// The item that is there in place of this one: with its key, or for one that was exported.
+  private func twin(of new: NewOutboxItem, _ content: Data, _ owner: Int64?, place: Int) throws -> StoredItem? {
+    if let owner, let key = new.draft.idempotencyKey, let (item, kept) = try keyed(owner, key) {
+      guard kept == content else { throw OutboxStoreFailure.keyConflict(at: place) }
+      return item
+    }
+    return try new.kept.flatMap { try stands(for: new, $0, owner, place: place) }
   }
 
   /// The item that is there in place of one that was exported: it, or a newer one that replaces it.
@@ -110,7 +127,7 @@ extension OutboxTransaction {
     return nil
   }
 
-  private func supersede(_ item: StoredItem, at now: Timestamp) throws {
+  private func supersede(_ item: StoredItem) throws {
     var item = item
     let old = item.progress.state
     item.progress.supersede(at: now)

@@ -4,29 +4,31 @@ internal import HearthCore
 extension OutboxTransaction {
   /// Writes down what became of deliveries, ends claims, and claims what is demanded.
   func exchange(
-    _ settled: [Settlement], releasing released: [Int64], claiming demands: [OutboxDemand], at now: Timestamp
+    _ settled: [Settlement], toldAt told: (now: Timestamp, stepped: Duration), releasing released: [Int64],
+    claiming demands: [OutboxDemand]
   ) throws -> OutboxExchange {
-    for settlement in settled { try settle(settlement, at: now) }
+    let waited = age(of: told)
+    for settlement in settled { try settle(settlement, at: now - settlement.age - waited) }
     for epoch in released { try end(epoch) }
-    var exchange = OutboxExchange()
-    for demand in demands { exchange.claimed[demand.account] = try claim(demand, at: now) }
+    var exchange = OutboxExchange(at: now)
+    for demand in demands { exchange.claimed[demand.account] = try claim(demand) }
     exchange.nextExpiryAt = try nextExpiry()
     return exchange
   }
 
-  private func settle(_ settlement: Settlement, at now: Timestamp) throws {
+  private func settle(_ settlement: Settlement, at time: Timestamp) throws {
     guard let claim = claims.settle(settlement.number, of: settlement.epoch) else { return }
     if let item = try row(OutboxQueries.byNumber, [settlement.number]) {
-      try settle(item, settlement.outcome, at: now)
+      try settle(item, settlement.outcome, at: time)
     }
     effects.touched.insert(claim.owner)
     if claim.items.isEmpty || !settlement.outcome.leavesLane { try end(claim.epoch) }
   }
 
-  private func settle(_ item: StoredItem, _ outcome: DeliveryOutcome, at now: Timestamp) throws {
+  private func settle(_ item: StoredItem, _ outcome: DeliveryOutcome, at time: Timestamp) throws {
     var item = item
     let old = item.progress.state
-    item.progress.settle(outcome, at: now)
+    item.progress.settle(outcome, at: time)
     // The head of a lane is found when its claim ends.
     item.isHead = item.lane == nil && item.progress.state.isActive
     switch outcome {
@@ -35,7 +37,7 @@ extension OutboxTransaction {
     case .delivered(let status):
       try execute(
         OutboxQueries.deliver,
-        [item.progress.attempts, now.milliseconds, status, item.progress.lastError, item.number])
+        [item.progress.attempts, time.milliseconds, status, item.progress.lastError, item.number])
       try execute(OutboxQueries.deleteContent, [item.number])
       counters.moved(old, .delivered, bytes: item.bytes, of: item.owner)
       effects.changes.append(.changed(try shown(item)))

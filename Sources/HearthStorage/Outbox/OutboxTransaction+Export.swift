@@ -3,7 +3,7 @@ internal import HearthCore
 
 /// Items with their contents, to be kept elsewhere.
 extension OutboxTransaction {
-  func export(_ query: OutboxQuery, bytes: Int, at moment: Timestamp) throws -> ExportPage {
+  func export(_ query: OutboxQuery, bytes: Int) throws -> ExportPage {
     let page = try list(query, keepingContent: true)
     var (exported, room) = (ExportPage(items: [], damaged: 0, cursor: page.cursor), bytes)
     var last: StoredItem?
@@ -18,7 +18,7 @@ extension OutboxTransaction {
       last = stored
       switch try content(of: stored) {
       case .sound(let delivery):
-        exported.items.append(try self.exported(item, stored, delivery.request, at: moment))
+        exported.items.append(try self.exported(item, stored, delivery.request))
       case .unsendable: exported.damaged += 1
       }
     }
@@ -26,7 +26,7 @@ extension OutboxTransaction {
   }
 
   private func exported(
-    _ item: OutboxItem, _ stored: StoredItem, _ request: APIRequest, at moment: Timestamp
+    _ item: OutboxItem, _ stored: StoredItem, _ request: APIRequest
   ) throws -> ExportedItem {
     let replaceKey = try Row.fetchOne(
       db.cachedStatement(sql: OutboxQueries.replaceKey), arguments: [stored.number])?.text(0)
@@ -38,6 +38,6 @@ extension OutboxTransaction {
     return ExportedItem(
       id: item.id, subject: item.subject, draft: draft, state: item.state, reason: item.reason,
       attempts: item.attempts, createdAt: item.createdAt, unknownSince: stored.progress.unknownSince,
-      lastStatus: item.lastStatus, lastError: item.lastError, exportedAt: moment)
+      lastStatus: item.lastStatus, lastError: item.lastError, exportedAt: now)
   }
 }

@@ -5,6 +5,11 @@ internal import HearthCore
 final class OutboxTransaction {
   let db: Database
   let claims: ClaimTable
+  private let moment: (now: Timestamp, stepped: Duration)
+  /// The time that it goes by.
+  var now: Timestamp { moment.now }
+  /// Whether the schedule has followed all steps of the clock.
+  private(set) var isInStep = false
   var counters: OutboxCounters
   var effects = Effects()
   /// To be called once the transaction is durable.
@@ -23,8 +28,12 @@ final class OutboxTransaction {
     var isOfAll = false
   }
 
-  init(_ db: Database, _ counters: consuming OutboxCounters, _ claims: ClaimTable) {
+  init(
+    _ db: Database, _ counters: consuming OutboxCounters, _ claims: ClaimTable,
+    at moment: (now: Timestamp, stepped: Duration)
+  ) {
     self.db = db
+    self.moment = moment
     self.counters = counters
     self.claims = claims
   }
@@ -62,6 +71,18 @@ final class OutboxTransaction {
       commit.ready[owner.account, default: []].formUnion(kinds)
     }
     return commit
+  }
+
+  /// How long ago that was, whatever the clock was set to since.
+  func age(of earlier: (now: Timestamp, stepped: Duration)) -> Duration {
+    now - earlier.now - (moment.stepped - earlier.stepped)
+  }
+
+  /// The clock was stepped by `shift` since the schedule was written: by a clock that was set ahead every waiting item would
+  /// seem to be due.
+  func bringInStep(with shift: Duration) throws {
+    if !isInStep, shift != .zero { try shiftSchedule(by: shift) }
+    isInStep = true
   }
 
   // MARK: - Rows
@@ -202,7 +223,7 @@ final class OutboxTransaction {
   /// Takes an item out of its lane that cannot be sent any more: it is dead, or held for review. Returns false where its
   /// request may have left.
   @discardableResult
-  func leaveLane(_ item: StoredItem, _ reason: OutboxItem.Reason, at now: Timestamp, isDemanded: Bool = false)
+  func leaveLane(_ item: StoredItem, _ reason: OutboxItem.Reason, isDemanded: Bool = false)
     throws -> Bool
   {
     guard try revoke(item) else { return false }

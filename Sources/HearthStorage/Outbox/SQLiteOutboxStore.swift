@@ -15,78 +15,84 @@ package final class SQLiteOutboxStore: OutboxStore {
   }
 
   private let file: OutboxFile
+  private let clock: any Clock
   private let connection: Mutex<Connection>
-  private let observer: CommitObserver
+  private let past: Mutex<GroupCommitter.Past>
+  private let observer = CommitObserver()
   private let reportSetAside: @Sendable (String) -> Void
 
-  private init(
-    _ file: OutboxFile, _ connection: consuming sending Connection, _ observer: CommitObserver,
-    setAside: @escaping @Sendable (String) -> Void
-  ) {
+  private init(_ file: OutboxFile, _ clock: any Clock, setAside: @escaping @Sendable (String) -> Void) {
     self.file = file
-    self.observer = observer
-    self.connection = Mutex(connection)
+    self.clock = clock
+    connection = Mutex(.closed(.unavailable("The outbox \(file.path) is not open yet."), before: nil))
+    past = Mutex(GroupCommitter.Past(steps: clock.moment().stepped))
     reportSetAside = setAside
   }
 
   /// Opens the outbox, or creates a new one. A damaged database is set aside whole: `setAside` is its new path.
   package static func open(
-    at path: String, now: Timestamp
+    at path: String, clock: any Clock
   ) throws(OutboxStoreFailure) -> (store: SQLiteOutboxStore, setAside: String?) {
-    try open(OutboxFile(path), now: now)
+    try open(OutboxFile(path), clock: clock)
   }
 
   static func open(
-    _ file: OutboxFile, now: Timestamp
+    _ file: OutboxFile, clock: any Clock
   ) throws(OutboxStoreFailure) -> (store: SQLiteOutboxStore, setAside: String?) {
-    let observer = CommitObserver()
-    let (committer, setAside) = try openDatabase(file, observer, at: now)
-    return (SQLiteOutboxStore(file, .open(committer), observer) { _ in }, setAside)
+    let store = SQLiteOutboxStore(file, clock) { _ in }
+    return (store, try store.open(after: nil))
   }
 
   /// The same for a daemon that goes on without its outbox: where it cannot be opened, each call fails with the reason,
   /// and each `recover` tries again. `setAside` is called with the new path of a damaged database.
   package static func openOrWait(
-    at path: String, now: Timestamp, setAside: @escaping @Sendable (String) -> Void
+    at path: String, clock: any Clock, setAside: @escaping @Sendable (String) -> Void
   ) -> SQLiteOutboxStore {
-    let file = OutboxFile(path)
-    let store = SQLiteOutboxStore(
-      file, .closed(.unavailable("The outbox \(path) is not open yet."), before: nil), CommitObserver(),
-      setAside: setAside)
-    store.open(after: nil, at: now)
+    let store = SQLiteOutboxStore(OutboxFile(path), clock, setAside: setAside)
+    store.openOrWait(after: nil)
     return store
   }
 
-  private func open(after former: GroupCommitter?, at now: Timestamp) {
-    // Otherwise it would end with removing the log that is at its path by then.
-    former?.close()
+  private func openOrWait(after former: GroupCommitter?) {
     do throws(OutboxStoreFailure) {
-      let (committer, place) = try Self.openDatabase(file, observer, after: former?.claims.lastEpoch ?? 0, at: now)
-      connection.withLock { $0 = .open(committer) }
-      if let place { reportSetAside(place) }
+      if let place = try open(after: former) { reportSetAside(place) }
     } catch {
       connection.withLock { $0 = .closed(error, before: nil) }
     }
   }
 
-  private static func openDatabase(
-    _ file: OutboxFile, _ observer: CommitObserver, after epoch: Int64 = 0, at now: Timestamp
-  ) throws(OutboxStoreFailure) -> (committer: GroupCommitter, setAside: String?) {
+  /// Returns the new path of a damaged database.
+  private func open(after former: GroupCommitter?) throws(OutboxStoreFailure) -> String? {
+    if let former {
+      // Otherwise it would end with removing the log that is at its path by then.
+      former.close()
+      past.withLock { past in
+        past = GroupCommitter.Past(
+          steps: former.past.steps, lastEpoch: max(past.lastEpoch, former.past.lastEpoch))
+      }
+    }
+    let (committer, place) = try openDatabase()
+    connection.withLock { $0 = .open(committer) }
+    return place
+  }
+
+  private func openDatabase() throws(OutboxStoreFailure) -> (committer: GroupCommitter, setAside: String?) {
     var setAside: String?
     // First of all: whoever opens it removes its log.
-    if file.isEmptied { setAside = try file.setAside(at: now) }
+    if file.isEmptied { setAside = try file.setAside(at: clock.now()) }
     try file.refuseUnfit()
     if file.needsCheck {
       if let problems = try? OutboxCheck.problems(at: file.path), problems.isEmpty {
         file.clearCheckRequest()
       } else {
-        setAside = try file.setAside(at: now)
+        setAside = try file.setAside(at: clock.now())
       }
     }
     let reserve = DiskReserve(file.reserve)
+    let past = past.withLock(\.self)
     func openDatabase() throws(OutboxStoreFailure) -> GroupCommitter {
       do {
-        return try GroupCommitter(file, reserve: reserve, observer: observer, after: epoch)
+        return try GroupCommitter(file, reserve: reserve, observer: observer, clock: clock, after: past)
       } catch {
         throw OutboxStoreFailure(opening: error, at: file.path)
       }
@@ -94,7 +100,7 @@ package final class SQLiteOutboxStore: OutboxStore {
     do {
       return (try openDatabase(), setAside)
     } catch .broken {
-      let place = try file.setAside(at: now)
+      let place = try file.setAside(at: clock.now())
       return (try openDatabase(), place)
     } catch {
       // On a full disk the reserve of the last run makes room.
@@ -157,26 +163,31 @@ package final class SQLiteOutboxStore: OutboxStore {
     observer.set(receive)
   }
 
-  package func recover(at now: Timestamp) async throws(OutboxStoreFailure) {
+  package func recover() async throws(OutboxStoreFailure) {
     if case .closed(_, let former) = connection.withLock({ $0 }) {
       // Opening may wait for a lock of another program, and a check reads all of it.
-      await WorkerThread.run { self.open(after: former, at: now) }
+      await WorkerThread.run { self.openOrWait(after: former) }
     }
-    try await run { try $0.recover(at: now) }
+    try await run { try $0.recover() }
   }
 
   package func enqueue(
-    _ items: [NewOutboxItem], within settings: OutboxSettings, at now: Timestamp
+    _ items: [NewOutboxItem], within settings: OutboxSettings
   ) async throws(OutboxStoreFailure) -> [OutboxReceipt] {
     try await run(.growth, mayFailHalfway: items.count > 1) {
-      try $0.enqueue(items, within: settings, at: now)
+      try $0.enqueue(items, within: settings)
     }
   }
 
+  package func known(_ items: [NewOutboxItem]) async throws(OutboxStoreFailure) -> [OutboxItem?] {
+    try await run { try $0.known(items) }
+  }
+
   package func exchange(
-    _ settled: [Settlement], releasing released: [Int64], claiming demands: [OutboxDemand], at now: Timestamp
+    _ settled: [Settlement], releasing released: [Int64], claiming demands: [OutboxDemand]
   ) async throws(OutboxStoreFailure) -> OutboxExchange {
-    try await run { try $0.exchange(settled, releasing: released, claiming: demands, at: now) }
+    let asked = clock.moment()
+    return try await run { try $0.exchange(settled, toldAt: asked, releasing: released, claiming: demands) }
   }
 
   package func begin(_ number: Int64, of claim: Int64) throws(OutboxStoreFailure) -> Bool {
@@ -185,69 +196,65 @@ package final class SQLiteOutboxStore: OutboxStore {
 
   package func publishCounts() async {
     // A store that is closed has no counts.
-    _ = try? await run { $0.effects.touched.formUnion($0.claims.changedOwners()) }
+    _ = try? await run(.reading) { $0.effects.touched.formUnion($0.claims.changedOwners()) }
   }
 
   package func item(_ id: String) async throws(OutboxStoreFailure) -> OutboxItem? {
-    try await run { transaction in
+    try await run(.reading) { transaction in
       try transaction.row(OutboxQueries.byID, [id]).map(transaction.shown)
     }
   }
 
   package func list(_ query: OutboxQuery) async throws(OutboxStoreFailure) -> OutboxPage {
-    try await run { try $0.list(query) }
+    try await run(.reading) { try $0.list(query) }
   }
 
   package func export(
-    _ query: OutboxQuery, bytes: Int, at moment: Timestamp
+    _ query: OutboxQuery, bytes: Int
   ) async throws(OutboxStoreFailure) -> ExportPage {
-    try await run { try $0.export(query, bytes: bytes, at: moment) }
+    try await run(.reading) { try $0.export(query, bytes: bytes) }
   }
 
   package func stats(of account: AccountName?) async throws(OutboxStoreFailure) -> OutboxStats {
-    try await run { try $0.stats(of: account) }
+    try await run(.reading) { try $0.stats(of: account) }
   }
 
   package func change(
-    _ id: String, _ change: OutboxChange, at now: Timestamp
+    _ id: String, _ change: OutboxChange
   ) async throws(OutboxStoreFailure) -> OutboxItem {
-    try await run { try $0.change(id, change, at: now) }
+    try await run { try $0.change(id, change) }
   }
 
   package func changeAll(
-    of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, limit: Int, at now: Timestamp
+    of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, limit: Int
   ) async throws(OutboxStoreFailure) -> Int {
-    try await run { try $0.changeAll(of: account, in: state, change, limit: limit, at: now) }
+    try await run { try $0.changeAll(of: account, in: state, change, limit: limit) }
   }
 
   package func bind(
-    _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int, at now: Timestamp
+    _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int
   ) async throws(OutboxStoreFailure) -> OutboxBinding {
-    try await run { try $0.bind(account, to: subject, formerly: former, adopts: adopts, limit: limit, at: now) }
+    try await run { try $0.bind(account, to: subject, formerly: former, adopts: adopts, limit: limit) }
   }
 
   package func purge(
-    _ account: AccountName, of subject: Subject?, limit: Int, at now: Timestamp
+    _ account: AccountName, of subject: Subject?, limit: Int
   ) async throws(OutboxStoreFailure) -> Int {
-    try await run { try $0.purge(account, of: subject, limit: limit, at: now) }
+    try await run { try $0.purge(account, of: subject, limit: limit) }
   }
 
-  package func retryNow(_ account: AccountName, limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> Int {
-    try await run { try $0.retryNow(account, limit: limit, at: now) }
+  package func retryNow(_ account: AccountName, limit: Int) async throws(OutboxStoreFailure) -> Int {
+    try await run { try $0.retryNow(account, limit: limit) }
   }
 
-  package func shiftSchedule(shift: Duration, at now: Timestamp) async throws(OutboxStoreFailure) {
-    try await run { try $0.shiftSchedule(shift: shift, at: now) }
-  }
-
-  package func expire(limit: Int, at now: Timestamp?) async throws(OutboxStoreFailure) -> Timestamp? {
-    try await run { try $0.expire(limit: limit, at: now) }
+  package func expire(limit: Int, by agreedTime: Timestamp?) async throws(OutboxStoreFailure) -> Timestamp? {
+    try await run { try $0.expire(limit: limit, by: agreedTime) }
   }
 
   package func prune(
-    keeping settings: OutboxSettings, limit: Int, at now: Timestamp?
+    keeping settings: OutboxSettings, limit: Int, by agreedTime: Timestamp?
   ) async throws(OutboxStoreFailure) -> OutboxPruning {
-    try await run { try $0.prune(keeping: settings, limit: limit, at: now) }
+    try await run { try $0.prune(keeping: settings, limit: limit, by: agreedTime) }
   }
 
   package func setPaused(_ accounts: Set<AccountName>, _ isPaused: Bool) async throws(OutboxStoreFailure) {
@@ -258,7 +265,7 @@ package final class SQLiteOutboxStore: OutboxStore {
   }
 
   package func paused() async throws(OutboxStoreFailure) -> Set<AccountName> {
-    try await run { transaction in
+    try await run(.reading) { transaction in
       Set(try String.fetchAll(transaction.db, sql: "SELECT account FROM pauses").compactMap(AccountName.init))
     }
   }

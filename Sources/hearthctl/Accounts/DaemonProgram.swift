@@ -6,6 +6,8 @@ import HearthCore
 /// moment alone.
 struct DaemonProgram {
   private let program: Subprogram
+  /// Where the daemon that serves the configuration has its own files, as options: what may lie there it refuses alike.
+  private var places: [String] = []
   /// A report needs no network.
   private static let patience: Duration = .seconds(20)
   /// More than the daemon's program waits for a provider itself.
@@ -21,7 +23,18 @@ struct DaemonProgram {
       throw CommandFailure(
         .failed, "hearthd, which reads the configuration, is neither beside hearthctl nor in $PATH: install it.")
     }
-    return DaemonProgram(program: program)
+    return DaemonProgram(program)
+  }
+
+  private init(_ program: Subprogram) { self.program = program }
+
+  /// The same, which reads configurations as this daemon does.
+  func reading(as daemon: DaemonInfo) -> DaemonProgram {
+    var program = self
+    program.places = [("--state-dir", "state"), ("--socket", "socket")].flatMap { option, name in
+      daemon.path(name).map { [option, $0] } ?? []
+    }
+    return program
   }
 
   struct Account: Equatable {
@@ -79,7 +92,7 @@ struct DaemonProgram {
 
   /// The accounts of a configuration file; throws a `Refusal` where it cannot be used.
   func accounts(of path: String) throws -> [Account] {
-    let report = try ask(["--describe", "--config", path])
+    let report = try ask(["--describe", "--config", path] + places)
     return try (report["accounts"]?.array ?? []).map { account in
       guard let name = account["account"]?.string, let type = account["type"]?.string,
         let issuer = account["issuer"]?.string, let protection = account["protection"]?.string
@@ -92,7 +105,7 @@ struct DaemonProgram {
 
   /// The sinks of a configuration file, each account's in their order; throws a `Refusal` where it cannot be used.
   func sinks(of path: String) throws -> [Sink] {
-    let report = try ask(["--describe", "--config", path])
+    let report = try ask(["--describe", "--config", path] + places)
     return try (report["sinks"]?.array ?? []).map { sink in
       guard let account = sink["account"]?.string, let path = sink["path"]?.string,
         let format = sink["format"]?.string, let mode = sink["mode"]?.string

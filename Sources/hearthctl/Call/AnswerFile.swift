@@ -56,29 +56,39 @@ struct AnswerFile {
     CommandFailure(.failed, "\(path) cannot be written: \(reason()).")
   }
 
-  func write(_ bytes: [UInt8]) throws {
+  /// Has `body` write the answer, piece by piece. Where it throws, a file is as it was.
+  func write(_ body: ((_ piece: [UInt8]) throws -> Void) throws -> Void) throws {
     switch kind {
-    case .standardOutput: guard WholeFile.write(bytes, to: STDOUT_FILENO) else { throw Self.failure("Standard output") }
-    case .file(let file, let mode): try replace(file, mode, with: bytes)
+    case .standardOutput:
+      try body { piece in
+        guard WholeFile.write(piece, to: STDOUT_FILENO) else { throw Self.failure("Standard output") }
+      }
+    case .file(let file, let mode): try replace(file, mode, with: body)
     case .stream:
       let descriptor = open(path, O_WRONLY | O_CLOEXEC)
       defer { if descriptor >= 0 { close(descriptor) } }
-      guard descriptor >= 0, WholeFile.write(bytes, to: descriptor) else { throw Self.failure(path) }
+      guard descriptor >= 0 else { throw Self.failure(path) }
+      try body { piece in guard WholeFile.write(piece, to: descriptor) else { throw Self.failure(path) } }
     }
   }
 
-  private func replace(_ file: String, _ mode: mode_t, with bytes: [UInt8]) throws {
+  private func replace(
+    _ file: String, _ mode: mode_t, with body: ((_ piece: [UInt8]) throws -> Void) throws -> Void
+  ) throws {
     var name = Array("\(Self.folder(of: file))/.hearthctl-XXXXXX".utf8CString)
-    let descriptor = mkstemp(&name)
+    let descriptor = UnfinishedFile.make(&name)
     guard descriptor >= 0 else { throw Self.failure(path) }
     defer { close(descriptor) }
-    guard WholeFile.write(bytes, to: descriptor), fchmod(descriptor, mode) == 0, fsync(descriptor) == 0,
-      rename(name, file) == 0
-    else {
-      let code = errno
+    do {
+      try body { piece in guard WholeFile.write(piece, to: descriptor) else { throw Self.failure(path) } }
+      guard fchmod(descriptor, mode) == 0, fsync(descriptor) == 0, rename(name, file) == 0 else {
+        throw Self.failure(path)
+      }
+      UnfinishedFile.end()
+    } catch {
       unlink(name)
-      errno = code
-      throw Self.failure(path)
+      UnfinishedFile.end()
+      throw error
     }
   }
 }

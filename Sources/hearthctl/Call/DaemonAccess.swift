@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import HearthClient
 import HearthControl
+import HearthCore
 
 /// Which daemon is called, how long that may take, and how its answer is printed.
 protocol DaemonAccess {
@@ -73,6 +74,16 @@ extension DaemonAccess {
 extension ControlClient {
   /// For verbs that ask for what the daemon knows already: it answers at once, or something is wrong with it.
   static let shortPatience: Duration = .seconds(15)
+
+  /// Nil where the daemon refuses the call because the outbox cannot be read.
+  mutating func outboxStats(of account: AccountName) throws(Failure) -> OutboxStats? {
+    try outboxStats(of: [account])[0]
+  }
+
+  /// The same of several accounts, in their order.
+  mutating func outboxStats(of accounts: [AccountName]) throws(Failure) -> [OutboxStats?] {
+    try call(each: accounts.map { GetOutboxStats($0) }).map { try? $0.get() }
+  }
 }
 
 extension EventFollower {

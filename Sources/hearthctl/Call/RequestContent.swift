@@ -67,6 +67,13 @@ struct RequestContent: Hashable {
     }
   }
 
+  /// Nil where there is none.
+  func streamedBody() throws -> RequestBody? {
+    guard let data else { return nil }
+    if data == "-" || data.hasPrefix("@") { return try RequestBody(path: data == "-" ? "-" : String(data.dropFirst())) }
+    return RequestBody(Array(data.utf8))
+  }
+
   func body() throws -> [UInt8] {
     guard let data else { return [] }
     if data == "-" { return try Input.all() }

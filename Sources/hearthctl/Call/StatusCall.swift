@@ -37,10 +37,11 @@ struct StatusCall: PlainCall {
       (sessions, json) = (reply.value.sessions, reply.json)
     }
     var blocks: [String] = []
-    for session in sessions where !daemon.json {
-      let outbox = try client.outboxStats(of: session.account)
+    if !daemon.json {
       let bar = Output.isTerminal ? (width: 40, hasBlocks: Screen.isUTF8(variable)) : nil
-      blocks.append(StatusBlock(session: session, outbox: outbox, now: .now, paint: .standard, bar: bar).text)
+      for (session, outbox) in zip(sessions, try client.outboxStats(of: sessions.map(\.account))) {
+        blocks.append(StatusBlock(session: session, outbox: outbox, now: .now, paint: .standard, bar: bar).text)
+      }
     }
     if sessions.isEmpty { blocks = ["There are no accounts in the configuration."] }
     return Look(

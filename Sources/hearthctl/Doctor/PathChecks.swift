@@ -4,7 +4,7 @@ import HearthControl
 /// Checks of the files and folders that Hearth uses.
 enum PathChecks {
   /// Where no daemon tells which it uses: those that one would look for.
-  static func unasked(_ paths: EnvironmentPaths, refusal: (String) -> String?) -> [Finding] {
+  static func unasked(_ paths: EnvironmentPaths) -> [Finding] {
     let state =
       paths.state.map(state(at:)) ?? Finding(.bad(.failed), "state", "Neither HEARTH_STATE_DIR nor HOME is set")
     guard let used = paths.configurationFiles.first(where: { status($0) != nil }) else {
@@ -15,11 +15,11 @@ enum PathChecks {
       let message = "\(named) (HEARTH_CONFIG) does not exist; \(used) is used"
       return [Finding(.doubtful, "configuration", message), state]
     }
-    return [configuration(at: used, refusal: refusal), state]
+    return [configuration(at: used), state]
   }
 
-  /// `refusal` says why hearthd would not start with the file of this path, nil where it would.
-  static func configuration(at path: String, refusal: (String) -> String?) -> Finding {
+  /// `daemon`: the one that was started with it.
+  static func configuration(at path: String, of daemon: DaemonInfo? = nil) -> Finding {
     guard let status = status(path) else {
       return Finding(.bad(.failed), "configuration", "\(path) cannot be found: \(reason())")
     }
@@ -29,10 +29,22 @@ enum PathChecks {
     guard access(path, R_OK) == 0 else {
       return Finding(.bad(.failed), "configuration", "\(path) cannot be read: \(reason())")
     }
-    if let sentence = refusal(path) {
-      return Finding(.bad(.failed), "configuration", "hearthd refuses it: \(sentence)")
+    if let sentence = refusal(of: path, by: daemon) {
+      let running = daemon == nil ? "" : " (the daemon goes on with what it read before)"
+      return Finding(.bad(.failed), "configuration", sentence + running)
     }
     return Finding(.good, "configuration", path)
+  }
+
+  /// What the daemon's reader finds wrong in a file. Another check tells where there is no daemon's program.
+  private static func refusal(of path: String, by daemon: DaemonInfo?) -> String? {
+    do {
+      let program = try DaemonProgram.find()
+      _ = try (daemon.map(program.reading(as:)) ?? program).accounts(of: path)
+      return nil
+    } catch {
+      return (error as? DaemonProgram.Refusal)?.sentence
+    }
   }
 
   static func state(at path: String) -> Finding {

@@ -41,7 +41,8 @@ struct StatusBlock {
     if let trouble = describeTrouble() { rows.append(("trouble", trouble)) }
     if let credential = describeCredential() { rows.append(("credential", credential)) }
     if let signIn = session.signIn { rows.append(("sign-in", describe(signIn))) }
-    if let outbox { rows.append(("outbox", describe(outbox))) }
+    rows.append(("outbox", outbox.map(describe) ?? "cannot be read now: see why with \"hearthctl outbox stats\""))
+    if let trouble = outbox?.trouble { rows.append(("disk", "\(trouble) Nothing is sent until it can be written.")) }
     return rows
   }
 

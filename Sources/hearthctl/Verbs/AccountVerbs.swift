@@ -24,15 +24,17 @@ struct AccountSetting {
   let isServed: Bool?
 
   init(_ options: AccountOptions, _ daemonOptions: DaemonOptions) throws {
-    let program = try DaemonProgram.find()
+    var program = try DaemonProgram.find()
     var (isRunning, used): (Bool, String?) = (false, nil)
     if var daemon = try daemonOptions.connectIfRunning() {
-      used = try daemon.call(GetInfo()).value.path("configuration")
+      let info = try daemon.call(GetInfo()).value
+      used = info.path("configuration")
       isRunning = true
+      program = program.reading(as: info)
     }
     let path = try ConfigurationPlace.path(option: options.config, daemon: used, else: .ofThisProcess)
-    file = AccountFile(path: path, program: program)
     isServed = isRunning ? used == nil || used == path : nil
+    file = AccountFile(path: path, program: program)
   }
 }
 

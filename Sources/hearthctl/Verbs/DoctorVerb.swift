@@ -55,25 +55,15 @@ struct DoctorVerb: ParsableCommand {
 
   /// Checks the files that a running daemon says it uses; without one, those that it would look for.
   private func files(_ info: DaemonInfo?) -> [Finding] {
-    guard let info else { return PathChecks.unasked(.ofThisProcess, refusal: Self.refusal) }
+    guard let info else { return PathChecks.unasked(.ofThisProcess) }
     var findings: [Finding] = []
     if let path = info.path("configuration") {
-      findings.append(PathChecks.configuration(at: path, refusal: Self.refusal))
+      findings.append(PathChecks.configuration(at: path, of: info))
     } else {
       findings.append(Finding(.doubtful, "configuration", "The daemon runs without one"))
     }
     if let path = info.path("state") { findings.append(PathChecks.state(at: path)) }
     return findings
-  }
-
-  /// What is in a file may have changed since the daemon read it, and be refused at the next start or reload.
-  private static func refusal(of path: String) -> String? {
-    do {
-      _ = try DaemonProgram.find().accounts(of: path)
-      return nil
-    } catch {
-      return (error as? DaemonProgram.Refusal)?.sentence
-    }
   }
 
   private func ask(_ daemon: inout ControlClient, _ info: DaemonInfo) throws(ControlClient.Failure) -> [Finding] {
@@ -85,6 +75,9 @@ struct DoctorVerb: ParsableCommand {
     } else if info.version != HearthVersion.text {
       findings.append(
         Finding(.doubtful, "version", "The daemon is \(info.version), hearthctl \(HearthVersion.text)."))
+    }
+    if let socket = info.path("oidcAgentSocket") {
+      findings.append(Finding(.good, "oidc-agent", "Its clients are served on \(socket), which OIDC_SOCK has to name."))
     }
     let sessions = try daemon.call(ListSessions()).value.sessions
     if sessions.isEmpty {
@@ -116,18 +109,6 @@ extension DoctorVerb {
     } catch {
       guard case .refused = error else { throw error }
       return []
-    }
-  }
-}
-
-extension ControlClient {
-  /// Nil where the daemon refuses the call because the outbox cannot be read.
-  mutating func outboxStats(of account: AccountName) throws(Failure) -> OutboxStats? {
-    do throws(Failure) {
-      return try call(GetOutboxStats(account)).value
-    } catch {
-      guard case .refused = error else { throw error }
-      return nil
     }
   }
 }

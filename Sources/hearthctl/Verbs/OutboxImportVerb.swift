@@ -29,13 +29,20 @@ struct OutboxImportVerb: ParsableCommand {
   func run() throws {
     var lines = try InputLines(file)
     defer { lines.close() }
+    // A read from a terminal or a pipe may wait for ever, and ends with the program.
+    if file != "-" { Interruption.watch() }
     var batches = ImportBatches(try daemonOptions.connect(), isDryRun: dryRun, isUnsent: unsent)
     do {
       defer { ProgressLine.clear() }
+      var shown: Int?
       while let line = try lines.next() {
         try batches.add(line, number: lines.number, daemonOptions)
-        ProgressLine.show("Importing \(batches.counts.done)")
+        try requireUninterrupted(batches.counts)
+        if shown != batches.counts.done { ProgressLine.show("Importing \(batches.counts.done)") }
+        shown = batches.counts.done
       }
+      // Who writes into a pipe was interrupted too, and what came of it is not all.
+      try requireUninterrupted(batches.counts)
       try batches.send(daemonOptions)
     } catch {
       ProgressLine.clear()
@@ -49,6 +56,13 @@ struct OutboxImportVerb: ParsableCommand {
     guard counts.refused == 0 else {
       throw CommandFailure(.failed, "\(counts.refused == 1 ? "1 line was" : "\(counts.refused) lines were") refused.")
     }
+  }
+}
+
+extension OutboxImportVerb {
+  private func requireUninterrupted(_ counts: ImportCounts) throws(CommandFailure) {
+    guard Interruption.hasCome else { return }
+    throw CommandFailure(.failed, "Interrupted: \(counts.text(isDryRun: dryRun).replacing("\n", with: " "))")
   }
 }
 

@@ -10,7 +10,10 @@ struct RequestVerb: ParsableCommand {
     discussion: """
       The body goes to standard output as it came. Exits 0 for a status below 400, 5 where the same request may work \
       later (408, 425, 429, 5xx but 501 and 505), and 1 for any other; the body is printed all the same. Redirects are \
-      followed within the same origin. The API may take --timeout seconds (up to 300), or 30.
+      followed within the same origin.
+
+      Bodies may be of any length, and the API may take --timeout seconds (up to 300), or 30, until anything moves; with \
+      --json or --stale-if-error the answer may have 4 MiB, and that is the time for all of it.
 
       For example:
 
@@ -18,6 +21,7 @@ struct RequestVerb: ParsableCommand {
         hearthctl request work POST https://api.example.com/mood \\
           --data @mood.json -H 'Content-Type: application/json'
         hearthctl request work GET https://api.example.com/diary --stale-if-error -o diary.json
+        hearthctl request work PUT https://api.example.com/films/7 --data @film.mkv
       """)
 
   @OptionGroup var request: RequestOptions
@@ -59,36 +63,82 @@ struct RequestVerb: ParsableCommand {
     let limit = daemonOptions.timeout.map(Self.whole) ?? RequestDraft.usualTimeout
     let draft = RequestDraft(
       account: try AccountName(asked: content.account), method: content.method, url: content.url,
-      headers: try content.headers(), body: try content.body(), timeout: limit)
+      headers: try content.headers(), timeout: limit)
+    let body = try content.streamedBody()
     var daemon = try ControlClient(path: daemonOptions.socketPath, patience: limit + grace)
+    let head: AnswerHead
+    if staleIfError || daemonOptions.json {
+      head = try sendWhole(draft, body, to: file, over: &daemon)
+    } else {
+      head = try stream(draft, body, to: file, over: &daemon)
+    }
+    if let status = ExitStatus(httpStatus: head.status) {
+      throw CommandFailure(status, "The API answered \(head.status).")
+    }
+    if let location = head.unfollowed {
+      Output.note("hearthctl: The API answered \(head.status) with the address \(location), which was not followed.")
+    }
+  }
+
+  /// For an answer that is kept, or printed as JSON.
+  private func sendWhole(
+    _ draft: RequestDraft, _ body: RequestBody?, to file: AnswerFile?, over daemon: inout ControlClient
+  ) throws -> AnswerHead {
+    var draft = draft
+    draft.body = try body?.whole() ?? []
     let reply = try daemon.call(SendRequest(draft, cache: staleIfError ? .staleIfError : .none))
     let answer = reply.value
+    let head = AnswerHead(status: answer.status, headers: answer.headers)
     if daemonOptions.json {
       daemonOptions.output.json(reply.json)
     } else {
-      if include { daemonOptions.output.line(answer.head) }
-      if let file, (200...299).contains(answer.status) {
-        try file.write(answer.body)
-      } else {
-        daemonOptions.output.content(answer.body)
-      }
+      try print(head, to: file) { write in try write(answer.body) }
     }
     if answer.isFromCache {
       let age = answer.age.map { "from \($0.span) ago" } ?? "of before"
       Output.note("hearthctl: The API cannot answer now: this is its answer \(age).")
     }
-    if let status = ExitStatus(httpStatus: answer.status) {
-      throw CommandFailure(status, "The API answered \(answer.status).")
+    return head
+  }
+
+  /// For bodies of any length.
+  private func stream(
+    _ draft: RequestDraft, _ body: RequestBody?, to file: AnswerFile?, over daemon: inout ControlClient
+  ) throws -> AnswerHead {
+    var request = try StreamedRequest(draft, body, over: &daemon)
+    let head = try request.head(over: &daemon)
+    try print(head, to: file) { write in
+      while let piece = try request.piece(over: &daemon) { try write(piece) }
     }
-    if let location = answer.unfollowed {
-      Output.note("hearthctl: The API answered \(answer.status) with the address \(location), which was not followed.")
+    return head
+  }
+
+  /// `body` writes the answer, piece by piece.
+  private func print(
+    _ head: AnswerHead, to file: AnswerFile?, _ body: ((_ piece: [UInt8]) throws -> Void) throws -> Void
+  ) throws {
+    if include { daemonOptions.output.line(head.text) }
+    if let file, (200...299).contains(head.status) { return try file.write(body) }
+    guard Output.isTerminal else { return try body { daemonOptions.output.content($0) } }
+    // Whether it can be shown is not known before its end.
+    var shown: [UInt8] = []
+    try body { piece in
+      shown += piece
+      guard shown.count <= RequestMachine.responseLimit else {
+        throw CommandFailure(.failed, "The answer is too long to be shown: send it to a file with --output.")
+      }
     }
+    daemonOptions.output.content(shown)
   }
 }
 
-extension RequestAnswer {
+/// How an answer begins.
+struct AnswerHead {
+  let status: Int
+  let headers: [APIRequest.Header]
+
   /// Status and header fields, and an empty line.
-  fileprivate var head: String {
+  fileprivate var text: String {
     "HTTP/1.1 \(status)\n" + headers.map { "\($0.name): \($0.value.shown(limit: .max))\n" }.joined()
   }
 

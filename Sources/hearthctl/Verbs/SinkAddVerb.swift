@@ -46,7 +46,7 @@ struct SinkAddVerb: ParsableCommand {
   func run() throws {
     let account = try AccountName(asked: account)
     let setting = try AccountSetting(options, daemonOptions)
-    try check(SinkVerb.place(path))
+    try check(SinkVerb.place(path), setting.file)
     var table = TOMLTable(path: ["accounts", account.description, "sinks"], isElement: true)
     table.set("path", SinkVerb.written(path))
     table.set("format", format)
@@ -72,8 +72,11 @@ struct SinkAddVerb: ParsableCommand {
   }
 
   /// Before anything is written: what the daemon would only complain of in its log.
-  private func check(_ place: String) throws {
+  private func check(_ place: String, _ file: AccountFile) throws {
     guard !SinkVerb.isThere(place) else {
+      if let sink = try file.sinks().first(where: { $0.path == place }) {
+        throw CommandFailure(.failed, "\(place) is a token file of \(sink.account) already. Nothing was written.")
+      }
       throw CommandFailure(
         .failed, "There is a file \(place) already: remove it first, or name another. Nothing was written.")
     }

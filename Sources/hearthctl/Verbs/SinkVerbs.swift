@@ -57,6 +57,7 @@ struct SinkListVerb: ParsableCommand {
     let setting = try AccountSetting(options, daemonOptions)
     let sinks = try setting.file.sinks()
     let states = try states(setting)
+    let trouble = try trouble(Set(sinks.map(\.account)).intersection(states.keys))
     daemonOptions.output.show([
       "configuration": ConfigurationPlace.exists(setting.file.path) ? .string(setting.file.path) : nil,
       "sinks": .array(
@@ -64,6 +65,7 @@ struct SinkListVerb: ParsableCommand {
           var row = sink.json.object ?? [:]
           row["inPlace"] = .bool(SinkVerb.isThere(sink.path))
           row["state"] = JSON(states[sink.account]?.name)
+          row["error"] = JSON(trouble[sink.path])
           return .object(row)
         }),
     ]) {
@@ -72,19 +74,36 @@ struct SinkListVerb: ParsableCommand {
       }
       var table = Table(headings: ["ACCOUNT", "PATH", "FORMAT", "MODE", "FILE"])
       table.rows = sinks.map { sink in
-        [sink.account, sink.path, sink.format, sink.mode, Self.word(sink, states[sink.account])]
+        [sink.account, sink.path, sink.format, sink.mode, Self.word(sink, states[sink.account], trouble[sink.path])]
       }
       return table.text
     }
   }
 
-  private static func word(_ sink: DaemonProgram.Sink, _ state: SessionState?) -> String {
-    switch (SinkVerb.isThere(sink.path), state) {
-    case (true, _): "in place"
-    case (false, nil): "not there"
-    case (false, .authenticated): "not there: see \"hearthctl doctor\""
-    case (false, let state?): "not there: \(state.name)"
+  private static func word(_ sink: DaemonProgram.Sink, _ state: SessionState?, _ trouble: String?) -> String {
+    switch (SinkVerb.isThere(sink.path), trouble, state) {
+    case (true, nil, _): "in place"
+    case (true, _?, _): "there, and cannot be replaced: see \"hearthctl doctor\""
+    case (false, nil, nil): "not there"
+    case (false, _?, _), (false, nil, .authenticated): "not there: see \"hearthctl doctor\""
+    case (false, nil, let state?): "not there: \(state.name)"
     }
+  }
+
+  /// Why the daemon cannot write a file, by its path; nothing where its version cannot tell that alone.
+  private func trouble(_ accounts: Set<String>) throws -> [String: String] {
+    guard !accounts.isEmpty, var daemon = try daemonOptions.connectIfRunning() else { return [:] }
+    var trouble: [String: String] = [:]
+    for account in accounts.sorted().compactMap(AccountName.init) {
+      do throws(ControlClient.Failure) {
+        for check in try daemon.call(DiagnoseSession(account, [.sink])).value.checks where check.verdict == .problem {
+          if let path = check.path { trouble[path] = check.message }
+        }
+      } catch {
+        guard case .refused = error else { throw error }
+      }
+    }
+    return trouble
   }
 
   private func states(_ setting: AccountSetting) throws -> [String: SessionState] {

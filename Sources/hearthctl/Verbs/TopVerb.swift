@@ -74,11 +74,8 @@ struct TopVerb: ParsableCommand {
   }
 
   private func look(_ daemon: inout ControlClient) throws -> [(SessionStatus, OutboxStats)] {
-    var result: [(SessionStatus, OutboxStats)] = []
-    for session in try daemon.call(ListSessions()).value.sessions {
-      result.append((session, try daemon.outboxStats(of: session.account) ?? OutboxStats()))
-    }
-    return result
+    let sessions = try daemon.call(ListSessions()).value.sessions
+    return zip(sessions, try daemon.outboxStats(of: sessions.map(\.account))).map { ($0, $1 ?? OutboxStats()) }
   }
 
   private func draw(_ model: TopModel, _ screen: borrowing LiveScreen) {

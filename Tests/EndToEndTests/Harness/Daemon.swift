@@ -8,6 +8,8 @@ final class Daemon {
   private let environment: TestEnvironment
   let folder: String
   private(set) var process: ChildProcess?
+  /// Else it looks for it.
+  var namesConfiguration = true
   /// A command line that runs the daemon's.
   var launcher: [String] = []
   var logLevel = "trace"
@@ -34,7 +36,8 @@ final class Daemon {
 
   /// The command line of a daemon in this folder.
   var arguments: [String] {
-    ["--config", configurationPath, "--socket", socket, "--state-dir", state, "--log-level", logLevel]
+    (namesConfiguration ? ["--config", configurationPath] : [])
+      + ["--socket", socket, "--state-dir", state, "--log-level", logLevel]
   }
 
   /// Starts it and waits until it answers.

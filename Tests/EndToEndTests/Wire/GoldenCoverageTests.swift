@@ -17,7 +17,7 @@ import Testing
       "session.beginSignIn", "session.awaitSignIn", "session.cancelSignIn", "session.signOut", "session.lock",
       "session.unlock", "outbox.enqueue", "outbox.enqueueMany", "outbox.get", "outbox.list", "outbox.cancel",
       "outbox.retry", "outbox.pause", "outbox.resume", "outbox.flush", "outbox.getStats", "outbox.export",
-      "outbox.import", "http.request",
+      "outbox.import", "http.request", "http.open", "http.write", "http.read", "http.close",
       "events.subscribe", "events.unsubscribe", "session.diagnose",
     ])
   func methods(_ name: String) {

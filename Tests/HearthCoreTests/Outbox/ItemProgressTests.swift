@@ -6,22 +6,22 @@ import Testing
   private static let now = Sample.start
   private static let policy = DeliveryPolicy(OutboxSettings())
 
-  private static func wait(status: Int?, unknownSince: Timestamp? = nil, isConflict: Bool = false) -> DeliveryOutcome {
+  private static func wait(status: Int?, unknownFor: Duration? = nil, isConflict: Bool = false) -> DeliveryOutcome {
     .waiting(
       DeliveryOutcome.Wait(
-        until: now + .seconds(9), unknownSince: unknownSince, isConflict: isConflict, status: status, error: "no"))
+        duration: .seconds(9), unknownFor: unknownFor, isConflict: isConflict, status: status, error: "no"))
   }
 
   @Test("Each attempt is charged, a conflict is counted, and the first unknown fate counts")
   func waits() {
     var item = ItemProgress(at: Self.now)
-    item.settle(Self.wait(status: nil, unknownSince: Self.now), at: Self.now)
+    item.settle(Self.wait(status: nil, unknownFor: .seconds(5)), at: Self.now)
     #expect(item.isUnanswered)
-    item.settle(Self.wait(status: 409, unknownSince: Self.now + .seconds(5), isConflict: true), at: Self.now)
+    item.settle(Self.wait(status: 409, unknownFor: .seconds(4), isConflict: true), at: Self.now)
     #expect(!item.isUnanswered)
     #expect((item.state, item.attempts, item.conflicts) == (.waiting, 2, 1))
     #expect((item.dueAt, item.nextAttemptAt) == (Self.now + .seconds(9), Self.now + .seconds(9)))
-    #expect((item.unknownSince, item.lastStatus, item.lastError) == (Self.now, 409, "no"))
+    #expect((item.unknownSince, item.lastStatus, item.lastError) == (Self.now - .seconds(5), 409, "no"))
     #expect(item.finishedAt == nil)
   }
 
@@ -30,7 +30,7 @@ import Testing
     let probeAt = Self.now + .seconds(5)
     for (status, dueAt) in [(nil, Self.now), (407, probeAt)] as [(Int?, Timestamp)] {
       var item = ItemProgress(at: Self.now)
-      item.settle(.unreachable(probeAt: probeAt, status: status, error: "no"), at: Self.now)
+      item.settle(.unreachable(probeIn: .seconds(5), status: status, error: "no"), at: Self.now)
       #expect((item.state, item.attempts) == (.waiting, 0))
       #expect((item.dueAt, item.nextAttemptAt) == (dueAt, probeAt))
     }
@@ -73,7 +73,7 @@ import Testing
     item.lost(since: Self.now)
     let late = Self.now + .seconds(24 * 3600 + 1)
     func eligibility(_ method: String, _ now: Timestamp) -> ItemProgress.Eligibility {
-      item.eligibility(method: method, policy: Self.policy, agreedTime: now, at: now)
+      item.eligibility(method: method, policy: Self.policy, expiry: .agreed(now), at: now)
     }
     #expect(eligibility("POST", Self.now + .seconds(24 * 3600)) == .sendable)
     #expect(eligibility("POST", late) == .leaves(.needsReview))
@@ -86,13 +86,13 @@ import Testing
   @Test("An item has expired only by a time that servers agree to")
   func expiry() {
     let item = ItemProgress(expiresAt: Self.now, at: Self.now)
-    func eligibility(_ agreedTime: Timestamp?, _ now: Timestamp) -> ItemProgress.Eligibility {
-      item.eligibility(method: "POST", policy: Self.policy, agreedTime: agreedTime, at: now)
+    func eligibility(_ expiry: ExpiryTime) -> ItemProgress.Eligibility {
+      item.eligibility(method: "POST", policy: Self.policy, expiry: expiry, at: Self.now)
     }
-    #expect(eligibility(nil, Self.now - .seconds(1)) == .sendable)
-    #expect(eligibility(nil, Self.now) == .timeNeeded)
-    #expect(eligibility(Self.now - .seconds(1), Self.now) == .sendable)
-    #expect(eligibility(Self.now, Self.now) == .leaves(.expired))
+    #expect(eligibility(.unconfirmed(Self.now - .seconds(1))) == .sendable)
+    #expect(eligibility(.unconfirmed(Self.now)) == .timeNeeded)
+    #expect(eligibility(.agreed(Self.now - .seconds(1))) == .sendable)
+    #expect(eligibility(.agreed(Self.now)) == .leaves(.expired))
   }
 
   @Test("Only a dead or held item is retried, and begins anew", arguments: OutboxItem.State.allCases)

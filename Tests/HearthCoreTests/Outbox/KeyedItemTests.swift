@@ -22,11 +22,13 @@ import Testing
   private static func item(_ standing: Standing, at position: Int64) -> KeyedItem {
     var item = KeyedItem(ItemProgress(at: now), position: position, hasBegun: standing == .begun)
     func wait(since: Timestamp?) -> DeliveryOutcome {
-      .waiting(DeliveryOutcome.Wait(until: now, unknownSince: since, isConflict: false, status: 503, error: "no"))
+      .waiting(
+        DeliveryOutcome.Wait(
+          duration: .zero, unknownFor: since.map { now - $0 }, isConflict: false, status: 503, error: "no"))
     }
     switch standing {
     case .unsent, .begun: break
-    case .unreachable: item.progress.settle(.unreachable(probeAt: now, status: nil, error: "no"), at: now)
+    case .unreachable: item.progress.settle(.unreachable(probeIn: .zero, status: nil, error: "no"), at: now)
     case .refused: item.progress.settle(wait(since: nil), at: now)
     case .unknown: item.progress.settle(wait(since: now), at: now)
     case .review: item.progress.leaveLane(.needsReview, at: now)

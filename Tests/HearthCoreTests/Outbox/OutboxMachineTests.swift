@@ -186,7 +186,7 @@ import Testing
       if case .exchange(let request) = work { demanded = request }
     }
     outbox.machine.serverAnswered(skew: .zero)
-    var exchange = OutboxExchange()
+    var exchange = OutboxExchange(at: outbox.now)
     exchange.claimed[Sample.work] = OutboxExchange.Claimed()
     exchange.claimed[Sample.work]?.timeNeededFrom = Sample.origin
     outbox.machine.exchanged(exchange, try #require(demanded), at: outbox.now)
@@ -349,19 +349,22 @@ import Testing
     #expect(outbox.start().isEmpty)
   }
 
-  @Test("shifts the schedule right after each recovery, by all the steps of the clock that came without a store")
-  func stepWhileBroken() throws {
+  @Test("claims anew what the store's answer told while an item of nobody came, which was to be bound before")
+  func boundMeanwhile() throws {
     var outbox = OutboxScript()
-    #expect(outbox.works.prefix(2) == [.recover(pausing: []), .shiftSchedule(.zero)], "it may have been set before")
-    outbox.machine.storeBroke(at: outbox.now)
-    outbox.machine.clockStepped(by: .seconds(-79_379))
-    outbox.now = outbox.now - .seconds(79_379)
-    let before = outbox.works.count
-    let recovery = outbox.machine.nextStoreWork(at: outbox.now)
-    outbox.machine.storeFailed(try #require(recovery), at: outbox.now)
-    outbox.machine.clockStepped(by: .seconds(89_057))
-    outbox.now = outbox.now + .seconds(89_057 + 1)
-    outbox.run()
-    #expect(outbox.works[before...].prefix(2) == [.recover(pausing: []), .shiftSchedule(.seconds(9_678))])
+    outbox.machine.ready([Sample.work: .all])
+    guard case .exchange(let request)? = outbox.machine.nextStoreWork(at: outbox.now) else {
+      throw Violation("The store is not asked.")
+    }
+    let item = OutboxItem(
+      id: "1", account: Sample.work, subject: nil, lane: "a", method: "POST", url: "\(Sample.origin)/1",
+      state: .pending,
+      createdAt: outbox.now, idempotencyKey: "1", bytes: 1)
+    outbox.machine.enqueued([OutboxReceipt(item: item, isDuplicate: false)], expiring: nil)
+    var exchange = OutboxExchange(at: outbox.now)
+    exchange.claimed[Sample.work] = OutboxExchange.Claimed()
+    exchange.claimed[Sample.work]?.nextDueAt = outbox.now + .seconds(10)
+    outbox.machine.exchanged(exchange, request, at: outbox.now)
+    #expect(outbox.run().count == 1)
   }
 }

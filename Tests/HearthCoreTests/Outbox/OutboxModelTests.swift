@@ -7,7 +7,8 @@ struct OutboxModelTests {
     "keeps the contract of OutboxStore, so that the simulation tells what a store has to do",
     arguments: OutboxStoreContract.facts)
   func keepsTheContract(_ fact: Fact<OutboxStoreBench>) async throws {
-    let store = MemoryOutboxStore()
-    try await fact.check(OutboxStoreBench(store) { store.reopened() })
+    let clock = ManualClock()
+    let store = MemoryOutboxStore(clock: clock)
+    try await fact.check(OutboxStoreBench(store, clock: clock) { store.reopened() })
   }
 }

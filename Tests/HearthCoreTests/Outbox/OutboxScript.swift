@@ -65,7 +65,6 @@ struct OutboxScript {
       case .recover: machine.recovered(at: now)
       case .readPauses(let number): machine.pausesRead([], number: number)
       case .bind: machine.bound(OutboxBinding(isDone: true, holdsOthers: false), work)
-      case .shiftSchedule: machine.scheduleShifted()
       case .expire(let time):
         if let time, let next = nextExpiryAt, next <= time { nextExpiryAt = nil }
         machine.expired(next: nextExpiryAt)
@@ -77,7 +76,7 @@ struct OutboxScript {
         demands += request.demands
         settled += request.settled
         released += request.released
-        var exchange = OutboxExchange()
+        var exchange = OutboxExchange(at: now)
         exchange.nextExpiryAt = nextExpiryAt
         for demand in request.demands {
           let theirs = left.filter { $0.deliveries.first?.item.account == demand.account }

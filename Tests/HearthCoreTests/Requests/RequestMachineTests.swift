@@ -145,6 +145,24 @@ import Testing
   }
 
   @Test(
+    "a body that comes in pieces is wanted again after a 401, and where a redirect keeps the body",
+    arguments: [307, 303])
+  func upload(_ status: Int) throws {
+    var original = try request("POST")
+    (original.body, original.upload) = ([], .sized(7))
+    var machine = RequestMachine(original)
+    _ = machine.authorized(by: bearer(1), api)
+    _ = answered(&machine, APIResponse(status: 401))
+    #expect(machine.authorized(by: bearer(2), api) == .send(original, bearer(2)))
+    #expect(answered(&machine, redirect(status, to: "/b")) == .getBearer)
+    guard case .send(let next, bearer(2)) = machine.authorized(by: bearer(2), api) else {
+      Issue.record("It is not sent.")
+      return
+    }
+    #expect(next.upload == (status == 307 ? .sized(7) : nil) && next.url.target == "/b")
+  }
+
+  @Test(
     "a redirect to another origin is the answer, also to one of the account's",
     arguments: [
       "https://second.example.com/a", "http://api.example.com/a", "https://api.example.com:444/a", "//other.example/",
@@ -172,6 +190,13 @@ import Testing
   }
 
   // MARK: - No answer
+
+  @Test("what breaks off in the middle of an answer is told to be only its beginning")
+  func brokenOff() {
+    #expect(
+      RequestMachine.brokenOff(.unanswered(message: "It broke off"))
+        == .unanswered(message: "It broke off. What was given of the answer is only its beginning."))
+  }
 
   @Test("without an answer it is told what is known of the request")
   func unanswered() throws {

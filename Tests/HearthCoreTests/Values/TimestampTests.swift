@@ -19,6 +19,16 @@ struct TimestampTests {
   }
 
   @Test(
+    "is written as the nearest time that RFC 3339 can write",
+    arguments: [
+      (Int64.max, "9999-12-31T23:59:59.999Z"), (253_402_300_800_000, "9999-12-31T23:59:59.999Z"),
+      (-62_167_219_200_001, "0000-01-01T00:00:00.000Z"), (Int64.min, "0000-01-01T00:00:00.000Z"),
+    ])
+  func writesNearest(milliseconds: Int64, text: String) {
+    #expect(Timestamp(milliseconds: milliseconds).description == text)
+  }
+
+  @Test(
     "reads what other programs write",
     arguments: [
       ("2026-11-21T10:00:00Z", "2026-11-21T10:00:00.000Z"),

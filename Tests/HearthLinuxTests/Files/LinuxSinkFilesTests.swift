@@ -49,6 +49,14 @@ import Testing
     #expect(status(path).st_ino != old.st_ino && Files.text(path) == "new")
   }
 
+  @Test("a folder that is a link leads to the same place, and another name to another one")
+  func place() async throws {
+    symlink(folder.file(""), folder.file("link"))
+    #expect(try await files.place(of: path) == files.place(of: folder.file("link/token")))
+    #expect(try await files.place(of: path) != files.place(of: folder.file("link/other")))
+    await #expect(throws: SinkFailure.folderMissing) { try await files.place(of: folder.file("none/token")) }
+  }
+
   @Test("a link is neither followed nor replaced nor removed")
   func link() async throws {
     try Files.write("mine", to: folder.file("target"))

@@ -36,6 +36,23 @@ struct GoneClientTests {
     }
   }
 
+  @Test("is told of while its calls still run, and once")
+  func told() async throws {
+    let handler = ScriptedHandler()
+    try await serving(handler) { path, _ in
+      let client = try await onThread { try RawClient(path: path) }
+      client.call(1, "wait")
+      await handler.until { $0.waiting == 1 }
+      #expect(handler.lost.isEmpty)
+      client.close()
+      await handler.until { $0.lost.count == 1 }
+      #expect(handler.lost == handler.opened && handler.closed.isEmpty)
+      handler.release()
+      await handler.until { $0.closed == $0.opened }
+      #expect(handler.lost.count == 1)
+    }
+  }
+
   @Test("at once after its call has had it carried out")
   func quick() async throws {
     let handler = ScriptedHandler()

@@ -15,6 +15,7 @@ final class ScriptedHandler: ControlHandler {
     var mostRunning = 0
     var cancelled = 0
     var opened: [ConnectionID] = []
+    var lost: [ConnectionID] = []
     var closed: [ConnectionID] = []
     var waiting: [AsyncStream<Void>.Continuation] = []
     var started = 0
@@ -29,6 +30,7 @@ final class ScriptedHandler: ControlHandler {
   var mostRunning: Int { state.withLock(\.mostRunning) }
   var cancelled: Int { state.withLock(\.cancelled) }
   var opened: [ConnectionID] { state.withLock(\.opened) }
+  var lost: [ConnectionID] { state.withLock(\.lost) }
   var closed: [ConnectionID] { state.withLock(\.closed) }
   var waiting: Int { state.withLock(\.waiting.count) }
   var started: Int { state.withLock(\.started) }
@@ -90,7 +92,7 @@ final class ScriptedHandler: ControlHandler {
         start: {
           for number in 0..<count {
             let notification = Notification(method: "told", params: ["number": JSON(number), "x": .string(filling)])
-            sink.send(notification.line)
+            sink.send(NotificationLines(bytes: notification.line, count: 1))
           }
           self.change { $0.started += 1 }
         })
@@ -105,6 +107,8 @@ final class ScriptedHandler: ControlHandler {
   }
 
   func connectionOpened(_ connection: ConnectionID) { change { $0.opened.append(connection) } }
+
+  func connectionLost(_ connection: ConnectionID) { change { $0.lost.append(connection) } }
 
   func connectionClosed(_ connection: ConnectionID) async {
     change { $0.closed.append(connection) }

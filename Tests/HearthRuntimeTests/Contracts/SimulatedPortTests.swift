@@ -25,12 +25,13 @@ struct SimulatedPortTests {
   func outboxStore(_ fact: Fact<OutboxStoreBench>) async throws {
     let folder = TemporaryFolder(isFast: true)
     defer { folder.remove() }
+    let clock = ManualClock()
     try await inPeace { world in
       let open: @Sendable () throws -> any OutboxStore = {
-        let file = try SQLiteOutboxStore.open(at: folder.file("outbox.sqlite"), now: Sample.start)
+        let file = try SQLiteOutboxStore.open(at: folder.file("outbox.sqlite"), clock: clock)
         return SimulatedOutboxStore(file.store, in: world, of: 1)
       }
-      try await fact.check(OutboxStoreBench(try open(), reopen: open))
+      try await fact.check(OutboxStoreBench(try open(), clock: clock, reopen: open))
     }
   }
 

@@ -10,14 +10,12 @@ struct ControlServiceTests {
     #expect(
       ControlService.served.keys.sorted() == [
         "daemon.getInfo", "daemon.getMetrics", "daemon.reload", "events.subscribe", "events.unsubscribe",
-        "http.request", "outbox.cancel", "outbox.enqueue",
+        "http.close", "http.open", "http.read", "http.request", "http.write", "outbox.cancel", "outbox.enqueue",
         "outbox.enqueueMany", "outbox.export", "outbox.flush", "outbox.get", "outbox.getStats", "outbox.import",
-        "outbox.list", "outbox.pause",
-        "outbox.resume", "outbox.retry", "rpc.discover", "session.awaitSignIn", "session.beginSignIn",
-        "session.cancelSignIn", "session.completeSignIn", "session.diagnose", "session.get", "session.getToken",
-        "session.import",
-        "session.list", "session.lock", "session.refresh",
-        "session.rehydrate", "session.reportUnauthorized", "session.signOut", "session.unlock",
+        "outbox.list", "outbox.pause", "outbox.resume", "outbox.retry", "rpc.discover", "session.awaitSignIn",
+        "session.beginSignIn", "session.cancelSignIn", "session.completeSignIn", "session.diagnose", "session.get",
+        "session.getToken", "session.import", "session.list", "session.lock", "session.refresh", "session.rehydrate",
+        "session.reportUnauthorized", "session.signOut", "session.unlock",
       ])
     #expect(ControlService.served.allSatisfy { $0.key == $0.value.name })
   }

@@ -152,6 +152,18 @@ struct OIDCAgentServiceTests {
     }
   }
 
+  @Test("A lock that the user has set stays, also where there was nothing to lock yet")
+  func lockOfNothing() async throws {
+    try await serving { service in
+      let other = try name("other")
+      await sessions.reach(other) { await $0.lock(.user) }
+      #expect(await sessions[other]?.service.snapshot().state == .unauthenticated(signedOut: false))
+      #expect(await service.answer(.lock(Secret("a"))) == .success(info: "Agent locked"))
+      #expect(await service.answer(.unlock(Secret("a"))) == .success(info: "Agent unlocked"))
+      #expect(await sessions[other]?.service.isSet(.user) == true)
+    }
+  }
+
   @Test("An account that the user has locked is a locked agent for them, and the answer says how to unlock it")
   func lockedAccount() async throws {
     try await serving { service in

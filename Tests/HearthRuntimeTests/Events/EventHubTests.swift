@@ -15,13 +15,16 @@ struct EventHubTests {
   }
 
   /// Of an item that was tried `number` times.
-  private func event(_ number: Int, account: String = "work") throws -> Event {
+  private func outboxEvent(_ number: Int, account: String = "work") throws -> OutboxEvent {
     let account = try #require(AccountName(account))
-    return .outbox(
-      .enqueued(
-        OutboxItem(
-          id: "\(number)", account: account, subject: nil, lane: nil, method: "POST", url: "https://x.example",
-          state: .pending, attempts: number, createdAt: clock.now(), idempotencyKey: "k", bytes: 0)))
+    return .enqueued(
+      OutboxItem(
+        id: "\(number)", account: account, subject: nil, lane: nil, method: "POST", url: "https://x.example",
+        state: .pending, attempts: number, createdAt: clock.now(), idempotencyKey: "k", bytes: 0))
+  }
+
+  private func event(_ number: Int, account: String = "work") throws -> Event {
+    .outbox(try outboxEvent(number, account: account))
   }
 
   private func number(_ notification: JSON) -> Int? { notification["params"]?["item"]?["attempts"]?.int }
@@ -99,6 +102,18 @@ struct EventHubTests {
     #expect(peer.sink.sent.map(number) == [2])
   }
 
+  @Test("writes to a subscriber once for 64 events that happen at once, each of them numbered")
+  func writesTogether() throws {
+    let (_, start) = try hub.subscribe(topics: [.outbox], account: AccountName("work"), peer: peer)
+    start()
+    let events = try (1...100).map { try outboxEvent($0, account: $0.isMultiple(of: 10) ? "home" : "work") }
+    hub.update(OutboxOverview(all: OutboxStats(), accounts: [:]), after: events)
+    let wanted = (1...100).filter { !$0.isMultiple(of: 10) }
+    #expect(peer.sink.sent.map(number) == wanted)
+    #expect(peer.sink.sent.map { $0["params"]?["seq"]?.int } == wanted)
+    #expect(peer.sink.writes == 2)
+  }
+
   @Test("closes a subscriber that is 256 events behind, and goes on with the others")
   func closesTheLagging() throws {
     let quick = RecordingPeer(2)
@@ -112,6 +127,17 @@ struct EventHubTests {
     #expect(peer.sink.sent.last?["method"] == "events.closed")
     #expect(peer.sink.sent.last?["params"]?["reason"] == "lagged")
     #expect(quick.sink.sent.count == 300)
+  }
+
+  @Test("closes one that stalls among events that happen at once")
+  func closesTheLaggingAtOnce() throws {
+    let (_, start) = try hub.subscribe(topics: [.outbox], account: nil, peer: peer)
+    start()
+    peer.sink.stall()
+    hub.update(OutboxOverview(all: OutboxStats(), accounts: [:]), after: try (1...300).map { try outboxEvent($0) })
+    #expect(peer.sink.sent.count == EventHub.backlog + 1)
+    #expect(peer.sink.sent.last?["method"] == "events.closed")
+    #expect(peer.sink.sent.last?["params"]?["seq"]?.int == EventHub.backlog + 1)
   }
 
   @Test("closes a subscriber that lags before its answer is out, and sends it nothing more")

@@ -223,6 +223,8 @@ struct CallMetricsTests {
     _ bench: MetricsBench, _ outbox: OutboxService, _ sessions: SessionDirectory
   ) throws -> ControlService {
     let (clock, fingerprint) = (bench.clock, try #require(Fingerprint("9f86d081")))
+    let requests = RequestService(
+      bearers: sessions, api: ScriptedAPIEndpoint(), store: MemoryResponseStore(), clock: clock)
     return ControlService(
       sessions: sessions,
       signIns: SignInService(sessions: sessions, redirects: ScriptedRedirects(), clock: clock),
@@ -231,9 +233,9 @@ struct CallMetricsTests {
       sinks: SinkService(
         sessions: sessions, record: MemorySinkRecord(), clock: clock, logger: .silent, makeFiles: { MemorySinkFiles() }),
       outbox: outbox,
-      requests: RequestService(
-        bearers: sessions, api: ScriptedAPIEndpoint(), store: MemoryResponseStore(), clock: clock),
-      hub: bench.hub, metrics: bench.metrics, clock: clock, info: bench.info,
+      requests: requests,
+      streams: StreamService(requests: requests, exchanges: ScriptedExchanges(clock: clock), clock: clock),
+      hub: bench.hub, metrics: bench.metrics, clock: clock, info: { bench.info },
       token: { Token(secret: $0, fingerprint: fingerprint) }, reload: { () async throws(ReloadFailure) in })
   }
 }

@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct ClockSetBackTests {
   private func setBack(_ outbox: ServiceFixture) async {
     outbox.clock.step(by: .seconds(-3600), isTold: false)
-    await outbox.service.clockStepped(by: .seconds(-3600))
+    await outbox.service.clockChanged()
   }
 
   @Test("The outbox is swept")
@@ -65,6 +65,22 @@ import Testing
       await outbox.idle(until: outbox.clock.now() + .seconds(2))
       await setBack(outbox)
       outbox.clock.advance(by: .seconds(2))
+    }
+  }
+
+  @Test("A fate is not unknown for longer because the clock was set ahead and nobody has been told")
+  func untoldStep() async throws {
+    try await withService { outbox in
+      await outbox.signIn()
+      let id = try await outbox.add(Sample.draft())[0]
+      let call = await outbox.api.nextCall()
+      outbox.clock.step(by: .seconds(48 * 3600), isTold: false)
+      call.fail(.unanswered(message: "reset"))
+      await outbox.retrying(id)
+      await outbox.idle(until: outbox.clock.now() + .milliseconds(500))
+      outbox.clock.advance(by: .milliseconds(500))
+      await outbox.api.nextCall().answer(200)
+      await outbox.delivered(id)
     }
   }
 }

@@ -81,7 +81,7 @@ func withService(
   let folder = given ?? TemporaryFolder()
   defer { if given == nil { folder.remove() } }
   let store = FaultyOutboxStore(
-    try SQLiteOutboxStore.open(at: folder.file("outbox.sqlite"), now: clock.now()).store)
+    try SQLiteOutboxStore.open(at: folder.file("outbox.sqlite"), clock: clock).store)
   let api = ScriptedAPIEndpoint(rule)
   let bearers = ScriptedBearerTokenProvider(subject: Sample.alice, refusals: refusals)
   let (published, counts) = (OutboxEventLog<OutboxEvent>(), OutboxEventLog<OutboxStats>())

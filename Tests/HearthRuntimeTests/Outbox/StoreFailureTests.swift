@@ -33,12 +33,29 @@ import Testing
         await outbox.idle(until: outbox.clock.now() + .milliseconds(500))
         #expect(outbox.store.beginCount == attempt)
         #expect(outbox.paths() == [])
+        let stats = try await outbox.service.getStats(.sample)
+        #expect(stats.trouble == "The disk fails." && !stats.isPaused)
         if attempt == 3 { outbox.store.setBeginFailing(nil) }
         outbox.clock.advance(by: .milliseconds(500))
       }
       await outbox.delivered(id)
       #expect(outbox.paths().count == 1)
+      #expect(try await outbox.service.getStats(nil).trouble == nil)
       #expect(log.records.filter { $0.level >= .error }.map(\.message) == ["The disk fails."])
+    }
+  }
+
+  @Test("A failure in sending is over when there is nothing to send any more", .timeLimit(.minutes(1)))
+  func nothingToSend() async throws {
+    try await withService(answers200) { outbox in
+      outbox.store.setBeginFailing(.unavailable("The disk fails."))
+      await outbox.signIn()
+      let id = try await outbox.add(Sample.draft())[0]
+      await outbox.idle(until: outbox.clock.now() + .milliseconds(500))
+      #expect(try await outbox.service.getStats(nil).trouble == "The disk fails.")
+      _ = try await outbox.service.cancel(id)
+      outbox.clock.advance(by: .milliseconds(500))
+      while try await outbox.service.getStats(nil).trouble != nil { await Task.yield() }
     }
   }
 

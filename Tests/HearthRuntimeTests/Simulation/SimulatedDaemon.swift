@@ -30,7 +30,7 @@ final class SimulatedDaemon: @unchecked Sendable {
     names = world.accounts.map(\.name)
     (updates, feed) = AsyncStream<SessionUpdate>.makeStream()
     let logger = Logger(label: "simulation", factory: { _ in SwiftLogNoOpLogHandler() })
-    let file = try SQLiteOutboxStore.open(at: world.folder.file("outbox.sqlite"), now: world.now)
+    let file = try SQLiteOutboxStore.open(at: world.folder.file("outbox.sqlite"), clock: world.clock)
     if let place = file.setAside { throw Violation("a sound outbox was set aside: \(place)") }
     store = SimulatedOutboxStore(file.store, in: world, of: number)
     let apis = APISettings(origins: Set(world.origins.keys))

@@ -62,26 +62,30 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
     return value
   }
 
-  func recover(at now: Timestamp) async throws(OutboxStoreFailure) {
-    try await pass { (store) throws(OutboxStoreFailure) in try await store.recover(at: now) }
+  func recover() async throws(OutboxStoreFailure) {
+    try await pass { (store) throws(OutboxStoreFailure) in try await store.recover() }
   }
 
   func enqueue(
-    _ items: [NewOutboxItem], within settings: OutboxSettings, at now: Timestamp
+    _ items: [NewOutboxItem], within settings: OutboxSettings
   ) async throws(OutboxStoreFailure) -> [OutboxReceipt] {
     try await pass(.growth) { (store) throws(OutboxStoreFailure) in
-      try await store.enqueue(items, within: settings, at: now)
+      try await store.enqueue(items, within: settings)
     }
   }
 
   func observe(_ receive: @escaping @Sendable (OutboxCommit) -> Void) { store?.observe(receive) }
 
   func exchange(
-    _ settled: [Settlement], releasing released: [Int64], claiming demands: [OutboxDemand], at now: Timestamp
+    _ settled: [Settlement], releasing released: [Int64], claiming demands: [OutboxDemand]
   ) async throws(OutboxStoreFailure) -> OutboxExchange {
     let asked = world.elapsed
-    return try await pass(askedAt: asked) { (store) throws(OutboxStoreFailure) in
-      try await store.exchange(settled, releasing: released, claiming: demands, at: now)
+    return try await pass(askedAt: asked) { [self] (store) throws(OutboxStoreFailure) in
+      var settled = settled
+      let waited = world.elapsed - asked
+      // A slow disk, or a sleep: the real store counts that, for it was told before it waited for its disk.
+      if waited > .seconds(1) { for index in settled.indices { settled[index].age += waited } }
+      return try await store.exchange(settled, releasing: released, claiming: demands)
     }
   }
 
@@ -94,6 +98,10 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
     _ = try? await pass(.reading) { (store) throws(OutboxStoreFailure) in await store.publishCounts() }
   }
 
+  func known(_ items: [NewOutboxItem]) async throws(OutboxStoreFailure) -> [OutboxItem?] {
+    try await pass(.reading) { (store) throws(OutboxStoreFailure) in try await store.known(items) }
+  }
+
   func item(_ id: String) async throws(OutboxStoreFailure) -> OutboxItem? {
     try await pass(.reading) { (store) throws(OutboxStoreFailure) in try await store.item(id) }
   }
@@ -103,10 +111,10 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
   }
 
   func export(
-    _ query: OutboxQuery, bytes: Int, at moment: Timestamp
+    _ query: OutboxQuery, bytes: Int
   ) async throws(OutboxStoreFailure) -> ExportPage {
     try await pass(.reading) { (store) throws(OutboxStoreFailure) in
-      try await store.export(query, bytes: bytes, at: moment)
+      try await store.export(query, bytes: bytes)
     }
   }
 
@@ -115,62 +123,58 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
   }
 
   func change(
-    _ id: String, _ change: OutboxChange, at now: Timestamp
+    _ id: String, _ change: OutboxChange
   ) async throws(OutboxStoreFailure) -> OutboxItem {
     try await pass { (store) throws(OutboxStoreFailure) in
-      try await store.change(id, change, at: now)
+      try await store.change(id, change)
     }
   }
 
   func changeAll(
-    of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, limit: Int, at now: Timestamp
+    of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, limit: Int
   ) async throws(OutboxStoreFailure) -> Int {
     try await pass { (store) throws(OutboxStoreFailure) in
-      try await store.changeAll(of: account, in: state, change, limit: limit, at: now)
+      try await store.changeAll(of: account, in: state, change, limit: limit)
     }
   }
 
   func bind(
-    _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int, at now: Timestamp
+    _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int
   ) async throws(OutboxStoreFailure) -> OutboxBinding {
     try await pass { (store) throws(OutboxStoreFailure) in
-      try await store.bind(account, to: subject, formerly: former, adopts: adopts, limit: limit, at: now)
+      try await store.bind(account, to: subject, formerly: former, adopts: adopts, limit: limit)
     }
   }
 
   func purge(
-    _ account: AccountName, of subject: Subject?, limit: Int, at now: Timestamp
+    _ account: AccountName, of subject: Subject?, limit: Int
   ) async throws(OutboxStoreFailure) -> Int {
     try await pass { (store) throws(OutboxStoreFailure) in
-      try await store.purge(account, of: subject, limit: limit, at: now)
+      try await store.purge(account, of: subject, limit: limit)
     }
   }
 
-  func retryNow(_ account: AccountName, limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> Int {
+  func retryNow(_ account: AccountName, limit: Int) async throws(OutboxStoreFailure) -> Int {
     try await pass { [world] (store) throws(OutboxStoreFailure) in
       let waiting = OutboxQuery(account: account, state: .waiting, limit: 1000)
       let before = try await store.list(waiting).items
-      let count = try await store.retryNow(account, limit: limit, at: now)
+      let count = try await store.retryNow(account, limit: limit)
       world.areHastened(Set(before).subtracting(try await store.list(waiting).items), of: account)
       return count
     }
   }
 
-  func shiftSchedule(shift: Duration, at now: Timestamp) async throws(OutboxStoreFailure) {
-    try await pass { (store) throws(OutboxStoreFailure) in try await store.shiftSchedule(shift: shift, at: now) }
-  }
-
   func expire(
-    limit: Int, at now: Timestamp?
+    limit: Int, by agreedTime: Timestamp?
   ) async throws(OutboxStoreFailure) -> Timestamp? {
-    try await pass { (store) throws(OutboxStoreFailure) in try await store.expire(limit: limit, at: now) }
+    try await pass { (store) throws(OutboxStoreFailure) in try await store.expire(limit: limit, by: agreedTime) }
   }
 
   func prune(
-    keeping settings: OutboxSettings, limit: Int, at now: Timestamp?
+    keeping settings: OutboxSettings, limit: Int, by agreedTime: Timestamp?
   ) async throws(OutboxStoreFailure) -> OutboxPruning {
     try await pass { (store) throws(OutboxStoreFailure) in
-      try await store.prune(keeping: settings, limit: limit, at: now)
+      try await store.prune(keeping: settings, limit: limit, by: agreedTime)
     }
   }
 

@@ -108,13 +108,15 @@ struct SinkServiceTests {
       #expect(record?.message == "The token file of work: There is no space left for /run/token: make room.")
       #expect(record?.level == .warning)
       let check = await sinks.checks(of: .sample)
-      #expect(check == [Diagnosis(.sink, .problem, "There is no space left for /run/token: make room.")])
+      #expect(check == [Diagnosis(.sink, .problem, "There is no space left for /run/token: make room.", path: path)])
       files.fails(with: nil)
       await clock.waitForSleeper(until: clock.now() + .seconds(1))
       clock.advance(by: .seconds(1))
       #expect(await iterator.next()?.message == "The token file of work: /run/token is as it has to be again.")
       #expect(files.files == [path: "token-1"])
-      #expect(await sinks.checks(of: .sample) == [Diagnosis(.sink, .ok, "/run/token holds the token 00000001.")])
+      #expect(
+        await sinks.checks(of: .sample)
+          == [Diagnosis(.sink, .ok, "/run/token holds the token 00000001.", path: path)])
     }
   }
 
@@ -124,6 +126,30 @@ struct SinkServiceTests {
     try await running { _ in
       #expect(files.files.isEmpty)
       #expect(await sinks.checks(of: .sample).first?.message.contains("waits") == true)
+    }
+  }
+
+  @Test("two paths that lead to one file are one sink and a failure, and the one's file is not the other's to remove")
+  func shared() async throws {
+    files.link("/link", to: "/run")
+    let second = SinkSettings(account: .sample, path: "/link/token", format: .header)
+    try await running { _ in
+      sinks.configure([sink, second])
+      await sinks.settle()
+      #expect(files.files == [path: "token-1"] && record.paths == [path])
+      #expect(
+        await sinks.checks(of: .sample).first
+          == Diagnosis(
+            .sink, .problem, "/link/token is the same file as /run/token, which is another sink's: name another path.",
+            path: "/link/token"))
+      sinks.configure([sink])
+      await sinks.settle()
+      #expect(files.files == [path: "token-1"], "what is configured no more takes nothing along")
+      sinks.configure([])
+      await sinks.settle()
+      sinks.configure([second])
+      await sinks.settle()
+      #expect(files.files == [path: "Authorization: Bearer token-1\n"])
     }
   }
 

@@ -23,7 +23,7 @@ struct OutboxStoreContractTests {
       let store = FaultyOutboxStore(outbox.store)
       store.setFailing(failure)
       let (item, settings) = (try outbox.new(Sample.draft()), outbox.settings)
-      await #expect(throws: failure) { try await store.enqueue([item], within: settings, at: Sample.start) }
+      await #expect(throws: failure) { try await store.enqueue([item], within: settings) }
       await #expect(throws: failure) { try await store.setPaused([Sample.work], true) }
       store.setFailing(nil)
       #expect(try await store.list(OutboxQuery()).items == [])
@@ -36,9 +36,10 @@ struct OutboxStoreContractTests {
   ) async throws {
     let folder = TemporaryFolder(isFast: true)
     defer { folder.remove() }
+    let clock = ManualClock()
     let open: @Sendable () throws -> any OutboxStore = {
-      wrap(try SQLiteOutboxStore.open(at: folder.file("outbox.sqlite"), now: Sample.start).store)
+      wrap(try SQLiteOutboxStore.open(at: folder.file("outbox.sqlite"), clock: clock).store)
     }
-    try await check(OutboxStoreBench(try open(), reopen: open))
+    try await check(OutboxStoreBench(try open(), clock: clock, reopen: open))
   }
 }

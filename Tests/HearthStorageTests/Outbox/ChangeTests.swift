@@ -11,18 +11,18 @@ import Testing
     try await withStore { outbox in
       let ids = try await outbox.add(Sample.draft("/1", body: "x"), Sample.draft("/2"), Sample.draft("/3")).map(
         \.item.id)
-      #expect(try await outbox.store.change(ids[0], .cancel, at: outbox.now).state == .cancelled)
-      #expect(try await outbox.store.change(ids[2], .cancel, at: outbox.now).state == .cancelled)
+      #expect(try await outbox.store.change(ids[0], .cancel).state == .cancelled)
+      #expect(try await outbox.store.change(ids[2], .cancel).state == .cancelled)
       let claimed = try await outbox.claim().deliveries
       #expect(claimed.map(\.path) == ["/2"])
       #expect(claimed.allSatisfy(outbox.begin))
       for (id, state) in [(ids[0], OutboxItem.State.cancelled), (ids[1], .inFlight)] {
         await #expect(throws: OutboxStoreFailure.invalidState(OutboxRefusal(state))) {
-          try await outbox.store.change(id, .cancel, at: Sample.start)
+          try await outbox.store.change(id, .cancel)
         }
       }
       await #expect(throws: OutboxStoreFailure.unknownItem) {
-        try await outbox.store.change("none", .cancel, at: Sample.start)
+        try await outbox.store.change("none", .cancel)
       }
     }
   }
@@ -36,7 +36,7 @@ import Testing
       let first = try await outbox.claim().deliveries[0]
       _ = try await outbox.finish(first, .dead(.attemptsExhausted, status: 503, error: "no"))
       outbox.now = outbox.now + .seconds(10)
-      let item = try await outbox.store.change(ids[0], .retry, at: outbox.now)
+      let item = try await outbox.store.change(ids[0], .retry)
       #expect(item.state == .pending)
       #expect(item.attempts == 0)
       let paths = try await outbox.claim(follows: true).deliveries
@@ -44,7 +44,7 @@ import Testing
       #expect(paths.map(\.request.idempotencyKey) == [ids[1], "k"])
       #expect(paths.allSatisfy(outbox.begin))
       await #expect(throws: OutboxStoreFailure.invalidState(OutboxRefusal(.inFlight))) {
-        try await outbox.store.change(ids[0], .retry, at: Sample.start)
+        try await outbox.store.change(ids[0], .retry)
       }
     }
   }
@@ -57,9 +57,9 @@ import Testing
         _ = try await outbox.finish(delivery, .dead(.rejected, status: 400, error: "no"))
       }
       let store = outbox.store
-      #expect(try await store.changeAll(of: Sample.work, in: .dead, .cancel, limit: 2, at: outbox.now) == 2)
-      #expect(try await store.changeAll(of: Sample.work, in: .dead, .retry, limit: 9, at: outbox.now) == 3)
-      #expect(try await store.changeAll(of: Sample.other, in: .dead, .retry, limit: 9, at: outbox.now) == 0)
+      #expect(try await store.changeAll(of: Sample.work, in: .dead, .cancel, limit: 2) == 2)
+      #expect(try await store.changeAll(of: Sample.work, in: .dead, .retry, limit: 9) == 3)
+      #expect(try await store.changeAll(of: Sample.other, in: .dead, .retry, limit: 9) == 0)
       #expect(try await outbox.claim().deliveries.count == 3)
     }
   }
@@ -72,8 +72,8 @@ import Testing
         _ = try await outbox.finish(delivery, outbox.wait(Int64(index) * 1000 + 10))
       }
       #expect(try await outbox.claim().deliveries.isEmpty)
-      #expect(try await outbox.store.retryNow(Sample.work, limit: 100, at: outbox.now) == 5)
-      #expect(try await outbox.store.retryNow(Sample.work, limit: 100, at: outbox.now) == 0)
+      #expect(try await outbox.store.retryNow(Sample.work, limit: 100) == 5)
+      #expect(try await outbox.store.retryNow(Sample.work, limit: 100) == 0)
       #expect(try await outbox.claim().deliveries.count == 5)
     }
   }
@@ -103,7 +103,7 @@ import Testing
     try await withStore { outbox in
       try await outbox.store.setPaused([Sample.work, Sample.other], true)
       try await outbox.store.setPaused([Sample.other], false)
-      let again = try SQLiteOutboxStore.open(at: outbox.path, now: outbox.now)
+      let again = try SQLiteOutboxStore.open(at: outbox.path, clock: outbox.clock)
       #expect(try await again.store.paused() == [Sample.work])
     }
   }
@@ -122,13 +122,13 @@ import Testing
       let before = try await outbox.pages()
       #expect(try await outbox.store.stats(of: nil).bytes == 50 * 20_000)
       outbox.now = outbox.now + .seconds(11)
-      #expect(try await outbox.store.prune(keeping: settings, limit: 100, at: outbox.now).isMore)
+      #expect(try await outbox.store.prune(keeping: settings, limit: 100, by: outbox.now).isMore)
       #expect(try await outbox.store.stats(of: nil).delivered == 50)
-      while try await outbox.store.prune(keeping: settings, limit: 100, at: outbox.now).isMore {}
+      while try await outbox.store.prune(keeping: settings, limit: 100, by: outbox.now).isMore {}
       var stats = try await outbox.store.stats(of: nil)
       #expect((stats.delivered, stats.dead) == (0, 50))
       outbox.now = outbox.now + .seconds(100)
-      while try await outbox.store.prune(keeping: settings, limit: 100, at: outbox.now).isMore {}
+      while try await outbox.store.prune(keeping: settings, limit: 100, by: outbox.now).isMore {}
       stats = try await outbox.store.stats(of: nil)
       #expect((stats.dead, stats.bytes) == (0, 0))
       #expect(try await outbox.pages() < before / 2)
@@ -143,7 +143,7 @@ import Testing
         _ = try await outbox.finish(delivery, .delivered(status: 200))
       }
       let settings = OutboxSettings.keeping(delivered: .seconds(1000), dead: .seconds(1000), maxFinished: 4)
-      _ = try await outbox.store.prune(keeping: settings, limit: 100, at: outbox.now)
+      _ = try await outbox.store.prune(keeping: settings, limit: 100, by: outbox.now)
       #expect(try await outbox.store.stats(of: nil).delivered == 4)
     }
   }

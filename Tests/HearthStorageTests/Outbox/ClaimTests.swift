@@ -1,4 +1,3 @@
-import Dispatch
 import Glibc
 import HearthCore
 import TestSupport
@@ -13,9 +12,8 @@ import Testing
   /// The store as the next process finds it; with another boot id, as after a loss of power.
   private func reopened(_ outbox: StoreFixture, bootID: String? = nil) throws -> StoreFixture {
     let file = bootID.map { OutboxFile(outbox.path, bootID: $0) } ?? OutboxFile(outbox.path)
-    var next = StoreFixture(folder: outbox.folder, store: try SQLiteOutboxStore.open(file, now: outbox.now).store)
-    next.now = outbox.now
-    return next
+    let store = try SQLiteOutboxStore.open(file, clock: outbox.clock).store
+    return StoreFixture(folder: outbox.folder, store: store, clock: outbox.clock)
   }
 
   @Test("What was claimed and had not begun is pending after a crash, past the horizon too, and its lane in order")
@@ -25,7 +23,7 @@ import Testing
       #expect(try await outbox.claim(follows: true).deliveries.count == 4)
       outbox.now = outbox.now + .seconds(2 * Self.day)
       let next = try reopened(outbox)
-      try await next.store.recover(at: next.now)
+      try await next.store.recover()
       let again = try await next.claim(follows: true)
       #expect(again.deliveries.map(\.path) == ["/1", "/2", "/3", "/u"])
       #expect(again.deliveries.allSatisfy { $0.unknownSince == nil })
@@ -42,7 +40,7 @@ import Testing
       try await outbox.finish(taken[0], .delivered(status: 200))
       outbox.now = outbox.now + .seconds(2 * Self.day)
       let next = try reopened(outbox)
-      try await next.store.recover(at: next.now)
+      try await next.store.recover()
       #expect(try await next.store.stats(of: nil).pending == 3)
       let first = try await next.claim(follows: true)
       #expect(first.changed.map(\.url) == ["https://api.example.com/2"])
@@ -62,7 +60,7 @@ import Testing
         #expect(outbox.begin(taken[0]))
         if loss == "file" { unlink(OutboxFile(outbox.path).sentMarks) }
         let next = try reopened(outbox, bootID: loss == "power" ? "another" : nil)
-        try await next.store.recover(at: next.now + .seconds(1))
+        try await next.store.recover()
         let again = try await next.claim(follows: true).deliveries
         let unknown = Dictionary(uniqueKeysWithValues: again.map { ($0.path, $0.unknownSince) })
         #expect(unknown == ["/1": outbox.now, "/2": outbox.now, "/u": outbox.now, "/3": nil], "\(loss)")
@@ -79,7 +77,7 @@ import Testing
       let next = try reopened(outbox, bootID: "another")
       try await next.add(Sample.draft("/2", lane: "b"))
       #expect(try await next.claim().deliveries.isEmpty)
-      try await next.store.recover(at: next.now)
+      try await next.store.recover()
       #expect(try await next.claim().deliveries.map(\.unknownSince) == [outbox.now, nil])
     }
   }
@@ -134,7 +132,7 @@ import Testing
       let taken = try await outbox.claim(subject: nil, lanes: 2, follows: true).deliveries
       #expect(taken.map(\.path) == ["/1", "/2", "/u"])
       #expect(outbox.begin(taken[0]) && outbox.begin(taken[2]))
-      while try await !store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 1, at: outbox.now)
+      while try await !store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 1)
         .isDone
       {}
       try outbox.expectSound()
@@ -159,9 +157,9 @@ import Testing
       let taken = try await outbox.claim(subject: nil, follows: true).deliveries
       #expect(outbox.begin(taken[0]))
       _ = try await outbox.store.bind(
-        Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 9, at: outbox.now)
+        Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 9)
       let next = try reopened(outbox)
-      try await next.store.recover(at: next.now)
+      try await next.store.recover()
       let again = try await next.claim(follows: true).deliveries
       #expect(again.map(\.path) == ["/alice", "/1", "/2"])
       #expect(again.map(\.unknownSince) == [nil, outbox.now, nil])
@@ -175,16 +173,7 @@ import Testing
       let store = outbox.store
       try await outbox.add(Sample.draft(body: "a", key: "k"))
       let before = store.commits
-      let gate = DispatchSemaphore(value: 0)
-      try await withThrowingTaskGroup(of: Void.self) { group in
-        let (held, holds) = AsyncStream<Void>.makeStream()
-        group.addTask {
-          try await store.withConnection { _ in
-            holds.finish()
-            gate.wait()
-          }
-        }
-        for await _ in held {}
+      try await outbox.holdingConnection(until: 11) { group in
         for index in 0..<10 {
           group.addTask { try await fixture.add(Sample.draft("/\(index)", lane: nil)) }
           if index == 5 {
@@ -195,12 +184,28 @@ import Testing
             }
           }
         }
-        while store.waitingRequests < 11 { await Task.yield() }
-        gate.signal()
-        try await group.waitForAll()
       }
       #expect(store.commits - before == 1)
       #expect(try await store.stats(of: nil).pending == 11)
+    }
+  }
+
+  @Test("What an outcome has to wait until it is written counts to its age, and a step of the clock meanwhile does not")
+  func slowWriting() async throws {
+    try await withStore { outbox in
+      try await outbox.add(Sample.draft("/1"))
+      let delivery = try await outbox.claim().deliveries[0]
+      #expect(outbox.begin(delivery))
+      let (fixture, outcome) = (outbox, outbox.wait(60, unknown: true, status: nil))
+      try await outbox.holdingConnection(until: 1) { group in
+        group.addTask { try await fixture.finish(delivery, outcome) }
+      } meanwhile: {
+        fixture.clock.advance(by: .seconds(20))
+        fixture.clock.step(by: .seconds(3600))
+      }
+      #expect(try await outbox.claim().claimed.nextDueAt == outbox.now + .seconds(40))
+      outbox.now = outbox.now + .seconds(40)
+      #expect(try await outbox.claim().deliveries[0].unknownSince == Sample.start + .seconds(3600))
     }
   }
 
@@ -212,11 +217,11 @@ import Testing
       #expect(taken.allSatisfy(outbox.begin))
       try await outbox.finish(taken[0], outbox.wait(1, unknown: true, status: nil))
       let step = Duration.seconds(2 * Self.day)
-      outbox.now = outbox.now + step
-      try await outbox.store.shiftSchedule(shift: step, at: outbox.now)
+      outbox.clock.step(by: step)
+      _ = try await outbox.claim()
       outbox.now = outbox.now + .seconds(2)
       let next = try reopened(outbox)
-      try await next.store.recover(at: next.now)
+      try await next.store.recover()
       let again = try await next.claim()
       #expect(again.changed == [])
       #expect(again.deliveries.map(\.path) == ["/sent", "/waits"])
@@ -230,7 +235,7 @@ import Testing
       let ids = try await outbox.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3")).map(\.item.id)
       let taken = try await outbox.claim(follows: true).deliveries
       #expect(outbox.begin(taken[0]))
-      #expect(try await outbox.store.purge(Sample.work, of: Sample.alice, limit: 9, at: outbox.now) == 3)
+      #expect(try await outbox.store.purge(Sample.work, of: Sample.alice, limit: 9) == 3)
       #expect(!taken.contains(where: outbox.begin))
       #expect(try await outbox.finish(taken[0], .delivered(status: 200)) == [])
       for id in ids { #expect(try await outbox.state(id) == .cancelled) }

@@ -32,7 +32,7 @@ import Testing
       #expect(held.state == .held && held.reason == .damaged && held.nextAttemptAt == nil)
       #expect(held.lastError == "Its content does not agree with its checksum, so it is not sent.")
       try await outbox.store.withConnection { try $0.execute(sql: "DELETE FROM contents WHERE item = 1") }
-      #expect(try await outbox.store.change(item.id, .cancel, at: outbox.now).state == .cancelled)
+      #expect(try await outbox.store.change(item.id, .cancel).state == .cancelled)
     }
   }
 
@@ -43,12 +43,12 @@ import Testing
       let sound = try await outbox.add(Sample.draft("/2", body: "abd"))[0].item.id
       try await outbox.store.withConnection { try $0.execute(sql: "UPDATE contents SET body = x'00' WHERE item = 1") }
       var query = OutboxQuery(limit: 1)
-      let first = try await outbox.store.export(query, bytes: 100, at: outbox.now)
+      let first = try await outbox.store.export(query, bytes: 100)
       #expect(first.items.isEmpty && first.damaged == 1)
       query.cursor = first.cursor
-      let second = try await outbox.store.export(query, bytes: 100, at: outbox.now)
+      let second = try await outbox.store.export(query, bytes: 100)
       #expect(second.items.map(\.id) == [sound] && second.damaged == 0 && second.cursor == nil)
-      #expect(try await outbox.store.change(harmed, .cancel, at: outbox.now).state == .cancelled)
+      #expect(try await outbox.store.change(harmed, .cancel).state == .cancelled)
     }
   }
 
@@ -57,8 +57,7 @@ import Testing
     let folder = TemporaryFolder()
     defer { folder.remove() }
     let path = folder.file("outbox.sqlite")
-    let outbox = StoreFixture(
-      folder: folder, store: try SQLiteOutboxStore.open(at: path, now: Sample.start).store)
+    let outbox = try StoreFixture(opening: path, in: folder)
     let ends: [(OutboxItem.State, OutboxItem.Reason?)] = [
       (.pending, nil), (.dead, .rejected), (.held, .needsReview), (.pending, nil), (.dead, .expired),
     ]
@@ -74,8 +73,8 @@ import Testing
         id: $0.id, draft: $0.draft, url: try $0.draft.checked(maxBody: 9), subject: $0.subject,
         kept: try $0.kept(horizon: .seconds(9), at: Sample.start))
     }
-    _ = try await outbox.store.enqueue(new, within: OutboxSettings(), at: Sample.start)
-    #expect(try await outbox.store.export(OutboxQuery(), bytes: 100, at: Sample.start).items == items)
+    _ = try await outbox.store.enqueue(new, within: OutboxSettings())
+    #expect(try await outbox.store.export(OutboxQuery(), bytes: 100).items == items)
     #expect(try OutboxCheck.problems(at: path) == [])
   }
 
@@ -84,8 +83,7 @@ import Testing
     let folder = TemporaryFolder()
     defer { folder.remove() }
     let path = folder.file("outbox.sqlite")
-    let outbox = StoreFixture(
-      folder: folder, store: try SQLiteOutboxStore.open(at: path, now: Sample.start).store)
+    let outbox = try StoreFixture(opening: path, in: folder)
     let id = try await outbox.add(Sample.draft("/1", body: "abd"))[0].item.id
     try await outbox.add(Sample.draft("/2", body: "abd"))
     try await outbox.store.withConnection { try $0.execute(sql: "UPDATE contents SET body = x'00' WHERE item = 1") }
@@ -96,8 +94,9 @@ import Testing
   func otherOwner() async throws {
     let folder = TemporaryFolder()
     defer { folder.remove() }
-    let opened = try SQLiteOutboxStore.open(at: folder.file("outbox.sqlite"), now: Sample.start)
-    let outbox = StoreFixture(folder: folder, store: opened.store)
+    let clock = ManualClock()
+    let opened = try SQLiteOutboxStore.open(at: folder.file("outbox.sqlite"), clock: clock)
+    let outbox = StoreFixture(folder: folder, store: opened.store, clock: clock)
     try await outbox.add(Sample.draft("/bob"), subject: Sample.bob)
     try await outbox.add(Sample.draft("/alice"))
     // The index alone says that Bob's item is Alice's.
@@ -136,7 +135,7 @@ import Testing
       let id = try await outbox.add(Sample.draft("/1", body: body))[0].item.id
       try await outbox.add(Sample.draft("/2"))
       #expect(try traces(outbox.path) >= repeats)
-      _ = try await outbox.store.change(id, .cancel, at: outbox.now)
+      _ = try await outbox.store.change(id, .cancel)
       #expect(try traces(outbox.path) == 0)
     }
   }
@@ -150,7 +149,7 @@ import Testing
       let delivery = try #require(try await outbox.claim().deliveries.first)
       try await outbox.finish(delivery, .delivered(status: 200))
       if prunes {
-        _ = try await outbox.store.prune(keeping: outbox.settings, limit: 10, at: outbox.now)
+        _ = try await outbox.store.prune(keeping: outbox.settings, limit: 10, by: outbox.now)
       } else {
         await outbox.store.close()
       }
@@ -163,12 +162,12 @@ import Testing
     try await withStore { outbox in
       let id = try await outbox.add(Sample.draft("/1"))[0].item.id
       outbox.now = Sample.start + .seconds(10 * 365 * 86_400)
-      _ = try await outbox.store.change(id, .cancel, at: outbox.now)
+      _ = try await outbox.store.change(id, .cancel)
       outbox.now = Sample.start
-      _ = try await outbox.store.prune(keeping: outbox.settings, limit: 10, at: outbox.now)
+      _ = try await outbox.store.prune(keeping: outbox.settings, limit: 10, by: outbox.now)
       #expect(try await outbox.state(id) == .cancelled)
       outbox.now = Sample.start + outbox.settings.keepDelivered + .seconds(1)
-      _ = try await outbox.store.prune(keeping: outbox.settings, limit: 10, at: outbox.now)
+      _ = try await outbox.store.prune(keeping: outbox.settings, limit: 10, by: outbox.now)
       #expect(try await outbox.state(id) == nil)
     }
   }
@@ -182,8 +181,7 @@ import Testing
       #expect(outbox.begin(delivery))
       try await outbox.finish(delivery, outbox.wait(60, unknown: true, status: nil))
       outbox.now = Sample.start
-      try await outbox.store.recover(at: outbox.now)
-      try await outbox.store.shiftSchedule(shift: .zero, at: outbox.now)
+      try await outbox.store.recover()
       // Its retry, too, is clamped to the longest wait that a server may ask for.
       outbox.now = Sample.start + .seconds(24 * 3600)
       let again = try #require(try await outbox.claim().deliveries.first)

@@ -10,8 +10,7 @@ import Testing
 @Suite struct DamageTests {
   /// A folder with an outbox of one item, harmed while nobody has it open.
   private func harmed(_ sql: String, _ path: String) async throws {
-    let outbox = StoreFixture(
-      folder: TemporaryFolder(), store: try SQLiteOutboxStore.open(at: path, now: Sample.start).store)
+    let outbox = try StoreFixture(opening: path, in: TemporaryFolder())
     defer { outbox.folder.remove() }
     try await outbox.add(Sample.draft("/1", body: "abc"))
     try await outbox.store.withConnection { try $0.execute(sql: sql) }
@@ -35,7 +34,7 @@ import Testing
   func ledger(_ harm: String) async throws {
     try await withHarmed(harm) { path in
       #expect(try !OutboxCheck.problems(at: path).isEmpty)
-      let opened = try SQLiteOutboxStore.open(at: path, now: Sample.start)
+      let opened = try SQLiteOutboxStore.open(at: path, clock: ManualClock())
       #expect(opened.setAside != nil)
       #expect(try await opened.store.stats(of: nil).pending == 0)
     }
@@ -50,9 +49,10 @@ import Testing
   func items(_ harm: String, _ recovers: Bool) async throws {
     try await withHarmed(harm) { path in
       #expect(try !OutboxCheck.problems(at: path).isEmpty)
-      let opened = try SQLiteOutboxStore.open(at: path, now: Sample.start)
+      let clock = ManualClock()
+      let opened = try SQLiteOutboxStore.open(at: path, clock: clock)
       #expect(opened.setAside == nil)
-      let outbox = StoreFixture(folder: TemporaryFolder(), store: opened.store)
+      let outbox = StoreFixture(folder: TemporaryFolder(), store: opened.store, clock: clock)
       defer { outbox.folder.remove() }
       do {
         _ = try await outbox.claim()
@@ -60,11 +60,11 @@ import Testing
       } catch OutboxStoreFailure.broken {}
       #expect(outbox.store.isBroken)
       guard recovers else {
-        #expect(try SQLiteOutboxStore.open(at: path, now: Sample.start).setAside != nil)
+        #expect(try SQLiteOutboxStore.open(at: path, clock: ManualClock()).setAside != nil)
         return
       }
       await #expect(throws: OutboxStoreFailure.self) { try await outbox.store.stats(of: nil) }
-      try await outbox.store.recover(at: outbox.now)
+      try await outbox.store.recover()
       #expect(access("\(path).broken-\(outbox.now.milliseconds)", F_OK) == 0)
       #expect(!outbox.store.isBroken)
       try await outbox.add(Sample.draft("/2"))
@@ -73,13 +73,36 @@ import Testing
     }
   }
 
+  @Test("No two claims have the same epoch, though a new database was begun only at the second attempt")
+  func epochsGoOn() async throws {
+    try await withStore { outbox in
+      try await outbox.add(Sample.draft("/1"))
+      var last: Int64 = 0
+      for _ in 0..<5 {
+        let claims = try await outbox.claim(releasing: [last]).claimed.claims
+        last = try #require(claims.first?.epoch)
+      }
+      try await outbox.store.withConnection { try $0.execute(sql: "UPDATE items SET attempts = 'abc'") }
+      await #expect(throws: OutboxStoreFailure.self) { try await outbox.claim(releasing: [last]) }
+      let place = "\(outbox.path).broken-\(outbox.now.milliseconds)"
+      #expect(mkdir(place, 0o700) == 0)
+      await #expect(throws: OutboxStoreFailure.self) { try await outbox.store.recover() }
+      #expect(rmdir(place) == 0)
+      try await outbox.store.recover()
+      try await outbox.add(Sample.draft("/2"))
+      let claims = try await outbox.claim().claimed.claims
+      #expect(try #require(claims.first?.epoch) > last)
+    }
+  }
+
   @Test(
     "Numbers beyond all bounds end no sum",
     arguments: ["attempts", "conflicts", "bytes", "created_at", "not_before", "unknown_since"])
   func bounds(_ column: String) async throws {
     try await withHarmed("UPDATE items SET \(column) = 9223372036854775807") { path in
-      let opened = try SQLiteOutboxStore.open(at: path, now: Sample.start)
-      let outbox = StoreFixture(folder: TemporaryFolder(), store: opened.store)
+      let clock = ManualClock()
+      let opened = try SQLiteOutboxStore.open(at: path, clock: clock)
+      let outbox = StoreFixture(folder: TemporaryFolder(), store: opened.store, clock: clock)
       defer { outbox.folder.remove() }
       let delivery = try #require(try await outbox.claim().deliveries.first)
       #expect(try await outbox.finish(delivery, .delivered(status: 200)).map(\.state) == [.delivered])
@@ -101,7 +124,7 @@ import Testing
   func migrations(_ harm: String) async throws {
     try await withHarmed(harm) { path in
       #expect(try !OutboxCheck.problems(at: path).isEmpty)
-      let opened = try SQLiteOutboxStore.open(at: path, now: Sample.start)
+      let opened = try SQLiteOutboxStore.open(at: path, clock: ManualClock())
       #expect(opened.setAside != nil)
       #expect(try await opened.store.stats(of: nil).pending == 0)
     }
@@ -114,13 +137,13 @@ import Testing
     let path = folder.file("outbox.sqlite")
     close(Glibc.open(path, O_CREAT | O_WRONLY, 0o600))
     #expect(try OutboxCheck.problems(at: path) == [])
-    #expect(try SQLiteOutboxStore.open(at: path, now: Sample.start).setAside == nil)
+    #expect(try SQLiteOutboxStore.open(at: path, clock: ManualClock()).setAside == nil)
   }
 
   @Test("Counts beyond all bounds are made anew")
   func counts() async throws {
     try await withHarmed("UPDATE owners SET pending = 9223372036854775807, bytes = 9223372036854775807") { path in
-      let opened = try SQLiteOutboxStore.open(at: path, now: Sample.start)
+      let opened = try SQLiteOutboxStore.open(at: path, clock: ManualClock())
       let stats = try await opened.store.stats(of: nil)
       #expect((stats.pending, stats.bytes) == (1, 3))
     }

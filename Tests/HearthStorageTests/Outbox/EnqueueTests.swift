@@ -132,7 +132,7 @@ import Testing
       let first = try await outbox.claim()
       #expect(first.deliveries.isEmpty)
       #expect(first.claimed.nextDueAt == due)
-      #expect(try await outbox.store.retryNow(Sample.work, limit: 10, at: outbox.now) == 0)
+      #expect(try await outbox.store.retryNow(Sample.work, limit: 10) == 0)
       outbox.now = due
       #expect(try await outbox.claim().deliveries.map(\.path) == ["/later"])
     }

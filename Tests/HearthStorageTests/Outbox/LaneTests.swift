@@ -92,7 +92,7 @@ import Testing
       try await outbox.add(Sample.draft("/1"), Sample.draft("/2", lane: nil))
       let first = try await outbox.claim(limit: 1, unordered: 0).deliveries[0]
       let probeAt = outbox.now + .seconds(5)
-      let item = try await outbox.finish(first, .unreachable(probeAt: probeAt, status: nil, error: "refused"))[0]
+      let item = try await outbox.finish(first, .unreachable(probeIn: .seconds(5), status: nil, error: "refused"))[0]
       #expect(item.state == .waiting)
       #expect(item.attempts == 0)
       #expect(item.nextAttemptAt == probeAt)
@@ -108,7 +108,7 @@ import Testing
       try await outbox.add(Sample.draft("/1", lane: "a"), Sample.draft("/2", lane: "b"))
       let first = try await outbox.claim(limit: 1).deliveries[0]
       let probeAt = outbox.now + .seconds(5)
-      _ = try await outbox.finish(first, .unreachable(probeAt: probeAt, status: 407, error: ""))
+      _ = try await outbox.finish(first, .unreachable(probeIn: .seconds(5), status: 407, error: ""))
       #expect(try await outbox.claim().deliveries.map(\.path) == ["/2"])
       outbox.now = probeAt
       #expect(try await outbox.claim().deliveries.map(\.path) == ["/1"])
@@ -120,7 +120,7 @@ import Testing
     try await withStore { outbox in
       for index in 0..<8 { try await outbox.add(Sample.draft("/\(index)", lane: nil)) }
       let finished = try await outbox.claim().deliveries.map {
-        outbox.settlement($0, .unreachable(probeAt: outbox.now, status: nil, error: "refused"))
+        outbox.settlement($0, .unreachable(probeIn: .zero, status: nil, error: "refused"))
       }
       #expect(try await outbox.claim(finished, limit: 8).deliveries.count == 8)
     }
@@ -131,10 +131,9 @@ import Testing
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/1"))
       let first = try await outbox.claim().deliveries[0]
-      let probeAt = outbox.now + .seconds(5)
-      _ = try await outbox.finish(first, .unreachable(probeAt: probeAt, status: nil, error: "refused"))
+      _ = try await outbox.finish(first, .unreachable(probeIn: .seconds(5), status: nil, error: "refused"))
       outbox.now = outbox.now - .seconds(3600)
-      try await outbox.store.recover(at: outbox.now)
+      try await outbox.store.recover()
       #expect(try await outbox.claim().deliveries.map(\.path) == ["/1"])
     }
   }
@@ -151,7 +150,7 @@ import Testing
         let probes = try await outbox.claim(open: [], probed: [Sample.origin]).deliveries
         paths += probes.map(\.path)
         for probe in probes {
-          _ = try await outbox.finish(probe, .unreachable(probeAt: outbox.now, status: 407, error: ""))
+          _ = try await outbox.finish(probe, .unreachable(probeIn: .zero, status: 407, error: ""))
         }
       }
       #expect(paths == ["/1", "/3", "/4", "/1", "/3", "/4"])
@@ -193,7 +192,7 @@ import Testing
       #expect(taken.filter { $0.path != "/3" }.allSatisfy(outbox.begin))
       let keys = Dictionary(uniqueKeysWithValues: taken.map { ($0.path, $0.request.idempotencyKey) })
       outbox.now = outbox.now + .seconds(60)
-      try await outbox.store.recover(at: outbox.now)
+      try await outbox.store.recover()
       #expect(try await outbox.store.stats(of: nil).inFlight == 0)
       try outbox.expectSound()
       let again = try await outbox.claim(follows: true).deliveries
@@ -222,7 +221,7 @@ import Testing
       let taken = next.deliveries.map(\.path) + (try await outbox.claim().deliveries.map(\.path))
       #expect(Set(taken) == ["/put", "/a2"])
       #expect(try await outbox.store.stats(of: nil).held == 1)
-      _ = try await outbox.store.change(items[0].item.id, .retry, at: outbox.now)
+      _ = try await outbox.store.change(items[0].item.id, .retry)
       #expect(try await outbox.state(items[0].item.id) == .pending)
     }
   }
@@ -252,7 +251,7 @@ import Testing
       let sent = outbox.now
       #expect(try await outbox.claim().deliveries.allSatisfy(outbox.begin))
       outbox.now = outbox.now + .seconds(24 * 3600 + 1)
-      try await outbox.store.recover(at: outbox.now)
+      try await outbox.store.recover()
       let held = try #require(try await outbox.claim().changed.first)
       #expect(held.reason == .needsReview)
       #expect(
@@ -273,7 +272,7 @@ import Testing
       #expect(doubtful.claimed.timeNeededFrom == Sample.origin)
       #expect(doubtful.nextExpiryAt == outbox.now)
       #expect(doubtful.claimed.cut.isEmpty)
-      #expect(try await outbox.store.expire(limit: 10, at: outbox.now) == nil)
+      #expect(try await outbox.store.expire(limit: 10, by: outbox.now) == nil)
       #expect(try await outbox.store.item(id)?.reason == .expired)
       #expect(try await outbox.claim().deliveries.map(\.path) == ["/2"])
     }
@@ -287,11 +286,10 @@ import Testing
       let delivery = try await outbox.claim().deliveries[0]
       _ = try await outbox.finish(delivery, outbox.wait(60))
       let back = Duration.seconds(-3600)
-      outbox.now = outbox.now + back
-      try await outbox.store.shiftSchedule(shift: back, at: outbox.now)
+      outbox.clock.step(by: back)
       #expect(try await outbox.claim().claimed.nextDueAt == outbox.now + .seconds(60))
       outbox.now = outbox.now - .seconds(30 * 24 * 3600)
-      try await outbox.store.shiftSchedule(shift: .zero, at: outbox.now)
+      try await outbox.store.recover()
       #expect(try await outbox.claim().claimed.nextDueAt == outbox.now + .seconds(24 * 3600))
       let items = try await outbox.store.list(OutboxQuery(lane: "b")).items
       #expect(items.map(\.nextAttemptAt) == [notBefore])
@@ -307,7 +305,7 @@ import Testing
       #expect(next.changed.map(\.id) == [id])
       #expect(try await outbox.claim().deliveries.map(\.path) == ["/2"])
       try await outbox.store.withConnection { try $0.execute(sql: "INSERT INTO contents VALUES (1, '', NULL, NULL)") }
-      _ = try await outbox.store.change(id, .cancel, at: outbox.now)
+      _ = try await outbox.store.change(id, .cancel)
     }
   }
 }

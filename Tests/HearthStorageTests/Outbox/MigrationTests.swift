@@ -81,14 +81,14 @@ import Testing
     defer { folder.remove() }
     let path = folder.file("outbox.sqlite")
     try makeOlder(path)
-    let opened = try SQLiteOutboxStore.open(at: path, now: Timestamp(milliseconds: 3000))
+    let clock = ManualClock(Timestamp(milliseconds: 3000))
+    let opened = try SQLiteOutboxStore.open(at: path, clock: clock)
     #expect(opened.setAside == nil)
     #expect(try OutboxCheck.problems(at: path) == [])
-    var outbox = StoreFixture(folder: folder, store: opened.store)
-    outbox.now = Timestamp(milliseconds: 3000)
+    let outbox = StoreFixture(folder: folder, store: opened.store, clock: clock)
     let stats = try await outbox.store.stats(of: nil)
     #expect([stats.pending, stats.inFlight, stats.waiting] == [7, 0, 2])
-    try await outbox.store.recover(at: outbox.now)
+    try await outbox.store.recover()
     let claims = try await outbox.claim(follows: true)
     #expect(
       Set(claims.claimed.claims.map { $0.deliveries.map(\.path) }) == [
@@ -113,7 +113,7 @@ import Testing
     try await DatabaseQueue(path: path).write { db in
       try db.execute(sql: "UPDATE items SET idempotency_key = 'k', digest = x'00' WHERE n IN (3, 4, 8)")
     }
-    let opened = try SQLiteOutboxStore.open(at: path, now: Timestamp(milliseconds: 3000))
+    let opened = try SQLiteOutboxStore.open(at: path, clock: ManualClock(Timestamp(milliseconds: 3000)))
     #expect(opened.setAside == nil)
     let numbers = try await opened.store.withConnection { db in
       try Int.fetchAll(db, sql: "SELECT n FROM items WHERE digest IS NOT NULL")

@@ -21,7 +21,7 @@ import Testing
     defer { folder.remove() }
     let path = folder.file("outbox.sqlite")
     // Still open, so that its log is not written back.
-    let outbox = StoreFixture(folder: folder, store: try SQLiteOutboxStore.open(at: path, now: Sample.start).store)
+    let outbox = try StoreFixture(opening: path, in: folder)
     try await outbox.add(Sample.draft("/1"))
     try await outbox.store.withConnection { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('99')") }
     if needsCheck { OutboxFile(path).requestCheck() }
@@ -29,11 +29,14 @@ import Testing
     #expect(!before[1].isEmpty)
 
     let refusal = OutboxStoreFailure.unavailable(Self.sentence(path))
-    #expect(throws: refusal) { try SQLiteOutboxStore.open(at: path, now: Sample.start) }
+    #expect(throws: refusal) { try SQLiteOutboxStore.open(at: path, clock: ManualClock()) }
     #expect(throws: refusal) { try OutboxCheck.problems(at: path) }
-    let store = SQLiteOutboxStore.openOrWait(at: path, now: Sample.start) { _ in }
-    await #expect(throws: refusal) { try await store.recover(at: Sample.start) }
-    await #expect(throws: refusal) { try await StoreFixture(folder: folder, store: store).add(Sample.draft("/2")) }
+    let clock = ManualClock()
+    let store = SQLiteOutboxStore.openOrWait(at: path, clock: clock) { _ in }
+    await #expect(throws: refusal) { try await store.recover() }
+    await #expect(throws: refusal) {
+      try await StoreFixture(folder: folder, store: store, clock: clock).add(Sample.draft("/2"))
+    }
     #expect([folder.bytes(of: "outbox.sqlite"), folder.bytes(of: "outbox.sqlite-wal")] == before)
     #expect(!folder.names.contains { $0.contains("broken") })
     #expect(try await outbox.store.stats(of: nil).pending == 1)
@@ -46,7 +49,7 @@ import Testing
     let path = folder.file("outbox.sqlite")
     mkfifo(path, 0o600)
     let refusal = OutboxStoreFailure.unavailable("The outbox \(path) is not a file: move away what lies there.")
-    #expect(throws: refusal) { try SQLiteOutboxStore.open(at: path, now: Sample.start) }
+    #expect(throws: refusal) { try SQLiteOutboxStore.open(at: path, clock: ManualClock()) }
     #expect(throws: refusal) { try OutboxCheck.problems(at: path) }
   }
 
@@ -56,13 +59,14 @@ import Testing
     defer { folder.remove() }
     let path = folder.file("outbox.sqlite")
     mkdir(path, 0o700)
-    let store = SQLiteOutboxStore.openOrWait(at: path, now: Sample.start) { _ in }
-    let outbox = StoreFixture(folder: folder, store: store)
+    let clock = ManualClock()
+    let store = SQLiteOutboxStore.openOrWait(at: path, clock: clock) { _ in }
+    let outbox = StoreFixture(folder: folder, store: store, clock: clock)
     let refusal = OutboxStoreFailure.unavailable("The outbox \(path) cannot be opened: Is a directory.")
-    await #expect(throws: refusal) { try await store.recover(at: Sample.start) }
+    await #expect(throws: refusal) { try await store.recover() }
     await #expect(throws: refusal) { try await outbox.add(Sample.draft("/1")) }
     rmdir(path)
-    try await store.recover(at: Sample.start)
+    try await store.recover()
     try await outbox.add(Sample.draft("/1"))
     #expect(try await store.stats(of: nil).pending == 1)
   }
@@ -77,7 +81,8 @@ import Testing
     fclose(file)
     #expect(try OutboxCheck.problems(at: path) == ["The outbox \(path) is damaged: file is not a database."])
     let told = Mutex<[String]>([])
-    let store = SQLiteOutboxStore.openOrWait(at: path, now: Sample.start) { place in told.withLock { $0 += [place] } }
+    let store = SQLiteOutboxStore.openOrWait(at: path, clock: ManualClock()) { place in told.withLock { $0 += [place] }
+    }
     #expect(told.withLock { $0 } == ["\(path).broken-\(Sample.start.milliseconds)"])
     #expect(try await store.list(OutboxQuery()).items.isEmpty)
   }
@@ -90,12 +95,13 @@ import Testing
     // As a crash leaves one that was just created.
     try Files.write("", to: path)
     let told = Mutex<[String]>([])
+    let clock = ManualClock()
     func open() -> SQLiteOutboxStore {
-      .openOrWait(at: path, now: Sample.start) { place in told.withLock { $0 += [place] } }
+      .openOrWait(at: path, clock: clock) { place in told.withLock { $0 += [place] } }
     }
     #expect(try OutboxCheck.problems(at: path).isEmpty)
     let store = open()
-    try await StoreFixture(folder: folder, store: store).add(Sample.draft("/1"))
+    try await StoreFixture(folder: folder, store: store, clock: clock).add(Sample.draft("/1"))
     #expect(told.withLock { $0 }.isEmpty)
     await store.close()
     #expect(truncate(path, 0) == 0)
@@ -117,7 +123,7 @@ import Testing
     try Files.write("", to: path)
     try Files.write("items", to: path + "-wal")
     #expect(try OutboxCheck.problems(at: path).count == 1)
-    let place = try #require(try SQLiteOutboxStore.open(at: path, now: Sample.start).setAside)
+    let place = try #require(try SQLiteOutboxStore.open(at: path, clock: ManualClock()).setAside)
     #expect(Files.text(place + "-wal") == "items")
   }
 
@@ -130,8 +136,9 @@ import Testing
       ({ _ = symlink("/elsewhere", reserve) }, "is a symbolic link"), ({ _ = mkdir(reserve, 0o700) }, "is a folder"),
     ] {
       make()
-      let store = try SQLiteOutboxStore.open(at: folder.file("outbox.sqlite"), now: Sample.start).store
-      let outbox = StoreFixture(folder: folder, store: store)
+      let clock = ManualClock()
+      let store = try SQLiteOutboxStore.open(at: folder.file("outbox.sqlite"), clock: clock).store
+      let outbox = StoreFixture(folder: folder, store: store, clock: clock)
       await #expect(
         throws: OutboxStoreFailure.unavailable(
           "The outbox takes no items, for its reserve \(reserve) \(what): move away what lies there.")

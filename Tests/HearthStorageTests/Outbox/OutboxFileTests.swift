@@ -30,7 +30,7 @@ import Testing
     let folder = TemporaryFolder()
     defer { folder.remove() }
     close(Glibc.open(folder.file("outbox.sqlite"), O_CREAT | O_WRONLY, 0o644))
-    _ = try SQLiteOutboxStore.open(at: folder.file("outbox.sqlite"), now: Sample.start)
+    _ = try SQLiteOutboxStore.open(at: folder.file("outbox.sqlite"), clock: ManualClock())
     var status = stat()
     #expect(stat(folder.file("outbox.sqlite"), &status) == 0)
     #expect(status.st_mode & 0o777 == 0o600)
@@ -41,11 +41,12 @@ import Testing
     let folder = TemporaryFolder()
     defer { folder.remove() }
     let path = folder.file("outbox.sqlite")
-    let first = try SQLiteOutboxStore.open(at: path, now: Sample.start)
+    let clock = ManualClock()
+    let first = try SQLiteOutboxStore.open(at: path, clock: clock)
     #expect(first.setAside == nil)
-    let outbox = StoreFixture(folder: folder, store: first.store)
+    let outbox = StoreFixture(folder: folder, store: first.store, clock: clock)
     try await outbox.add(Sample.draft("/1", body: "abc"), Sample.draft("/2"))
-    let second = try SQLiteOutboxStore.open(at: path, now: Sample.start)
+    let second = try SQLiteOutboxStore.open(at: path, clock: ManualClock())
     #expect(second.setAside == nil)
     #expect(try await second.store.list(OutboxQuery()).items.count == 2)
     #expect(try await second.store.stats(of: nil).bytes == 3)
@@ -59,7 +60,7 @@ import Testing
     let file = try #require(fopen(path, "w"))
     fputs(String(repeating: "garbage ", count: 2000), file)
     fclose(file)
-    let opened = try SQLiteOutboxStore.open(at: path, now: Sample.start)
+    let opened = try SQLiteOutboxStore.open(at: path, clock: ManualClock())
     let place = try #require(opened.setAside)
     #expect(folder.bytes(of: String(place.dropFirst(folder.path.count + 1))).count == 16_000)
     #expect(try await opened.store.list(OutboxQuery()).items.isEmpty)
@@ -71,7 +72,7 @@ import Testing
     defer { folder.remove() }
     let path = folder.file("outbox.sqlite")
     try await {
-      let outbox = StoreFixture(folder: folder, store: try SQLiteOutboxStore.open(at: path, now: Sample.start).store)
+      let outbox = try StoreFixture(opening: path, in: folder)
       for index in 0..<300 { try await outbox.add(Sample.draft("/\(index)", lane: nil)) }
       try await outbox.store.withConnection { db in
         try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
@@ -85,7 +86,7 @@ import Testing
       await #expect(throws: damage) { try await outbox.add(Sample.draft("/after")) }
     }()
     #expect(folder.names.contains("outbox.sqlite-suspect"))
-    let opened = try SQLiteOutboxStore.open(at: path, now: Sample.start)
+    let opened = try SQLiteOutboxStore.open(at: path, clock: ManualClock())
     #expect(opened.setAside != nil)
     #expect(folder.names.contains { $0.contains(".broken-") && $0.hasSuffix("-sent") })
     #expect(!folder.names.contains("outbox.sqlite-suspect"))
@@ -96,7 +97,7 @@ import Testing
     let folder = TemporaryFolder()
     defer { folder.remove() }
     let path = folder.file("outbox.sqlite")
-    let outbox = StoreFixture(folder: folder, store: try SQLiteOutboxStore.open(at: path, now: Sample.start).store)
+    let outbox = try StoreFixture(opening: path, in: folder)
     try await outbox.add(Sample.draft("/1"))
     unlink(path)
     if isReplaced { close(Glibc.open(path, O_CREAT | O_WRONLY, 0o600)) }
@@ -113,10 +114,10 @@ import Testing
     let folder = TemporaryFolder()
     defer { folder.remove() }
     let path = folder.file("outbox.sqlite")
-    let outbox = StoreFixture(folder: folder, store: try SQLiteOutboxStore.open(at: path, now: Sample.start).store)
+    let outbox = try StoreFixture(opening: path, in: folder)
     try await outbox.add(Sample.draft())
     OutboxFile(path).requestCheck()
-    let opened = try SQLiteOutboxStore.open(at: path, now: Sample.start)
+    let opened = try SQLiteOutboxStore.open(at: path, clock: ManualClock())
     #expect(opened.setAside == nil)
     #expect(try await opened.store.stats(of: nil).pending == 1)
     #expect(!folder.names.contains("outbox.sqlite-suspect"))
@@ -161,7 +162,7 @@ import Testing
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/1", body: "ab"))
       try await outbox.store.withConnection { try $0.execute(sql: "UPDATE owners SET pending = 0, dead = 3") }
-      let again = try SQLiteOutboxStore.open(at: outbox.path, now: outbox.now)
+      let again = try SQLiteOutboxStore.open(at: outbox.path, clock: outbox.clock)
       let stats = try await again.store.stats(of: nil)
       #expect((stats.pending, stats.dead, stats.bytes) == (1, 0, 2))
     }

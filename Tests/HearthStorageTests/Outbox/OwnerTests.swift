@@ -12,7 +12,7 @@ import Testing
       #expect(try await outbox.claim().deliveries.isEmpty)
       #expect(
         try await outbox.store.bind(
-          Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 10, at: outbox.now
+          Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 10
         ).isDone)
       #expect(try await outbox.claim(subject: Sample.bob).deliveries.isEmpty)
       let delivery = try #require(try await outbox.claim().deliveries.first)
@@ -28,7 +28,7 @@ import Testing
       let kept = try await outbox.add(Sample.draft("/alice", key: "k"))[0].item.id
       #expect(
         try await outbox.store.bind(
-          Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 10, at: outbox.now
+          Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 10
         ).isDone)
       let again = try await outbox.add(Sample.draft("/alice", key: "k"))[0]
       #expect(again.isDuplicate && again.item.id == kept)
@@ -44,7 +44,7 @@ import Testing
       let id = try await outbox.add(Sample.draft(), subject: nil)[0].item.id
       #expect(
         try await outbox.store.bind(
-          Sample.work, to: Sample.alice, formerly: nil, adopts: false, limit: 10, at: outbox.now
+          Sample.work, to: Sample.alice, formerly: nil, adopts: false, limit: 10
         ).isDone)
       #expect(try await outbox.claim().deliveries.isEmpty)
       #expect(try await outbox.store.item(id)?.subject == nil)
@@ -60,11 +60,11 @@ import Testing
       try await outbox.add(Sample.draft("/4"))
       #expect(
         try await !outbox.store.bind(
-          Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 2, at: outbox.now
+          Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 2
         ).isDone)
       #expect(
         try await outbox.store.bind(
-          Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 2, at: outbox.now
+          Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 2
         ).isDone)
       try outbox.expectSound()
       let paths = try await outbox.claim(follows: true).deliveries.map(\.path)
@@ -77,13 +77,13 @@ import Testing
   func otherUser() async throws {
     try await withStore { outbox in
       let store = outbox.store
-      _ = try await store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 10, at: outbox.now)
+      _ = try await store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 10)
       let id = try await outbox.add(Sample.draft("/alice"))[0].item.id
       #expect(
-        try await store.bind(Sample.work, to: Sample.bob, formerly: nil, adopts: true, limit: 10, at: outbox.now)
+        try await store.bind(Sample.work, to: Sample.bob, formerly: nil, adopts: true, limit: 10)
           .holdsOthers)
       #expect(
-        try await !store.bind(Sample.work, to: Sample.bob, formerly: nil, adopts: true, limit: 10, at: outbox.now)
+        try await !store.bind(Sample.work, to: Sample.bob, formerly: nil, adopts: true, limit: 10)
           .holdsOthers)
       try await outbox.add(Sample.draft("/bob"), subject: Sample.bob)
       let item = try #require(try await store.item(id))
@@ -95,9 +95,9 @@ import Testing
       #expect((stats.held, stats.pending) == (1, 1))
       #expect(try await outbox.claim(subject: Sample.bob).deliveries.map(\.path) == ["/bob"])
       await #expect(throws: OutboxStoreFailure.invalidState(OutboxRefusal(.held, .otherUser))) {
-        try await store.change(id, .retry, at: Sample.start)
+        try await store.change(id, .retry)
       }
-      _ = try await store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 10, at: outbox.now)
+      _ = try await store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 10)
       #expect(try await outbox.state(id) == .pending)
       #expect(try await outbox.claim().deliveries.map(\.path) == ["/alice"])
     }
@@ -121,13 +121,13 @@ import Testing
       #expect(sent.map(\.path) == ["/1"])
       let store = outbox.store
       #expect(
-        try await store.bind(Sample.work, to: Sample.alice, formerly: assumed, adopts: false, limit: 10, at: outbox.now)
+        try await store.bind(Sample.work, to: Sample.alice, formerly: assumed, adopts: false, limit: 10)
           .isDone)
       #expect(try await outbox.state(early[1].item.id) == .pending)
       // Under both names, as after a restart that knew the one and then the other.
       try await outbox.add(Sample.draft("/3"), subject: assumed)
       #expect(
-        try await store.bind(Sample.work, to: Sample.alice, formerly: assumed, adopts: false, limit: 10, at: outbox.now)
+        try await store.bind(Sample.work, to: Sample.alice, formerly: assumed, adopts: false, limit: 10)
           .isDone)
       _ = try await outbox.finish(sent[0], .delivered(status: 200))
       let second = try await outbox.claim().deliveries
@@ -144,8 +144,8 @@ import Testing
       for index in 0..<5 { try await outbox.add(Sample.draft("/\(index)")) }
       let bobs = try await outbox.add(Sample.draft("/bob"), subject: Sample.bob)[0].item.id
       let store = outbox.store
-      #expect(try await store.purge(Sample.work, of: Sample.alice, limit: 3, at: outbox.now) == 3)
-      #expect(try await store.purge(Sample.work, of: Sample.alice, limit: 3, at: outbox.now) == 2)
+      #expect(try await store.purge(Sample.work, of: Sample.alice, limit: 3) == 3)
+      #expect(try await store.purge(Sample.work, of: Sample.alice, limit: 3) == 2)
       #expect(try await outbox.claim().deliveries.isEmpty)
       #expect(try await outbox.state(bobs) == .pending)
       #expect(try await store.list(OutboxQuery(state: .cancelled)).items.count == 5)

@@ -46,17 +46,17 @@ import Testing
               let outcomes: [DeliveryOutcome] = [
                 .delivered(status: 200), .delivered(status: 200), outbox.wait(2), .released,
                 .dead(.rejected, status: 400, error: "no"),
-                .unreachable(probeAt: outbox.now, status: nil, error: "no"),
+                .unreachable(probeIn: .zero, status: nil, error: "no"),
               ]
               settled.append(outbox.settlement(delivery, outcomes.randomElement(using: &random) ?? .released))
             }
             taken = []
-            _ = try await outbox.store.exchange(settled, releasing: [], claiming: [], at: outbox.now)
+            _ = try await outbox.store.exchange(settled, releasing: [], claiming: [])
           case 10:
             let items = try await outbox.store.list(OutboxQuery(limit: 1000)).items
             if let item = items.randomElement(using: &random) {
               let change: OutboxChange = Bool.random(using: &random) ? .cancel : .retry
-              _ = try? await outbox.store.change(item.id, change, at: outbox.now)
+              _ = try? await outbox.store.change(item.id, change)
             }
           case 14...15:
             // Refused where the key stands for another content.
@@ -67,23 +67,23 @@ import Testing
               Sample.draft("/key-\(key)", body: body, lane: lane, key: "\(key)"), subject: subject)
           case 11:
             taken = []
-            try await outbox.store.recover(at: outbox.now)
+            try await outbox.store.recover()
           case 12:
             let user = Bool.random(using: &random) ? Sample.alice : Sample.bob
             _ = try await outbox.store.bind(
               Sample.work, to: user, formerly: nil, adopts: Bool.random(using: &random),
-              limit: Int.random(in: 1...9, using: &random), at: outbox.now)
+              limit: Int.random(in: 1...9, using: &random))
           default:
-            _ = try await outbox.store.expire(limit: 3, at: outbox.now)
+            _ = try await outbox.store.expire(limit: 3, by: outbox.now)
             let settings = OutboxSettings.keeping(delivered: .seconds(60), dead: .seconds(90), maxFinished: 50)
-            _ = try await outbox.store.prune(keeping: settings, limit: 5, at: outbox.now)
+            _ = try await outbox.store.prune(keeping: settings, limit: 5, by: outbox.now)
           }
           if step.isMultiple(of: 10) {
             try outbox.expectSound()
             try await expectConsistentStates(outbox)
           }
         }
-        _ = try await outbox.store.recover(at: outbox.now)
+        _ = try await outbox.store.recover()
         #expect(added > 0)
       }
     }

@@ -68,20 +68,20 @@ struct StateTransitionTests {
       claimed.removeAll { $0.number == delivery.number }
       let outcomes: [DeliveryOutcome] = [
         .delivered(status: 200), outbox.wait(60), outbox.wait(60, unknown: true, status: nil),
-        .dead(.rejected, status: 400, error: "no"), .released, .unreachable(probeAt: now, status: nil, error: "no"),
+        .dead(.rejected, status: 400, error: "no"), .released, .unreachable(probeIn: .zero, status: nil, error: "no"),
       ]
       _ = try await outbox.finish(delivery, outcomes.randomElement(using: &random)!)
     case 8, 9:
       guard let id = ids.randomElement(using: &random) else { return }
       let change = [OutboxChange.cancel, .retry, .retry].randomElement(using: &random)!
-      _ = try? await outbox.store.change(id, change, at: now)
+      _ = try? await outbox.store.change(id, change)
     case 10: outbox.now = now + .seconds(Int64.random(in: 1...90_000, using: &random))
-    case 11: _ = try await outbox.store.expire(limit: 3, at: now)
+    case 11: _ = try await outbox.store.expire(limit: 3, by: now)
     default:
       // In flight only within this step: what is kept does not change by it.
       for delivery in claimed { _ = outbox.begin(delivery) }
       claimed = []
-      try await outbox.store.recover(at: now)
+      try await outbox.store.recover()
     }
   }
 }

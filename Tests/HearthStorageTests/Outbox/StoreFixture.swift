@@ -1,3 +1,4 @@
+import Dispatch
 import HearthCore
 import Synchronization
 import TestSupport
@@ -10,7 +11,7 @@ struct StoreFixture: Sendable {
   let folder: TemporaryFolder
   let store: SQLiteOutboxStore
   let log: CommitLog
-  var now = Sample.start
+  let clock: ManualClock
   var policy = DeliveryPolicy(OutboxSettings())
   var settings = OutboxSettings()
   private let epochs = Epochs()
@@ -20,10 +21,22 @@ struct StoreFixture: Sendable {
     let known = Mutex<[Int64: Int64]>([:])
   }
 
-  init(folder: TemporaryFolder, store: SQLiteOutboxStore) {
+  init(folder: TemporaryFolder, store: SQLiteOutboxStore, clock: ManualClock) {
     self.folder = folder
     self.store = store
+    self.clock = clock
     log = CommitLog(of: store)
+  }
+
+  init(opening path: String, in folder: TemporaryFolder) throws {
+    let clock = ManualClock()
+    self.init(folder: folder, store: try SQLiteOutboxStore.open(at: path, clock: clock).store, clock: clock)
+  }
+
+  /// The store's time.
+  var now: Timestamp {
+    get { clock.now() }
+    nonmutating set { clock.jump(to: newValue) }
   }
 
   var path: String { folder.file("outbox.sqlite") }
@@ -32,7 +45,7 @@ struct StoreFixture: Sendable {
   func add(
     _ drafts: OutboxDraft..., subject: Subject? = Sample.alice
   ) async throws -> [OutboxReceipt] {
-    try await store.enqueue(drafts.map { try new($0, subject) }, within: settings, at: now)
+    try await store.enqueue(drafts.map { try new($0, subject) }, within: settings)
   }
 
   func new(_ draft: OutboxDraft, _ subject: Subject? = Sample.alice) throws -> NewOutboxItem {
@@ -51,9 +64,9 @@ struct StoreFixture: Sendable {
     let demand = OutboxDemand(
       account: account, subject: subject, lanes: lanes ?? limit, unordered: unordered ?? limit, unanswered: unanswered,
       bytes: bytes, takesFollowers: follows, open: open, probed: probed,
-      configured: configured ?? open.union(probed), agreedTime: trusted ? now : nil, policy: policy)
+      configured: configured ?? open.union(probed), expiry: trusted ? .agreed(now) : .unconfirmed(now), policy: policy)
     _ = log.take()
-    let exchange = try await store.exchange(settled, releasing: released, claiming: [demand], at: now)
+    let exchange = try await store.exchange(settled, releasing: released, claiming: [demand])
     let claimed = try #require(exchange.claimed[account])
     epochs.known.withLock { known in
       for claim in claimed.claims {
@@ -76,15 +89,37 @@ struct StoreFixture: Sendable {
   @discardableResult
   func finish(_ delivery: Delivery, _ outcome: DeliveryOutcome) async throws -> [OutboxItem] {
     _ = log.take()
-    _ = try await store.exchange([settlement(delivery, outcome)], releasing: [], claiming: [], at: now)
+    _ = try await store.exchange([settlement(delivery, outcome)], releasing: [], claiming: [])
     return log.take().changed
   }
 
   func wait(_ seconds: Int64, unknown: Bool = false, status: Int? = 503) -> DeliveryOutcome {
     .waiting(
       DeliveryOutcome.Wait(
-        until: now + .seconds(seconds), unknownSince: unknown ? now : nil, isConflict: false, status: status,
+        duration: .seconds(seconds), unknownFor: unknown ? .zero : nil, isConflict: false, status: status,
         error: "no"))
+  }
+
+  /// Makes calls while nothing can be written, until so many wait for that, and returns once they are answered.
+  func holdingConnection(
+    until waiting: Int, _ call: (inout ThrowingTaskGroup<Void, any Error>) -> Void, meanwhile: () -> Void = {}
+  ) async throws {
+    let gate = DispatchSemaphore(value: 0)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      let (held, holds) = AsyncStream<Void>.makeStream()
+      group.addTask {
+        try await store.withConnection { _ in
+          holds.finish()
+          gate.wait()
+        }
+      }
+      for await _ in held {}
+      call(&group)
+      while store.waitingRequests < waiting { await Task.yield() }
+      meanwhile()
+      gate.signal()
+      try await group.waitForAll()
+    }
   }
 
   func state(_ id: String) async throws -> OutboxItem.State? { try await store.item(id)?.state }
@@ -100,8 +135,7 @@ struct StoreFixture: Sendable {
 func withStore(_ body: (inout StoreFixture) async throws -> Void) async throws {
   let folder = TemporaryFolder()
   defer { folder.remove() }
-  let opened = try SQLiteOutboxStore.open(at: folder.file("outbox.sqlite"), now: Sample.start)
-  var fixture = StoreFixture(folder: folder, store: opened.store)
+  var fixture = try StoreFixture(opening: folder.file("outbox.sqlite"), in: folder)
   try await body(&fixture)
   try fixture.expectSound()
 }

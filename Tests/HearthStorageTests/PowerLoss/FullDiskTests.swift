@@ -10,9 +10,9 @@ struct FullDiskTests {
   private static let settings = OutboxSettings.limits(items: 100_000, bytes: 1 << 30)
 
   private static func open(_ disk: FaultyDisk) async throws -> SQLiteOutboxStore {
-    let opened = try SQLiteOutboxStore.open(at: disk.folder.file("outbox.sqlite"), now: Sample.start)
+    let opened = try SQLiteOutboxStore.open(at: disk.folder.file("outbox.sqlite"), clock: ManualClock())
     #expect(opened.setAside == nil)
-    try await opened.store.recover(at: Sample.start)
+    try await opened.store.recover()
     return opened.store
   }
 
@@ -27,7 +27,7 @@ struct FullDiskTests {
       let item = NewOutboxItem(
         id: id, draft: draft, url: try draft.checked(maxBody: 1 << 20), subject: Sample.alice)
       do {
-        _ = try await store.enqueue([item], within: Self.settings, at: Sample.start)
+        _ = try await store.enqueue([item], within: Self.settings)
       } catch .unavailable {
         return number - first
       }
@@ -40,11 +40,11 @@ struct FullDiskTests {
     let demand = OutboxDemand(
       account: Sample.work, subject: Sample.alice, lanes: 128, unordered: 128, takesFollowers: true,
       open: [Sample.origin],
-      configured: [Sample.origin], agreedTime: Sample.start, policy: DeliveryPolicy(OutboxSettings()))
+      configured: [Sample.origin], expiry: .agreed(Sample.start), policy: DeliveryPolicy(OutboxSettings()))
     var settled: [Settlement] = []
     var count = 0
     repeat {
-      let exchange = try await store.exchange(settled, releasing: [], claiming: [demand], at: Sample.start)
+      let exchange = try await store.exchange(settled, releasing: [], claiming: [demand])
       let claims = exchange.claimed[Sample.work]?.claims ?? []
       for claim in claims {
         for delivery in claim.deliveries { #expect(try store.begin(delivery.number, of: claim.epoch)) }

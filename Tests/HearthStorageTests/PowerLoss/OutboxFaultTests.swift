@@ -82,11 +82,11 @@ private final class FaultRun {
 
   private func open() async {
     do {
-      let opened = try SQLiteOutboxStore.open(at: path, now: clock.now())
+      let opened = try SQLiteOutboxStore.open(at: path, clock: clock)
       if let place = opened.setAside { oracle.note("a sound outbox was set aside at \(place)") }
       // So that the log is written back now and then.
       try await opened.store.withConnection { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 40") }
-      try await opened.store.recover(at: clock.now())
+      try await opened.store.recover()
       oracle.reopened()
       store = opened.store
     } catch let failure as OutboxStoreFailure {
@@ -111,7 +111,7 @@ private final class FaultRun {
     if step == 5 {
       do {
         let settings = OutboxSettings.keeping(delivered: .zero, dead: .zero, maxFinished: 1)
-        _ = try await store.prune(keeping: settings, limit: 10, at: clock.now())
+        _ = try await store.prune(keeping: settings, limit: 10, by: clock.now())
       } catch {
         note(error)
       }
@@ -124,7 +124,7 @@ private final class FaultRun {
     do {
       let items = try call.items(of: Sample.work)
       let settings = OutboxSettings.limits(items: 1000, bytes: 1 << 30)
-      oracle.kept(call: call.number, try await store.enqueue(items, within: settings, at: clock.now()))
+      oracle.kept(call: call.number, try await store.enqueue(items, within: settings))
       clock.answered(call)
     } catch let failure as OutboxStoreFailure {
       oracle.refused(call: call.number)
@@ -138,11 +138,11 @@ private final class FaultRun {
   private func complete(_ store: SQLiteOutboxStore) async {
     let demand = OutboxDemand(
       account: Sample.work, subject: Sample.alice, lanes: 4, unordered: 4, takesFollowers: true, open: [Sample.origin],
-      configured: [Sample.origin], agreedTime: clock.now(), policy: DeliveryPolicy(OutboxSettings()))
+      configured: [Sample.origin], expiry: .agreed(clock.now()), policy: DeliveryPolicy(OutboxSettings()))
     for delivery in taken.deliveries { oracle.reported(delivery.item.id) }
     let settled = taken.settled { _ in .delivered(status: 200) }
     do {
-      let exchange = try await store.exchange(settled, releasing: [], claiming: [demand], at: clock.now())
+      let exchange = try await store.exchange(settled, releasing: [], claiming: [demand])
       for delivery in taken.deliveries { oracle.finished(delivery.item.id, isDone: true) }
       taken = exchange.claimed[Sample.work]?.claims ?? []
       for claim in taken {
@@ -172,10 +172,10 @@ private final class FaultRun {
     store = nil
     taken = []
     disk = try disk.salvage(FaultyDisk.Luck.allCases[nth % 3], seed: UInt64(nth))
-    let opened = try SQLiteOutboxStore.open(at: path, now: clock.now())
+    let opened = try SQLiteOutboxStore.open(at: path, clock: clock)
     if let place = opened.setAside { oracle.note("a sound outbox was set aside at \(place)") }
     oracle.inspect(try await PowerLossRun.items(in: opened.store))
-    try await opened.store.recover(at: clock.now())
+    try await opened.store.recover()
     for problem in try OutboxCheck.problems(at: path) { oracle.note(problem) }
     for _ in 0..<30 where oracle.openCount > 0 || !taken.isEmpty { await complete(opened.store) }
     oracle.inspectEnd(try await PowerLossRun.items(in: opened.store))

@@ -59,7 +59,7 @@ struct OutboxLoad: Sendable {
     do {
       let items = try orders.items(of: account)
       let settings = OutboxSettings.limits(items: 100_000, bytes: 1 << 30)
-      let receipts = try await store.enqueue(items, within: settings, at: clock.now())
+      let receipts = try await store.enqueue(items, within: settings)
       oracle.kept(call: orders.number, receipts)
       clock.answered(orders)
       return true
@@ -84,14 +84,14 @@ struct OutboxLoad: Sendable {
     var random = SeededGenerator(seed: seed &+ UInt64(account.description.utf8.count))
     let demand = OutboxDemand(
       account: account, subject: Sample.alice, lanes: 16, unordered: 16, takesFollowers: true, open: [Sample.origin],
-      configured: [Sample.origin], agreedTime: clock.now(), policy: DeliveryPolicy(OutboxSettings()))
+      configured: [Sample.origin], expiry: .agreed(clock.now()), policy: DeliveryPolicy(OutboxSettings()))
     var settled: [Settlement] = []
     var ids: [String] = []
     while !disk.isDead {
       let wasLast = callers.areDone
       do {
         for id in ids { oracle.reported(id) }
-        let exchange = try await store.exchange(settled, releasing: [], claiming: [demand], at: clock.now())
+        let exchange = try await store.exchange(settled, releasing: [], claiming: [demand])
         for (id, settlement) in zip(ids, settled) { oracle.finished(id, isDone: settlement.outcome.leavesLane) }
         let claimed = exchange.claimed[account]
         let claims = claimed?.claims ?? []
@@ -125,7 +125,7 @@ struct OutboxLoad: Sendable {
     func wait(_ status: Int?) -> DeliveryOutcome {
       .waiting(
         DeliveryOutcome.Wait(
-          until: clock.now() + .milliseconds(3), unknownSince: status == nil ? clock.now() : nil, isConflict: false,
+          duration: .milliseconds(3), unknownFor: status == nil ? .zero : nil, isConflict: false,
           status: status,
           error: "Not now."))
     }
@@ -146,7 +146,7 @@ struct OutboxLoad: Sendable {
     let settings = OutboxSettings.keeping(delivered: .seconds(3600), dead: .seconds(3600), maxFinished: 100)
     while !callers.areDone, !disk.isDead {
       do {
-        _ = try await store.prune(keeping: settings, limit: 20, at: clock.now())
+        _ = try await store.prune(keeping: settings, limit: 20, by: clock.now())
         await Task.yield()
       } catch {
         _ = note(error)
@@ -157,7 +157,7 @@ struct OutboxLoad: Sendable {
 }
 
 /// Time, names and numbers that go on from one start of the store to the next.
-final class LoadClock: Sendable {
+final class LoadClock: Clock {
   /// Requests of one call.
   struct Call: Sendable {
     var number: Int
@@ -182,6 +182,12 @@ final class LoadClock: Sendable {
       return Timestamp(milliseconds: state.milliseconds)
     }
   }
+
+  func moment() -> (now: Timestamp, stepped: Duration) { (now(), .zero) }
+
+  func sleep(until deadline: Timestamp) async {}
+
+  func steps() -> AsyncStream<Duration> { AsyncStream { $0.finish() } }
 
   /// The next call in a lane; a keyed one until it was answered.
   func orders(in lane: String, count: Int) -> Call {

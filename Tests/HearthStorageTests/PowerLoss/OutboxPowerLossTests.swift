@@ -80,7 +80,7 @@ enum PowerLossRun {
   ) async throws -> SQLiteOutboxStore? {
     let path = disk.folder.file("outbox.sqlite")
     do {
-      let opened = try SQLiteOutboxStore.open(at: path, now: clock.now())
+      let opened = try SQLiteOutboxStore.open(at: path, clock: clock)
       if let place = opened.setAside { oracle.note("a sound outbox was set aside at \(place)") }
       try await opened.store.withConnection { db in
         for pragma in pragmas { try db.execute(sql: pragma) }
@@ -88,10 +88,10 @@ enum PowerLossRun {
       let found = try await items(in: opened.store)
       if disk.isDead { return nil }
       oracle.inspect(found)
-      try await opened.store.recover(at: clock.now())
+      try await opened.store.recover()
       for account in OutboxLoad.accounts {
         _ = try await opened.store.bind(
-          account, to: Sample.alice, formerly: nil, adopts: true, limit: 1000, at: clock.now())
+          account, to: Sample.alice, formerly: nil, adopts: true, limit: 1000)
       }
       try await check(opened.store, at: path, disk, oracle)
       return opened.store

@@ -1,5 +1,5 @@
-"""What curl, HTTPie, aria2, cargo, rclone, docker, skopeo, kubectl and Google's library ask Hearth for, with the programs
-themselves and the words of the documentation. Signed out or locked, each fails by itself, and Hearth says why."""
+"""What curl, HTTPie, aria2, cargo, rclone, docker, skopeo, podman, kubectl and Google's library ask Hearth for, with the
+programs themselves and the words of the documentation. Signed out or locked, each fails by itself, and Hearth says why."""
 
 import base64
 import hashlib
@@ -282,6 +282,7 @@ PROGRAMS = {
     "rclone": (["version"], try_rclone),
     "docker": (["--version"], try_docker),
     "skopeo": (["--version"], partial(try_docker, words=("inspect", "--raw"), prefix="docker://")),
+    "podman": (["--version"], try_docker),
     "kubectl": (["version", "--client"], try_kubectl),
 }
 

@@ -18,11 +18,12 @@ extension OutboxStoreContract {
       try expect(bench.log.take().changed.map(\.state), is: [.delivered])
       try expect(next.paths, is: ["/2"])
       let later = start + .seconds(60)
-      let waiting = try await bench.store.settle(next.settled { _ in wait(until: later) })
+      let waiting = try await bench.store.settle(next.settled { _ in wait(.seconds(60)) })
       try expect(bench.log.take().changed.map(\.state), is: [.waiting])
       try expect(waiting.claims, is: [])
       try expect(waiting.claimed.nextDueAt, is: later)
-      try expect(try await bench.store.settle(at: later).claims.deliveries.map(\.item.attempts), is: [1])
+      bench.clock.jump(to: later)
+      try expect(try await bench.store.settle().claims.deliveries.map(\.item.attempts), is: [1])
     },
     OutboxFact("what is claimed is pending until it begins, and in flight until it is settled") { bench in
       let ids = try await bench.add(Sample.draft("/1"), Sample.draft("/2")).map(\.item.id)
@@ -46,7 +47,7 @@ extension OutboxStoreContract {
       await bench.store.publishCounts()
       try expect(bench.log.take(), is: [])
       _ = try await bench.store.exchange(
-        [claim].settled { _ in .delivered(status: 200) }, releasing: [], claiming: [], at: start)
+        [claim].settled { _ in .delivered(status: 200) }, releasing: [], claiming: [])
       try expect(try await states(), is: [.delivered, .delivered])
     },
     OutboxFact("a claim that has ended is stale: nothing of it begins, and no settlement of it counts") { bench in
@@ -59,7 +60,7 @@ extension OutboxStoreContract {
       try expect(bench.store.begin(stale.deliveries[0].number, of: stale.epoch), is: false)
       _ = bench.log.take()
       _ = try await bench.store.exchange(
-        [stale].settled { _ in .delivered(status: 200) }, releasing: [stale.epoch], claiming: [], at: start)
+        [stale].settled { _ in .delivered(status: 200) }, releasing: [stale.epoch], claiming: [])
       try expect(bench.log.take(), is: [])
       try expect(try await bench.store.item(id)?.state, is: .pending)
       try expect(bench.store.begin(again.deliveries[0].number, of: again.epoch), is: true)
@@ -68,11 +69,12 @@ extension OutboxStoreContract {
       try await bench.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3"))
       let claim = try await bench.store.settle(takesFollowers: true).claims[0]
       try expect(bench.store.begin(claim.deliveries[0].number, of: claim.epoch), is: true)
-      let later = start + .seconds(60)
-      let settlement = Settlement(epoch: claim.epoch, number: claim.deliveries[0].number, outcome: wait(until: later))
+      let settlement = Settlement(
+        epoch: claim.epoch, number: claim.deliveries[0].number, outcome: wait(.seconds(60)))
       try expect(try await bench.store.settle([settlement]).claims, is: [])
       try expect(bench.store.begin(claim.deliveries[1].number, of: claim.epoch), is: false)
-      try expect(try await bench.store.settle(at: later, takesFollowers: true).claims.paths, is: ["/1", "/2", "/3"])
+      bench.clock.jump(to: start + .seconds(60))
+      try expect(try await bench.store.settle(takesFollowers: true).claims.paths, is: ["/1", "/2", "/3"])
     },
     OutboxFact("what had begun at a crash is pending again, its fate unknown since it was claimed; the rest is not") {
       bench in
@@ -82,9 +84,10 @@ extension OutboxStoreContract {
         try expect(bench.store.begin(claim.deliveries[0].number, of: claim.epoch), is: true)
       }
       let store = try bench.reopen()
-      try await store.recover(at: start + .seconds(60))
+      bench.clock.jump(to: start + .seconds(60))
+      try await store.recover()
       try expect(Set(try await store.list(OutboxQuery()).items.map(\.state)), is: [.pending])
-      let again = try await store.settle(at: start + .seconds(60), takesFollowers: true).claims
+      let again = try await store.settle(takesFollowers: true).claims
       let unknown = again.deliveries.map { ($0.request.url.target, $0.unknownSince) }
       try expect(Dictionary(uniqueKeysWithValues: unknown), is: ["/1": start, "/2": nil, "/u": nil])
     },
@@ -92,14 +95,14 @@ extension OutboxStoreContract {
       for path in ["/1", "/2", "/3"] { try await bench.add(Sample.draft(path, lane: path)) }
       try await bench.store.finish { delivery in
         .waiting(
-          DeliveryOutcome.Wait(until: start, unknownSince: start, isConflict: false, status: nil, error: "no"))
+          DeliveryOutcome.Wait(duration: .zero, unknownFor: .zero, isConflict: false, status: nil, error: "no"))
       }
       try await bench.add(Sample.draft("/4", lane: "/4"), Sample.draft("/5", lane: "/5"))
       let demand = OutboxDemand(
         account: Sample.work, subject: Sample.alice, lanes: 3, unordered: 3, unanswered: 1, takesFollowers: true,
-        open: [Sample.origin], configured: [Sample.origin], agreedTime: start,
+        open: [Sample.origin], configured: [Sample.origin], expiry: .agreed(start),
         policy: DeliveryPolicy(OutboxSettings()))
-      let exchange = try await bench.store.exchange([], releasing: [], claiming: [demand], at: start)
+      let exchange = try await bench.store.exchange([], releasing: [], claiming: [demand])
       try expect(exchange.claimed[Sample.work]?.claims.paths, is: ["/1", "/4", "/5"])
     },
   ]

@@ -2,7 +2,7 @@ import HearthCore
 
 extension OutboxStoreBench {
   fileprivate func exported(_ query: OutboxQuery = OutboxQuery(), bytes: Int = 1 << 20) async throws -> ExportPage {
-    try await store.export(query, bytes: bytes, at: Sample.start)
+    try await store.export(query, bytes: bytes)
   }
 
   /// Keeps items as an import does.
@@ -10,12 +10,17 @@ extension OutboxStoreBench {
   fileprivate func restore(
     _ items: [ExportedItem], at now: Timestamp = Sample.start, within settings: OutboxSettings = OutboxSettings()
   ) async throws -> [OutboxReceipt] {
-    let new = try items.map { item in
+    try await store.enqueue(try new(items, at: now), within: settings)
+  }
+
+  fileprivate func new(
+    _ items: [ExportedItem], at now: Timestamp = Sample.start, within settings: OutboxSettings = OutboxSettings()
+  ) throws -> [NewOutboxItem] {
+    try items.map { item in
       NewOutboxItem(
         id: item.id, draft: item.draft, url: try item.draft.checked(maxBody: 1 << 20), subject: item.subject,
         kept: try item.kept(horizon: settings.idempotencyHorizon, at: now))
     }
-    return try await store.enqueue(new, within: settings, at: now)
   }
 }
 
@@ -49,7 +54,7 @@ extension OutboxStoreContract {
       try await bench.store.finish { delivery in
         delivery.item.url.hasSuffix("/dead") ? .dead(.rejected, status: 400, error: "no") : .released
       }
-      _ = try await bench.store.change(receipts[1].item.id, .cancel, at: start)
+      _ = try await bench.store.change(receipts[1].item.id, .cancel)
       let page = try await bench.exported()
       try expect(page.items.map(\.id), is: [0, 2, 3, 4].map { receipts[$0].item.id })
       try expect(page.items[0].state, is: .dead)
@@ -59,6 +64,22 @@ extension OutboxStoreContract {
       try expect(page.items.map(\.subject), is: [Sample.alice, Sample.alice, Sample.alice, Sample.bob])
       try expect(page.items.map(\.exportedAt), is: Array(repeating: start, count: 4))
       try expect(try await bench.exported(OutboxQuery(state: .dead)).items.map(\.id), is: [receipts[0].item.id])
+    },
+    OutboxFact("what is there in place of an item can be asked for before that is kept, and asking keeps nothing") {
+      bench in
+      var keyed = ExportedItem.made(1, "/keyed")
+      keyed.draft.idempotencyKey = "k"
+      let first = try await bench.restore([keyed, .made(2, "/plain")])
+      // From another outbox, with an id of its own.
+      var again = ExportedItem.made(3, "/keyed")
+      again.draft.idempotencyKey = "k"
+      let known = try await bench.store.known(bench.new([again, .made(2, "/plain"), .made(4, "/new")]))
+      try expect(known.map { $0?.id }, is: [first[0].item.id, first[1].item.id, nil])
+      try expect(try await bench.store.list(OutboxQuery()).items.count, is: 2)
+      var other = ExportedItem.made(5, "/other")
+      other.draft.idempotencyKey = "k"
+      let items = try bench.new([.made(6, "/new"), other])
+      try await expect(throws: OutboxStoreFailure.keyConflict(at: 1)) { try await bench.store.known(items) }
     },
     OutboxFact("an export is paged by number and by size, and a large item comes alone") { bench in
       for body in ["1", "22222222", "3", "4"] { try await bench.add(Sample.draft("/n", body: body)) }
@@ -104,7 +125,7 @@ extension OutboxStoreContract {
     OutboxFact("an item that is there, delivered or cancelled meanwhile, is not brought back") { bench in
       let ids = try await bench.add(Sample.draft("/1"), Sample.draft("/2")).map(\.item.id)
       let items = try await bench.exported().items
-      _ = try await bench.store.change(ids[1], .cancel, at: start)
+      _ = try await bench.store.change(ids[1], .cancel)
       try await bench.store.finish { _ in .delivered(status: 200) }
       let again = try await bench.restore(items)
       try expect(again.map(\.isDuplicate), is: [true, true])
@@ -115,13 +136,13 @@ extension OutboxStoreContract {
     },
     OutboxFact("an item of another user is held until that user is back") { bench in
       _ = try await bench.store.bind(
-        Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 9, at: start)
+        Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 9)
       let receipts = try await bench.restore([.made(1, "/bob", subject: Sample.bob), .made(2, "/1")])
       try expect(receipts.map(\.item.state), is: [.held, .pending])
       try expect([receipts[0].item.reason], is: [.otherUser])
       try expect(try await bench.store.settle(takesFollowers: true).claims.paths, is: ["/1"])
       _ = try await bench.store.bind(
-        Sample.work, to: Sample.bob, formerly: nil, adopts: true, limit: 9, at: start)
+        Sample.work, to: Sample.bob, formerly: nil, adopts: true, limit: 9)
       try expect(try await bench.store.settle(subject: Sample.bob, takesFollowers: true).claims.paths, is: ["/bob"])
     },
     OutboxFact("an older item does not replace a newer one, nor does one that is dead") { bench in

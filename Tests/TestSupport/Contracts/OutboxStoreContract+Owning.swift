@@ -8,7 +8,7 @@ extension OutboxStoreContract {
       try await bench.add(Sample.draft("/mine"))
       try await bench.add(Sample.draft("/1"), Sample.draft("/2"), subject: nil)
       func bind(adopts: Bool) async throws -> OutboxBinding {
-        try await store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: adopts, limit: 1, at: start)
+        try await store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: adopts, limit: 1)
       }
       try expect(try await bind(adopts: false), is: OutboxBinding(isDone: true, holdsOthers: false))
       try expect(try await store.settle(takesFollowers: true).claims.paths, is: ["/mine"])
@@ -30,7 +30,7 @@ extension OutboxStoreContract {
         Sample.draft("/1", body: "a", lane: "a", key: "1"), Sample.draft("/after", lane: "a"))
       let claims = try await store.settle(takesFollowers: true).claims
       _ = bench.log.take()
-      _ = try await store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 9, at: start)
+      _ = try await store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 9)
       for (ended, id) in [(late.id, kept.id), (twin[0].item.id, early.id)] {
         let item = try await store.item(ended)
         try expect(item?.state, is: .superseded)
@@ -65,7 +65,7 @@ extension OutboxStoreContract {
       for claim in claims where claim.deliveries[0].item.id == late[0] {
         try expect(store.begin(claim.deliveries[0].number, of: claim.epoch), is: true)
       }
-      _ = try await store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 9, at: start)
+      _ = try await store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 9)
       var states: [OutboxItem.State?] = []
       for id in early + late { states.append(try await store.item(id)?.state) }
       try expect(states, is: [.superseded, .pending, .inFlight, .pending])
@@ -82,25 +82,25 @@ extension OutboxStoreContract {
     OutboxFact("another user's items are held until that user is back, and a sign-out may cancel them") { bench in
       let store = bench.store
       func signIn(_ subject: Subject) async throws -> Bool {
-        let binding = try await store.bind(Sample.work, to: subject, formerly: nil, adopts: true, limit: 9, at: start)
+        let binding = try await store.bind(Sample.work, to: subject, formerly: nil, adopts: true, limit: 9)
         return binding.holdsOthers
       }
       _ = try await signIn(Sample.alice)
       let ids = try await bench.add(Sample.draft("/1"), Sample.draft("/2")).map(\.item.id)
       try expect(try await signIn(Sample.bob), is: true)
       try expect(try await store.item(ids[0])?.state, is: .held)
-      try expect(try await store.changeAll(of: Sample.work, in: .held, .retry, limit: 9, at: start), is: 0)
+      try expect(try await store.changeAll(of: Sample.work, in: .held, .retry, limit: 9), is: 0)
       _ = try await signIn(Sample.alice)
       try expect(try await store.item(ids[0])?.state, is: .pending)
-      try expect(try await store.purge(Sample.work, of: Sample.bob, limit: 9, at: start), is: 0)
-      try expect(try await store.purge(Sample.work, of: Sample.alice, limit: 1, at: start), is: 1)
-      try expect(try await store.purge(Sample.work, of: Sample.alice, limit: 9, at: start), is: 1)
+      try expect(try await store.purge(Sample.work, of: Sample.bob, limit: 9), is: 0)
+      try expect(try await store.purge(Sample.work, of: Sample.alice, limit: 1), is: 1)
+      try expect(try await store.purge(Sample.work, of: Sample.alice, limit: 9), is: 1)
       try expect(try await store.item(ids[1])?.state, is: .cancelled)
     },
     OutboxFact("items that were made under a former name become those of the new one") { bench in
       let id = try await bench.add(Sample.draft("/1"))[0].item.id
       let binding = try await bench.store.bind(
-        Sample.work, to: Sample.bob, formerly: Sample.alice, adopts: false, limit: 9, at: start)
+        Sample.work, to: Sample.bob, formerly: Sample.alice, adopts: false, limit: 9)
       try expect(binding, is: OutboxBinding(isDone: true, holdsOthers: false))
       try expect(try await bench.store.item(id)?.subject, is: Sample.bob)
     },

@@ -4,11 +4,16 @@ package import HearthCore
 package struct OutboxStoreBench: Sendable {
   let store: any OutboxStore
   let log: CommitLog
+  /// The store's, which begins at `Sample.start`.
+  let clock: ManualClock
   /// The same outbox after a crash: what was not written by then is lost.
   let reopen: @Sendable () throws -> any OutboxStore
 
-  package init(_ store: any OutboxStore, reopen: @escaping @Sendable () throws -> any OutboxStore) {
+  package init(
+    _ store: any OutboxStore, clock: ManualClock, reopen: @escaping @Sendable () throws -> any OutboxStore
+  ) {
     self.store = store
+    self.clock = clock
     self.reopen = reopen
     log = CommitLog(of: store)
   }
@@ -21,7 +26,7 @@ package struct OutboxStoreBench: Sendable {
       let id = ItemID.make(at: Sample.start, random: (.random(in: 0...(.max)), .random(in: 0...(.max))))
       return NewOutboxItem(id: id, draft: draft, url: try draft.checked(maxBody: 1 << 20), subject: subject)
     }
-    return try await store.enqueue(items, within: settings, at: Sample.start)
+    return try await store.enqueue(items, within: settings)
   }
 
   func paths(_ query: OutboxQuery = OutboxQuery()) async throws -> [String] {
@@ -39,13 +44,14 @@ extension OutboxSettings {
 extension OutboxStore {
   /// Writes down what became of deliveries, and claims the next ones of the account.
   func settle(
-    _ settled: [Settlement] = [], releasing released: [Int64] = [], at now: Timestamp = Sample.start,
-    subject: Subject? = Sample.alice, takesFollowers: Bool = false
+    _ settled: [Settlement] = [], releasing released: [Int64] = [], subject: Subject? = Sample.alice,
+    takesFollowers: Bool = false,
+    by expiry: ExpiryTime = .agreed(Sample.start)
   ) async throws -> (claims: [LaneClaim], claimed: OutboxExchange.Claimed) {
     let demand = OutboxDemand(
       account: Sample.work, subject: subject, lanes: 100, unordered: 100, takesFollowers: takesFollowers,
-      open: [Sample.origin], configured: [Sample.origin], agreedTime: now, policy: DeliveryPolicy(OutboxSettings()))
-    let exchange = try await exchange(settled, releasing: released, claiming: [demand], at: now)
+      open: [Sample.origin], configured: [Sample.origin], expiry: expiry, policy: DeliveryPolicy(OutboxSettings()))
+    let exchange = try await exchange(settled, releasing: released, claiming: [demand])
     let claimed = exchange.claimed[Sample.work] ?? OutboxExchange.Claimed()
     return (claimed.claims, claimed)
   }
@@ -53,7 +59,7 @@ extension OutboxStore {
   /// Claims all that is due, and has it come to this end.
   func finish(_ outcome: (Delivery) -> DeliveryOutcome) async throws {
     let claims = try await settle().claims
-    _ = try await exchange(claims.settled(outcome), releasing: [], claiming: [], at: Sample.start)
+    _ = try await exchange(claims.settled(outcome), releasing: [], claiming: [])
   }
 }
 
@@ -65,12 +71,15 @@ extension [LaneClaim] {
 package enum OutboxStoreContract {
   package typealias OutboxFact = Fact<OutboxStoreBench>
 
-  package static let facts = keeping + delivering + changing + owning + housekeeping + exporting
+  package static let facts = keeping + delivering + changing + timing + owning + housekeeping + exporting
 
   static let start = Sample.start
 
-  static func wait(until: Timestamp) -> DeliveryOutcome {
-    .waiting(DeliveryOutcome.Wait(until: until, unknownSince: nil, isConflict: false, status: 503, error: "no"))
+  static func wait(_ duration: Duration, isUnanswered: Bool = false) -> DeliveryOutcome {
+    .waiting(
+      DeliveryOutcome.Wait(
+        duration: duration, unknownFor: isUnanswered ? .zero : nil, isConflict: false,
+        status: isUnanswered ? nil : 503, error: "no"))
   }
 
   private static let keeping: [OutboxFact] = [
@@ -150,8 +159,8 @@ package enum OutboxStoreContract {
       _ = bench.log.take()
       try await bench.store.finish { _ in .dead(.rejected, status: 400, error: "no") }
       try expect(bench.log.take().changed.map(\.state), is: [.dead])
-      try expect(try await bench.store.change(ids[0], .retry, at: start).state, is: .pending)
-      try expect(try await bench.store.change(ids[1], .cancel, at: start).state, is: .cancelled)
+      try expect(try await bench.store.change(ids[0], .retry).state, is: .pending)
+      try expect(try await bench.store.change(ids[1], .cancel).state, is: .cancelled)
       try expect(try await bench.store.settle(takesFollowers: true).claims.paths, is: ["/3", "/1"])
     },
     OutboxFact("what is in flight cannot be changed; what is only claimed can, and its claim is cut off before it") {
@@ -164,14 +173,14 @@ package enum OutboxStoreContract {
       try expect(bench.store.begin(lane.deliveries[0].number, of: lane.epoch), is: true)
       for change in [OutboxChange.cancel, .retry] {
         try await expect(throws: OutboxStoreFailure.invalidState(OutboxRefusal(.inFlight))) {
-          try await bench.store.change(ids[0], change, at: start)
+          try await bench.store.change(ids[0], change)
         }
       }
       try await expect(throws: OutboxStoreFailure.unknownItem) {
-        try await bench.store.change("none", .cancel, at: start)
+        try await bench.store.change("none", .cancel)
       }
       for id in [ids[1], ids[3]] {
-        try expect(try await bench.store.change(id, .cancel, at: start).state, is: .cancelled)
+        try expect(try await bench.store.change(id, .cancel).state, is: .cancelled)
       }
       for claim in claims {
         for delivery in claim.deliveries where delivery.item.id != ids[0] {
@@ -204,7 +213,7 @@ package enum OutboxStoreContract {
       for path in ["/1", "/2", "/3"] { try await bench.add(Sample.draft(path, lane: nil)) }
       try await bench.store.finish { _ in .dead(.rejected, status: 400, error: "no") }
       func changeAll(_ change: OutboxChange, _ limit: Int) async throws -> Int {
-        try await bench.store.changeAll(of: Sample.work, in: .dead, change, limit: limit, at: start)
+        try await bench.store.changeAll(of: Sample.work, in: .dead, change, limit: limit)
       }
       try expect(try await changeAll(.retry, 2), is: 2)
       try expect(try await changeAll(.cancel, 2), is: 1)
@@ -217,35 +226,24 @@ package enum OutboxStoreContract {
         Sample.draft("/2", lane: nil, expiresAt: start + .seconds(1)), Sample.draft("/3", lane: nil)
       ).map(\.item.id)
       let store = bench.store
-      try expect(try await store.expire(limit: 9, at: start + .seconds(2)), is: nil)
+      try expect(try await store.expire(limit: 9, by: start + .seconds(2)), is: nil)
       try await store.finish { _ in .dead(.rejected, status: 400, error: "no") }
       try await expect(throws: OutboxStoreFailure.invalidState(OutboxRefusal(.dead, .expired))) {
-        try await store.change(ids[0], .retry, at: start)
+        try await store.change(ids[0], .retry)
       }
-      try expect(try await store.changeAll(of: Sample.work, in: .dead, .retry, limit: 1, at: start), is: 1)
-      try expect(try await store.changeAll(of: Sample.work, in: .dead, .retry, limit: 1, at: start), is: 0)
+      try expect(try await store.changeAll(of: Sample.work, in: .dead, .retry, limit: 1), is: 1)
+      try expect(try await store.changeAll(of: Sample.work, in: .dead, .retry, limit: 1), is: 0)
       try expect(try await store.settle().claims.paths, is: ["/3"])
-      try expect(try await store.change(ids[0], .cancel, at: start).state, is: .cancelled)
-      try expect(try await store.changeAll(of: Sample.work, in: .dead, .cancel, limit: 9, at: start), is: 1)
+      try expect(try await store.change(ids[0], .cancel).state, is: .cancelled)
+      try expect(try await store.changeAll(of: Sample.work, in: .dead, .cancel, limit: 9), is: 1)
     },
     OutboxFact("what waits for another try can be made due now, but not what may not be sent before a time") { bench in
       try await bench.add(Sample.draft("/1"), Sample.draft("/2", lane: nil, notBefore: start + .seconds(9)))
-      try await bench.store.finish { _ in wait(until: start + .seconds(60)) }
+      try await bench.store.finish { _ in wait(.seconds(60)) }
       try expect(try await bench.store.settle().claims, is: [])
-      try expect(try await bench.store.retryNow(Sample.work, limit: 9, at: start), is: 1)
-      try expect(try await bench.store.retryNow(Sample.work, limit: 9, at: start), is: 0)
+      try expect(try await bench.store.retryNow(Sample.work, limit: 9), is: 1)
+      try expect(try await bench.store.retryNow(Sample.work, limit: 9), is: 0)
       try expect(try await bench.store.settle().claims.paths, is: ["/1"])
-    },
-    OutboxFact("a step of the clock changes no wait for another try, but ends one longer than a day") { bench in
-      let ids = try await bench.add(Sample.draft("/1", lane: nil), Sample.draft("/2", lane: nil)).map(\.item.id)
-      try await bench.store.finish { wait(until: start + .seconds($0.item.id == ids[0] ? 60 : 2 * 86_400)) }
-      let now = start + .seconds(3600)
-      try await bench.store.shiftSchedule(shift: .seconds(3600), at: now)
-      try expect(try await bench.store.item(ids[0])?.nextAttemptAt, is: now + .seconds(60))
-      try expect(try await bench.store.settle(at: now + .seconds(59)).claims, is: [])
-      try expect(try await bench.store.settle(at: now + .seconds(60)).claims.deliveries.map(\.item.id), is: [ids[0]])
-      try expect(
-        try await bench.store.settle(at: now + .seconds(86_400)).claims.deliveries.map(\.item.id), is: [ids[1]])
     },
   ]
 
@@ -255,15 +253,15 @@ package enum OutboxStoreContract {
         try await bench.add(Sample.draft(path, lane: nil, expiresAt: start + .seconds(9)))
       }
       _ = bench.log.take()
-      try expect(try await bench.store.expire(limit: 9, at: start + .seconds(8)), is: start + .seconds(9))
-      try expect(try await bench.store.expire(limit: 9, at: nil), is: start + .seconds(9))
+      try expect(try await bench.store.expire(limit: 9, by: start + .seconds(8)), is: start + .seconds(9))
+      try expect(try await bench.store.expire(limit: 9, by: nil), is: start + .seconds(9))
       try expect(bench.log.take(), is: [])
-      try expect(try await bench.store.expire(limit: 1, at: start + .seconds(10)), is: start + .seconds(9))
+      try expect(try await bench.store.expire(limit: 1, by: start + .seconds(10)), is: start + .seconds(9))
       let commits = bench.log.take()
       try expect(commits.changed.map(\.state), is: [.dead])
       try expect(commits.changed.map(\.reason), is: [.expired])
       try expect(commits.stats(of: Sample.work)?.dead, is: 1)
-      try expect(try await bench.store.expire(limit: 9, at: start + .seconds(10)), is: nil)
+      try expect(try await bench.store.expire(limit: 9, by: start + .seconds(10)), is: nil)
       try expect(bench.log.take().changed.count, is: 1)
     },
     OutboxFact("what is past its time does not begin, though it is claimed, and what has begun is not dead") { bench in
@@ -272,7 +270,7 @@ package enum OutboxStoreContract {
       }
       let claims = try await bench.store.settle().claims
       try expect(bench.store.begin(claims[0].deliveries[0].number, of: claims[0].epoch), is: true)
-      try expect(try await bench.store.expire(limit: 9, at: start + .seconds(10)), is: nil)
+      try expect(try await bench.store.expire(limit: 9, by: start + .seconds(10)), is: nil)
       try expect(bench.store.begin(claims[1].deliveries[0].number, of: claims[1].epoch), is: false)
       let states = try await bench.store.list(OutboxQuery()).items.map(\.state)
       try expect(states, is: [.inFlight, .dead])
@@ -283,17 +281,17 @@ package enum OutboxStoreContract {
       try await bench.add(Sample.draft("/4"))
       var settings = OutboxSettings(maxItems: 2, maxBytes: 1 << 20)
       (settings.keepDelivered, settings.keepDead) = (.seconds(10), .seconds(10))
-      func prune(_ limit: Int, at now: Timestamp?) async throws -> OutboxPruning {
-        try await bench.store.prune(keeping: settings, limit: limit, at: now)
+      func prune(_ limit: Int, by agreedTime: Timestamp?) async throws -> OutboxPruning {
+        try await bench.store.prune(keeping: settings, limit: limit, by: agreedTime)
       }
       let kept = OutboxPruning(isMore: false, nextAt: start + .seconds(10))
-      try expect(try await prune(9, at: start), is: kept)
+      try expect(try await prune(9, by: start), is: kept)
       try expect(try await bench.paths().count, is: 3)
-      try expect(try await prune(9, at: nil), is: kept)
+      try expect(try await prune(9, by: nil), is: kept)
       try expect(try await bench.paths().count, is: 3)
       try expect(
-        try await prune(1, at: start + .seconds(11)), is: OutboxPruning(isMore: true, nextAt: start + .seconds(10)))
-      try expect(try await prune(9, at: start + .seconds(11)), is: OutboxPruning(isMore: false, nextAt: nil))
+        try await prune(1, by: start + .seconds(11)), is: OutboxPruning(isMore: true, nextAt: start + .seconds(10)))
+      try expect(try await prune(9, by: start + .seconds(11)), is: OutboxPruning(isMore: false, nextAt: nil))
       try expect(try await bench.paths(), is: ["/4"])
     },
     OutboxFact("the accounts that the user has paused are remembered after a crash, until they go on") { bench in

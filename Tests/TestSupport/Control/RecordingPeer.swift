@@ -4,15 +4,16 @@ import Synchronization
 /// A connected client that takes its lines when the test says so.
 package final class RecordingPeer: ControlPeer {
   package final class Sink: NotificationSink {
-    private let lines = Mutex<(sent: [JSON], pending: Int, isTaking: Bool)>(([], 0, true))
+    private let lines = Mutex<(sent: [JSON], writes: Int, pending: Int, isTaking: Bool)>(([], 0, 0, true))
 
     package var pending: Int { lines.withLock(\.pending) }
 
-    package func send(_ line: [UInt8]) {
-      let json = try? JSON(parsing: Array(line.dropLast()))
+    package func send(_ written: NotificationLines) {
+      let sent = written.bytes.split(separator: UInt8(ascii: "\n")).map { (try? JSON(parsing: Array($0))) ?? .null }
       lines.withLock { lines in
-        lines.sent.append(json ?? .null)
-        if !lines.isTaking { lines.pending += 1 }
+        lines.sent += sent
+        lines.writes += 1
+        if !lines.isTaking { lines.pending += written.count }
       }
     }
 
@@ -20,6 +21,7 @@ package final class RecordingPeer: ControlPeer {
     package func stall() { lines.withLock { $0.isTaking = false } }
 
     package var sent: [JSON] { lines.withLock(\.sent) }
+    package var writes: Int { lines.withLock(\.writes) }
   }
 
   package let id: ConnectionID

@@ -46,27 +46,27 @@ package final class FaultyOutboxStore: OutboxStore {
 
   package var isBroken: Bool { store.isBroken }
 
-  package func recover(at now: Timestamp) async throws(OutboxStoreFailure) {
+  package func recover() async throws(OutboxStoreFailure) {
     try pass()
-    try await store.recover(at: now)
+    try await store.recover()
     await pass(.afterRecover)
   }
 
   package func enqueue(
-    _ items: [NewOutboxItem], within settings: OutboxSettings, at now: Timestamp
+    _ items: [NewOutboxItem], within settings: OutboxSettings
   ) async throws(OutboxStoreFailure) -> [OutboxReceipt] {
     try pass()
     await pass(.beforeEnqueue)
-    let receipts = try await store.enqueue(items, within: settings, at: now)
+    let receipts = try await store.enqueue(items, within: settings)
     await pass(.afterEnqueue)
     return receipts
   }
 
   package func exchange(
-    _ settled: [Settlement], releasing released: [Int64], claiming demands: [OutboxDemand], at now: Timestamp
+    _ settled: [Settlement], releasing released: [Int64], claiming demands: [OutboxDemand]
   ) async throws(OutboxStoreFailure) -> OutboxExchange {
     try pass()
-    let exchange = try await store.exchange(settled, releasing: released, claiming: demands, at: now)
+    let exchange = try await store.exchange(settled, releasing: released, claiming: demands)
     await pass(.afterExchange)
     return exchange
   }
@@ -79,6 +79,10 @@ package final class FaultyOutboxStore: OutboxStore {
 
   package func publishCounts() async { await store.publishCounts() }
 
+  package func known(_ items: [NewOutboxItem]) async throws(OutboxStoreFailure) -> [OutboxItem?] {
+    try await store.known(items)
+  }
+
   package func item(_ id: String) async throws(OutboxStoreFailure) -> OutboxItem? { try await store.item(id) }
 
   package func list(_ query: OutboxQuery) async throws(OutboxStoreFailure) -> OutboxPage {
@@ -86,9 +90,9 @@ package final class FaultyOutboxStore: OutboxStore {
   }
 
   package func export(
-    _ query: OutboxQuery, bytes: Int, at moment: Timestamp
+    _ query: OutboxQuery, bytes: Int
   ) async throws(OutboxStoreFailure) -> ExportPage {
-    try await store.export(query, bytes: bytes, at: moment)
+    try await store.export(query, bytes: bytes)
   }
 
   package func stats(of account: AccountName?) async throws(OutboxStoreFailure) -> OutboxStats {
@@ -96,56 +100,51 @@ package final class FaultyOutboxStore: OutboxStore {
   }
 
   package func change(
-    _ id: String, _ change: OutboxChange, at now: Timestamp
+    _ id: String, _ change: OutboxChange
   ) async throws(OutboxStoreFailure) -> OutboxItem {
     await pass(.beforeChange)
     try pass()
-    return try await store.change(id, change, at: now)
+    return try await store.change(id, change)
   }
 
   package func changeAll(
-    of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, limit: Int, at now: Timestamp
+    of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, limit: Int
   ) async throws(OutboxStoreFailure) -> Int {
     try pass()
-    return try await store.changeAll(of: account, in: state, change, limit: limit, at: now)
+    return try await store.changeAll(of: account, in: state, change, limit: limit)
   }
 
   package func bind(
-    _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int, at now: Timestamp
+    _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int
   ) async throws(OutboxStoreFailure) -> OutboxBinding {
     try pass()
-    let binding = try await store.bind(account, to: subject, formerly: former, adopts: adopts, limit: limit, at: now)
+    let binding = try await store.bind(account, to: subject, formerly: former, adopts: adopts, limit: limit)
     await pass(.afterBind)
     return binding
   }
 
   package func purge(
-    _ account: AccountName, of subject: Subject?, limit: Int, at now: Timestamp
+    _ account: AccountName, of subject: Subject?, limit: Int
   ) async throws(OutboxStoreFailure) -> Int {
     try pass()
-    return try await store.purge(account, of: subject, limit: limit, at: now)
+    return try await store.purge(account, of: subject, limit: limit)
   }
 
-  package func retryNow(_ account: AccountName, limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> Int {
+  package func retryNow(_ account: AccountName, limit: Int) async throws(OutboxStoreFailure) -> Int {
     try pass()
-    return try await store.retryNow(account, limit: limit, at: now)
+    return try await store.retryNow(account, limit: limit)
   }
 
-  package func shiftSchedule(shift: Duration, at now: Timestamp) async throws(OutboxStoreFailure) {
+  package func expire(limit: Int, by agreedTime: Timestamp?) async throws(OutboxStoreFailure) -> Timestamp? {
     try pass()
-    try await store.shiftSchedule(shift: shift, at: now)
-  }
-
-  package func expire(limit: Int, at now: Timestamp?) async throws(OutboxStoreFailure) -> Timestamp? {
-    try pass()
-    return try await store.expire(limit: limit, at: now)
+    return try await store.expire(limit: limit, by: agreedTime)
   }
 
   package func prune(
-    keeping settings: OutboxSettings, limit: Int, at now: Timestamp?
+    keeping settings: OutboxSettings, limit: Int, by agreedTime: Timestamp?
   ) async throws(OutboxStoreFailure) -> OutboxPruning {
     try pass()
-    return try await store.prune(keeping: settings, limit: limit, at: now)
+    return try await store.prune(keeping: settings, limit: limit, by: agreedTime)
   }
 
   package func setPaused(_ accounts: Set<AccountName>, _ isPaused: Bool) async throws(OutboxStoreFailure) {

@@ -6,19 +6,23 @@ package final class MemoryOutboxStore: OutboxStore {
   private struct State {
     var model: OutboxModel
     var receive: (@Sendable (OutboxCommit) -> Void)?
+    /// The clock's steps that the model has followed.
+    var steps: Duration
   }
 
   private let state: Mutex<State>
+  private let clock: any Clock
 
-  package init(_ model: OutboxModel = OutboxModel()) {
-    state = Mutex(State(model: model))
+  package init(_ model: OutboxModel = OutboxModel(), clock: any Clock) {
+    state = Mutex(State(model: model, steps: clock.moment().stepped))
+    self.clock = clock
   }
 
   /// The same outbox after the end of the process, or of the machine.
   package func reopened(losesPower: Bool = false) -> MemoryOutboxStore {
     var model = state.withLock(\.model)
     model.crash(losesPower: losesPower)
-    return MemoryOutboxStore(model)
+    return MemoryOutboxStore(model, clock: clock)
   }
 
   package func observe(_ receive: @escaping @Sendable (OutboxCommit) -> Void) {
@@ -27,10 +31,13 @@ package final class MemoryOutboxStore: OutboxStore {
 
   /// Changes the model, and has its commits received before anybody is answered.
   private func change<Value: Sendable>(
-    _ body: (inout OutboxModel) throws(OutboxStoreFailure) -> Value
+    _ body: (inout OutboxModel, Timestamp) throws(OutboxStoreFailure) -> Value
   ) throws(OutboxStoreFailure) -> Value {
     let result = state.withLock { state in
-      let result = Result { () throws(OutboxStoreFailure) in try body(&state.model) }
+      let (now, stepped) = clock.moment()
+      if stepped != state.steps { state.model.shiftSchedule(by: stepped - state.steps, at: now) }
+      state.steps = stepped
+      let result = Result { () throws(OutboxStoreFailure) in try body(&state.model, now) }
       for commit in state.model.takeCommits() { state.receive?(commit) }
       return result
     }
@@ -39,18 +46,22 @@ package final class MemoryOutboxStore: OutboxStore {
 
   package var isBroken: Bool { false }
 
-  package func recover(at now: Timestamp) async throws(OutboxStoreFailure) { try change { $0.recover(at: now) } }
+  package func recover() async throws(OutboxStoreFailure) { try change { $0.recover(at: $1) } }
 
   package func enqueue(
-    _ items: [NewOutboxItem], within settings: OutboxSettings, at now: Timestamp
+    _ items: [NewOutboxItem], within settings: OutboxSettings
   ) async throws(OutboxStoreFailure) -> [OutboxReceipt] {
-    try change { (model) throws(OutboxStoreFailure) in try model.enqueue(items, within: settings, at: now) }
+    try change { (model, now) throws(OutboxStoreFailure) in try model.enqueue(items, within: settings, at: now) }
+  }
+
+  package func known(_ items: [NewOutboxItem]) async throws(OutboxStoreFailure) -> [OutboxItem?] {
+    try state.withLock { state throws(OutboxStoreFailure) in try state.model.known(items) }
   }
 
   package func exchange(
-    _ settled: [Settlement], releasing released: [Int64], claiming demands: [OutboxDemand], at now: Timestamp
+    _ settled: [Settlement], releasing released: [Int64], claiming demands: [OutboxDemand]
   ) async throws(OutboxStoreFailure) -> OutboxExchange {
-    try change { $0.exchange(settled, releasing: released, claiming: demands, at: now) }
+    try change { $0.exchange(settled, releasing: released, claiming: demands, at: $1) }
   }
 
   package func begin(_ number: Int64, of claim: Int64) -> Bool {
@@ -58,7 +69,7 @@ package final class MemoryOutboxStore: OutboxStore {
   }
 
   package func publishCounts() async {
-    try? change { $0.publishCounts() }
+    try? change { (model, _) in model.publishCounts() }
   }
 
   package func item(_ id: String) async throws(OutboxStoreFailure) -> OutboxItem? {
@@ -70,9 +81,10 @@ package final class MemoryOutboxStore: OutboxStore {
   }
 
   package func export(
-    _ query: OutboxQuery, bytes: Int, at moment: Timestamp
+    _ query: OutboxQuery, bytes: Int
   ) async throws(OutboxStoreFailure) -> ExportPage {
-    state.withLock { $0.model.export(query, bytes: bytes, at: moment) }
+    let now = clock.now()
+    return state.withLock { $0.model.export(query, bytes: bytes, at: now) }
   }
 
   package func stats(of account: AccountName?) async throws(OutboxStoreFailure) -> OutboxStats {
@@ -80,49 +92,45 @@ package final class MemoryOutboxStore: OutboxStore {
   }
 
   package func change(
-    _ id: String, _ change: OutboxChange, at now: Timestamp
+    _ id: String, _ change: OutboxChange
   ) async throws(OutboxStoreFailure) -> OutboxItem {
-    try self.change { (model) throws(OutboxStoreFailure) in try model.change(id, change, at: now) }
+    try self.change { (model, now) throws(OutboxStoreFailure) in try model.change(id, change, at: now) }
   }
 
   package func changeAll(
-    of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, limit: Int, at now: Timestamp
+    of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, limit: Int
   ) async throws(OutboxStoreFailure) -> Int {
-    try self.change { $0.changeAll(of: account, in: state, change, limit: limit, at: now) }
+    try self.change { $0.changeAll(of: account, in: state, change, limit: limit, at: $1) }
   }
 
   package func bind(
-    _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int, at now: Timestamp
+    _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int
   ) async throws(OutboxStoreFailure) -> OutboxBinding {
-    try change { $0.bind(account, to: subject, formerly: former, adopts: adopts, limit: limit, at: now) }
+    try change { $0.bind(account, to: subject, formerly: former, adopts: adopts, limit: limit, at: $1) }
   }
 
   package func purge(
-    _ account: AccountName, of subject: Subject?, limit: Int, at now: Timestamp
+    _ account: AccountName, of subject: Subject?, limit: Int
   ) async throws(OutboxStoreFailure) -> Int {
-    try change { $0.purge(account, of: subject, limit: limit, at: now) }
+    try change { $0.purge(account, of: subject, limit: limit, at: $1) }
   }
 
-  package func retryNow(_ account: AccountName, limit: Int, at now: Timestamp) async throws(OutboxStoreFailure) -> Int {
-    try change { $0.retryNow(account, limit: limit, at: now) }
+  package func retryNow(_ account: AccountName, limit: Int) async throws(OutboxStoreFailure) -> Int {
+    try change { $0.retryNow(account, limit: limit, at: $1) }
   }
 
-  package func shiftSchedule(shift: Duration, at now: Timestamp) async throws(OutboxStoreFailure) {
-    try change { $0.shiftSchedule(shift: shift, at: now) }
-  }
-
-  package func expire(limit: Int, at now: Timestamp?) async throws(OutboxStoreFailure) -> Timestamp? {
-    try change { $0.expire(limit: limit, at: now) }
+  package func expire(limit: Int, by agreedTime: Timestamp?) async throws(OutboxStoreFailure) -> Timestamp? {
+    try change { $0.expire(limit: limit, by: agreedTime, at: $1) }
   }
 
   package func prune(
-    keeping settings: OutboxSettings, limit: Int, at now: Timestamp?
+    keeping settings: OutboxSettings, limit: Int, by agreedTime: Timestamp?
   ) async throws(OutboxStoreFailure) -> OutboxPruning {
-    try change { $0.prune(keeping: settings, limit: limit, at: now) }
+    try change { (model, _) in model.prune(keeping: settings, limit: limit, by: agreedTime) }
   }
 
   package func setPaused(_ accounts: Set<AccountName>, _ isPaused: Bool) async throws(OutboxStoreFailure) {
-    try change { $0.setPaused(accounts, isPaused) }
+    try change { (model, _) in model.setPaused(accounts, isPaused) }
   }
 
   package func paused() async throws(OutboxStoreFailure) -> Set<AccountName> {

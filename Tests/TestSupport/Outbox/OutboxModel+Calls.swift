@@ -19,19 +19,33 @@ extension OutboxModel {
     return receipts
   }
 
+  package func known(_ new: [NewOutboxItem]) throws(OutboxStoreFailure) -> [OutboxItem?] {
+    var (model, found) = (self, [OutboxItem?]())
+    for (place, item) in new.enumerated() {
+      found.append(try model.twin(of: item, place: place).map(shown))
+    }
+    return found
+  }
+
+  private mutating func twin(of new: NewOutboxItem, place: Int) throws(OutboxStoreFailure) -> Item? {
+    let owner = madeOwner(new.draft.account, new.subject)
+    let lane = madeLane(owner, new.draft)
+    if let key = new.draft.idempotencyKey, let kept = keyed(owner, key) {
+      guard Self.isSame(kept.new, new) else { throw .keyConflict(at: place) }
+      return kept
+    }
+    return try new.kept.flatMap { kept throws(OutboxStoreFailure) in
+      try stands(for: new, kept, owner, lane, place: place)
+    }
+  }
+
   private mutating func enqueue(
     _ new: NewOutboxItem, place: Int, within settings: OutboxSettings, at now: Timestamp
   ) throws(OutboxStoreFailure) -> OutboxReceipt {
     let draft = new.draft
     let owner = madeOwner(draft.account, new.subject)
     let lane = madeLane(owner, draft)
-    if let key = draft.idempotencyKey, let kept = keyed(owner, key) {
-      guard Self.isSame(kept.new, new) else { throw .keyConflict(at: place) }
-      return OutboxReceipt(item: shown(kept), isDuplicate: true)
-    }
-    if let kept = new.kept, let item = try stands(for: new, kept, owner, lane, place: place) {
-      return OutboxReceipt(item: shown(item), isDuplicate: true)
-    }
+    if let item = try twin(of: new, place: place) { return OutboxReceipt(item: shown(item), isDuplicate: true) }
     let bytes = draft.body.count + draft.headers.reduce(0) { $0 + $1.byteCount }
     let isActive = new.kept?.progress.state.isActive ?? true
     let older = (isActive ? draft.replaceKey : nil).flatMap { key in
@@ -246,7 +260,13 @@ extension OutboxModel {
 
   // MARK: - Time
 
-  package mutating func shiftSchedule(shift: Duration, at now: Timestamp) {
+  /// The clock was stepped.
+  package mutating func shiftSchedule(by shift: Duration, at now: Timestamp) {
+    moveSchedule(by: shift, at: now)
+    commit()
+  }
+
+  private mutating func moveSchedule(by shift: Duration, at now: Timestamp) {
     for number in order {
       guard let progress = items[number]?.progress else { continue }
       items[number]!.progress.unknownSince = progress.unknownSince.map { min($0 + shift, now) }
@@ -257,18 +277,18 @@ extension OutboxModel {
       items[number]!.progress.nextAttemptAt = progress.nextAttemptAt.map { min($0 + shift, longest) }
     }
     for epoch in claims.keys { claims[epoch]!.since = claims[epoch]!.since + shift }
-    commit()
   }
 
-  package mutating func prune(keeping settings: OutboxSettings, limit: Int, at now: Timestamp?) -> OutboxPruning {
+  package mutating func prune(keeping settings: OutboxSettings, limit: Int, by agreedTime: Timestamp?) -> OutboxPruning
+  {
     let finished = items.values.filter { $0.progress.finishedAt != nil && !$0.progress.state.keepsContent }
       .sorted { ($0.progress.finishedAt!, $0.number) < ($1.progress.finishedAt!, $1.number) }
     let surplus = max(finished.count - settings.maxItems, 0)
     var removed = Array(finished.prefix(surplus))
-    if let now {
-      removed += finished.dropFirst(surplus).filter { $0.progress.finishedAt! < now - settings.keepDelivered }
+    if let agreedTime {
+      removed += finished.dropFirst(surplus).filter { $0.progress.finishedAt! < agreedTime - settings.keepDelivered }
       removed += items.values.filter {
-        $0.progress.state == .dead && $0.progress.finishedAt ?? .distantFuture < now - settings.keepDead
+        $0.progress.state == .dead && $0.progress.finishedAt ?? .distantFuture < agreedTime - settings.keepDead
       }
     }
     for item in removed.prefix(limit) {
@@ -310,6 +330,8 @@ extension OutboxModel {
       // It waits for its origin and not for a time, and the clock was set back.
       items[number]!.progress.dueAt = nil
     }
+    // The clock may have been set while nothing ran.
+    moveSchedule(by: .zero, at: now)
     touched.formUnion(owners.map(\.account))
     readyAnew()
     commit(isOfAll: true)

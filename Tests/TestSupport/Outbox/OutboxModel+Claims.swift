@@ -15,20 +15,20 @@ extension OutboxModel {
   package mutating func exchange(
     _ settled: [Settlement], releasing released: [Int64], claiming demands: [OutboxDemand], at now: Timestamp
   ) -> OutboxExchange {
-    for settlement in settled { settle(settlement, at: now) }
+    for settlement in settled { settle(settlement, at: now - settlement.age) }
     for epoch in released { end(epoch) }
-    var exchange = OutboxExchange()
+    var exchange = OutboxExchange(at: now)
     for demand in demands { exchange.claimed[demand.account] = claim(demand, at: now) }
     exchange.nextExpiryAt = nextExpiry
     commit()
     return exchange
   }
 
-  private mutating func settle(_ settlement: Settlement, at now: Timestamp) {
+  private mutating func settle(_ settlement: Settlement, at time: Timestamp) {
     let number = settlement.number
     guard claims[settlement.epoch]?.items.contains(number) == true else { return }
     take(number, outOf: settlement.epoch)
-    update(number, isPublished: settlement.outcome != .released) { $0.settle(settlement.outcome, at: now) }
+    update(number, isPublished: settlement.outcome != .released) { $0.settle(settlement.outcome, at: time) }
     if !settlement.outcome.leavesLane { end(settlement.epoch) }
   }
 
@@ -57,9 +57,9 @@ extension OutboxModel {
     order.compactMap { isBegun($0) ? nil : items[$0]?.progress.expiresAt }.min()
   }
 
-  package mutating func expire(limit: Int, at now: Timestamp?) -> Timestamp? {
-    guard let now else { return nextExpiry }
-    let expired = order.filter { items[$0]?.progress.expiresAt.map { $0 <= now } ?? false && !isBegun($0) }
+  package mutating func expire(limit: Int, by agreedTime: Timestamp?, at now: Timestamp) -> Timestamp? {
+    guard let agreedTime else { return nextExpiry }
+    let expired = order.filter { items[$0]?.progress.expiresAt.map { $0 <= agreedTime } ?? false && !isBegun($0) }
     for number in expired.prefix(limit) where revoke(number) { update(number) { $0.leaveLane(.expired, at: now) } }
     commit()
     return nextExpiry
@@ -153,7 +153,7 @@ extension OutboxModel {
 
   private func eligibility(_ item: Item, _ demand: OutboxDemand, at now: Timestamp) -> ItemProgress.Eligibility {
     item.progress.eligibility(
-      method: item.new.draft.method, policy: demand.policy, agreedTime: demand.agreedTime, at: now)
+      method: item.new.draft.method, policy: demand.policy, expiry: demand.expiry, at: now)
   }
 
   /// Claims a front, and up to `share` items in all with the pending ones that follow it in its lane.

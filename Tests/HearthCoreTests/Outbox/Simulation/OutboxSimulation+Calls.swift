@@ -11,7 +11,7 @@ extension OutboxSimulation {
     daemon!.lastCall += 1
     let id = daemon!.lastCall
     note("call \(id): \(describe(kind))")
-    daemon!.calls[id] = SimulatedCall(kind: kind, at: now)
+    daemon!.calls[id] = SimulatedCall(kind: kind)
     at(storeTime(), .callDone(id))
     return id
   }
@@ -121,7 +121,7 @@ extension OutboxSimulation {
       tally[.storeFailure] += 1
     } else {
       do throws(OutboxStoreFailure) {
-        try carryOut(&call)
+        try carryOut(&call, at: storeActs())
       } catch {
         note("call \(id) fails: \(error)")
         call.hasFailed = true
@@ -135,27 +135,27 @@ extension OutboxSimulation {
     after(0...(chances(1, in: 4) ? 5 : 0), .callAnswered(id))
   }
 
-  private func carryOut(_ call: inout SimulatedCall) throws(OutboxStoreFailure) {
+  private func carryOut(_ call: inout SimulatedCall, at now: Timestamp) throws(OutboxStoreFailure) {
     switch call.kind {
     case .enqueue(let new):
-      call.receipts = try model.enqueue(new, within: settings, at: call.at)
+      call.receipts = try model.enqueue(new, within: settings, at: now)
       for item in model.items.values where items[item.number] == nil {
         items[item.number] = TrackedItem(item.number, user: item.new.subject?.id)
         items[item.number]!.isUnwelcome = !isHealed && item.number.isMultiple(of: 29)
       }
       let ids = Set(call.receipts.map(\.item.id))
       note("items \(model.items.values.filter { ids.contains($0.new.id) }.map(\.number).sorted())")
-    case .change(let id, let change): _ = try model.change(id, change, at: call.at)
+    case .change(let id, let change): _ = try model.change(id, change, at: now)
     case .changeAll(let name, let state, let change):
-      _ = model.changeAll(of: name, in: state, change, limit: OutboxMachine.batch, at: call.at)
+      _ = model.changeAll(of: name, in: state, change, limit: OutboxMachine.batch, at: now)
     case .pause(let names, let isPaused, _): model.setPaused(names, isPaused)
     case .flush(let names, _):
-      for name in names.sorted() { _ = model.retryNow(name, limit: OutboxMachine.batch, at: call.at) }
+      for name in names.sorted() { _ = model.retryNow(name, limit: OutboxMachine.batch, at: now) }
       for item in items.values { item.floor = 0 }
     case .purge(let name, let subjects, _, _):
       let subject = subjects[call.purged]
       call.lastItem = call.lastItem ?? model.items.keys.max() ?? 0
-      let count = model.purge(name, of: subject, limit: OutboxMachine.batch, at: call.at)
+      let count = model.purge(name, of: subject, limit: OutboxMachine.batch, at: now)
       note("\(count) items of \(subject?.id ?? "nobody") are discarded")
       call.purged += 1
     }

@@ -86,14 +86,14 @@ extension OutboxSimulation {
   private var doesDiskFail: Bool { isDiskFailing && chances(1, in: 2) }
 
   func workDone() {
-    guard let (work, time) = daemon?.work else { return }
+    guard let (work, _) = daemon?.work else { return }
     if doesDiskFail {
       note("the store fails")
       tally[.storeFailure] += 1
       lastDisturbance = elapsed
       daemon!.result = .failed
     } else {
-      daemon!.result = carryOut(work, at: time)
+      daemon!.result = carryOut(work, at: storeActs())
       publish()
     }
     after(0...(chances(1, in: 4) ? 3 : 0), .workAnswered)
@@ -115,22 +115,18 @@ extension OutboxSimulation {
       }
       checkTwins()
       return .bound(binding)
-    case .shiftSchedule(let shift):
-      model.shiftSchedule(shift: shift, at: time)
-      note("the schedule is shifted by \(shift)")
-      untoldShift -= Int(shift.wholeMilliseconds)
-      return .shifted
     case .exchange(let request):
       let held = checkSettlements(request.settled)
+      let waited = Duration.milliseconds(elapsed - (daemon?.workBegan ?? elapsed))
       let exchange = model.exchange(
-        request.settled, releasing: request.released, claiming: request.demands, at: time)
+        request.settled.map { $0.older(by: waited) }, releasing: request.released, claiming: request.demands, at: time)
       note("settles \(request.settled.map(\.number)), releases \(request.released), claims \(describe(exchange))")
       checkSettled(held)
       checkClaims(exchange)
       return .exchanged(exchange)
-    case .expire(let time): return .expired(model.expire(limit: OutboxMachine.batch, at: time))
-    case .prune(let time):
-      return .pruned(model.prune(keeping: settings, limit: OutboxMachine.batch, at: time))
+    case .expire(let agreed): return .expired(model.expire(limit: OutboxMachine.batch, by: agreed, at: time))
+    case .prune(let agreed):
+      return .pruned(model.prune(keeping: settings, limit: OutboxMachine.batch, by: agreed))
     case .publishHeld(let name, let cursor):
       let query = OutboxQuery(account: name, state: .held, limit: OutboxMachine.batch, cursor: cursor)
       return .held(cursor: model.list(query).cursor)
@@ -140,7 +136,7 @@ extension OutboxSimulation {
   private func describe(_ exchange: OutboxExchange) -> String {
     exchange.claimed.sorted { $0.key < $1.key }.map { name, claimed in
       let claims = claimed.claims.map { "\($0.epoch): \($0.deliveries.map(\.number))" }
-      let due = claimed.nextDueAt.map { " due in \(($0 - now).wholeMilliseconds)" } ?? ""
+      let due = claimed.nextDueAt.map { " due in \(($0 - storeNow).wholeMilliseconds)" } ?? ""
       return "\(name) \(claims) cut \(claimed.cut.rawValue)\(due)"
     }.description
   }
@@ -151,7 +147,6 @@ extension OutboxSimulation {
     switch result {
     case .failed: daemon!.machine.storeFailed(work, at: now)
     case .recovered: daemon!.machine.recovered(at: now)
-    case .shifted: daemon!.machine.scheduleShifted()
     case .paused(let names):
       if case .readPauses(let number) = work { daemon!.machine.pausesRead(names, number: number) }
     case .bound(let binding): daemon!.machine.bound(binding, work)
@@ -261,13 +256,21 @@ extension OutboxSimulation {
       if case .step(let id) = agenda.remove(at: index).event { step(id) }
     }
     if !daemon!.senders.isEmpty { violated("the senders \(daemon!.senders.sorted()) do not end with the daemon") }
-    if let request = daemon!.machine.lastRequest(), !doesDiskFail {
+    if let request = daemon!.machine.lastRequest(at: now), !doesDiskFail {
       let held = checkSettlements(request.settled)
-      _ = model.exchange(request.settled, releasing: request.released, claiming: [], at: now)
+      _ = model.exchange(request.settled, releasing: request.released, claiming: [], at: storeActs())
       checkSettled(held)
       publish()
     }
     note("the daemon has ended")
     bury(losesPower: false)
+  }
+}
+
+extension Settlement {
+  fileprivate func older(by waited: Duration) -> Settlement {
+    var settlement = self
+    settlement.age += waited
+    return settlement
   }
 }

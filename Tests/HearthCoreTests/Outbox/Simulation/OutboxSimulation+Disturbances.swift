@@ -96,18 +96,24 @@ extension OutboxSimulation {
     note("the clock steps by \(step)")
     offset += step
     disturbed()
-    guard daemon != nil else {
-      untoldSteps += abs(step)
-      forgetWaits()
-      return
-    }
-    untoldShift += step
+    if !isStoreApart { storeClockSteps(by: step) }
+    guard daemon != nil else { return }
     daemon!.skew = nil
     daemon!.machine.clockStepped(by: .milliseconds(step))
     follow()
   }
 
-  /// Waits are not what they were to be: nobody has told the store of a step.
+  private func storeClockSteps(by step: Int) {
+    storeOffset += step
+    if daemon == nil {
+      untoldSteps += abs(step)
+      forgetWaits()
+    } else {
+      untoldShift += step
+    }
+  }
+
+  /// Waits are not what they were to be: the store could not follow a step.
   func forgetWaits() {
     for item in items.values { (item.floor, item.latestDue) = (0, .max) }
   }

@@ -82,7 +82,8 @@ extension OutboxSimulation {
   /// The clock was stepped since they were enqueued, and now they would wait for days.
   private func cancelLate() {
     for number in model.order {
-      guard let item = model.items[number], let notBefore = item.progress.notBefore, notBefore - now > .seconds(1800)
+      guard let item = model.items[number], let notBefore = item.progress.notBefore,
+        notBefore - storeNow > .seconds(1800)
       else { continue }
       call(.change(id: item.new.id, .cancel))
     }
@@ -92,7 +93,7 @@ extension OutboxSimulation {
   private var left: [Int64] {
     model.order.filter { number in
       guard let item = model.items[number] else { return false }
-      return model.subject(of: item) == nil || model.subject(of: item) == sessions[item.account]?.subject
+      return model.subject(of: item) == nil || model.subject(of: item)?.id == sessions[item.account]?.subject?.id
     }
   }
 

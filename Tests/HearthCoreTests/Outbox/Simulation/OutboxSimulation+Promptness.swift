@@ -34,9 +34,9 @@ extension OutboxSimulation {
   /// A wait is no longer than the policy or the server wanted.
   private func checkWait(_ number: Int64) {
     guard let progress = model.items[number]?.progress, let tracked = items[number], let dueAt = progress.dueAt,
-      untoldSteps == 0, untoldShift == 0, progress.notBefore.map({ $0 < dueAt }) ?? true, dueAt > now
+      untoldSteps == 0, untoldShift == 0, progress.notBefore.map({ $0 < dueAt }) ?? true, dueAt > storeNow
     else { return }
-    let due = elapsed + Int((dueAt - now).wholeMilliseconds)
+    let due = elapsed + Int((dueAt - storeNow).wholeMilliseconds)
     if tracked.latestDue < .max, due > tracked.latestDue + 5000 {
       violated("item \(number) waits \(due - tracked.latestDue) ms longer than it was to")
     }
@@ -48,7 +48,7 @@ extension OutboxSimulation {
     guard let daemon, isSendable(item.account), !model.isBegun(item.number), tracked.flight == nil,
       tracked.answer == nil, configured[item.account]?.contains(item.origin) == true,
       model.subject(of: item).map({ $0 == daemon.machine.knownSubject(of: item.account) }) ?? false,
-      daemon.out[item.account]?[item.origin] == nil, progress.dueAt ?? now <= now,
+      daemon.out[item.account]?[item.origin] == nil, progress.dueAt ?? storeNow <= storeNow,
       progress.expiresAt.map({ $0 > now }) ?? true, !progress.isUnanswered, !isHeldBack(item)
     else { return false }
     if let stalledUntil = daemon.stalledUntil[item.account], elapsed < stalledUntil { return false }
@@ -94,7 +94,7 @@ extension OutboxSimulation {
     return !model.order.contains { number in
       guard let item = model.items[number], item.account == name else { return false }
       if model.isClaimed(number) { return true }
-      return item.progress.nextAttemptAt ?? now <= now
+      return item.progress.nextAttemptAt ?? storeNow <= storeNow
     }
   }
 

@@ -85,9 +85,8 @@ extension OutboxSimulation {
   }
 
   func checkClaims(_ exchange: OutboxExchange) {
-    // Of a step of the clock meanwhile the store is told later, and moves the claims' times with it.
     for claim in exchange.claimed.values.flatMap(\.claims) {
-      for delivery in claim.deliveries { items[delivery.number]?.claimedAt = daemon?.workBegan ?? elapsed }
+      for delivery in claim.deliveries { items[delivery.number]?.claimedAt = elapsed }
     }
     let bytes = model.claimOf.keys.reduce(0) { $0 + (model.items[$1]?.bytes ?? 0) }
     let most = Self.memory + 2 * sessions.count * Self.large.count
@@ -188,8 +187,11 @@ extension OutboxSimulation {
       case .cancelled, .superseded: item.isForbidden = true
       case .pending: item.retried()
       // Retried while another user is signed in.
-      case .held where shown.reason == .otherUser && shown.attempts == 0 && item.charged > 0: item.retried()
-      case .held where shown.reason == .needsReview: checkReview(item)
+      case .held where shown.reason == .otherUser && shown.attempts == 0 && (item.charged > 0 || item.isUnderReview):
+        item.retried()
+      case .held where shown.reason == .needsReview:
+        checkReview(item)
+        item.isUnderReview = true
       case .dead where shown.reason == .expired: checkExpiry(model.items[number]!)
       case .held, .dead, .delivered, .waiting, .inFlight: break
       }

@@ -29,6 +29,9 @@ final class OutboxSimulation: Simulation {
   /// Milliseconds that have passed, and what the clock is ahead of them.
   var elapsed = 0
   var offset = 0
+  /// The store's clock may be another one, which nobody sets, and what it is ahead of the time that has passed.
+  var isStoreApart = false
+  var storeOffset = 0
   var agenda: [Appointment] = []
   private var lastOrder = 0
   private var ticks = 0
@@ -60,8 +63,9 @@ final class OutboxSimulation: Simulation {
   var isQuick = false
   /// Nothing was disturbed since then.
   var lastDisturbance = 0
-  /// By how much waits may be wrong: steps of the clock that no daemon has lived to tell the store.
+  /// By how much waits may be wrong: steps of the store's clock while nothing ran that could follow them.
   var untoldSteps = 0
+  /// Those that it has yet to follow.
   var untoldShift = 0
   /// The accounts that were surely paused by the user.
   var paused: Set<AccountName> = []
@@ -83,6 +87,8 @@ final class OutboxSimulation: Simulation {
     hasLargeItems = chances(1, in: 30)
     isQuick = chances(1, in: 8)
     if isQuick { settings.maxItems = 10_000 }
+    isStoreApart = chances(1, in: 3)
+    if isStoreApart { storeOffset = number(-100_000_000...100_000_000) / one(of: [1, 1000]) }
     for origin in Self.apis {
       let mood: SimulatedOrigin.Mood = chances(1, in: 2) ? .fine : one(of: SimulatedOrigin.Mood.allCases)
       origins[origin] = SimulatedOrigin(origin: origin, mood: mood, tellsTime: chances(2, in: 3))
@@ -107,6 +113,19 @@ final class OutboxSimulation: Simulation {
   // MARK: - Time
 
   var now: Timestamp { Timestamp(milliseconds: 1_800_000_000_000 + Int64(elapsed + offset)) }
+
+  /// The time that the store goes by.
+  var storeNow: Timestamp { Timestamp(milliseconds: 1_800_000_000_000 + Int64(elapsed + storeOffset)) }
+
+  /// The same for what the store does now: its schedule follows its clock before.
+  func storeActs() -> Timestamp {
+    if untoldShift != 0 {
+      note("the schedule is shifted by \(untoldShift)")
+      model.shiftSchedule(by: .milliseconds(untoldShift), at: storeNow)
+      untoldShift = 0
+    }
+    return storeNow
+  }
 
   func at(_ time: Int, _ event: Event) {
     lastOrder += 1

@@ -3,7 +3,7 @@
 /// A running outbox: the machine, and all that it has under way. It ends with a crash or a shutdown.
 struct SimulatedDaemon {
   enum WorkResult {
-    case failed, recovered, shifted
+    case failed, recovered
     case paused(Set<AccountName>)
     case bound(OutboxBinding)
     case exchanged(OutboxExchange)
@@ -71,7 +71,6 @@ struct SimulatedCall {
   }
 
   let kind: Kind
-  let at: Timestamp
   var hasFailed = false
   /// Of how many subjects the items are discarded, and the last item that was there when that began.
   var purged = 0

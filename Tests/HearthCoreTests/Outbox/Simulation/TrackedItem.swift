@@ -31,6 +31,8 @@ final class TrackedItem {
   var heldAt = 0
   var sentAt = 0
   var unknownSince: Int?
+  /// It was held for review, and nobody has had it sent again.
+  var isUnderReview = false
   /// A call that ended the item was carried out.
   var isForbidden = false
   /// It is not to be sent again before.
@@ -47,7 +49,9 @@ final class TrackedItem {
 
   /// The daemon has ended. `mayHaveLeft`: its request may have been on its way.
   func crashed(mayHaveLeft: Bool) {
-    if mayHaveLeft { unknownSince = unknownSince ?? claimedAt }
+    // Of an answer that is not written down only the claim is known.
+    let isUnwritten = answer != nil && unknownSince == sentAt
+    if mayHaveLeft { unknownSince = isUnwritten ? claimedAt : unknownSince ?? claimedAt }
     // What is not written down is lost, and so is the wait that a server has asked for.
     if answer != nil { floor = 0 }
     (flight, answer, readySince) = (nil, nil, nil)
@@ -55,7 +59,7 @@ final class TrackedItem {
 
   /// A person wants it sent again.
   func retried() {
-    (charged, conflicts, unknownSince, floor, latestDue) = (0, 0, nil, 0, .max)
+    (charged, conflicts, unknownSince, isUnderReview, floor, latestDue) = (0, 0, nil, false, 0, .max)
   }
 
   /// It has left its lane, though that may not be written down yet.

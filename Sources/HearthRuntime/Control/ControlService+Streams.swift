@@ -1,0 +1,82 @@
+import HearthControl
+import HearthCore
+
+/// The handlers of requests whose bodies go in pieces.
+extension ControlService {
+  static let streamMethods: [any ServedMethod.Type] = [
+    OpenStream.self, WriteStream.self, ReadStream.self, CloseStream.self,
+  ]
+
+  /// The stream of this name; -32602 where the connection has none.
+  fileprivate func stream(_ id: String, of peer: any ControlPeer) async throws(RPCError) -> RequestStream {
+    guard let stream = await streams.stream(id, of: peer.id) else {
+      throw .invalidParams("The parameter \(RequestStream.unknown(id)).")
+    }
+    return stream
+  }
+
+  fileprivate func answer<Value>(
+    of account: AccountName, _ body: () async throws(RequestFailure) -> Value
+  ) async throws(RPCError) -> Value {
+    do throws(RequestFailure) {
+      return try await body()
+    } catch {
+      throw RPCError(error, try await entry(account).service.snapshot())
+    }
+  }
+}
+
+extension OpenStream: PlainMethod {
+  func result(from service: ControlService, for peer: any ControlPeer) async throws(RPCError) -> OpenedStream {
+    _ = try await service.statusToAsk(draft.account)
+    let stream = try await service.answer(of: draft.account) { () async throws(RequestFailure) in
+      try await service.streams.open(draft, upload, on: peer.id)
+    }
+    return OpenedStream(id: stream.id)
+  }
+}
+
+extension WriteStream: PlainMethod {
+  func result(from service: ControlService, for peer: any ControlPeer) async throws(RPCError) -> WrittenPiece {
+    let stream = try await service.stream(id, of: peer)
+    return WrittenPiece(
+      next: try await service.answer(of: stream.account) { () async throws(RequestFailure) in
+        try await stream.write(piece, at: offset, isLast: isLast)
+      })
+  }
+}
+
+extension ReadStream: PlainMethod {
+  func result(from service: ControlService, for peer: any ControlPeer) async throws(RPCError) -> ReadPiece {
+    let stream = try await service.stream(text, of: peer)
+    let reading = try await service.answer(of: stream.account) { () async throws(RequestFailure) in
+      try await stream.read()
+    }
+    // Whoever locked or signed out meanwhile wants nothing more of this user shown.
+    let status = try await service.ask(stream.account, .awaitReading).answer.status
+    if let error = RPCError.withholding(from: status, answerFor: await stream.subject) {
+      await stream.close()
+      throw error
+    }
+    return ReadPiece(reading)
+  }
+}
+
+extension ReadPiece {
+  fileprivate init(_ reading: RequestStream.Reading) {
+    switch reading {
+    case .head(let response, let url):
+      self.init(status: response.status, headers: response.headers, url: url.description)
+    case .piece(let data): self.init(data: data)
+    case .rewind: self.init(next: 0)
+    case .end: self.init(isEnd: true)
+    }
+  }
+}
+
+extension CloseStream: PlainMethod {
+  func result(from service: ControlService, for peer: any ControlPeer) async throws(RPCError) -> Empty {
+    await service.streams.stream(text, of: peer.id)?.close()
+    return Empty()
+  }
+}

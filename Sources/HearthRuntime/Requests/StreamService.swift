@@ -1,0 +1,103 @@
+import HearthControl
+package import HearthCore
+
+/// The requests whose bodies go in pieces. Each belongs to the connection that opened it, and ends with it.
+package actor StreamService {
+  private typealias Work = @Sendable () async -> Void
+
+  private let requests: RequestService
+  private let exchanges: any APIExchangeEndpoint
+  private let clock: any Clock
+  private var streams: [String: RequestStream] = [:]
+  private var lastID = 0
+  private var isStopping = false
+  private let work: AsyncStream<Work>
+  private let inbox: AsyncStream<Work>.Continuation
+
+  package init(requests: RequestService, exchanges: any APIExchangeEndpoint, clock: any Clock) {
+    (self.requests, self.exchanges, self.clock) = (requests, exchanges, clock)
+    (work, inbox) = AsyncStream.makeStream()
+  }
+
+  /// Runs until `stop`. All tasks are children of this call.
+  package func run() async {
+    await withDiscardingTaskGroup { group in
+      for await work in work { group.addTask { await work() } }
+    }
+  }
+
+  /// Ends every stream.
+  package func stop() async {
+    isStopping = true
+    for stream in streams.values { await stream.fail(.stopping) }
+    for stream in streams.values { await stream.close() }
+    inbox.finish()
+  }
+
+  // MARK: - What clients ask
+
+  /// Opens a stream, which can be written or read when this returns. `upload`: nil for a request without a body.
+  func open(
+    _ draft: RequestDraft, _ upload: APIRequest.Upload?, on connection: ConnectionID
+  ) async throws(RequestFailure) -> RequestStream {
+    guard !isStopping else { throw .stopping }
+    // A body without bytes is no body in pieces.
+    let request = try await requests.begin(draft, upload == .sized(0) ? nil : upload)
+    guard !isStopping else {
+      await requests.givePlaceBack()
+      throw .stopping
+    }
+    lastID += 1
+    let stream = RequestStream(
+      "\(lastID)", request, of: draft.account, timeout: draft.timeout, on: connection, exchanges: exchanges,
+      clock: clock)
+    streams[stream.id] = stream
+    inbox.yield { await self.carryOut(stream) }
+    try await stream.opened()
+    return stream
+  }
+
+  private func carryOut(_ stream: RequestStream) async {
+    await stream.run(with: requests)
+    streams[stream.id] = nil
+    await requests.givePlaceBack()
+  }
+
+  func stream(_ id: String, of connection: ConnectionID) -> RequestStream? {
+    streams[id].flatMap { $0.connection == connection ? $0 : nil }
+  }
+
+  // MARK: - What ends streams
+
+  /// The client has gone. Returns at once.
+  nonisolated func connectionLost(_ connection: ConnectionID) {
+    inbox.yield { await self.end(allOf: connection) }
+  }
+
+  func end(allOf connection: ConnectionID) async {
+    for stream in streams.values where stream.connection == connection { await stream.close() }
+  }
+
+  /// The account's session has changed: nothing more is given of a user who has locked it, signed out, or gone.
+  package func sessionChanged(_ account: AccountName, _ state: SessionState, _ subject: Subject?) async {
+    for stream in streams.values where stream.account == account {
+      switch state {
+      case .locked, .unauthenticated: await stream.fail(.withheld(state))
+      case .hydrating, .authenticated, .reauthRequired:
+        if let subject, let other = await stream.subject, other != subject { await stream.fail(.otherUser) }
+      }
+    }
+  }
+
+  /// The configuration was read again.
+  package func accountsChanged(_ apis: [AccountName: APISettings]) async {
+    for stream in streams.values {
+      guard let api = apis[stream.account] else {
+        await stream.fail(.unknownAccount(stream.account))
+        continue
+      }
+      let origin = await stream.origin
+      if !api.origins.contains(origin) { await stream.fail(.originNotAllowed(origin)) }
+    }
+  }
+}

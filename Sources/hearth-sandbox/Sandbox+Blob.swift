@@ -1,0 +1,72 @@
+import Crypto
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Synchronization
+
+/// `/api/blob`: bodies of any length, of which nothing is kept.
+///
+/// GET gives so many `bytes` as the query says, each block of 64 KiB with its number at its beginning; with `cut` it breaks
+/// off after so many, and with `stall` it hangs there. Any other method tells how many bytes came, and their SHA-256; with
+/// `late` it looks at the token only then.
+extension Sandbox {
+  static let blobPath = "/api/blob"
+  private static let blockSize = 65_536
+
+  private struct Received: Encodable {
+    let bytes: Int
+    let sha256: String
+  }
+
+  /// The answer is broken off.
+  private struct Cut: Error {}
+
+  func blob(_ request: Request) async throws -> Response {
+    let call = Call(request, body: ByteBuffer())
+    state.withLock { $0.statistics.apiRequests += 1 }
+    // A server that wants no such body need not read it.
+    if let fault = state.withLock({ $0.faults.next(for: call) }) { return fault.response(to: call, inPlaceOf: nil) }
+    let isLate = call.query["late"] != nil
+    if !isLate, let refusal = refusal(of: call) { return refusal }
+    if call.method == .get { return give(call.query) }
+    var (count, hash) = (0, SHA256())
+    for try await part in request.body {
+      count += part.readableBytes
+      part.withUnsafeReadableBytes { hash.update(bufferPointer: $0) }
+    }
+    if isLate, let refusal = refusal(of: call) { return refusal }
+    let digits = hash.finalize().map { $0 < 16 ? "0" + String($0, radix: 16) : String($0, radix: 16) }
+    return .json(Received(bytes: count, sha256: digits.joined()))
+  }
+
+  /// Nil where the token is good.
+  private func refusal(of call: Call) -> Response? {
+    var isAllowed = false
+    let response = authorized(call) { _, _ in
+      isAllowed = true
+      return Response(status: .ok)
+    }
+    return isAllowed ? nil : response
+  }
+
+  private func give(_ query: [String: String]) -> Response {
+    let count = query["bytes"].flatMap { Int($0) } ?? 0
+    let cut = query["cut"].flatMap { Int($0) }
+    let stall = query["stall"].flatMap { Int($0) }
+    let most = min(count, cut ?? count, stall ?? count)
+    let body = ResponseBody(contentLength: count) { writer in
+      var sent = 0
+      while sent < most {
+        var block = ByteBuffer(integer: UInt64(sent / Self.blockSize))
+        block.writeRepeatingByte(UInt8(ascii: "x"), count: Self.blockSize - block.readableBytes)
+        let part = block.readSlice(length: min(Self.blockSize, most - sent)) ?? ByteBuffer()
+        sent += part.readableBytes
+        try await writer.write(part)
+      }
+      if cut != nil { throw Cut() }
+      if stall != nil { try await self.pause(.seconds(86_400)) }
+      try await writer.finish(nil)
+    }
+    return Response(status: .ok, headers: [.contentType: "application/octet-stream"], body: body)
+  }
+}

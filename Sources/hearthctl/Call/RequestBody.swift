@@ -1,0 +1,134 @@
+import Glibc
+import HearthCore
+
+/// The body of a request, which is read piece by piece, and again from its beginning where the API asks for that.
+final class RequestBody {
+  private enum Source {
+    /// All of it.
+    case bytes([UInt8])
+    /// So many bytes of a file, from this place on.
+    case file(start: off_t, count: Int)
+    /// Something that can be read once: how it begins, and what it is called.
+    case stream(beginning: [UInt8], name: String)
+  }
+
+  /// How much of what can be read once is kept, in bytes, so that it can be sent again; what is no longer than that is sent
+  /// with its length, which some servers insist on (RFC 9110, section 15.5.12).
+  static let keptBeginning = 1 << 20
+  /// In bytes.
+  private static let pieceSize = 64 << 10
+
+  private let source: Source
+  private let descriptor: Int32
+  /// Of a stream, in bytes: how much of it has been read.
+  private var streamed = 0
+
+  init(_ bytes: [UInt8]) { (source, descriptor) = (.bytes(bytes), -1) }
+
+  /// Of a file, or of standard input, `-`.
+  init(path: String) throws {
+    let isInput = path == "-"
+    descriptor = isInput ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
+    let name = isInput ? "standard input" : path
+    var status = stat()
+    guard descriptor >= 0, fstat(descriptor, &status) == 0 else { throw Self.unreadable(name) }
+    let start = lseek(descriptor, 0, SEEK_CUR)
+    // A file of the kernel's own has no length before it is read.
+    if status.st_mode & S_IFMT == S_IFREG, start >= 0, status.st_size > start {
+      source = .file(start: start, count: Int(status.st_size - start))
+      return
+    }
+    var beginning: [UInt8] = []
+    while beginning.count < Self.keptBeginning {
+      let piece = try Self.read(descriptor, name)
+      if piece.isEmpty {
+        source = .bytes(beginning)
+        return
+      }
+      beginning += piece
+    }
+    source = .stream(beginning: beginning, name: name)
+    streamed = beginning.count
+  }
+
+  deinit {
+    if descriptor >= 0 { close(descriptor) }
+  }
+
+  var upload: APIRequest.Upload {
+    switch source {
+    case .bytes(let bytes): .sized(bytes.count)
+    case .file(_, let count): .sized(count)
+    case .stream: .chunked
+    }
+  }
+
+  /// For a request that takes no pieces.
+  func whole() throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    while true {
+      let piece = try piece(at: bytes.count)
+      if piece.isEmpty { return bytes }
+      bytes += piece
+    }
+  }
+
+  /// The piece that begins there; empty where the body ends.
+  func piece(at offset: Int) throws -> [UInt8] {
+    switch source {
+    case .bytes(let bytes): return Array(bytes.dropFirst(offset).prefix(Self.pieceSize))
+    case .file(let start, let count):
+      let wanted = min(count - offset, Self.pieceSize)
+      let piece = try wanted == 0 ? [] : read(wanted, at: start + off_t(offset))
+      guard wanted == 0 || !piece.isEmpty else {
+        throw CommandFailure(.failed, "The file has become shorter while it was sent: the request was given up.")
+      }
+      return piece
+    case .stream(let beginning, let name):
+      // Once more is read than is kept, there is no use in beginning again.
+      if offset < beginning.count, streamed == beginning.count {
+        return Array(beginning.dropFirst(offset).prefix(Self.pieceSize))
+      }
+      guard offset == streamed else {
+        throw CommandFailure(
+          .later,
+          "The API asks for the body again, as after a renewal of its token, and \(name) can be read only once: "
+            + "run the command again, or give the body in a file.")
+      }
+      let piece = try Self.read(descriptor, name)
+      streamed += piece.count
+      return piece
+    }
+  }
+
+  private func read(_ count: Int, at place: off_t) throws -> [UInt8] {
+    var failure: Int32 = EINTR
+    var piece: [UInt8] = []
+    while failure == EINTR {
+      failure = 0
+      piece = [UInt8](unsafeUninitializedCapacity: count) { buffer, count in
+        let result = pread(descriptor, buffer.baseAddress, buffer.count, place)
+        failure = result < 0 ? errno : 0
+        count = max(result, 0)
+      }
+    }
+    errno = failure
+    if failure != 0 { throw Self.unreadable("The body") }
+    return piece
+  }
+
+  /// Some bytes; none at the end.
+  private static func read(_ descriptor: Int32, _ name: String) throws -> [UInt8] {
+    var piece = [UInt8](repeating: 0, count: pieceSize)
+    while true {
+      let count = Glibc.read(descriptor, &piece, piece.count)
+      if count >= 0 { return Array(piece.prefix(count)) }
+      if errno != EINTR { throw unreadable(name) }
+    }
+  }
+
+  private static func unreadable(_ name: String) -> CommandFailure {
+    let name = name == "standard input" ? "Standard input" : name
+    return CommandFailure(.failed, "\(name) cannot be read: \(reason()).")
+  }
+}

@@ -1,0 +1,40 @@
+import Glibc
+
+/// The one file that is being made: a signal that ends the program removes it first.
+enum UnfinishedFile {
+  private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGPIPE]
+  /// Set before the handler is, and read by it alone.
+  nonisolated(unsafe) private static var path: UnsafeMutablePointer<CChar>?
+
+  /// mkstemp(3).
+  static func make(_ template: inout [CChar]) -> Int32 {
+    // Between the file and the name by which it is removed no signal may come.
+    var (blocked, before) = (sigset_t(), sigset_t())
+    sigemptyset(&blocked)
+    for number in signals { sigaddset(&blocked, number) }
+    sigprocmask(SIG_BLOCK, &blocked, &before)
+    defer { sigprocmask(SIG_SETMASK, &before, nil) }
+    let descriptor = mkstemp(&template)
+    guard descriptor >= 0 else { return descriptor }
+    path = strdup(template)
+    for number in signals {
+      // What the caller's parent has it ignore, it ignores, as under nohup(1).
+      let former = signal(number) { number in
+        if let path = UnfinishedFile.path { unlink(path) }
+        signal(number, SIG_DFL)
+        raise(number)
+      }
+      if let former, unsafeBitCast(former, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
+        signal(number, SIG_IGN)
+      }
+    }
+    return descriptor
+  }
+
+  /// It is in its place, or removed.
+  static func end() {
+    for number in signals { signal(number, SIG_DFL) }
+    free(path)
+    path = nil
+  }
+}

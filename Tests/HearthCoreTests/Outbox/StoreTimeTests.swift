@@ -1,0 +1,100 @@
+import TestSupport
+import Testing
+
+@testable import HearthCore
+
+/// The store goes by a clock of its own.
+@Suite("The outbox's machine, whatever the store's clock shows,") struct StoreTimeTests {
+  /// Has an exchange answered by a store whose clock shows `storeTime` then, and in which an item is due `wait` later.
+  private func wakes(
+    asking outbox: inout OutboxScript, storeTime: Timestamp, wait: Duration,
+    meanwhile: (inout OutboxScript) -> Void = { _ in }
+  ) throws -> Timestamp {
+    outbox.machine.ready([Sample.work: .all])
+    guard case .exchange(let request)? = outbox.machine.nextStoreWork(at: outbox.now) else {
+      throw Violation("The store is not asked.")
+    }
+    meanwhile(&outbox)
+    var exchange = OutboxExchange(at: storeTime)
+    exchange.claimed[Sample.work] = OutboxExchange.Claimed()
+    exchange.claimed[Sample.work]?.nextDueAt = storeTime + wait
+    outbox.machine.exchanged(exchange, request, at: outbox.now)
+    return outbox.machine.nextWake(after: outbox.now)
+  }
+
+  @Test("wakes after the wait that the store tells, whatever its clock shows", arguments: [-86_400, -1, 0, 1, 86_400])
+  func storeClockApart(_ lead: Int64) throws {
+    var outbox = OutboxScript()
+    let woken = try wakes(asking: &outbox, storeTime: outbox.now + .seconds(lead), wait: .seconds(10))
+    #expect(woken == outbox.now + .seconds(10))
+  }
+
+  @Test("does not wake later because the store was slow to answer")
+  func slowStore() throws {
+    var outbox = OutboxScript()
+    let asked = outbox.now
+    let woken = try wakes(asking: &outbox, storeTime: asked + .seconds(2), wait: .seconds(10)) { outbox in
+      outbox.now = asked + .seconds(5)
+    }
+    #expect(woken == asked + .seconds(12))
+  }
+
+  @Test("wakes after the wait that the store tells though its own clock was set while the store worked")
+  func stepWhileStoreWorks() throws {
+    var outbox = OutboxScript()
+    let asked = outbox.now
+    let woken = try wakes(asking: &outbox, storeTime: asked, wait: .seconds(10)) { outbox in
+      outbox.now = asked + .seconds(3600)
+      outbox.machine.clockStepped(by: .seconds(3600))
+    }
+    #expect(woken == outbox.now + .seconds(10))
+  }
+
+  @Test("does not send again what is unknown for too long, by the age that the store tells")
+  func unknownByStoreTime() throws {
+    var outbox = OutboxScript()
+    let storeTime = outbox.now - .seconds(40 * 86_400)
+    outbox.machine.ready([Sample.work: .all])
+    guard case .exchange(let request)? = outbox.machine.nextStoreWork(at: outbox.now) else {
+      throw Violation("The store is not asked.")
+    }
+    var exchange = OutboxExchange(at: storeTime)
+    exchange.claimed[Sample.work] = OutboxExchange.Claimed()
+    exchange.claimed[Sample.work]?.claims = [
+      outbox.claim("young", unknownSince: storeTime - .seconds(3600)),
+      outbox.claim("old", unknownSince: storeTime - .seconds(24 * 3600 + 1)),
+    ]
+    outbox.machine.exchanged(exchange, request, at: outbox.now)
+    let sent = outbox.machine.startSenders(at: outbox.now).compactMap { outbox.step($0).sent }
+    #expect(sent.count == 1)
+  }
+
+  @Test("tells how long ago an outcome came, though the clock was set, and though the store has failed to write it")
+  func ageOfOutcomes() throws {
+    var outbox = OutboxScript()
+    outbox.run(claiming: [outbox.claim()])
+    let id = try outbox.first()
+    outbox.answer(id, 503)
+    outbox.step(id)
+    outbox.now = outbox.now + .seconds(2)
+    guard case .exchange(let first)? = outbox.machine.nextStoreWork(at: outbox.now) else {
+      throw Violation("The store is not asked.")
+    }
+    #expect(first.settled.map(\.age) == [.seconds(2)])
+    outbox.now = outbox.now + .seconds(3600)
+    outbox.machine.clockStepped(by: .seconds(3600))
+    outbox.machine.storeFailed(.exchange(first), at: outbox.now)
+    outbox.now = outbox.now + .seconds(1)
+    outbox.run()
+    #expect(outbox.settled.map(\.age) == [.seconds(3)])
+  }
+
+  @Test("has the store look at its clock when the clock was set, though nothing can be claimed")
+  func stepWhileLocked() {
+    var outbox = OutboxScript()
+    outbox.block("locked")
+    outbox.run()
+    outbox.machine.clockStepped(by: .seconds(3600))
+    #expect(outbox.machine.nextStoreWork(at: outbox.now) == .expire(nil))
+  }
+}

@@ -1,0 +1,206 @@
+import HearthControl
+import HearthCore
+import TestSupport
+import Testing
+
+@testable import HearthRuntime
+
+extension RequestStreamTests {
+  @Test("a lock, a sign-out and another user end it, for who waits and for who calls next")
+  func sessionChanged() async throws {
+    let locked = SessionState.locked(.explicit(.user))
+    let changes: [(SessionState, Subject?, RequestFailure)] = [
+      (locked, Sample.alice, .withheld(locked)),
+      (.unauthenticated(signedOut: true), nil, .withheld(.unauthenticated(signedOut: true))),
+      (.authenticated, Sample.bob, .otherUser),
+    ]
+    for (state, subject, wanted) in changes {
+      for isWaiting in [true, false] {
+        try await scene { scene in
+          let stream = try await opened(scene, nil)
+          let exchange = await scene.exchanges.next()
+          exchange.answer(200)
+          #expect(try await status(stream.read()) == 200)
+          async let waited = isWaiting ? failure { () async throws(RequestFailure) in try await stream.read() } : wanted
+          if isWaiting { await exchange.wait(until: \.isAwaited) }
+          await scene.service.sessionChanged(Sample.other, state, subject)
+          #expect(!exchange.isCancelled, "it is another account")
+          await scene.service.sessionChanged(Sample.work, .authenticated, Sample.alice)
+          #expect(!exchange.isCancelled, "nothing has changed")
+          await scene.service.sessionChanged(Sample.work, state, subject)
+          #expect(exchange.isCancelled)
+          #expect(await waited == wanted)
+          let next = await failure { () async throws(RequestFailure) in try await stream.read() }
+          #expect(next == wanted)
+        }
+      }
+    }
+  }
+
+  @Test("a reload that takes its origin away, or its account, ends it")
+  func reloaded() async throws {
+    let changes: [([AccountName: APISettings], RequestFailure)] = [
+      ([:], .unknownAccount(Sample.work)),
+      ([Sample.work: [Sample.secondOrigin]], .originNotAllowed(Sample.origin)),
+    ]
+    for (apis, wanted) in changes {
+      try await scene { scene in
+        let stream = try await opened(scene, nil)
+        let exchange = await scene.exchanges.next()
+        await scene.service.accountsChanged([Sample.work: [Sample.origin]])
+        #expect(!exchange.isCancelled)
+        await scene.service.accountsChanged(apis)
+        #expect(exchange.isCancelled)
+        #expect(await failure { () async throws(RequestFailure) in try await stream.read() } == wanted)
+      }
+    }
+  }
+
+  @Test("it is known on its own connection alone, and ends with it")
+  func connections() async throws {
+    try await scene { scene in
+      let stream = try await opened(scene, nil)
+      let exchange = await scene.exchanges.next()
+      #expect(await scene.service.stream(stream.id, of: ConnectionID(2)) == nil)
+      #expect(await scene.service.stream(stream.id, of: connection) === stream)
+      scene.service.connectionLost(ConnectionID(2))
+      async let reading = failure { () async throws(RequestFailure) in try await stream.read() }
+      scene.service.connectionLost(connection)
+      #expect(await reading == gone)
+      #expect(exchange.isCancelled)
+    }
+  }
+
+  @Test("when the daemon stops, who waits is told so, and no more are opened")
+  func stopped() async throws {
+    try await scene { scene in
+      let stream = try await opened(scene)
+      async let reading = failure { () async throws(RequestFailure) in try await stream.read() }
+      async let writing = failure { () async throws(RequestFailure) in try await stream.write([1], at: 0, isLast: false)
+      }
+      let exchange = await scene.exchanges.next()
+      exchange.hold()
+      await exchange.wait(until: \.isAwaited)
+      await scene.service.stop()
+      #expect(await reading == .stopping)
+      #expect(await writing == .stopping)
+      #expect(await failure { () async throws(RequestFailure) in try await opened(scene) } == .stopping)
+    }
+  }
+
+  @Test("it counts among the requests that are under way, until it is over")
+  func atOnce() async throws {
+    try await scene { scene in
+      var streams: [RequestStream] = []
+      for _ in 1...RequestService.mostAtOnce { streams.append(try await opened(scene)) }
+      let most = RequestFailure.tooMany(RequestService.mostAtOnce)
+      #expect(await failure { () async throws(RequestFailure) in try await opened(scene) } == most)
+      let request = draft("GET")
+      #expect(
+        await failure { () async throws(RequestFailure) in try await scene.requests.answer(to: request) } == most)
+      await streams.removeLast().close()
+      // Its place is free once it has ended, which nobody is told.
+      while await failure(of: { () async throws(RequestFailure) in try await opened(scene) }) == most {
+        await Task.yield()
+      }
+    }
+  }
+
+  // MARK: - Time
+
+  @Test("a client that leaves it alone for five minutes finds it closed")
+  func idle() async throws {
+    try await scene { scene in
+      let stream = try await opened(scene, nil)
+      let exchange = await scene.exchanges.next()
+      exchange.answer(200)
+      #expect(try await status(stream.read()) == 200)
+      for _ in 1...9 { await pass(.seconds(30)) }
+      await clock.waitForSleeper(until: clock.now() + .seconds(30))
+      #expect(!exchange.isCancelled)
+      clock.advance(by: .seconds(30))
+      await exchange.wait(until: \.isCancelled)
+      #expect(await failure { () async throws(RequestFailure) in try await stream.read() } == gone)
+    }
+  }
+
+  @Test("an API that answers nothing within the time is given up, as of any request")
+  func unanswered() async throws {
+    try await scene { scene in
+      let stream = try await opened(scene)
+      async let first = stream.write([1], at: 0, isLast: true)
+      let exchange = await scene.exchanges.next()
+      #expect(try await first == nil)
+      async let reading = failure { () async throws(RequestFailure) in try await stream.read() }
+      while await !stream.isReading { await Task.yield() }
+      await pass(.seconds(30))
+      #expect(
+        await reading
+          == .unanswered(
+            message: "no answer within 30.0 seconds. Nothing tells whether the API did what the request asks."))
+      #expect(exchange.isCancelled)
+    }
+  }
+
+  @Test("an API that takes nothing of the body is given up, and one that takes it slowly is not")
+  func untaken() async throws {
+    try await scene { scene in
+      let stream = try await opened(scene)
+      async let first = stream.write([1], at: 0, isLast: false)
+      let exchange = await scene.exchanges.next()
+      #expect(try await first == 1)
+      exchange.hold()
+      async let writing = failure { () async throws(RequestFailure) in try await stream.write([2], at: 1, isLast: false)
+      }
+      await exchange.wait(until: \.isAwaited)
+      await clock.waitForSleeper(until: clock.now() + .seconds(30))
+      clock.advance(by: .seconds(20))
+      exchange.move()
+      clock.advance(by: .seconds(10))
+      await clock.waitForSleeper(until: clock.now() + .seconds(20))
+      #expect(!exchange.isCancelled)
+      clock.advance(by: .seconds(20))
+      await exchange.wait(until: \.isCancelled)
+      let told = await writing
+      #expect(exchange.cancelled == "nothing of the body was taken within 30.0 seconds")
+      if case .unanswered? = told {} else { Issue.record("\(String(describing: told))") }
+    }
+  }
+
+  @Test("an answer that stops coming, or breaks off, is told to be only a beginning")
+  func brokenOff() async throws {
+    let rest = "What was given of the answer is only its beginning."
+    for isSlow in [true, false] {
+      try await scene { scene in
+        let stream = try await opened(scene, nil)
+        let exchange = await scene.exchanges.next()
+        exchange.answer(200)
+        exchange.bring([1])
+        #expect(try await status(stream.read()) == 200)
+        #expect(try await piece(stream.read()) == [1])
+        async let reading = failure { () async throws(RequestFailure) in try await stream.read() }
+        await exchange.wait(until: \.isAwaited)
+        if isSlow { await pass(.seconds(30)) } else { exchange.fail(.unanswered(message: "It broke off")) }
+        let reason = isSlow ? "no more of the answer came within 30.0 seconds" : "It broke off"
+        #expect(await reading == .unanswered(message: "\(reason). \(rest)"))
+      }
+    }
+  }
+
+  @Test("the time in which the client is slow is not the API's")
+  func slowClient() async throws {
+    try await scene { scene in
+      let stream = try await opened(scene)
+      async let reading = stream.read()
+      while await !stream.isReading { await Task.yield() }
+      async let first = stream.write([1], at: 0, isLast: false)
+      let exchange = await scene.exchanges.next()
+      #expect(try await first == 1)
+      for _ in 1...4 { await pass(.seconds(30)) }
+      #expect(!exchange.isCancelled, "the rest of the body is the client's to bring")
+      #expect(try await stream.write([2], at: 1, isLast: true) == nil)
+      exchange.answer(200)
+      #expect(try await status(reading) == 200)
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import HearthCore
+
+/// What `OutboxStore` promises of the time that it goes by.
+extension OutboxStoreContract {
+  static let timing: [OutboxFact] = [
+    OutboxFact("a step of the clock changes no wait for another try, but ends one longer than a day") { bench in
+      let ids = try await bench.add(Sample.draft("/1", lane: nil), Sample.draft("/2", lane: nil)).map(\.item.id)
+      try await bench.store.finish { wait(.seconds($0.item.id == ids[0] ? 60 : 2 * 86_400)) }
+      bench.clock.step(by: .seconds(3600))
+      let now = bench.clock.now()
+      try expect(try await bench.store.settle().claimed.nextDueAt, is: now + .seconds(60))
+      try expect(try await bench.store.item(ids[0])?.nextAttemptAt, is: now + .seconds(60))
+      bench.clock.jump(to: now + .seconds(59))
+      try expect(try await bench.store.settle().claims, is: [])
+      bench.clock.jump(to: now + .seconds(60))
+      try expect(try await bench.store.settle().claims.deliveries.map(\.item.id), is: [ids[0]])
+      bench.clock.jump(to: now + .seconds(86_400))
+      try expect(try await bench.store.settle().claims.deliveries.map(\.item.id), is: [ids[1]])
+    },
+    OutboxFact("a fate is unknown for as long as before when the clock is stepped, that of what is in flight as well") {
+      bench in
+      try await bench.add(Sample.draft("/waits", lane: nil), Sample.draft("/sent", lane: "a"))
+      let claims = try await bench.store.settle().claims
+      for claim in claims { try expect(bench.store.begin(claim.deliveries[0].number, of: claim.epoch), is: true) }
+      let waits = claims.filter { $0.deliveries[0].item.lane == nil }
+      _ = try await bench.store.settle(
+        waits.settled { _ in wait(.seconds(1), isUnanswered: true) })
+      bench.clock.step(by: .seconds(2 * 86_400))
+      _ = try await bench.store.settle()
+      let store = try bench.reopen()
+      try await store.recover()
+      bench.clock.advance(by: .seconds(1))
+      let again = try await store.settle().claims.deliveries
+      try expect(again.map(\.unknownSince), is: Array(repeating: start + .seconds(2 * 86_400), count: 2))
+    },
+    OutboxFact("what was due when it was claimed is due when it is given back, though the clock was set back") {
+      bench in
+      try await bench.add(Sample.draft("/1"), Sample.draft("/2", lane: nil))
+      try await bench.store.finish { _ in wait(.seconds(60)) }
+      bench.clock.advance(by: .seconds(60))
+      let claims = try await bench.store.settle().claims
+      try expect(Set(claims.paths), is: ["/1", "/2"])
+      bench.clock.step(by: .seconds(-3600))
+      try expect(Set(try await bench.store.settle(releasing: claims.map(\.epoch)).claims.paths), is: ["/1", "/2"])
+    },
+    OutboxFact("the wait of an item counts from when its outcome came, by the store's time, which it tells") { bench in
+      try await bench.add(Sample.draft("/1"))
+      let claims = try await bench.store.settle().claims
+      bench.clock.advance(by: .seconds(100))
+      let settled = claims.settled { _ in wait(.seconds(60)) }.map { settlement in
+        var settlement = settlement
+        settlement.age = .seconds(40)
+        return settlement
+      }
+      let exchange = try await bench.store.exchange(settled, releasing: [], claiming: [])
+      try expect(exchange.time, is: start + .seconds(100))
+      try expect(try await bench.store.settle().claimed.nextDueAt, is: start + .seconds(120))
+    },
+    OutboxFact("whether an item has expired is no matter of the store's time") { bench in
+      try await bench.add(Sample.draft("/1", expiresAt: start + .seconds(9)))
+      bench.clock.advance(by: .seconds(3600))
+      let late = try await bench.store.settle(by: .unconfirmed(start + .seconds(9)))
+      try expect(late.claimed.timeNeededFrom, is: Sample.origin)
+      try expect(try await bench.store.settle(by: .agreed(start + .seconds(8))).claims.paths, is: ["/1"])
+    },
+  ]
+}

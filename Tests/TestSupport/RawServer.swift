@@ -1,0 +1,127 @@
+import Glibc
+
+/// A server on 127.0.0.1 that says exactly what a test wants said, and that blocks: for use on a thread of its own.
+package final class RawServer: @unchecked Sendable {
+  package let port: Int
+  private let listener: Int32
+
+  package init() throws {
+    listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    // A test that would wait for ever fails instead.
+    var patience = timeval(tv_sec: 60, tv_usec: 0)
+    setsockopt(listener, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let listener = listener
+    let result = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(listener, $0, size) == 0 && listen(listener, 16) == 0 ? getsockname(listener, $0, &size) : -1
+      }
+    }
+    port = Int(UInt16(bigEndian: address.sin_port))
+    guard listener >= 0, result == 0 else { throw CallFailure("listen") }
+  }
+
+  deinit { Glibc.close(listener) }
+
+  package var url: String { "http://127.0.0.1:\(port)" }
+
+  /// The next connection; waits for one.
+  package func accept() throws -> RawConnection {
+    let descriptor = uninterrupted { Glibc.accept(listener, nil, nil) }
+    guard descriptor >= 0 else { throw CallFailure("accept") }
+    return RawConnection(descriptor)
+  }
+}
+
+/// One connection to it.
+package final class RawConnection: @unchecked Sendable {
+  private var descriptor: Int32
+  /// What has come behind the last head.
+  private var rest: [UInt8] = []
+
+  fileprivate init(_ descriptor: Int32) {
+    self.descriptor = descriptor
+    var patience = timeval(tv_sec: 60, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+  }
+
+  deinit { close() }
+
+  package func close() {
+    if descriptor >= 0 { Glibc.close(descriptor) }
+    descriptor = -1
+  }
+
+  /// Closes it by a TCP reset.
+  package func reset() {
+    var option = linger(l_onoff: 1, l_linger: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+    close()
+  }
+
+  /// The next request's line and header fields, without the empty line.
+  package func readHead() throws -> String {
+    let end = Array("\r\n\r\n".utf8)
+    while true {
+      let text = rest[...]
+      if let place = text.firstRange(of: end) {
+        rest = Array(text[place.upperBound...])
+        return String(decoding: text[..<place.lowerBound], as: UTF8.self)
+      }
+      let piece = try read(upTo: 65_536)
+      guard !piece.isEmpty else { throw CallFailure("read a request") }
+      rest += piece
+    }
+  }
+
+  /// So many bytes of what follows, or fewer where the other end has closed.
+  package func read(_ count: Int) throws -> [UInt8] {
+    var bytes = Array(rest.prefix(count))
+    rest.removeFirst(bytes.count)
+    while bytes.count < count {
+      let piece = try read(upTo: min(count - bytes.count, 65_536))
+      if piece.isEmpty { break }
+      bytes += piece
+    }
+    return bytes
+  }
+
+  private func read(upTo most: Int) throws -> [UInt8] {
+    let descriptor = descriptor
+    var failure = false
+    let bytes = [UInt8](unsafeUninitializedCapacity: most) { buffer, count in
+      let result = uninterrupted { recv(descriptor, buffer.baseAddress, most, 0) }
+      (failure, count) = (result < 0, max(result, 0))
+    }
+    if failure { throw CallFailure("recv") }
+    return bytes
+  }
+
+  package func send(_ text: String) throws { try send(Array(text.utf8)) }
+
+  package func send(_ bytes: [UInt8]) throws {
+    guard sendSome(bytes, flags: 0) == bytes.count else { throw CallFailure("send") }
+  }
+
+  /// What of it goes at once: how many bytes.
+  package func sendNow(_ bytes: [UInt8]) -> Int { sendSome(bytes, flags: Int32(MSG_DONTWAIT)) }
+
+  private func sendSome(_ bytes: [UInt8], flags: Int32) -> Int {
+    var sent = 0
+    while sent < bytes.count {
+      let count = bytes.withUnsafeBytes { buffer in
+        uninterrupted {
+          Glibc.send(
+            descriptor, buffer.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL) | flags)
+        }
+      }
+      if count <= 0 { break }
+      sent += count
+    }
+    return sent
+  }
+}
