@@ -9,12 +9,8 @@ import Testing
   private static let begin = "\u{1B}[?1049h"
   private static let end = "\u{1B}[?1049l"
 
-  @Test(
-    "gives the terminal back as it was, and what goes on draws anew",
-    arguments: [["top"], ["status", "--watch"]])
-  func suspension(_ arguments: [String]) async throws {
-    let folder = TemporaryFolder()
-    let daemon = FakeDaemon(path: folder.file("rpc.sock")) { request in
+  private func daemon(_ folder: TemporaryFolder) -> FakeDaemon {
+    FakeDaemon(path: folder.file("rpc.sock")) { request in
       switch request.method {
       case Subscribe.name:
         .result(
@@ -22,6 +18,36 @@ import Testing
       default: .result(["sessions": []])
       }
     }
+  }
+
+  @Test("a terminal that obeys no control sequences gets none: top refuses, and status prints again")
+  func dumb() async throws {
+    let folder = TemporaryFolder()
+    let daemon = daemon(folder)
+    try await onThread {
+      let terminal = PseudoTerminal()
+      func start(_ arguments: [String]) throws -> ChildProcess {
+        try ChildProcess(
+          "hearthctl", arguments, environment: ["HEARTH_SOCKET": daemon.path, "TERM": "dumb"],
+          input: .file(terminal.path), output: terminal.path, outputFolder: folder.path)
+      }
+      let top = try start(["top"])
+      #expect(try top.waitForExit() == 64)
+      #expect(top.errors.contains("top needs a terminal that can be drawn on"))
+      let status = try start(["status", "--watch"])
+      try eventually("it prints") { terminal.shown.contains("no accounts") }
+      status.signal(SIGTERM)
+      _ = try status.wait()
+      #expect(!terminal.shown.contains("\u{1B}"))
+    }
+  }
+
+  @Test(
+    "gives the terminal back as it was, and what goes on draws anew",
+    arguments: [["top"], ["status", "--watch"]])
+  func suspension(_ arguments: [String]) async throws {
+    let folder = TemporaryFolder()
+    let daemon = daemon(folder)
     try await onThread {
       let terminal = PseudoTerminal()
       let process = try ChildProcess(

@@ -1,5 +1,7 @@
+import HearthClient
 import HearthControl
 import HearthCore
+import TestSupport
 import Testing
 
 @testable import hearthctl
@@ -86,7 +88,28 @@ import Testing
     #expect(lines[2] == "> work0            authenticated    #####|##################.... 51 min left")
     #expect(lines[3] == "  refreshed     _ 0  failed       _  0  queued       #  2  sent         _  0")
     #expect(lines[5] == "What happened")
-    #expect(lines[11].hasPrefix("jk choose  l lock"))
+    #expect(lines[11].hasPrefix("q quit  jk choose  l lock"))
+    #expect(picture(model, columns: 60).last?.hasPrefix("q quit  jk choose  l lock") == true, "the way out is not cut")
+  }
+
+  @Test(
+    "p resumes what the user has paused, and pauses what something else keeps back for now",
+    arguments: [
+      (nil, PauseOutbox.name, "work's outbox is paused."), ("locked", PauseOutbox.name, "work's outbox is paused."),
+      ("user", ResumeOutbox.name, "work's outbox is no longer paused by you."),
+    ])
+  func pause(_ reason: String?, _ method: String, _ message: String) async throws {
+    let folder = TemporaryFolder()
+    let daemon = FakeDaemon(path: folder.file("rpc.sock")) { request in
+      request.method == method ? .result([:]) : .hangUp
+    }
+    let account = TopAccount(Samples.session("work"), Samples.stats(pausedReason: reason), at: start)
+    let result = try await onThread {
+      var client = try ControlClient(path: daemon.path)
+      let action = try BegunAction(.pause, account, &client)
+      return try eventually("an answer") { try action.result(&client) }
+    }
+    #expect(result == message)
   }
 
   @Test(

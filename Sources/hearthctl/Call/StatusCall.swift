@@ -52,10 +52,10 @@ struct StatusCall: PlainCall {
     if daemon.json { daemon.output.json(look.json) } else { daemon.output.painted(look.text) }
   }
 
-  /// Prints now and at every change, until the daemon stops. On a terminal each print takes the place of the one before,
-  /// its times stay current, and Ctrl-C ends it.
+  /// Prints now and at every change, until the daemon stops. On a terminal that can be drawn on each print takes the
+  /// place of the one before, its times stay current, and Ctrl-C ends it.
   private func watch(_ client: inout ControlClient) throws {
-    if Output.isTerminal, !daemon.json {
+    if Output.isTerminal, Screen.obeysSequences(variable), !daemon.json {
       return try LiveScreen.run { screen in
         try follow(&client, looking: .seconds(1), isGone: { screen.stopWhereAsked() }) { screen.draw($0.text) }
       }

@@ -17,7 +17,12 @@ struct Screen {
 
   /// `variable` gives what is set in the environment.
   static func canDraw(_ variable: (String) -> String?) -> Bool {
-    isUTF8(variable) && variable("NO_COLOR") == nil && !["dumb", nil].contains(variable("TERM"))
+    isUTF8(variable) && variable("NO_COLOR") == nil && obeysSequences(variable)
+  }
+
+  /// A cursor can be moved, so that one picture takes the place of another (terminfo's "dumb" can do nothing).
+  static func obeysSequences(_ variable: (String) -> String?) -> Bool {
+    !["dumb", nil].contains(variable("TERM"))
   }
 
   /// Of the variables for the locale the first that is set counts (locale(7)).

@@ -21,8 +21,11 @@ struct BegunAction {
       self = try Self("Putting back \(account)'s dead items", RetryItems(.allDead(account)), &daemon) {
         "\($0.count) \($0.count == 1 ? "item" : "items") put back."
       }
-    case .pause where chosen.outbox.isPaused:
-      self = try Self("Resuming \(account)", ResumeOutbox(account), &daemon) { _ in "\(account)'s outbox goes on." }
+    // What a lock or the network has paused goes on by itself.
+    case .pause where chosen.outbox.pausedReason == "user":
+      self = try Self("Resuming \(account)", ResumeOutbox(account), &daemon) { _ in
+        "\(account)'s outbox is no longer paused by you."
+      }
     case .pause:
       self = try Self("Pausing \(account)", PauseOutbox(account), &daemon) { _ in "\(account)'s outbox is paused." }
     }

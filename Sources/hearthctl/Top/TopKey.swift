@@ -44,5 +44,6 @@ enum TopKey: Equatable {
     }
   }
 
-  static let help = "↑↓ choose  l lock  u unlock  r refresh  t retry dead  p pause  q quit"
+  /// The way out comes first: a narrow terminal cuts the end.
+  static let help = "q quit  ↑↓ choose  l lock  u unlock  r refresh  p pause  t retry dead"
 }

@@ -26,9 +26,10 @@ struct TopVerb: ParsableCommand {
   }
 
   func run() throws {
-    guard Output.isTerminal, isatty(STDIN_FILENO) == 1 else {
+    guard Output.isTerminal, isatty(STDIN_FILENO) == 1, Screen.obeysSequences(variable) else {
       throw CommandFailure(
-        .usage, "top needs a terminal: elsewhere there are \"hearthctl status\" and \"hearthctl events\".")
+        .usage,
+        "top needs a terminal that can be drawn on: elsewhere there are \"hearthctl status\" and \"hearthctl events\".")
     }
     var daemon = try daemonOptions.connect(patience: ControlClient.shortPatience)
     try LiveScreen.run(readingKeys: true) { screen in try follow(&daemon, screen) }

@@ -1,10 +1,11 @@
-"""What curl, rclone, docker, skopeo, podman, kubectl and Google's library ask Hearth for, with the programs themselves and the
-words of the README. Signed out or locked, each fails by itself, and Hearth says why."""
+"""What curl, HTTPie, aria2, cargo, rclone, docker, skopeo, podman, kubectl and Google's library ask Hearth for, with the
+programs themselves and the words of the documentation. Signed out or locked, each fails by itself, and Hearth says why."""
 
 import base64
 import hashlib
 import importlib.metadata
 import json
+import os
 import re
 import sys
 from functools import partial
@@ -49,6 +50,13 @@ def registry(_, path, __):
     return 200, "application/json", IMAGE if "/blobs/" in path else b"{}", version
 
 
+def crates(_, path, __):
+    """A registry without any crate."""
+    if path == "/config.json":
+        return 200, "application/json", b'{"dl": "https://dl.example", "auth-required": true}'
+    return 404, "text/plain", b""
+
+
 def kubernetes(*_):
     return 200, "application/json", b'{"major": "1", "minor": "32", "gitVersion": "v1.32.0"}'
 
@@ -72,11 +80,14 @@ class Scene:
         stage.providers.append(self.sandbox)
         self.home = stage.folder / "home"
         self.home.mkdir()
+        # Where cargo comes from rustup, that finds its toolchains below the home folder of whoever runs the check.
+        stage.environment.setdefault("RUSTUP_HOME", os.environ.get("RUSTUP_HOME", str(Path.home() / ".rustup")))
         stage.environment["HOME"] = str(self.home)
         self.certificate, self.key = certificate(stage.folder)
         self.servers, self.others, self.exchanged = {}, {}, []
         self.add("api", plain)
         self.add("dav", webdav)
+        self.add("crates", crates, str)
         self.add("cluster", kubernetes, certificate=(self.certificate, self.key))
         self.add("images", registry, basic, 'Basic realm="images"', certificate=(self.certificate, self.key))
         self.add("exchange", self.exchange, None)
@@ -140,6 +151,51 @@ def try_curl(scene, curl):
         return shell.run("-c", words)
 
     scene.expect_uses(curl, "api", call)
+
+
+def try_cargo(scene, cargo):
+    package = scene.home / "package"
+    (package / "src").mkdir(parents=True)
+    (package / "src" / "lib.rs").touch()
+    dependency = 'nothing = { version = "1", registry = "work" }'
+    (package / "Cargo.toml").write_text(
+        f'[package]\nname = "one"\nversion = "0.1.0"\n\n[dependencies]\n{dependency}\n')
+
+    def call(server):
+        provider = ["cargo:token-from-stdout", "hearthctl", "token", "work", "--for", server.url]
+        done = cargo.run(
+            "--config", f'registries.work.index="sparse+{server.url}/"',
+            "--config", f"registries.work.credential-provider={json.dumps(provider)}",
+            "fetch", "--manifest-path", package / "Cargo.toml")
+        # There is no crate to be had: that it is told so means that it was let in.
+        done.returncode = 0 if "no matching package named `nothing`" in done.stderr else 1
+        return done
+
+    scene.expect_uses(cargo, "crates", call)
+
+
+def try_http(scene, http):
+    shell = programs.Program("/bin/bash", http.environment)
+
+    def call(server):
+        token = f"hearthctl token work --for {server.url}"
+        header = f"Authorization:@<(printf 'Bearer %s' \"$({token})\")"
+        words = f"{http.path} --ignore-stdin --check-status {server.url}/me {header}"
+        return shell.run("-c", words)
+
+    scene.expect_uses(http, "api", call)
+
+
+def try_aria2(scene, aria2):
+    shell = programs.Program("/bin/bash", aria2.environment)
+
+    def call(server):
+        token = f"hearthctl token work --header --for {server.url}"
+        lines = f"printf '%s\\n header=%s\\n' {server.url}/me \"$({token})\""
+        words = f"{lines} | {aria2.path} --allow-overwrite -d {scene.home} -i -"
+        return shell.run("-c", words)
+
+    scene.expect_uses(aria2, "api", call)
 
 
 def try_rclone(scene, rclone):
@@ -220,6 +276,9 @@ def try_google(scene):
 # Each with the words that make it tell its version.
 PROGRAMS = {
     "curl": (["--version"], try_curl),
+    "aria2c": (["--version"], try_aria2),
+    "cargo": (["--version"], try_cargo),
+    "http": (["--version"], try_http),
     "rclone": (["version"], try_rclone),
     "docker": (["--version"], try_docker),
     "skopeo": (["--version"], partial(try_docker, words=("inspect", "--raw"), prefix="docker://")),
