@@ -81,11 +81,14 @@ final class ResponseReader: HTTPClientResponseDelegate {
 
 extension ResponseReader {
   func didReceiveHead(task: HTTPClient.Task<Void>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
-    let response = HTTPResponse(
-      status: Int(head.status.code), headers: head.headers.map { APIRequest.Header(name: $0.name, value: $0.value) },
-      receivedAt: clock.now())
-    let limit = isLimited(response) ? request.successLimit?.bytes : nil
-    state.withLock { ($0.response, $0.room) = (response, limit ?? request.limit) }
+    let headers = head.headers.map { APIRequest.Header(name: $0.name, value: $0.value) }
+    let response = state.withLock { state in
+      // Whoever looks at the clock later finds the head.
+      let response = HTTPResponse(status: Int(head.status.code), headers: headers, receivedAt: clock.now())
+      state.response = response
+      state.room = (isLimited(response) ? request.successLimit?.bytes : nil) ?? request.limit
+      return response
+    }
     // A body that came with the head has been read by then.
     if isLimited(response) { task.eventLoop.execute { self.tell { _ in .begun } } }
     return task.eventLoop.makeSucceededVoidFuture()
