@@ -40,6 +40,8 @@ package final class FakeDaemon: Sendable {
     chmod(path, 0o600)
     listen(listener, 16)
     WorkerThread(linger: 0).enqueue { [weak self] in
+      // It is closed here alone: its number may be that of another daemon's socket from then on.
+      defer { close(listener) }
       while true {
         let connection = uninterrupted { accept(listener, nil, nil) }
         guard connection >= 0 else { return }
@@ -58,9 +60,8 @@ package final class FakeDaemon: Sendable {
   }
 
   deinit {
-    // Ends the thread, which waits in accept.
+    // Ends the thread, which waits in accept, or is about to.
     shutdown(descriptor, Int32(SHUT_RDWR))
-    close(descriptor)
   }
 
   private func serve(_ connection: Int32, _ answer: (Request) -> Answer) {
