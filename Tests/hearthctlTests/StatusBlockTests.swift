@@ -19,10 +19,19 @@ import Testing
         work  authenticated
           who       2482 at https://id.example.com
           token     51 min left, refreshes in 40 min
-          refresh   last 9 min ago
+          refresh   succeeded 9 min ago
           outbox    2 pending, 1 held
           Signed in.
         """)
+  }
+
+  @Test("tells how the last refresh ended, and when")
+  func refresh() {
+    var session = Samples.session()
+    (session.history.lastAt, session.history.lastOutcome) = (Samples.start + .seconds(540), .rejected)
+    #expect(block(session).contains("\n  refresh   rejected just now\n"))
+    session.isRefreshing = true
+    #expect(block(session).contains("\n  refresh   rejected just now, one is under way\n"))
   }
 
   @Test("draws the token's life where it is asked to")

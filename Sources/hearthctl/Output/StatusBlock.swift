@@ -82,9 +82,9 @@ struct StatusBlock {
 
   private func describeRefresh() -> String? {
     var parts: [String] = []
-    if let last = session.history.lastAt {
-      let outcome = session.history.lastOutcome.flatMap { $0 == .success ? nil : ": \($0.rawValue)" } ?? ""
-      parts.append("last \(last.relative(to: now))\(outcome)")
+    if let last = session.history.lastAt, let outcome = session.history.lastOutcome {
+      let time = now.since(last) > .zero ? last.relative(to: now) : "just now"
+      parts.append("\(outcome == .success ? "succeeded" : outcome.rawValue) \(time)")
     }
     if session.isRefreshing { parts.append("one is under way") }
     return parts.isEmpty ? nil : parts.joined(separator: ", ")
