@@ -20,6 +20,7 @@ extension Target.Dependency {
   static let crypto = product(name: "Crypto", package: "swift-crypto")
   static let cryptoExtras = product(name: "CryptoExtras", package: "swift-crypto")
   static let grdb = product(name: "GRDB", package: "GRDB.swift")
+  static let grdbSQLite = product(name: "GRDBSQLite", package: "GRDB.swift")
   static let hummingbird = product(name: "Hummingbird", package: "hummingbird")
   static let hummingbirdTesting = product(name: "HummingbirdTesting", package: "hummingbird")
   static let jwtKit = product(name: "JWTKit", package: "jwt-kit")
@@ -128,7 +129,7 @@ let package = Package(
       "HearthStorage",
       [
         "HearthCore", "HearthControl", "HearthHashing", "HearthThreads", "CLinux", .crypto, .cryptoExtras, .grdb,
-        .logging,
+        .grdbSQLite, .logging,
       ]),
     .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
     .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),

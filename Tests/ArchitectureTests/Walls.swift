@@ -21,7 +21,9 @@ enum Walls {
       "AsyncHTTPClient", "Crypto", "CryptoExtras", "HearthHashing", "JWTKit", "NIOHTTP1", "NIOSSL", "NIOTLS",
       "SwiftASN1",
     ]),
-    "HearthStorage": rim.union(["CLinux", "Crypto", "CryptoExtras", "GRDB", "HearthHashing", "HearthThreads"]),
+    "HearthStorage": rim.union([
+      "CLinux", "Crypto", "CryptoExtras", "GRDB", "GRDBSQLite", "HearthHashing", "HearthThreads",
+    ]),
     "hearthd": rim.union([
       "ArgumentParser", "HearthHashing", "HearthRuntime", "HearthLinux", "HearthOAuth", "HearthStorage",
       "ServiceLifecycle", "TOMLKit", "UnixSignals",

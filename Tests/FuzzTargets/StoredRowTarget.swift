@@ -29,15 +29,15 @@ enum StoredRowTarget {
     }
     let marks = (0..<columns).map { "? AS c\($0)" }.joined(separator: ", ")
     try? database?.read { db in
-      guard let row = try Row.fetchOne(db, sql: "SELECT \(marks)", arguments: StatementArguments(values)) else {
-        return
-      }
-      _ = (try? StoredItem(row))?.dueAt
-      for column in 0..<columns {
-        _ = try? row.number(column)
-        _ = try? row.count(column, atMost: 1 << 31)
-        if let text = try? row.text(column) {
-          _ = StoredHeaders.decode(text)
+      try db.forEachRow("SELECT \(marks)", StatementArguments(values)) { row in
+        _ = (try? StoredItem(row))?.dueAt
+        for column in 0..<columns {
+          _ = try? row.number(column)
+          _ = try? row.count(column, atMost: 1 << 31)
+          _ = try? row.blob(column)
+          if let text = try? row.text(column) {
+            _ = StoredHeaders.decode(text)
+          }
         }
       }
     }

@@ -12,11 +12,10 @@ enum ContentChecksums {
       SELECT n, id, method, url, idempotency_key, headers, body, checksum
       FROM items JOIN contents ON item = n
       """
-    let rows = try Row.fetchCursor(db, sql: sql)
-    while let row = try rows.next() {
+    try db.forEachRow(sql) { row in
       let content = ItemDigest.content(
         method: try row.name(2), url: try row.name(3), headers: StoredHeaders.decode(try row.name(5)),
-        body: try row.decode(Data?.self, atIndex: 6) ?? Data())
+        body: try row.blob(6) ?? [])
       let actual = ItemDigest.checksum(content, idempotencyKey: try row.name(4))
       try body(try row.number(0), try row.name(1), try row.integer(7), actual)
     }

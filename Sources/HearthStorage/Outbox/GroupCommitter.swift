@@ -91,7 +91,7 @@ final class GroupCommitter: Sendable {
     claims = ClaimTable(try SentMarks.open(file.sentMarks, bootID: file.bootID))
     // Claims of another process are ended by `recover`, which reads its marks before.
     let hasClaims = try database.writeWithoutTransaction { db in
-      try Row.fetchOne(db, sql: OutboxQueries.everyClaim) != nil
+      try db.firstRow(OutboxQueries.everyClaim) { _ in true } ?? false
     }
     if !hasClaims { claims.openForClaims() }
     _ = reserve.allocate()

@@ -48,9 +48,8 @@ package enum OutboxCheck {
 
   /// Throws where an item or a claim cannot be read.
   private static func readAll(_ db: Database) throws {
-    let rows = try Row.fetchCursor(db, sql: OutboxQueries.every)
-    while let row = try rows.next() { _ = try StoredItem(row) }
-    for row in try Row.fetchAll(db, sql: OutboxQueries.everyClaim) { _ = try StoredClaim(row) }
+    try db.forEachRow(OutboxQueries.every) { _ = try StoredItem($0) }
+    try db.forEachRow(OutboxQueries.everyClaim) { _ = try StoredClaim($0) }
   }
 
   private static func count(_ db: Database, _ sql: String, _ what: String) throws -> [String] {
@@ -134,8 +133,8 @@ package enum OutboxCheck {
     let sql = """
       SELECT owner, state, count(*), sum(max(0, min(bytes, \(OutboxCounters.mostBytes)))) FROM items GROUP BY owner, state
       """
-    for row in try Row.fetchAll(db, sql: sql) {
-      guard let state = OutboxItem.State(number: try row.number(1)) else { continue }
+    try db.forEachRow(sql) { row in
+      guard let state = OutboxItem.State(number: try row.number(1)) else { return }
       let owner = try row.number(0)
       counts[owner, default: Counts()].byState[state.number] = try row.count(2, atMost: OutboxCounters.mostItems)
       if state.keepsContent {
@@ -152,8 +151,7 @@ package enum OutboxCheck {
     for owner in counters.owners.values {
       guard owner.bytes < OutboxCounters.mostBytes else { return try recounted(db) }
       for state in OutboxItem.State.byNumber {
-        let hasRows =
-          try Row.fetchOne(db, sql: OutboxQueries.oldest, arguments: [owner.id, state.number]) != nil
+        let hasRows = try db.firstRow(OutboxQueries.oldest, [owner.id, state.number]) { _ in true } ?? false
         let count = owner.counts[state.number]
         guard hasRows == (count > 0), count < OutboxCounters.mostItems else { return try recounted(db) }
       }

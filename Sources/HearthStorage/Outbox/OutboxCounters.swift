@@ -35,17 +35,16 @@ struct OutboxCounters: Sendable {
 
   /// Reads the owners and the last position that was given to an item.
   init(_ db: Database) throws {
-    guard let places = try Row.fetchOne(db, sql: "SELECT last FROM places WHERE id = 1") else {
+    let last = try db.firstRow("SELECT last FROM places WHERE id = 1") { try $0.number(0) }
+    guard let last else {
       throw OutboxStoreFailure.broken("The outbox is damaged: the table of places is empty.")
     }
-    lastPlace = try places.number(0)
+    lastPlace = last
     guard 0..<Self.furthestPlace ~= lastPlace else {
       throw OutboxStoreFailure.broken("The outbox is damaged: its last position is out of range.")
     }
     let columns = Self.columns.joined(separator: ", ")
-    for row in try Row.fetchAll(
-      db, sql: "SELECT id, account, issuer, subject, is_current, bytes, \(columns) FROM owners")
-    {
+    try db.forEachRow("SELECT id, account, issuer, subject, is_current, bytes, \(columns) FROM owners") { row in
       guard let account = AccountName(try row.name(1)) else {
         throw OutboxStoreFailure.broken("The outbox is damaged: an owner has no account.")
       }

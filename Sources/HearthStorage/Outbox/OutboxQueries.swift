@@ -39,6 +39,7 @@ enum OutboxQueries {
   static let firstOfLane = """
     SELECT n, position, is_head FROM items WHERE owner = ? AND lane = ? AND state = ? ORDER BY position LIMIT 1
     """
+  static let activeInLane = "SELECT 1 FROM items WHERE owner = ? AND lane = ? AND state IN (0, 2) LIMIT 1"
   static let placeInLane = """
     SELECT min(position) FROM items WHERE owner = ? AND lane = ? AND state = ? AND position > ?
     """
@@ -163,8 +164,8 @@ enum OutboxQueries {
   /// All statements on items but `every`, for the test of their query plans.
   static let all = [
     byNumber, byID, replaceKey, content, byKey, byReplaceKey, byState, placesByState, placesByLane, firstOfLane,
-    placeInLane,
-    followers, window, oldest, nextOrigin, fresh, due, nextDue, unanswered, retrying, shift, shiftClaimed, free, cap,
+    activeInLane, placeInLane, followers, window, oldest, nextOrigin, fresh, due, nextDue, unanswered, retrying, shift,
+    shiftClaimed, free, cap,
     shiftUnknown,
     clampUnknown,
     expired, expiring, finished, firstFinished, clampFinished, digest, dropKey,

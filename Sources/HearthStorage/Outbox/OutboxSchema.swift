@@ -98,20 +98,20 @@ enum OutboxSchema {
   /// Until then a claimed item was in flight, whether its request had left or not: all of them may have left.
   static func separateClaims(_ db: Database) throws {
     try db.execute(sql: claims)
-    let lanes = try Row.fetchAll(
-      db,
-      sql: """
-        SELECT DISTINCT owner, lane FROM items
-        WHERE owner IN (SELECT id FROM owners) AND state = 1 AND lane IS NOT NULL
-        """)
+    let lanes = try db.rows(
+      """
+      SELECT DISTINCT owner, lane FROM items
+      WHERE owner IN (SELECT id FROM owners) AND state = 1 AND lane IS NOT NULL
+      """
+    ) { (owner: try $0.number(0), lane: try $0.name(1)) }
     try db.execute(
       sql: """
         UPDATE items SET state = 0, is_head = (lane IS NULL), due_at = 0, next_attempt_at = NULL,
           unknown_since = coalesce(unknown_since, claimed_at, created_at), last_error = ? WHERE state = 1
         """, arguments: [ItemProgress.lostError])
     try db.execute(sql: "UPDATE owners SET pending = pending + in_flight, in_flight = 0")
-    for row in lanes {
-      let lane: StatementArguments = [try row.number(0), try row.name(1)]
+    for (owner, name) in lanes {
+      let lane: StatementArguments = [owner, name]
       try db.execute(
         sql: "UPDATE items SET is_head = 0 WHERE owner = ? AND lane = ? AND state IN (0, 2) AND is_head = 1",
         arguments: lane)

@@ -8,7 +8,7 @@ extension OutboxTransaction {
   func recover() throws {
     let marks = claims.marks()
     claims.endAll()
-    let left = try Row.fetchAll(try db.cachedStatement(sql: OutboxQueries.everyClaim)).map(StoredClaim.init)
+    let left = try db.rows(OutboxQueries.everyClaim) { try StoredClaim($0) }
     for claim in left {
       // Without a mark of this boot each of the claim's requests may have left.
       let last = min(claim.last, marks.map { $0[claim.epoch] ?? 0 } ?? .max)

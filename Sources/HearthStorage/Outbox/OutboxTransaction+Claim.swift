@@ -263,14 +263,14 @@ extension OutboxTransaction {
 
   /// The request of an item, as it was enqueued.
   func content(of item: StoredItem) throws -> Content {
-    let statement = try db.cachedStatement(sql: OutboxQueries.content)
-    guard let row = try Row.fetchOne(statement, arguments: [item.number]) else {
+    let stored = try db.firstRow(OutboxQueries.content, [item.number]) {
+      (headers: StoredHeaders.decode(try $0.name(0)), body: try $0.blob(1) ?? [], checksum: try $0.integer(2))
+    }
+    guard let stored else {
       return .unsendable(.rejected, error: "Its content is missing from the outbox, so it cannot be sent.")
     }
-    let headers = StoredHeaders.decode(try row.name(0))
-    let body = try row.decode(Data?.self, atIndex: 1).map(Array.init) ?? []
-    let digest = ItemDigest.content(method: item.method, url: item.url, headers: headers, body: body)
-    guard try row.integer(2) == ItemDigest.checksum(digest, idempotencyKey: item.idempotencyKey),
+    let digest = ItemDigest.content(method: item.method, url: item.url, headers: stored.headers, body: stored.body)
+    guard stored.checksum == ItemDigest.checksum(digest, idempotencyKey: item.idempotencyKey),
       let url = try? HTTPURL(item.url)
     else { return .unsendable(.damaged, error: "Its content does not agree with its checksum, so it is not sent.") }
     return .sound(
@@ -278,7 +278,8 @@ extension OutboxTransaction {
         number: item.number, item: try shown(item, hasBegun: false), conflicts: item.progress.conflicts,
         unknownSince: item.progress.unknownSince, expiresAt: item.progress.expiresAt,
         request: APIRequest(
-          method: item.method, url: url, headers: headers, body: body, idempotencyKey: item.idempotencyKey),
+          method: item.method, url: url, headers: stored.headers, body: stored.body, idempotencyKey: item.idempotencyKey
+        ),
         expect: item.expect))
   }
 }

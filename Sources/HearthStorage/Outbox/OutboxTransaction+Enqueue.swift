@@ -111,10 +111,7 @@ extension OutboxTransaction {
 
   /// The item with this idempotency key, and the digest of its content.
   func keyed(_ owner: Int64, _ key: String) throws -> (StoredItem, digest: Data)? {
-    let statement = try db.cachedStatement(sql: OutboxQueries.byKey)
-    return try Row.fetchOne(statement, arguments: [owner, key]).map {
-      (try StoredItem($0), try $0.decode(Data.self, atIndex: 24))
-    }
+    try db.firstRow(OutboxQueries.byKey, [owner, key]) { (try StoredItem($0), Data(try $0.blob(24) ?? [])) }
   }
 
   /// The item that a newer one with the same `replaceKey` replaces: a pending or waiting one of the same lane whose

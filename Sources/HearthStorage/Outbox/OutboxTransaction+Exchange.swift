@@ -48,10 +48,8 @@ extension OutboxTransaction {
 
   /// When the next item expires whose request has not left.
   func nextExpiry() throws -> Timestamp? {
-    let rows = try Row.fetchCursor(try db.cachedStatement(sql: OutboxQueries.expiring))
-    while let row = try rows.next() {
-      if try !claims.isBegun(row.number(0)) { return Timestamp(milliseconds: try row.number(1)) }
+    try db.firstRow(OutboxQueries.expiring) { row in
+      claims.isBegun(try row.number(0)) ? nil : Timestamp(milliseconds: try row.number(1))
     }
-    return nil
   }
 }

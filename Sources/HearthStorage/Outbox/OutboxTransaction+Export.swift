@@ -28,8 +28,7 @@ extension OutboxTransaction {
   private func exported(
     _ item: OutboxItem, _ stored: StoredItem, _ request: APIRequest
   ) throws -> ExportedItem {
-    let replaceKey = try Row.fetchOne(
-      db.cachedStatement(sql: OutboxQueries.replaceKey), arguments: [stored.number])?.text(0)
+    let replaceKey = try db.firstRow(OutboxQueries.replaceKey, [stored.number]) { try $0.text(0) }
     let draft = OutboxDraft(
       account: item.account, method: item.method, url: item.url, headers: request.headers, body: request.body,
       lane: item.lane ?? "default", isUnordered: item.lane == nil,

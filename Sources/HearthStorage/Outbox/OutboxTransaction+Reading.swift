@@ -33,13 +33,10 @@ extension OutboxTransaction {
     var oldest: Timestamp?
     for (state, count) in [(OutboxItem.State.pending, begun.pending), (.waiting, begun.waiting)]
     where owner.counts[state.number] > count {
-      let statement = try db.cachedStatement(sql: OutboxQueries.oldest)
-      let rows = try Row.fetchCursor(statement, arguments: [owner.id, state.number])
-      while let row = try rows.next() {
-        if count > 0, claims.isBegun(try row.number(0)) { continue }
-        oldest = min(oldest ?? .distantFuture, Timestamp(milliseconds: try row.number(1)))
-        break
+      let first = try db.firstRow(OutboxQueries.oldest, [owner.id, state.number]) { row in
+        try count > 0 && claims.isBegun(row.number(0)) ? nil : Timestamp(milliseconds: try row.number(1))
       }
+      if let first { oldest = min(oldest ?? .distantFuture, first) }
     }
     if begun.all == 0 { counters.remember(oldest: oldest, of: owner.id) }
     return oldest
@@ -67,10 +64,8 @@ extension OutboxTransaction {
         if let lane = query.lane { source += [lane] }
         source += [state.number, after, limit + 1 + (query.state == nil ? 0 : begun.count)]
         let sql = query.lane == nil ? OutboxQueries.placesByState : OutboxQueries.placesByLane
-        for row in try Row.fetchAll(try db.cachedStatement(sql: sql), arguments: source) {
-          let number = try row.number(1)
-          if query.state == nil || !numbers.contains(number) { found.append((try row.number(0), number)) }
-        }
+        let places = try db.rows(sql, source) { (position: try $0.number(0), number: try $0.number(1)) }
+        found += places.filter { query.state == nil || !numbers.contains($0.number) }
       }
     }
     found.sort { $0.position < $1.position }

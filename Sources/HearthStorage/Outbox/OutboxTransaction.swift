@@ -88,14 +88,11 @@ final class OutboxTransaction {
   // MARK: - Rows
 
   func rows(_ sql: String, _ arguments: StatementArguments) throws -> [StoredItem] {
-    let cursor = try Row.fetchCursor(try db.cachedStatement(sql: sql), arguments: arguments)
-    var rows: [StoredItem] = []
-    while let row = try cursor.next() { rows.append(try StoredItem(row)) }
-    return rows
+    try db.rows(sql, arguments, StoredItem.init)
   }
 
   func row(_ sql: String, _ arguments: StatementArguments) throws -> StoredItem? {
-    try rows(sql, arguments).first
+    try db.firstRow(sql, arguments, StoredItem.init)
   }
 
   func number(_ sql: String, _ arguments: StatementArguments) throws -> Int64? {
@@ -158,10 +155,10 @@ final class OutboxTransaction {
   func first(_ owner: Int64, _ lane: String) throws -> (number: Int64, isHead: Bool)? {
     var first: (number: Int64, position: Int64, isHead: Bool)?
     for state in [OutboxItem.State.pending, .waiting] {
-      let statement = try db.cachedStatement(sql: OutboxQueries.firstOfLane)
-      guard let row = try Row.fetchOne(statement, arguments: [owner, lane, state.number]) else { continue }
-      let position = try row.number(1)
-      if position < first?.position ?? .max { first = (try row.number(0), position, try row.number(2) != 0) }
+      let found = try db.firstRow(OutboxQueries.firstOfLane, [owner, lane, state.number]) {
+        (number: try $0.number(0), position: try $0.number(1), isHead: try $0.number(2) != 0)
+      }
+      if let found, found.position < first?.position ?? .max { first = found }
     }
     return first.map { ($0.number, $0.isHead) }
   }
@@ -169,7 +166,7 @@ final class OutboxTransaction {
   /// Whether a new item of the lane stands behind another.
   func isLaneBusy(_ owner: Int64, _ lane: String) throws -> Bool {
     if claims.isClaimed(owner, lane) { return true }
-    return try first(owner, lane) != nil
+    return try number(OutboxQueries.activeInLane, [owner, lane]) != nil
   }
 
   /// Makes the first active item of a lane its head, unless the lane is claimed. `isDemanded`: by the scan of a demand,

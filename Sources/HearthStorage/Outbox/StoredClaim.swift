@@ -1,4 +1,3 @@
-internal import GRDB
 internal import HearthCore
 
 /// A row of the claims table: what a crash leaves of a claim.
@@ -14,7 +13,7 @@ struct StoredClaim {
   let claimedAt: Timestamp
 
   /// Reads the columns of `OutboxQueries.everyClaim`.
-  init(_ row: Row) throws {
+  init(_ row: StoredRow) throws {
     epoch = try row.number(0)
     owner = try row.number(1)
     lane = try row.text(2)

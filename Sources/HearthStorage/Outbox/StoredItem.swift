@@ -1,4 +1,3 @@
-internal import GRDB
 internal import HearthCore
 
 /// A row of the items table. It names its owner by number: `OutboxTransaction.shown` makes of it the item that the rest
@@ -22,7 +21,7 @@ struct StoredItem {
   var dueAt: Int64 { progress.dueAt?.milliseconds ?? 0 }
 
   /// Reads the columns in the order of `OutboxQueries`.
-  init(_ row: Row) throws {
+  init(_ row: StoredRow) throws {
     func time(_ column: Int) throws -> Timestamp? {
       try row.integer(column).map(Timestamp.init(milliseconds:))
     }

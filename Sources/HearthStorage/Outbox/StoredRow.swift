@@ -1,0 +1,102 @@
+internal import GRDB
+internal import GRDBSQLite
+internal import HearthCore
+
+/// The row at which a statement stands, until it goes on. Its columns are read by their number; in a damaged database any
+/// of them may hold a value of any type.
+///
+/// GRDB's own row makes a dictionary of the names of its columns, for each query anew, which takes longer than most of the
+/// outbox's queries; and its subscripts end the process over a value that they cannot convert.
+struct StoredRow {
+  fileprivate let statement: Statement
+
+  private var pointer: OpaquePointer { statement.sqliteStatement }
+
+  func integer(_ column: Int) throws -> Int64? {
+    switch sqlite3_column_type(pointer, Int32(column)) {
+    case SQLITE_NULL: nil
+    case SQLITE_INTEGER: sqlite3_column_int64(pointer, Int32(column))
+    default: throw broken(column)
+    }
+  }
+
+  func text(_ column: Int) throws -> String? {
+    switch sqlite3_column_type(pointer, Int32(column)) {
+    case SQLITE_NULL: nil
+    case SQLITE_TEXT: String(decoding: bytes(sqlite3_column_text(pointer, Int32(column)), of: column), as: UTF8.self)
+    default: throw broken(column)
+    }
+  }
+
+  func blob(_ column: Int) throws -> [UInt8]? {
+    switch sqlite3_column_type(pointer, Int32(column)) {
+    case SQLITE_NULL: nil
+    case SQLITE_BLOB: Array(bytes(sqlite3_column_blob(pointer, Int32(column)), of: column))
+    default: throw broken(column)
+    }
+  }
+
+  /// An integer that must be there.
+  func number(_ column: Int) throws -> Int64 {
+    guard let number = try integer(column) else { throw broken(column) }
+    return number
+  }
+
+  /// A count, clamped to bounds within which sums do not overflow.
+  func count(_ column: Int, atMost most: Int) throws -> Int {
+    Int(min(max(try number(column), 0), Int64(most)))
+  }
+
+  /// A text that must be there.
+  func name(_ column: Int) throws -> String {
+    guard let text = try text(column) else { throw broken(column) }
+    return text
+  }
+
+  /// What the column holds begins at `start`, which is nil for an empty value.
+  private func bytes(_ start: UnsafeRawPointer?, of column: Int) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(pointer, Int32(column))))
+  }
+
+  /// The message does not show the value: it may be a secret.
+  private func broken(_ column: Int) -> OutboxStoreFailure {
+    .broken("The outbox is damaged: a value in the column \(statement.columnNames[column]) cannot be read.")
+  }
+}
+
+extension Database {
+  /// What `body` makes of the first row of which it makes something. `body` must not run the same query.
+  func firstRow<T>(
+    _ sql: String, _ arguments: StatementArguments = [], _ body: (StoredRow) throws -> T?
+  ) throws -> T? {
+    let statement = try cachedStatement(sql: sql)
+    try statement.setArguments(arguments)
+    defer { sqlite3_reset(statement.sqliteStatement) }
+    while true {
+      switch sqlite3_step(statement.sqliteStatement) {
+      case SQLITE_ROW: if let value = try body(StoredRow(statement: statement)) { return value }
+      case SQLITE_DONE: return nil
+      case let code: throw DatabaseError(resultCode: ResultCode(rawValue: code), message: lastErrorMessage, sql: sql)
+      }
+    }
+  }
+
+  /// Calls `body` with each row. It must not run the same query.
+  func forEachRow(
+    _ sql: String, _ arguments: StatementArguments = [], _ body: (StoredRow) throws -> Void
+  ) throws {
+    _ = try firstRow(sql, arguments) { row in
+      try body(row)
+      return Never?.none
+    }
+  }
+
+  /// What `body` makes of each row. It must not run the same query.
+  func rows<T>(
+    _ sql: String, _ arguments: StatementArguments = [], _ body: (StoredRow) throws -> T
+  ) throws -> [T] {
+    var values: [T] = []
+    try forEachRow(sql, arguments) { values.append(try body($0)) }
+    return values
+  }
+}
