@@ -65,9 +65,10 @@ enum StoredHeaders {
   }
 
   static func decode(_ text: String) -> [APIRequest.Header] {
-    text.split(separator: "\n").map { line in
-      let name = line.prefix { $0 != ":" }
-      return APIRequest.Header(name: String(name), value: String(line[name.endIndex...].dropFirst()))
+    text.utf8.split(separator: UInt8(ascii: "\n")).map { line in
+      let name = line.prefix { $0 != UInt8(ascii: ":") }
+      let value = line[name.endIndex...].dropFirst()
+      return APIRequest.Header(name: String(Substring(name)), value: String(Substring(value)))
     }
   }
 }
