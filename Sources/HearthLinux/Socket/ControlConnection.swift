@@ -43,6 +43,8 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
   private var answeredAtOnce = 0
   /// Bytes that were written and that the client has not read.
   private var backlog = 0
+  /// Of these, the bytes that the socket was not given yet.
+  private var unflushed = 0
   /// Bytes of answers to arrays that are not complete yet.
   private var collected = 0
   /// What the budget knows of both.
@@ -129,6 +131,7 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
       isEnding = true
       beginCalls()
       for number in running.keys.sorted() { running.removeValue(forKey: number).map(reject) }
+      flush()
       feed.yield(.cancel)
       channel.close(promise: nil)
       proceed()
@@ -366,14 +369,25 @@ extension ControlConnection {
     guard !isGone, !leaveIfFarBehind() else { return }
     let count = buffer.readableBytes
     backlog += count
-    channel.writeAndFlush(buffer).whenComplete { [self] result in
+    channel.write(buffer).whenComplete { [self] result in
       let wasFull = backlog >= limits.pausingBacklog
       backlog -= count
+      // A channel that is closed drops what it was not told to send.
+      unflushed = min(unflushed, backlog)
       reportBacklog()
       if case .success = result { sent() }
       // Not at once: this may be called from inside `write`.
       if wasFull || isInputOver || isEnding { channel.eventLoop.execute { self.proceed() } }
     }
+    // All clients that were read together are served first: the one that is woken may take the processor from the others.
+    if unflushed == 0 { channel.eventLoop.execute { self.flush() } }
+    unflushed += count
+    if unflushed >= limits.pausingBacklog { flush() }
+  }
+
+  private func flush() {
+    unflushed = 0
+    channel.flush()
     reportBacklog()
   }
 
@@ -387,8 +401,9 @@ extension ControlConnection {
   }
 
   private func reportBacklog() {
-    guard backlog + collected != reported else { return }
-    reported = backlog + collected
+    let held = backlog - unflushed + collected
+    guard held != reported else { return }
+    reported = held
     if let (connection, bytes) = budget.set(reported, for: id) { exceeded(connection, bytes) }
   }
 }
