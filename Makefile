@@ -174,7 +174,8 @@ install: $(RELEASE)/hearthd install-units install-help ## install below PREFIX (
 	install -d "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(DOCDIR)/etc/docs" "$(DESTDIR)$(DOCDIR)/etc/hearth"
 	for program in $(PROGRAMS); do install -m 755 $(RELEASE)/$$program "$(DESTDIR)$(BINDIR)/" || exit 1; done
 	install -m 755 etc/docker-credential-hearth "$(DESTDIR)$(BINDIR)/"
-	install -m 644 README.md CHANGELOG.md SECURITY.md LICENSE systemd/sandbox.conf.example "$(DESTDIR)$(DOCDIR)/"
+	install -m 644 README.md CONTRIBUTING.md SECURITY.md BENCHMARKS.md CHANGELOG.md LICENSE \
+	  systemd/sandbox.conf.example "$(DESTDIR)$(DOCDIR)/"
 	install -m 644 etc/docs/*.md "$(DESTDIR)$(DOCDIR)/etc/docs/"
 	install -m 644 etc/hearth/* "$(DESTDIR)$(DOCDIR)/etc/hearth/"
 ifeq ($(in_home),)

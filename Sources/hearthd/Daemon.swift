@@ -99,7 +99,8 @@ struct Daemon {
     let reauth = ReauthService(sessions: sessions, signIns: signIns, pages: setup.paths.browser, logger: logger)
     self.reauth = reauth
     let sinks = SinkService(
-      sessions: sessions, record: FileSinkRecord(path: setup.state.sinks, files: LinuxFileSystem()), clock: clock,
+      sessions: sessions, record: FileSinkRecord(path: setup.state.sinks, files: LinuxFileSystem(), clock: clock),
+      clock: clock,
       logger: logger, makeFiles: { LinuxSinkFiles() })
     self.sinks = sinks
     let builder = SessionBuilder(

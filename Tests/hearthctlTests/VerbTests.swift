@@ -51,7 +51,7 @@ import Testing
     arguments: [
       ["bogus"], ["status", "--bogus"], ["token"], ["token", "work", "--min-valid", "x"],
       ["token", "work", "--min-valid", "-1"], ["login", "work", "--device", "--browser"],
-      ["request", "work", "GET"], ["outbox", "retry"],
+      ["request", "work", "GET"], ["request", "work", "POST", "https://x", "--stale-if-error"], ["outbox", "retry"],
       ["outbox", "retry", "1", "--dead", "work"], ["outbox", "add", "work", "POST"],
       ["outbox", "add", "work", "POST", "https://x", "-H", "nonsense"], ["rpc", "m", "[1]"], ["rpc", "m", "{"],
       ["login", "work", "--refresh-token-stdin"], ["status", "--socket", String(repeating: "x", count: 108)],

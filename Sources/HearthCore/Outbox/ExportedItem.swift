@@ -43,6 +43,9 @@ extension ExportedItem {
   /// idempotency horizon its fate is unknown since then, as if its request had left.
   package func kept(horizon: Duration, at now: Timestamp) throws(DraftError) -> NewOutboxItem.Kept {
     guard ItemID.isValid(id) else { throw DraftError("id: it is not a UUID in small letters") }
+    if let reason, !state.reasons.contains(reason) {
+      throw DraftError("reason: \(reason.rawValue) is no reason for an item to be \(state.rawValue)")
+    }
     var progress = ItemProgress(notBefore: draft.notBefore, expiresAt: draft.expiresAt, at: now)
     progress.attempts = attempts
     (progress.lastStatus, progress.lastError) = (lastStatus, lastError)
@@ -58,6 +61,17 @@ extension ExportedItem {
       throw DraftError("state: an item that is \(state.rawValue) is not sent any more")
     }
     return NewOutboxItem.Kept(progress: progress, createdAt: min(createdAt, now))
+  }
+}
+
+extension OutboxItem.State {
+  /// Why an item may be in it.
+  fileprivate var reasons: Set<OutboxItem.Reason> {
+    switch self {
+    case .held: [.otherUser, .needsReview, .damaged]
+    case .dead: [.rejected, .expired, .attemptsExhausted, .redirected]
+    case .pending, .inFlight, .waiting, .delivered, .cancelled, .superseded: []
+    }
   }
 }
 

@@ -95,6 +95,9 @@ extension APIRequest {
 extension APIResponse {
   /// An error of the server in place of which an earlier answer may be given (RFC 5861, section 4).
   package var isServerError: Bool { [500, 502, 503, 504].contains(status) }
+
+  /// What was there is gone, or is not for this user any more (RFC 9110, sections 15.5.4, 15.5.5 and 15.5.11).
+  package var takesEarlierAnswersBack: Bool { [403, 404, 410].contains(status) }
 }
 
 extension RequestFailure {

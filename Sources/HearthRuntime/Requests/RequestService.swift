@@ -131,6 +131,7 @@ package actor RequestService {
     var answer = exchange.answer
     guard answer.subject == key.subject else { return answer }
     if answer.response.isServerError, let standIn = standIn() { return standIn }
+    if answer.response.takesEarlierAnswersBack { await store.remove(key) }
     let isConfirmed = answer.response.status == 304 && exchange.isValidation
     guard answer.response.status == 200 || isConfirmed else { return answer }
     let (fresh, now) = (answer.response, clock.now())

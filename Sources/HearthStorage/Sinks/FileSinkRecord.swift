@@ -8,10 +8,12 @@ package struct FileSinkRecord: SinkRecord {
 
   private let file: AtomicFile
   private let files: any FileSystem
+  private let clock: any Clock
 
-  package init(path: String, files: any FileSystem) {
+  package init(path: String, files: any FileSystem, clock: any Clock) {
     file = AtomicFile(path: path, files: files)
     self.files = files
+    self.clock = clock
   }
 
   package func recall() async throws(AccessFailure) -> Set<String> {
@@ -25,9 +27,20 @@ package struct FileSinkRecord: SinkRecord {
       throw AccessFailure(error, at: file.path)
     }
     guard document?["version"]?.int == Self.version, let paths = document?["paths"]?.array else {
-      throw AccessFailure(.storageError, detail: "\(file.path) cannot be understood")
+      let isNewer = document?["version"]?.int.map { $0 > Self.version } ?? false
+      throw await setAside(as: isNewer ? "newer" : "corrupt")
     }
     return Set(paths.compactMap(\.string).filter { $0.hasPrefix("/") })
+  }
+
+  /// A person may still find the paths in it.
+  private func setAside(as label: String) async -> AccessFailure {
+    do throws(FileError) {
+      let place = try await files.setAside(file.path, as: label, at: clock.now())
+      return AccessFailure(.storageError, detail: "\(file.path) cannot be understood and was moved to \(place)")
+    } catch {
+      return AccessFailure(error, at: file.path)
+    }
   }
 
   package func keep(_ paths: Set<String>) async throws(AccessFailure) {

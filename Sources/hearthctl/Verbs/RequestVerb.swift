@@ -55,6 +55,9 @@ struct RequestVerb: ParsableCommand {
     guard output == nil || !daemonOptions.json else {
       throw ValidationError("--json prints the whole answer: leave out --output, or --json.")
     }
+    guard !staleIfError || request.content.method == "GET" else {
+      throw ValidationError("--stale-if-error keeps the answer to a GET alone: leave it out.")
+    }
   }
 
   func run() throws {

@@ -43,6 +43,20 @@ import Testing
     #expect(held.state == .held && held.reason == .needsReview && held.unknownSince == now - .seconds(7))
   }
 
+  @Test("is refused where its reason is none for its state")
+  func reasons() throws {
+    for (state, reason) in [
+      (OutboxItem.State.pending, OutboxItem.Reason.otherUser), (.held, .expired), (.dead, .needsReview),
+      (.waiting, .rejected),
+    ] {
+      #expect(throws: DraftError.self) { try progress(item(state, reason)) }
+    }
+    for reason in OutboxItem.Reason.allCases {
+      let isOfHeld = (try? progress(item(.held, reason))) != nil
+      #expect(isOfHeld != ((try? progress(item(.dead, reason))) != nil))
+    }
+  }
+
   @Test("is refused where it was delivered, cancelled or superseded, or its id is none")
   func refused() throws {
     for state in [OutboxItem.State.delivered, .cancelled, .superseded] {

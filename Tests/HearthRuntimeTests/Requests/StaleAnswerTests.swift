@@ -67,12 +67,24 @@ import Testing
     let service = await service()
     answers(200)
     _ = try await ask(service)
-    for status in [400, 403, 404, 410, 429, 501, 505] {
+    for status in [400, 429, 501, 505] {
       answers(status)
       #expect(try await ask(service).response.status == status)
     }
     answers(503)
     #expect(try await ask(service).age != nil, "and the last good one stays")
+  }
+
+  @Test("are gone once the API says that there is nothing, or nothing for this user", arguments: [403, 404, 410])
+  func takenBack(status: Int) async throws {
+    let service = await service()
+    answers(200)
+    _ = try await ask(service)
+    answers(status)
+    #expect(try await ask(service).response.status == status)
+    #expect(store.count == 0)
+    answers(503)
+    #expect(try await ask(service).response.status == 503)
   }
 
   @Test("are not given without a session")

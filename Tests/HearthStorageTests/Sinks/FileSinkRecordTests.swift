@@ -8,7 +8,7 @@ import Testing
 struct FileSinkRecordTests {
   private let bench = Bench()
   private let path = Bench.secure + "/sinks.json"
-  private var record: FileSinkRecord { FileSinkRecord(path: path, files: bench.files) }
+  private var record: FileSinkRecord { FileSinkRecord(path: path, files: bench.files, clock: bench.clock) }
 
   @Test("what was kept is there after a restart, readable by its owner alone")
   func roundTrip() async throws {
@@ -20,11 +20,15 @@ struct FileSinkRecordTests {
     #expect(try await record.recall() == [])
   }
 
-  @Test("what cannot be understood names no path", arguments: ["", "{}", #"{"version":2,"paths":["/run/a"]}"#])
-  func garbage(_ text: String) async throws {
+  @Test(
+    "what cannot be understood names no path, and is moved aside",
+    arguments: [("", "corrupt"), ("{}", "corrupt"), (#"{"version":2,"paths":["/run/a"]}"#, "newer")])
+  func garbage(_ text: String, label: String) async throws {
     try await record.keep(["/run/a"])
     try await bench.files.write(Array(text.utf8), to: path)
     await #expect(throws: AccessFailure.self) { _ = try await record.recall() }
+    let moved = try await bench.files.names(in: Bench.secure).filter { $0.hasPrefix("sinks.json.\(label)-") }
+    #expect(moved.count == 1 && bench.files.text(at: "\(Bench.secure)/\(moved.first ?? "")") == text)
     try await record.keep(["/run/b"])
     #expect(try await record.recall() == ["/run/b"])
   }
