@@ -41,6 +41,10 @@ extension OutboxMachine {
   package mutating func accountsChanged(
     _ apis: [AccountName: APISettings], settings: OutboxSettings, at now: Timestamp
   ) {
+    let keepsLess =
+      settings.keepDelivered < self.settings.keepDelivered || settings.keepDead < self.settings.keepDead
+      || settings.maxItems < self.settings.maxItems
+    if keepsLess, nextPruneAt != nil { nextPruneAt = now }
     self.settings = settings
     policy = DeliveryPolicy(settings)
     let retry = RetryPolicy(initial: settings.retryInitial, max: settings.retryMax)
@@ -57,7 +61,9 @@ extension OutboxMachine {
         accounts[name]?.discards = before?.discards ?? 0
       }
       accounts[name]?.api = api
-      accounts[name]?.breaker.keep(api.origins)
+      accounts[name]?.breaker.configure(api.origins, retry)
+      // It may be an origin that is not the account's any more; the next claim finds out anew.
+      accounts[name]?.timeNeededFrom = nil
       accounts[name]?.mayHaveMore = .all
       wake(name)
       notePause(of: name)
