@@ -64,11 +64,14 @@ extension OutboxMachine {
       return .bind(name, to: subject, formerly: account.formerSubject, adopts: adopts)
     case .exchange:
       let request = request(at: now)
-      return request.isEmpty ? nil : .exchange(request)
+      if request.isEmpty { return nil }
+      expiryAsked()
+      return .exchange(request)
     case .expire:
       // After a start it is found out when the next item expires, though nothing is claimed.
       let agreed = agreedTime(at: now)
       guard !isExpiryRead || isDue(nextExpiryAt, agreed) else { return nil }
+      expiryAsked()
       return .expire(agreed)
     case .prune:
       guard let nextPruneAt, nextPruneAt <= now || finishedSincePrune >= Self.finishedAtOnce else { return nil }
@@ -88,10 +91,12 @@ extension OutboxMachine {
   package mutating func storeFailed(_ work: OutboxStoreWork, at now: Timestamp) {
     storeFailed(at: now)
     switch work {
-    case .recover, .expire, .prune, .publishHeld: break
+    case .recover, .prune, .publishHeld: break
+    case .expire: isExpiryRead = false
     case .readPauses: arePausesRead = false
     case .bind(let name, _, _, _): accounts[name]?.bindAgain()
     case .exchange(let request):
+      isExpiryRead = false
       unwritten.failed(at: now)
       for demand in request.demands {
         accounts[demand.account]?.isClaiming = false
@@ -145,7 +150,11 @@ extension OutboxMachine {
     if !binding.isDone { accounts[name]?.bindAgain() }
   }
 
-  package mutating func expired(next: Timestamp?) { (nextExpiryAt, isExpiryRead) = (next, true) }
+  /// The store is being asked when the next item expires. Items that are enqueued meanwhile may expire before that one.
+  private mutating func expiryAsked() { (nextExpiryAt, isExpiryRead) = (nil, true) }
+
+  /// `next`: when the next item expires, by the store's answer.
+  package mutating func expired(next: Timestamp?) { nextExpiryAt = [nextExpiryAt, next].compactMap(\.self).min() }
 
   package mutating func pruned(_ pruning: OutboxPruning, at now: Timestamp) {
     finishedSincePrune = 0
