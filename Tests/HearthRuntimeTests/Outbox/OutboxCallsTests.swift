@@ -122,6 +122,26 @@ import Testing
     }
   }
 
+  @Test("That another request has left is published a tenth of a second later, also where the clock was set back")
+  func inFlightIsToldSoon() async throws {
+    try await withService { outbox in
+      await outbox.signIn()
+      for sent in 1...3 {
+        try await outbox.add(Sample.draft("/\(sent)", lane: "\(sent)"))
+        _ = await outbox.api.nextCall()
+        if sent == 3 {
+          outbox.clock.step(by: .seconds(-3600), isTold: false)
+          await outbox.service.clockChanged()
+        }
+        if sent > 1 {
+          await outbox.idle(until: outbox.clock.now() + .milliseconds(100))
+          outbox.clock.advance(by: .milliseconds(100))
+        }
+        await outbox.counts.first { $0.inFlight == sent && $0.pending == 0 }
+      }
+    }
+  }
+
   @Test("How many items there are is published whenever it changes, also where no event says so")
   func statsAreTold() async throws {
     let folder = TemporaryFolder()
