@@ -276,11 +276,14 @@ import Testing
       await outbox.signIn(Sample.alice)
       let ids = try await outbox.add(Sample.draft("/1"), Sample.draft("/2"))
       let call = await outbox.api.nextCall()
-      #expect(try await outbox.service.purge(Sample.work) == 2)
+      let subjects = await outbox.service.subjects(of: Sample.work)
+      #expect(try await outbox.service.purge(Sample.work, of: subjects) == 2)
+      let late = try await outbox.add(Sample.draft("/late"))
       await outbox.block("signedOut", knownSubject: nil)
+      #expect(try await outbox.service.purge(Sample.work, of: subjects) == 1, "until then they could be enqueued")
       // What comes of the request under way changes nothing any more.
       call.answer(200)
-      for id in ids { #expect(try await outbox.service.get(id).state == .cancelled) }
+      for id in ids + late { #expect(try await outbox.service.get(id).state == .cancelled) }
       #expect(try await outbox.service.get(bobs).state == .held)
     }
   }
