@@ -86,6 +86,7 @@ extension OutboxMachine {
     return request.isEmpty ? nil : request
   }
 
+  /// The store has written the request down and answered. A claim that may not be sent by now is given back.
   package mutating func exchanged(_ exchange: OutboxExchange, _ request: OutboxRequest, at now: Timestamp) {
     unwritten.written()
     expired(next: exchange.nextExpiryAt)
@@ -97,8 +98,8 @@ extension OutboxMachine {
     for name in awake { judge(name, at: now) }
   }
 
-  /// By how much this clock is ahead of the store's, which showed `time` after it was asked and before `now`: zero where
-  /// both may be the same.
+  /// By how much this clock is ahead of the store's, which showed `time` at some moment between `exchangeAskedAt` and `now`
+  /// of this one. Zero where `time` lies between these: both may be the same clock.
   private func lead(over time: Timestamp, at now: Timestamp) -> Duration {
     max(exchangeAskedAt - time, min(now - time, .zero))
   }

@@ -125,6 +125,7 @@ extension OutboxMachine {
     nextPruneAt = now
   }
 
+  /// `paused`: the accounts that the user has paused, by the store. `number`: of this reading.
   package mutating func pausesRead(_ paused: Set<AccountName>, number: Int) {
     for name in accounts.keys {
       accounts[name]?.pauseRead(isPaused: paused.contains(name), number: number)
@@ -133,6 +134,7 @@ extension OutboxMachine {
     }
   }
 
+  /// What came of the binding `work`. It is repeated while items are left that are to become the user's.
   package mutating func bound(_ binding: OutboxBinding, _ work: OutboxStoreWork) {
     guard case .bind(let name, let subject, _, let adopts) = work, let account = accounts[name] else { return }
     if binding.holdsOthers {
@@ -151,6 +153,7 @@ extension OutboxMachine {
   /// `next`: when the next item expires, by the store's answer.
   package mutating func expired(next: Timestamp?) { nextExpiryAt = [nextExpiryAt, next].compactMap(\.self).min() }
 
+  /// What is left after old items were removed, and when that is looked at again.
   package mutating func pruned(_ pruning: OutboxPruning, at now: Timestamp) {
     finishedSincePrune = 0
     // What was kept for long enough may stay for an eighth of that: an idle daemon has no reason to wake up.

@@ -106,6 +106,8 @@ package struct OutboxMachine {
     agreedTime(at: now).map(ExpiryTime.agreed) ?? .unconfirmed(now)
   }
 
+  /// This clock was set ahead by `shift`, or back where it is negative. Deadlines stay as far away as they
+  /// were, and what servers told of the time does not count any more. Zero: the machine has slept.
   package mutating func clockStepped(by shift: Duration) {
     for name in accounts.keys {
       accounts[name]?.shift(by: shift)
