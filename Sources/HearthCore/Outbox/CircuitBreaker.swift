@@ -16,7 +16,7 @@ package struct CircuitBreaker: Hashable, Sendable {
     var isIdle = false
   }
 
-  private let retry: RetryPolicy
+  private var retry: RetryPolicy
   private var outages: [Origin: Outage] = [:]
 
   package init(_ retry: RetryPolicy) {
@@ -62,8 +62,9 @@ package struct CircuitBreaker: Hashable, Sendable {
     outages[origin] = nil
   }
 
-  /// The other origins are not the account's any more.
-  package mutating func keep(_ origins: Set<Origin>) {
+  /// The configuration was read again: other origins are not the account's any more, and later outages go by `retry`.
+  package mutating func configure(_ origins: Set<Origin>, _ retry: RetryPolicy) {
+    self.retry = retry
     outages = outages.filter { origins.contains($0.key) }
   }
 

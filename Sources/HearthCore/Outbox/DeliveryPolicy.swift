@@ -119,7 +119,7 @@ package enum DeliveryOutcome: Hashable, Sendable {
 
   package struct Wait: Hashable, Sendable {
     package var duration: Duration
-    /// How long before the request was sent, where it is unknown whether the API has acted on it.
+    /// How long ago the request was sent, where it is unknown whether the API has acted on it; nil where that is known.
     package var unknownFor: Duration?
     package var isConflict: Bool
     package var status: Int?

@@ -127,12 +127,12 @@ package struct ItemProgress: Hashable, Sendable {
   }
 
   /// Puts a dead or held item back, as if it were new; its place is at the end of its lane. Returns false for others, and
-  /// for one that expired: whoever made it wanted it sent until then or not at all.
+  /// for one that expired: whoever made it wanted it sent until then or not at all. Its `expiresAt` still holds.
   package mutating func retry() -> Bool {
     guard state == .held || state == .dead && reason != .expired else { return false }
-    let (status, error) = (lastStatus, lastError)
+    let before = self
     self = ItemProgress(state: .pending)
-    (lastStatus, lastError) = (status, error)
+    (expiresAt, lastStatus, lastError) = (before.expiresAt, before.lastStatus, before.lastError)
     return true
   }
 

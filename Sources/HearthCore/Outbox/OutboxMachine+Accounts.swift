@@ -41,6 +41,10 @@ extension OutboxMachine {
   package mutating func accountsChanged(
     _ apis: [AccountName: APISettings], settings: OutboxSettings, at now: Timestamp
   ) {
+    let keepsLess =
+      settings.keepDelivered < self.settings.keepDelivered || settings.keepDead < self.settings.keepDead
+      || settings.maxItems < self.settings.maxItems
+    if keepsLess, nextPruneAt != nil { nextPruneAt = now }
     self.settings = settings
     policy = DeliveryPolicy(settings)
     let retry = RetryPolicy(initial: settings.retryInitial, max: settings.retryMax)
@@ -57,7 +61,9 @@ extension OutboxMachine {
         accounts[name]?.discards = before?.discards ?? 0
       }
       accounts[name]?.api = api
-      accounts[name]?.breaker.keep(api.origins)
+      accounts[name]?.breaker.configure(api.origins, retry)
+      // It may be an origin that is not the account's any more; the next claim finds out anew.
+      accounts[name]?.timeNeededFrom = nil
       accounts[name]?.mayHaveMore = .all
       wake(name)
       notePause(of: name)
@@ -84,9 +90,9 @@ extension OutboxMachine {
 
   package func knownSubject(of name: AccountName) -> Subject? { accounts[name]?.knownSubject }
 
-  /// Under what subjects the store may have items of the account's user, or of the one who has signed out: those that were
-  /// made while nobody was known, or under the former name, may not be bound yet. Those come first: what is bound while they
-  /// are gone through is the user's then.
+  /// Under what subjects the store may have items of the account's user, or of the one who has signed out. Besides the user
+  /// these are nobody (nil) and the former name, whose items may not be bound to the user yet. The user comes last: an item
+  /// that is bound while the others are discarded is discarded with the user's.
   package func subjects(of name: AccountName) -> [Subject?] {
     guard let account = accounts[name] else { return [] }
     let isSendable = if case .sendable = account.permission { true } else { false }
@@ -121,6 +127,7 @@ extension OutboxMachine {
     judge(name, at: now)
   }
 
+  /// A call that discards has ended, whether it has discarded all or failed.
   package mutating func discarded(_ name: AccountName) {
     accounts[name]?.discards -= 1
     accounts[name]?.mayHaveMore = .all

@@ -66,11 +66,11 @@ extension OutboxMachine {
     case .success(let response):
       let expected = delivery.expect ?? accounts[name]?.api.expect
       if DeliveryPolicy.meansOffline(response, to: delivery.request, expecting: expected) {
-        if let skew = response.skew { serverAnswered(skew: skew) }
+        if let skew = response.skew, !sender.isTimeDoubtful { serverAnswered(skew: skew) }
         let message = "A proxy or a captive portal asks for a sign-in before the API can be reached."
         return unreachable(id, delivery, response.status, message, at: now)
       }
-      noteTime(response)
+      if !sender.isTimeDoubtful { noteTime(response) }
       reached(origin, of: name)
       if response.status == 401 {
         let isSecond = sender.wasRejected && isReplacement(bearer, of: name)

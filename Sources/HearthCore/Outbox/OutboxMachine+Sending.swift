@@ -118,6 +118,7 @@ extension OutboxMachine {
           continue
         }
         accounts[name]?.senders[id]?.requests += 1
+        accounts[name]?.senders[id]?.isTimeDoubtful = false
         accounts[name]?.senders[id]?.step = .sending(bearer, since: now)
         return .send(delivery, of: sender.epoch, bearer)
       case .rejected: return .getBearer(name)

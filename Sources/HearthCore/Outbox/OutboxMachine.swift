@@ -37,7 +37,7 @@ package struct OutboxMachine {
   /// When the store was asked for the exchange that it works on, or for the last one.
   var exchangeAskedAt = Timestamp(milliseconds: 0)
   var nextExpiryAt: Timestamp?
-  /// Whether the store has told when the next item expires.
+  /// Whether the store has told when the next item expires, or is being asked, since this clock was last stepped.
   var isExpiryRead = false
   var nextPruneAt: Timestamp?
   /// Since when the store keeps what is too old by this clock, where no server had told the time when it was pruned.
@@ -106,6 +106,8 @@ package struct OutboxMachine {
     agreedTime(at: now).map(ExpiryTime.agreed) ?? .unconfirmed(now)
   }
 
+  /// This clock was set ahead by `shift`, or back where it is negative. Deadlines stay as far away as they
+  /// were, and what servers told of the time does not count any more. Zero: the machine has slept.
   package mutating func clockStepped(by shift: Duration) {
     for name in accounts.keys {
       accounts[name]?.shift(by: shift)
@@ -134,6 +136,9 @@ package struct OutboxMachine {
   }
 
   package var isStopping: Bool { stopsAt != nil }
+
+  /// Whether there is a sender, with a request under way or before one.
+  package var isSending: Bool { !senders.isEmpty }
 
   /// Whether nothing more is to be waited for.
   package func isDone(at now: Timestamp) -> Bool { stopsAt.map { senders.isEmpty || $0 <= now } ?? false }

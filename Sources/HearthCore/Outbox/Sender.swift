@@ -26,6 +26,9 @@ struct Sender {
   /// How many requests were sent for `current`, and whether one was answered 401.
   var requests = 0
   var wasRejected = false
+  /// Whether the clock was set while the last request was under way. The skew of its response may be that of the clock
+  /// before.
+  var isTimeDoubtful = false
   /// Since when `current` is under way.
   var begunAt: Timestamp?
 
@@ -51,7 +54,10 @@ struct Sender {
 
   /// The clock was stepped.
   mutating func shift(by shift: Duration) {
-    if case .sending(let bearer, let since) = step { step = .sending(bearer, since: since + shift) }
+    if case .sending(let bearer, let since) = step {
+      step = .sending(bearer, since: since + shift)
+      if shift != .zero { isTimeDoubtful = true }
+    }
     begunAt = begunAt.map { $0 + shift }
     current?.shift(by: shift)
     for index in rest.indices { rest[index].shift(by: shift) }

@@ -6,7 +6,7 @@ package struct Settlement: Hashable, Sendable {
   package var number: Int64
   /// Where it does not take the item out of its lane (`DeliveryOutcome.leavesLane`), the claim ends with it.
   package var outcome: DeliveryOutcome
-  /// How long ago that was when the store was told: it counts from then until it has written it down.
+  /// How long before the call of `OutboxStore.exchange` this came. The store adds what it takes to write it down.
   package var age: Duration
 
   package init(epoch: Int64, number: Int64, outcome: DeliveryOutcome, age: Duration = .zero) {

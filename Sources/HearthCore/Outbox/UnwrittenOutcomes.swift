@@ -3,9 +3,9 @@ struct UnwrittenOutcomes {
   private var settled: [(settlement: Settlement, at: Timestamp)] = []
   /// The claims that are given back.
   private var released: [Int64] = []
-  /// How many of both, from the first, the store is being told.
+  /// How many of each, counted from the first, the store is writing down now.
   private var told = (settled: 0, released: 0)
-  /// Since when the first of those waits that the store is not being told; nil without one.
+  /// Since when the first one has waited that the store is not writing down now; nil where there is none.
   private(set) var since: Timestamp?
 
   var isEmpty: Bool { settled.isEmpty && released.isEmpty }
@@ -21,7 +21,7 @@ struct UnwrittenOutcomes {
     since = since ?? now
   }
 
-  /// What the store is to be told now. It stays here until it is `written()`.
+  /// What the store is to write down now. It stays here until `written()`, or for another try after `failed(at:)`.
   mutating func tell(at now: Timestamp) -> (settled: [Settlement], released: [Int64]) {
     told = (settled.count, released.count)
     since = nil

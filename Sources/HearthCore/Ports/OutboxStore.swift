@@ -3,11 +3,13 @@
 /// What is claimed is kept apart from the items: an item that was claimed and not sent is pending to everybody, and may
 /// be cancelled or replaced, which revokes its claim. It is in flight from `begin(_:of:)` until it is settled.
 ///
-/// The store goes by a clock of its own, which `OutboxExchange.time` tells. Its callers may go by another one, so they
-/// tell it for how long, and not until when; a time is told only where people have named it (`notBefore`, `expiresAt`),
-/// or servers agree to it. When the store's clock is set, retries are due after the same wait as before, but at most
-/// after the longest wait that a server may ask for, and the fate of items is unknown for as long as before, but not since
-/// a time to come; so they are after `recover()`, for the clock may have been set while nothing ran.
+/// The store goes by a clock of its own, which `OutboxExchange.time` tells. A caller may go by another one, so it passes
+/// durations: how long to wait, and how long ago something was. Times are passed only where people have named them
+/// (`notBefore`, `expiresAt`), and where servers agree to them.
+///
+/// When the store's clock is set, an item that waits for a retry waits for as long as it still had to, and `unknownSince` is
+/// as long ago as it was. The clock may also have been set while nothing ran, by nobody knows how much. Therefore no retry
+/// is due more than 24 hours from then, and no `unknownSince` lies in the future, after `recover()` as well.
 ///
 /// A call runs to its end when its task is cancelled.
 package protocol OutboxStore: Sendable {

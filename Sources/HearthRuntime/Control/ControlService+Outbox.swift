@@ -8,8 +8,10 @@ extension ControlService {
     ResumeOutbox.self, FlushOutbox.self, GetOutboxStats.self, ExportItems.self, ImportItems.self,
   ]
 
-  func discardOutbox(of account: AccountName) async throws(RPCError) {
-    _ = try await asked(of: account) { () async throws(OutboxError) in try await outbox.purge(account) }
+  /// Cancels what is not delivered of these subjects' items.
+  func discardOutbox(of account: AccountName, under subjects: [Subject?]) async throws(RPCError) {
+    if subjects.isEmpty { return }
+    _ = try await asked(of: account) { () async throws(OutboxError) in try await outbox.purge(account, of: subjects) }
   }
 
   /// `account` and `item`: what the call was about, for its error.

@@ -6,7 +6,8 @@ extension SignOut: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> SignedOut {
     try await service.check(account)
     // Before the session forgets whose the items are.
-    if outbox == .discard { try await service.discardOutbox(of: account) }
+    let discarded = outbox == .discard ? await service.outbox.subjects(of: account) : []
+    try await service.discardOutbox(of: account, under: discarded)
     await service.signIns.end(allOf: account, .signedOut)
     // The page of the provider is told what was signed out, as the revocation is.
     let (entry, answer) = try await service.ask(account, .signOut(revoke: revoke || everywhere))
@@ -21,6 +22,9 @@ extension SignOut: PlainMethod {
     await service.sinks.settle(account)
     let revocation = revoke ? await service.revocations.revoke(credentials, of: entry) : .none
     let page = everywhere ? await entry.endSession(of: credentials.first, service.clock) : nil
+    // Until the session had forgotten the user, other programs could enqueue more for them. The revocation comes first,
+    // which a store that fails now must not prevent.
+    try await service.discardOutbox(of: account, under: discarded)
     return SignedOut(answer.status, revocation: revocation, endSession: page)
   }
 }

@@ -163,10 +163,12 @@ extension OutboxService {
 
   private func endFlush(_ number: Int) { flushes.end(number) }
 
-  /// Sign-out with `outbox: "discard"`: cancels every item of the account's user that is not delivered. None of them is
-  /// sent any more; what a request under way comes to changes nothing. To be called before the session forgets the user.
-  /// Returns the number of cancelled items.
-  package func purge(_ name: AccountName) async throws(OutboxError) -> Int {
+  /// Under what subjects the account's user may have items. To be asked before the session forgets the user.
+  package func subjects(of name: AccountName) -> [Subject?] { machine.subjects(of: name) }
+
+  /// Sign-out with `outbox: "discard"`: cancels every item of these subjects that is not delivered. None of them is sent
+  /// any more; what a request under way comes to changes nothing. Returns the number of cancelled items.
+  package func purge(_ name: AccountName, of subjects: [Subject?]) async throws(OutboxError) -> Int {
     try requireKnown(name)
     machine.discarding(name, at: now())
     defer {
@@ -175,7 +177,7 @@ extension OutboxService {
     }
     follow()
     var count = 0
-    for subject in machine.subjects(of: name) {
+    for subject in subjects {
       count += try await untilDone { [store] () async throws(OutboxStoreFailure) in
         try await store.purge(name, of: subject, limit: OutboxMachine.batch)
       }

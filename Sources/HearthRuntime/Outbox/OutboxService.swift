@@ -29,7 +29,7 @@ package actor OutboxService {
   private var waiting: [SenderID: CheckedContinuation<Void, Never>] = [:]
   /// Whether requests have left since the counts were last published without a commit, and when that was.
   private var hasUnpublishedCounts = false
-  private var countsPublishedAt: Timestamp?
+  private var countsPublishedAt = Timestamp(milliseconds: 0)
   /// Callers of `waitUntilReady`.
   private var readinessWaiters: [CheckedContinuation<Void, Never>] = []
 
@@ -111,19 +111,22 @@ package actor OutboxService {
   /// The time. Whatever the machine does with it, it knows by then of the steps that led to it.
   func now() -> Timestamp {
     let moment = clock.moment()
-    if moment.stepped != stepped {
-      machine.clockStepped(by: moment.stepped - stepped)
-      stepped = moment.stepped
-    }
+    if moment.stepped != stepped { noteSteps(moment.stepped) }
     return moment.now
   }
 
   /// The clock was stepped, or the machine has slept: deadlines are planned anew.
   func clockChanged() {
-    let stepped = clock.moment().stepped
-    machine.clockStepped(by: stepped - self.stepped)
-    self.stepped = stepped
+    noteSteps(clock.moment().stepped)
     follow()
+  }
+
+  /// `total`: the sum of all steps of the clock by now.
+  private func noteSteps(_ total: Duration) {
+    let shift = total - stepped
+    stepped = total
+    machine.clockStepped(by: shift)
+    countsPublishedAt = countsPublishedAt + shift
   }
 
   /// The configuration was read again.
@@ -167,14 +170,14 @@ package actor OutboxService {
         startSenders(&group)
         if let work = machine.nextStoreWork(at: begun) {
           await perform(work)
-        } else if hasUnpublishedCounts, countsPublishedAt.map({ begun - $0 >= Self.countsInterval }) ?? true {
+        } else if let countsDueAt, countsDueAt <= begun {
           (hasUnpublishedCounts, countsPublishedAt) = (false, begun)
           await store.publishCounts()
         } else {
           let now = now()
           noteNothingToSend()
           flushes.end { machine.isIdle($0, at: now) }
-          await rest(until: machine.nextWake(after: begun))
+          await rest(until: min(machine.nextWake(after: begun), countsDueAt ?? .distantFuture))
         }
       }
       machine.stop(grace: .zero, at: now())
@@ -182,6 +185,11 @@ package actor OutboxService {
       group.cancelAll()
     }
     if let request = machine.lastRequest(at: now()) { await perform(.exchange(request)) }
+  }
+
+  /// When it is to be published how many requests are under way; nil where none is, or it has been published.
+  private var countsDueAt: Timestamp? {
+    hasUnpublishedCounts && machine.isSending ? countsPublishedAt + Self.countsInterval : nil
   }
 
   /// What could not be sent may have been cancelled: nothing meets that failure any more.
@@ -321,10 +329,12 @@ package actor OutboxService {
   private func askTime(of name: AccountName, _ origin: Origin) async {
     guard let url = try? HTTPURL(origin.description + "/") else { return }
     let request = APIRequest(method: "HEAD", url: url, headers: [], body: [], idempotencyKey: nil)
-    if let response = try? await api.exchange(request, of: name, bearer: nil, timeout: Self.requestTimeout) {
-      // A server without a clock sends no time, and cannot contradict this clock.
-      machine.serverAnswered(skew: response.skew)
-    }
+    let stepped = stepped
+    let response = try? await api.exchange(request, of: name, bearer: nil, timeout: Self.requestTimeout)
+    _ = now()
+    // A server without a clock sends no time, and cannot contradict this clock. Where the clock was set meanwhile, the skew
+    // may be that of the clock before: it is asked for again.
+    if let response, stepped == self.stepped { machine.serverAnswered(skew: response.skew) }
     follow()
   }
 }

@@ -109,7 +109,7 @@ import Testing
     let isRetried = item.retry()
     #expect(isRetried)
     var fresh = ItemProgress(state: .pending)
-    (fresh.lastStatus, fresh.lastError) = (503, "no")
+    (fresh.expiresAt, fresh.lastStatus, fresh.lastError) = (Self.now, 503, "no")
     #expect(item == fresh)
   }
 

@@ -97,4 +97,28 @@ import Testing
     outbox.machine.clockStepped(by: .seconds(3600))
     #expect(outbox.machine.nextStoreWork(at: outbox.now) == .expire(nil))
   }
+
+  @Test("forgets no item that came while the store was asked when the next one expires", arguments: [false, true])
+  func expiryMeanwhile(_ isExchange: Bool) throws {
+    var outbox = OutboxScript()
+    let asked = outbox.now
+    if isExchange {
+      outbox.machine.ready([Sample.work: .all])
+    } else {
+      outbox.block("locked")
+      outbox.run()
+      outbox.machine.clockStepped(by: .seconds(1))
+      outbox.machine.serverAnswered(skew: .zero)
+    }
+    let next = outbox.machine.nextStoreWork(at: asked)
+    outbox.machine.enqueued([], expiring: asked + .seconds(5))
+    switch try #require(next) {
+    case .exchange(let request): outbox.machine.exchanged(OutboxExchange(at: asked), request, at: asked)
+    case .expire: outbox.machine.expired(next: asked + .seconds(60))
+    default: throw Violation("The store is not asked.")
+    }
+    outbox.now = asked + .seconds(5)
+    outbox.run()
+    #expect(outbox.works.contains(.expire(outbox.now)))
+  }
 }

@@ -122,6 +122,26 @@ import Testing
     }
   }
 
+  @Test("That another request has left is published a tenth of a second later, also where the clock was set back")
+  func inFlightIsToldSoon() async throws {
+    try await withService { outbox in
+      await outbox.signIn()
+      for sent in 1...3 {
+        try await outbox.add(Sample.draft("/\(sent)", lane: "\(sent)"))
+        _ = await outbox.api.nextCall()
+        if sent == 3 {
+          outbox.clock.step(by: .seconds(-3600), isTold: false)
+          await outbox.service.clockChanged()
+        }
+        if sent > 1 {
+          await outbox.idle(until: outbox.clock.now() + .milliseconds(100))
+          outbox.clock.advance(by: .milliseconds(100))
+        }
+        await outbox.counts.first { $0.inFlight == sent && $0.pending == 0 }
+      }
+    }
+  }
+
   @Test("How many items there are is published whenever it changes, also where no event says so")
   func statsAreTold() async throws {
     let folder = TemporaryFolder()
@@ -256,11 +276,14 @@ import Testing
       await outbox.signIn(Sample.alice)
       let ids = try await outbox.add(Sample.draft("/1"), Sample.draft("/2"))
       let call = await outbox.api.nextCall()
-      #expect(try await outbox.service.purge(Sample.work) == 2)
+      let subjects = await outbox.service.subjects(of: Sample.work)
+      #expect(try await outbox.service.purge(Sample.work, of: subjects) == 2)
+      let late = try await outbox.add(Sample.draft("/late"))
       await outbox.block("signedOut", knownSubject: nil)
+      #expect(try await outbox.service.purge(Sample.work, of: subjects) == 1, "until then they could be enqueued")
       // What comes of the request under way changes nothing any more.
       call.answer(200)
-      for id in ids { #expect(try await outbox.service.get(id).state == .cancelled) }
+      for id in ids + late { #expect(try await outbox.service.get(id).state == .cancelled) }
       #expect(try await outbox.service.get(bobs).state == .held)
     }
   }

@@ -42,4 +42,35 @@ import Testing
       #expect(outbox.api.log.isEmpty)
     }
   }
+
+  @Test("Nothing expires by the time that a server told before the clock was set ahead", arguments: ["POST", "HEAD"])
+  func timeToldBefore(_ method: String) async throws {
+    try await withService({ request, _ in
+      request.url.target == "/first" || request.method == "HEAD" ? nil : .success(APIResponse(status: 200))
+    }) { outbox in
+      await outbox.signIn()
+      let now = outbox.clock.now()
+      let kept = Sample.draft("/kept", lane: "other", expiresAt: now + .seconds(3600))
+      if method == "HEAD" {
+        outbox.clock.step(by: .seconds(3600))
+        try await outbox.add(kept)
+      } else {
+        try await outbox.add(Sample.draft("/first"))
+      }
+      let call = await outbox.api.nextCall()
+      #expect(call.request.method == method)
+      outbox.clock.step(by: .seconds(7200))
+      call.answer(200, skew: .zero)
+      if method == "POST" {
+        try await outbox.add(kept)
+      } else {
+        await outbox.idle(until: outbox.clock.now() + .seconds(60))
+        outbox.clock.advance(by: .seconds(60))
+      }
+      await outbox.api.nextCall().answer(200, skew: now - outbox.clock.now())
+      await outbox.published.first {
+        if case .delivered(let item) = $0 { item.url.hasSuffix("/kept") } else { false }
+      }
+    }
+  }
 }

@@ -188,7 +188,7 @@ extension OutboxSimulation {
     account.grounds.insert(.signedOut)
     let name = account.name
     call(discards ? .discard(name) : .other) { daemon in
-      if discards, (try? await daemon.outbox.purge(name)) == nil { return }
+      if discards, (try? await daemon.outbox.purge(name, of: daemon.outbox.subjects(of: name))) == nil { return }
       guard let service = daemon.services[name] else { return }
       if case .signedOut(let credentials) = await service.call(.signOut(revoke: revokes)) {
         for credential in credentials { _ = await service.revoke(credential) }

@@ -31,11 +31,10 @@ import Testing
   func retry() async throws {
     try await withStore { outbox in
       let ids = try await outbox.add(
-        Sample.draft("/1", key: "k", expiresAt: outbox.now + .seconds(9)), Sample.draft("/2")
+        Sample.draft("/1", key: "k"), Sample.draft("/2")
       ).map(\.item.id)
       let first = try await outbox.claim().deliveries[0]
       _ = try await outbox.finish(first, .dead(.attemptsExhausted, status: 503, error: "no"))
-      outbox.now = outbox.now + .seconds(10)
       let item = try await outbox.store.change(ids[0], .retry)
       #expect(item.state == .pending)
       #expect(item.attempts == 0)
@@ -46,6 +45,18 @@ import Testing
       await #expect(throws: OutboxStoreFailure.invalidState(OutboxRefusal(.inFlight))) {
         try await outbox.store.change(ids[0], .retry)
       }
+    }
+  }
+
+  @Test("An item that is retried is not sent once it has expired")
+  func retryBeforeExpiry() async throws {
+    try await withStore { outbox in
+      let id = try await outbox.add(Sample.draft("/1", expiresAt: outbox.now + .seconds(9)))[0].item.id
+      _ = try await outbox.finish(outbox.claim().deliveries[0], .dead(.rejected, status: 400, error: "no"))
+      _ = try await outbox.store.change(id, .retry)
+      outbox.now = outbox.now + .seconds(10)
+      #expect(try await outbox.claim().deliveries.isEmpty)
+      #expect(try await outbox.store.item(id)?.reason == .expired)
     }
   }
 

@@ -99,6 +99,7 @@ extension OutboxSimulation {
     if !isStoreApart { storeClockSteps(by: step) }
     guard daemon != nil else { return }
     daemon!.skew = nil
+    for id in daemon!.flights.keys { daemon!.flights[id]?.isTimeDoubtful = true }
     daemon!.machine.clockStepped(by: .milliseconds(step))
     follow()
   }

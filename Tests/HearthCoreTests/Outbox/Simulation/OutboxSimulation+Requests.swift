@@ -93,7 +93,9 @@ extension OutboxSimulation {
       }
       if (200...299).contains(status) { daemon!.accepted.insert(flight.token) }
       if status == 401 { stalls(name) }
+      let skew = daemon!.skew
       result = .success(told(result, at: flight.origin, isOffline: status == 407 || status == 511))
+      if flight.isTimeDoubtful { daemon!.skew = skew }
     }
     daemon!.machine.responded(result, for: id, isCancelled: false, at: now)
     follow()

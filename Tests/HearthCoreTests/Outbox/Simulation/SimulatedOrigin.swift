@@ -33,4 +33,6 @@ struct SimulatedFlight {
   let isUnordered: Bool
   var result: Result<APIResponse, ExchangeFailure>
   let answer: TrackedItem.Answer
+  /// The clock was set meanwhile: the machine does not believe what the response tells of the time.
+  var isTimeDoubtful = false
 }

@@ -1,0 +1,54 @@
+import TestSupport
+import Testing
+
+@testable import HearthCore
+
+/// The configuration is read again while the outbox is at work.
+@Suite("After a reload the outbox's machine") struct OutboxReloadTests {
+  private func reload(
+    _ outbox: inout OutboxScript, to origins: APISettings = [Sample.origin, Sample.secondOrigin],
+    _ change: (inout OutboxSettings) -> Void = { _ in }
+  ) {
+    var settings = OutboxSettings()
+    change(&settings)
+    outbox.machine.accountsChanged([Sample.work: origins], settings: settings, at: outbox.now)
+  }
+
+  /// Nobody is found at the first origin; returns how long it is left alone.
+  private func wait(_ outbox: inout OutboxScript) throws -> Duration {
+    outbox.run(claiming: [outbox.claim()])
+    let id = try outbox.first()
+    outbox.machine.responded(
+      .failure(.notSent(message: "connection refused")), for: id, isCancelled: false, at: outbox.now)
+    outbox.step(id)
+    outbox.run()
+    let probeAt = try #require(outbox.machine.accounts[Sample.work]?.breaker.nextProbeAt)
+    return probeAt - outbox.now
+  }
+
+  @Test("probes an origin that cannot be reached after the waits of the new configuration")
+  func retryMax() throws {
+    var outbox = OutboxScript()
+    for _ in 1...8 { outbox.now = outbox.now + (try wait(&outbox)) }
+    reload(&outbox) { $0.retryMax = .seconds(10) }
+    #expect(try wait(&outbox) <= .seconds(10))
+  }
+
+  @Test("asks no origin for the time that is not the account's any more")
+  func timeOfRemovedOrigin() {
+    var outbox = OutboxScript()
+    outbox.machine.clockStepped(by: .seconds(3600))
+    outbox.machine.accounts[Sample.work]?.timeNeededFrom = Sample.origin
+    reload(&outbox, to: [Sample.secondOrigin])
+    #expect(outbox.machine.timesToAsk(at: outbox.now).isEmpty)
+  }
+
+  @Test("removes at once what is kept for longer than the new configuration says")
+  func keepDelivered() {
+    var outbox = OutboxScript()
+    reload(&outbox) { $0.keepDelivered = .seconds(60) }
+    let before = outbox.works.count
+    outbox.run()
+    #expect(outbox.works[before...].contains(.prune(outbox.now)))
+  }
+}
