@@ -41,13 +41,8 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
   private var lastStart = 0
   /// How many of the calls that were read together were answered at once: no client holds the event loop up for long.
   private var answeredAtOnce = 0
-  /// Bytes that were written and that the client has not read.
-  private var backlog = 0
-  /// Of these, the bytes that the socket was not given yet.
-  private var unflushed = 0
-  /// Bytes of answers to arrays that are not complete yet.
-  private var collected = 0
-  /// What the budget knows of both.
+  private var backlog = OutputBacklog()
+  /// What the budget knows of it, in bytes.
   private var reported = 0
   private var lineTimer: Scheduled<Void>?
   private var hasSinks = false
@@ -190,7 +185,7 @@ extension ControlConnection {
     isGone = true
     handler.connectionLost(id)
     for call in Array(running.values) + waiting { call.batch?.drop() }
-    collected = 0
+    backlog.collected = 0
     reportBacklog()
     isInputOver = true
     isEnding = true
@@ -212,14 +207,14 @@ extension ControlConnection {
   private func close() {
     if isGone {
       feed.finish()
-    } else if backlog == 0 {
+    } else if backlog.written == 0 {
       channel.close(promise: nil)
     }
   }
 
   /// Whether another call may begin. During a shutdown it is rejected at once, which needs no room.
   private var hasRoom: Bool {
-    guard isGone || backlog < limits.pausingBacklog else { return false }
+    guard isGone || backlog.written < limits.pausingBacklog else { return false }
     return isShuttingDown || running.count < limits.runningCalls
   }
 
@@ -349,7 +344,7 @@ extension ControlConnection {
     if let response, !isGone {
       let bytes = Array((line ?? response.line).dropLast())
       batch.responses[index] = bytes
-      collected += bytes.count
+      backlog.collected += bytes.count
     }
     if let start { batch.starts.append(start) }
     batch.unfinished -= 1
@@ -359,7 +354,7 @@ extension ControlConnection {
     }
     let responses = batch.responses.compactMap { $0 }
     batch.drop()
-    collected -= isGone ? 0 : responses.reduce(0) { $0 + $1.count }
+    backlog.collected -= isGone ? 0 : responses.reduce(0) { $0 + $1.count }
     if !responses.isEmpty { write(ByteBuffer(bytes: Response.line(batch: responses))) }
     for start in batch.starts { start() }
   }
@@ -368,42 +363,38 @@ extension ControlConnection {
   private func write(_ buffer: ByteBuffer, sent: @escaping @Sendable () -> Void = {}) {
     guard !isGone, !leaveIfFarBehind() else { return }
     let count = buffer.readableBytes
-    backlog += count
+    // All clients that were read together are served first: the one that is woken may take the processor from the others.
+    if backlog.unflushed == 0 { channel.eventLoop.execute { self.flush() } }
+    backlog.wrote(count)
     channel.write(buffer).whenComplete { [self] result in
-      let wasFull = backlog >= limits.pausingBacklog
-      backlog -= count
-      // A channel that is closed drops what it was not told to send.
-      unflushed = min(unflushed, backlog)
+      let wasFull = backlog.written >= limits.pausingBacklog
+      backlog.left(count)
       reportBacklog()
       if case .success = result { sent() }
       // Not at once: this may be called from inside `write`.
       if wasFull || isInputOver || isEnding { channel.eventLoop.execute { self.proceed() } }
     }
-    // All clients that were read together are served first: the one that is woken may take the processor from the others.
-    if unflushed == 0 { channel.eventLoop.execute { self.flush() } }
-    unflushed += count
-    if unflushed >= limits.pausingBacklog { flush() }
+    if backlog.unflushed >= limits.pausingBacklog { flush() }
   }
 
   private func flush() {
-    unflushed = 0
+    backlog.flushed()
     channel.flush()
     reportBacklog()
   }
 
-  /// Closes where the client is too far behind, and says whether it is. What was written without delay is no backlog.
+  /// Closes where the client is too far behind, and says whether it is.
   @discardableResult
   private func leaveIfFarBehind() -> Bool {
     reportBacklog()
-    guard backlog + collected >= limits.maximumBacklog else { return false }
+    guard backlog.all >= limits.maximumBacklog else { return false }
     channel.close(promise: nil)
     return true
   }
 
   private func reportBacklog() {
-    let held = backlog - unflushed + collected
-    guard held != reported else { return }
-    reported = held
+    guard backlog.late != reported else { return }
+    reported = backlog.late
     if let (connection, bytes) = budget.set(reported, for: id) { exceeded(connection, bytes) }
   }
 }
