@@ -5,7 +5,7 @@ import Synchronization
 package final class ManualClock: Clock {
   private struct Sleeper {
     let deadline: Timestamp
-    let continuation: CheckedContinuation<Void, Never>
+    let action: @Sendable () -> Void
   }
 
   private struct State {
@@ -29,19 +29,10 @@ package final class ManualClock: Clock {
   package func moment() -> (now: Timestamp, stepped: Duration) { state.withLock { ($0.now, $0.stepped) } }
 
   package func sleep(until deadline: Timestamp) async {
-    let id = state.withLock { state in
-      state.nextID += 1
-      return state.nextID
-    }
+    let id = nextID()
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let isDue = state.withLock { state in
-          if deadline <= state.now || state.cancelled.remove(id) != nil { return true }
-          state.sleepers[id] = Sleeper(deadline: deadline, continuation: continuation)
-          state.watchers.forEach { $0.yield() }
-          return false
-        }
-        if isDue { continuation.resume() }
+        if !wait(until: deadline, id, { continuation.resume() }) { continuation.resume() }
       }
     } onCancel: {
       let sleeper = state.withLock { state in
@@ -49,7 +40,30 @@ package final class ManualClock: Clock {
         if sleeper == nil { state.cancelled.insert(id) }
         return sleeper
       }
-      sleeper?.continuation.resume()
+      sleeper?.action()
+    }
+  }
+
+  package func timer(at deadline: Timestamp, _ action: @escaping @Sendable () -> Void) -> ClockTimer {
+    let id = nextID()
+    if !wait(until: deadline, id, action) { action() }
+    return ClockTimer { _ = self.state.withLock { $0.sleepers.removeValue(forKey: id) } }
+  }
+
+  private func nextID() -> Int {
+    state.withLock { state in
+      state.nextID += 1
+      return state.nextID
+    }
+  }
+
+  /// False where there is nothing to wait for.
+  private func wait(until deadline: Timestamp, _ id: Int, _ action: @escaping @Sendable () -> Void) -> Bool {
+    state.withLock { state in
+      if deadline <= state.now || state.cancelled.remove(id) != nil { return false }
+      state.sleepers[id] = Sleeper(deadline: deadline, action: action)
+      state.watchers.forEach { $0.yield() }
+      return true
     }
   }
 
@@ -70,7 +84,7 @@ package final class ManualClock: Clock {
       due.keys.forEach { state.sleepers[$0] = nil }
       return due.sorted { ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key) }
     }
-    due.forEach { $0.value.continuation.resume() }
+    due.forEach { $0.value.action() }
   }
 
   /// Sets the clock like an administrator would: sleepers are not woken, watchers of steps are told, or, where
@@ -80,7 +94,7 @@ package final class ManualClock: Clock {
       state.now = state.now + duration
       state.stepped += duration
       state.sleepers = state.sleepers.mapValues { sleeper in
-        Sleeper(deadline: sleeper.deadline + duration, continuation: sleeper.continuation)
+        Sleeper(deadline: sleeper.deadline + duration, action: sleeper.action)
       }
       return isTold ? state.steps : []
     }

@@ -18,5 +18,9 @@ package final class WatchedClock: Clock {
 
   package func moment() -> (now: Timestamp, stepped: Duration) { clock.moment() }
   package func sleep(until deadline: Timestamp) async { await clock.sleep(until: deadline) }
+  package func timer(at deadline: Timestamp, _ action: @escaping @Sendable () -> Void) -> ClockTimer {
+    clock.timer(at: deadline, action)
+  }
+
   package func steps() -> AsyncStream<Duration> { clock.steps() }
 }

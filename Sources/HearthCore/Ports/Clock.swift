@@ -10,6 +10,10 @@ package protocol Clock: Sendable {
   /// Returns at the deadline or, early, when the task is cancelled.
   func sleep(until deadline: Timestamp) async
 
+  /// Has `action` called once at the deadline, or now where that has passed, unless the timer is cancelled before. For what
+  /// happens so often that a task that sleeps costs too much. The action is short and blocks nothing.
+  func timer(at deadline: Timestamp, _ action: @escaping @Sendable () -> Void) -> ClockTimer
+
   /// Steps of the wall clock (by how much) and resumes from sleep (zero). Deadlines have to be planned anew after each.
   func steps() -> AsyncStream<Duration>
 }
@@ -21,4 +25,16 @@ extension Clock {
     let (now, stepped) = moment()
     return now - stepped
   }
+}
+
+/// What a clock is to do at a deadline.
+package struct ClockTimer: Sendable {
+  private let cancellation: @Sendable () -> Void
+
+  package init(cancellation: @escaping @Sendable () -> Void) {
+    self.cancellation = cancellation
+  }
+
+  /// Has it not done. It may be under way on another thread.
+  package func cancel() { cancellation() }
 }

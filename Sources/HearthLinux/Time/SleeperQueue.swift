@@ -1,4 +1,4 @@
-/// The sleeping tasks, ordered by deadline.
+/// What is to be done at deadlines, in their order.
 struct SleeperQueue {
   struct Ticket: Comparable {
     /// On CLOCK_BOOTTIME, in nanoseconds.
@@ -10,34 +10,34 @@ struct SleeperQueue {
     }
   }
 
-  typealias Continuation = CheckedContinuation<Void, Never>
+  typealias Action = @Sendable () -> Void
 
   /// The latest comes first, so that the earliest can be removed from the end.
-  private var sleepers: [(ticket: Ticket, continuation: Continuation)] = []
+  private var sleepers: [(ticket: Ticket, action: Action)] = []
 
   var earliest: Int64? { sleepers.last?.ticket.deadline }
 
-  mutating func insert(_ continuation: Continuation, _ ticket: Ticket) {
-    sleepers.insert((ticket, continuation), at: position(of: ticket))
+  mutating func insert(_ action: @escaping Action, _ ticket: Ticket) {
+    sleepers.insert((ticket, action), at: position(of: ticket))
   }
 
-  mutating func remove(_ ticket: Ticket) -> Continuation? {
+  mutating func remove(_ ticket: Ticket) -> Action? {
     let position = position(of: ticket)
     guard position < sleepers.count, sleepers[position].ticket == ticket else { return nil }
-    return sleepers.remove(at: position).continuation
+    return sleepers.remove(at: position).action
   }
 
   /// Removes those whose deadline has come, the earliest first.
-  mutating func removeDue(at boot: Int64) -> [Continuation] {
-    var due: [Continuation] = []
+  mutating func removeDue(at boot: Int64) -> [Action] {
+    var due: [Action] = []
     while let last = sleepers.last, last.ticket.deadline <= boot {
-      due.append(last.continuation)
+      due.append(last.action)
       sleepers.removeLast()
     }
     return due
   }
 
-  mutating func removeAll() -> [Continuation] { removeDue(at: .max) }
+  mutating func removeAll() -> [Action] { removeDue(at: .max) }
 
   /// The index at which `ticket` is, or would be inserted.
   private func position(of ticket: Ticket) -> Int {

@@ -20,9 +20,13 @@ package final class SystemClock: Clock {
 
   package func sleep(until deadline: Timestamp) async { await timers.sleep(until: deadline) }
 
+  package func timer(at deadline: Timestamp, _ action: @escaping @Sendable () -> Void) -> ClockTimer {
+    timers.timer(at: deadline, action)
+  }
+
   /// Yields right after `clock_settime` or a resume. Steps of less than 100 ms are added up and reported together.
   package func steps() -> AsyncStream<Duration> { timers.steps() }
 
-  /// Wakes all sleepers, and ends all streams of steps and the thread behind them. Later sleeps return at once.
+  /// All deadlines have come, now and later, and all streams of steps end with the thread behind them.
   package func stop() { timers.stop() }
 }

@@ -10,6 +10,9 @@ final class TimerThread: Sendable {
     var wall: WallClock
     var stepped: Duration = .zero
     var sleepers = SleeperQueue()
+    /// What the alarm is set to. It is left alone when the earliest deadline is cancelled: the thread looks once in vain,
+    /// which costs less than to set it each time.
+    var alarmAt = Int64.max
     var cancelled: Set<UInt64> = []
     var watchers: [UInt64: AsyncStream<Duration>.Continuation] = [:]
     var lastNumber: UInt64 = 0
@@ -21,7 +24,7 @@ final class TimerThread: Sendable {
     }
   }
 
-  /// A timerfd on CLOCK_BOOTTIME, set to the earliest deadline.
+  /// A timerfd on CLOCK_BOOTTIME, set to the earliest deadline or to one before it.
   private let alarm: Int32
   /// A timerfd on CLOCK_REALTIME that is cancelled when the clock is set and when the machine resumes.
   private let changes: Int32
@@ -57,34 +60,45 @@ final class TimerThread: Sendable {
   }
 
   func sleep(until deadline: Timestamp) async {
-    let ticket = state.withLock { state in
-      SleeperQueue.Ticket(deadline: state.wall.boot(at: deadline), number: state.nextNumber())
-    }
+    let ticket = ticket(for: deadline)
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let isOver = state.withLock { state in
-          if state.cancelled.remove(ticket.number) != nil || state.isStopped
-            || ticket.deadline <= ClockReading.nanoseconds(CLOCK_BOOTTIME)
-          {
-            return true
-          }
-          let earliest = state.sleepers.earliest
-          state.sleepers.insert(continuation, ticket)
-          if ticket.deadline < earliest ?? .max { setAlarm(ticket.deadline) }
-          return false
-        }
-        if isOver { continuation.resume() }
+        if !wait(for: ticket, { continuation.resume() }) { continuation.resume() }
       }
     } onCancel: {
-      let continuation = state.withLock { state in
-        let continuation = state.sleepers.remove(ticket)
-        if continuation == nil { state.cancelled.insert(ticket.number) }
-        return continuation
+      let action = state.withLock { state in
+        let action = state.sleepers.remove(ticket)
+        if action == nil { state.cancelled.insert(ticket.number) }
+        return action
       }
-      continuation?.resume()
+      action?()
     }
     // A cancellation after the wake-up has left its number here.
     state.withLock { _ = $0.cancelled.remove(ticket.number) }
+  }
+
+  func timer(at deadline: Timestamp, _ action: @escaping @Sendable () -> Void) -> ClockTimer {
+    let ticket = ticket(for: deadline)
+    if !wait(for: ticket, action) { action() }
+    return ClockTimer { _ = self.state.withLock { $0.sleepers.remove(ticket) } }
+  }
+
+  private func ticket(for deadline: Timestamp) -> SleeperQueue.Ticket {
+    state.withLock { SleeperQueue.Ticket(deadline: $0.wall.boot(at: deadline), number: $0.nextNumber()) }
+  }
+
+  /// False where there is nothing to wait for.
+  private func wait(for ticket: SleeperQueue.Ticket, _ action: @escaping @Sendable () -> Void) -> Bool {
+    state.withLock { state in
+      if state.cancelled.remove(ticket.number) != nil || state.isStopped
+        || ticket.deadline <= ClockReading.nanoseconds(CLOCK_BOOTTIME)
+      {
+        return false
+      }
+      state.sleepers.insert(action, ticket)
+      if ticket.deadline < state.alarmAt { setAlarm(ticket.deadline, &state) }
+      return true
+    }
   }
 
   func steps() -> AsyncStream<Duration> {
@@ -111,7 +125,7 @@ final class TimerThread: Sendable {
       defer { state.watchers = [:] }
       return (state.sleepers.removeAll(), Array(state.watchers.values))
     }
-    sleepers.forEach { $0.resume() }
+    sleepers.forEach { $0() }
     watchers.forEach { $0.finish() }
     eventfd_write(end, 1)
   }
@@ -127,7 +141,8 @@ final class TimerThread: Sendable {
     timerfd_settime(changes, Int32(TFD_TIMER_ABSTIME) | Int32(TFD_TIMER_CANCEL_ON_SET), &never, nil)
   }
 
-  private func setAlarm(_ boot: Int64) {
+  private func setAlarm(_ boot: Int64, _ state: inout State) {
+    state.alarmAt = boot
     // Zero would disarm the timer.
     let boot = max(boot, 1)
     let time = timespec(tv_sec: Int(boot / 1_000_000_000), tv_nsec: Int(boot % 1_000_000_000))
@@ -162,9 +177,10 @@ final class TimerThread: Sendable {
     _ = read(alarm, &expirations, 8)
     let due = state.withLock { state in
       let due = state.sleepers.removeDue(at: ClockReading.nanoseconds(CLOCK_BOOTTIME))
-      if let earliest = state.sleepers.earliest { setAlarm(earliest) }
+      state.alarmAt = .max
+      if let earliest = state.sleepers.earliest { setAlarm(earliest, &state) }
       return due
     }
-    due.forEach { $0.resume() }
+    due.forEach { $0() }
   }
 }

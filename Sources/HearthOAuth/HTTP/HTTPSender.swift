@@ -98,21 +98,14 @@ package final class HTTPSender: Sendable {
   /// `timeout` is for the whole exchange, from the look-up of the name to the last byte of the response.
   func send(_ request: Request, timeout: Duration) async throws(ExchangeFailure) -> HTTPResponse {
     let ticket = issueTicket(for: request)
-    let deadline = clock.now() + timeout
     let reader = ResponseReader(request, clock: clock)
-    let result = await withTaskGroup(of: Void.self) { group in
-      group.addTask { [clock] in
-        await clock.sleep(until: deadline)
-        reader.end(Late())
-      }
-      defer { group.cancelAll() }
-      return await response(to: request, ticket: ticket, by: reader, &group)
-    }
+    reader.limit(to: timeout)
+    let result = await response(to: request, ticket: ticket, by: reader)
     let wasSent = watch.redeem(ticket)
     let reason: String
     switch result {
     case .success(let response): return response
-    case .failure(is Late): reason = Task.isCancelled ? "cancelled" : "no answer within \(timeout)"
+    case .failure(is ResponseReader.Late): reason = "no answer within \(timeout)"
     case .failure(let error): reason = Self.describe(error).withoutStop
     }
     throw Self.failure(of: request, wasSent: wasSent, reason)
@@ -156,30 +149,19 @@ package final class HTTPSender: Sendable {
     return exchange
   }
 
-  /// The response did not come in time.
-  private struct Late: Error {}
-
-  /// `timers`: where what limits the time of a success is put.
   private func response(
-    to request: Request, ticket: UInt64, by reader: ResponseReader, _ timers: inout TaskGroup<Void>
+    to request: Request, ticket: UInt64, by reader: ResponseReader
   ) async -> Result<HTTPResponse, any Error> {
-    let task: HTTPClient.Task<Void>
-    do { task = try start(request, ticket: ticket, reader) } catch { return .failure(error) }
-    task.futureResult.whenFailure { reader.end($0) }
-    while true {
-      switch await reader.next() {
-      case .begun:
-        guard let time = request.successLimit?.time else { continue }
-        let deadline = clock.now() + time
-        timers.addTask { [clock] in
-          await clock.sleep(until: deadline)
-          reader.end(Late())
-        }
-      case .ended(let result):
-        // Whatever else the server sends is not read: the connection is closed.
-        if (try? result.get())?.isTruncated != false { task.cancel() }
-        return result
-      }
+    do {
+      let task = try start(request, ticket: ticket, reader)
+      task.futureResult.whenFailure { reader.end($0) }
+      let result = await reader.result()
+      // Whatever else the server sends is not read: the connection is closed.
+      if (try? result.get())?.isTruncated != false { task.cancel() }
+      return result
+    } catch {
+      reader.end(error)
+      return .failure(error)
     }
   }
 

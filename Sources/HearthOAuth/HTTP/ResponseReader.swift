@@ -4,25 +4,22 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// Reads the response to one request, for one caller, who asks for step after step until the last.
+/// Reads the response to one request, for one caller, who asks once.
 final class ResponseReader: HTTPClientResponseDelegate {
-  enum Step: Sendable {
-    /// A success whose body is still to come, where the request limits how long that may take.
-    case begun
-    case ended(Result<HTTPResponse, any Error>)
-  }
-
   private struct State {
     /// As far as it has come.
     var response: HTTPResponse?
     /// How much more of the body is read, in bytes.
     var room = 0
-    var caller: CheckedContinuation<Step, Never>?
-    /// For a caller who has not asked yet.
-    var step: Step?
-    /// The last step is told or kept.
-    var isOver = false
+    /// What ends it when it takes too long.
+    var timers: [ClockTimer] = []
+    /// Nil while it goes on.
+    var result: Result<HTTPResponse, any Error>?
+    var caller: CheckedContinuation<Result<HTTPResponse, any Error>, Never>?
   }
+
+  /// The response did not come in time.
+  struct Late: Error {}
 
   /// The rest of the response is of no interest.
   private struct Enough: Error {}
@@ -36,27 +33,42 @@ final class ResponseReader: HTTPClientResponseDelegate {
     self.clock = clock
   }
 
-  func next() async -> Step {
-    await withCheckedContinuation { caller in
-      let step = state.withLock { state in
-        defer { state.step = nil }
-        if state.step == nil { state.caller = caller }
-        return state.step
+  /// What it comes to. A caller that is cancelled is answered at once.
+  func result() async -> Result<HTTPResponse, any Error> {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { caller in
+        let result = state.withLock { state in
+          if state.result == nil { state.caller = caller }
+          return state.result
+        }
+        if let result { caller.resume(returning: result) }
       }
-      if let step { caller.resume(returning: step) }
+    } onCancel: {
+      end(CancellationError())
     }
+  }
+
+  /// Ends it as late when this time has passed.
+  func limit(to time: Duration) {
+    if state.withLock({ $0.result != nil }) { return }
+    let timer = clock.timer(at: clock.now() + time) { self.end(Late()) }
+    let isOver = state.withLock { state in
+      if state.result == nil { state.timers.append(timer) }
+      return state.result != nil
+    }
+    if isOver { timer.cancel() }
   }
 
   /// Reads no further. The response counts as far as it has come, where its beginning is enough; else there is none, for
   /// this reason.
   func end(_ reason: any Error) {
-    tell { state in
+    finish { state in
       guard var response = state.response, request.acceptsPartialResponse || isLimited(response) else {
-        return .ended(.failure(reason))
+        return .failure(reason)
       }
       response.isTruncated = true
       if isLimited(response) { response.body = [] }
-      return .ended(.success(response))
+      return .success(response)
     }
   }
 
@@ -65,15 +77,16 @@ final class ResponseReader: HTTPClientResponseDelegate {
     request.successLimit != nil && (200...299).contains(response.status)
   }
 
-  private func tell(_ step: (State) -> Step?) {
-    let told: (caller: CheckedContinuation<Step, Never>?, step: Step)? = state.withLock { state in
-      guard !state.isOver, let step = step(state) else { return nil }
-      if case .ended = step { state.isOver = true }
-      defer { state.caller = nil }
-      if state.caller == nil { state.step = step }
-      return (state.caller, step)
+  private func finish(_ outcome: (State) -> Result<HTTPResponse, any Error>?) {
+    let finished = state.withLock { state in
+      guard state.result == nil, let result = outcome(state) else { return nil as State? }
+      state.result = result
+      defer { (state.caller, state.timers) = (nil, []) }
+      return state
     }
-    if let told { told.caller?.resume(returning: told.step) }
+    guard let finished, let result = finished.result else { return }
+    finished.timers.forEach { $0.cancel() }
+    finished.caller?.resume(returning: result)
   }
 }
 
@@ -89,30 +102,32 @@ extension ResponseReader {
       state.room = (isLimited(response) ? request.successLimit?.bytes : nil) ?? request.limit
       return response
     }
-    // A body that came with the head has been read by then.
-    if isLimited(response) { task.eventLoop.execute { self.tell { _ in .begun } } }
+    if let time = request.successLimit?.time, isLimited(response) {
+      // A body that came with the head has been read by then.
+      task.eventLoop.execute { self.limit(to: time) }
+    }
     return task.eventLoop.makeSucceededVoidFuture()
   }
 
   func didReceiveBodyPart(task: HTTPClient.Task<Void>, _ part: ByteBuffer) -> EventLoopFuture<Void> {
     let isEnough = state.withLock { state in
-      guard !state.isOver else { return true }
+      guard state.result == nil else { return true }
       let bytes = part.readableBytesView.prefix(state.room)
       state.response?.body.append(contentsOf: bytes)
       state.room -= bytes.count
       return part.readableBytes > bytes.count
     }
     guard isEnough else { return task.eventLoop.makeSucceededVoidFuture() }
-    tell { state in
+    finish { state in
       guard var response = state.response else { return nil }
       response.isTruncated = true
       if isLimited(response) { response.body = [] }
-      return .ended(.success(response))
+      return .success(response)
     }
     return task.eventLoop.makeFailedFuture(Enough())
   }
 
   func didFinishRequest(task: HTTPClient.Task<Void>) {
-    tell { state in state.response.map { .ended(.success($0)) } }
+    finish { state in state.response.map { .success($0) } }
   }
 }

@@ -5,8 +5,8 @@ extension Timestamp {
   ///
   /// A year of two digits is at most 50 years after `now`.
   init?(httpDate text: String, near now: Timestamp) {
-    let words = text.split(omittingEmptySubsequences: true) { $0 == " " || $0 == "," || $0 == "-" }.map(String.init)
-    let date: (day: String, month: String, year: String, time: String)
+    let words = text.utf8.split { " ,-".utf8.contains($0) }.map(Substring.init)
+    let date: (day: Substring, month: Substring, year: Substring, time: Substring)
     if words.count == 6, words[5] == "GMT" {
       date = (words[1], words[2], words[3], words[4])
     } else if words.count == 5 {
@@ -14,7 +14,8 @@ extension Timestamp {
     } else {
       return nil
     }
-    let time = date.time.split(separator: ":", omittingEmptySubsequences: false).map { Self.number($0, digits: 2...2) }
+    let time = date.time.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+      .map { Self.number(Substring($0), digits: 2...2) }
     guard let day = Self.number(date.day, digits: 1...2), let month = Self.months.firstIndex(of: date.month),
       let year = Self.number(date.year, digits: 2...4), date.year.utf8.count != 3,
       time.count == 3, let hour = time[0], let minute = time[1], let second = time[2],
@@ -25,11 +26,11 @@ extension Timestamp {
     self = timestamp
   }
 
-  private static let months = [
+  private static let months: [Substring] = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
 
-  private static func number(_ text: some StringProtocol, digits: ClosedRange<Int>) -> Int64? {
+  private static func number(_ text: Substring, digits: ClosedRange<Int>) -> Int64? {
     guard digits.contains(text.utf8.count), text.utf8.allSatisfy(\.isASCIIDigit) else { return nil }
     return Int64(text)
   }

@@ -199,15 +199,9 @@ package actor OutboxService {
   }
 
   private func rest(until deadline: Timestamp) async {
-    let (clock, wakeUp) = (clock, wakeUp)
-    await withTaskGroup(of: Void.self) { group in
-      group.addTask {
-        await clock.sleep(until: deadline)
-        if !Task.isCancelled { wakeUp.send() }
-      }
-      await wakeUp.wait()
-      group.cancelAll()
-    }
+    let timer = clock.timer(at: deadline) { [wakeUp] in wakeUp.send() }
+    await wakeUp.wait()
+    timer.cancel()
   }
 
   private func perform(_ work: OutboxStoreWork) async {

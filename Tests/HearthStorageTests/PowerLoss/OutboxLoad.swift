@@ -187,6 +187,8 @@ final class LoadClock: Clock {
 
   func sleep(until deadline: Timestamp) async {}
 
+  func timer(at deadline: Timestamp, _ action: @escaping @Sendable () -> Void) -> ClockTimer { ClockTimer {} }
+
   func steps() -> AsyncStream<Duration> { AsyncStream { $0.finish() } }
 
   /// The next call in a lane; a keyed one until it was answered.

@@ -81,6 +81,22 @@ package enum ClockContract {
       }
       try expect(bench.clock.now() < .distantFuture, "the time has not been moved")
     },
+    ClockFact("a timer acts at its deadline, at once where that has passed, and never once it is cancelled") { bench in
+      let clock = bench.clock
+      let deadline = clock.now() + .milliseconds(40)
+      let (acts, act) = AsyncStream<String>.makeStream()
+      clock.timer(at: deadline - .milliseconds(20)) { act.yield("cancelled") }.cancel()
+      _ = clock.timer(at: deadline) {
+        act.yield(clock.now() >= deadline ? "due" : "early")
+        act.finish()
+      }
+      _ = clock.timer(at: clock.now()) { act.yield("passed") }
+      await withTaskGroup(of: Void.self) { group in
+        group.addTask { await clock.sleep(until: deadline) }
+        for _ in 0..<2 { await bench.pass(.milliseconds(20)) }
+      }
+      try expect(await acts.reduce(into: []) { $0.append($1) }, is: ["passed", "due"])
+    },
     ClockFact("a step is told to everyone who asked, and moves the time and the sum of all steps") { bench in
       let clock = bench.clock
       var streams = [clock.steps(), clock.steps()].map { $0.makeAsyncIterator() }

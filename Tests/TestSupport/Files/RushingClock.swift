@@ -23,6 +23,10 @@ package final class RushingClock: Clock {
     action?()
   }
 
+  package func timer(at deadline: Timestamp, _ action: @escaping @Sendable () -> Void) -> ClockTimer {
+    clock.timer(at: deadline, action)
+  }
+
   package func steps() -> AsyncStream<Duration> { clock.steps() }
 
   package func advance(by duration: Duration) { clock.advance(by: duration) }
