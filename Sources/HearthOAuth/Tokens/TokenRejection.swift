@@ -85,12 +85,15 @@ struct TokenRejection: Error {
   }
 
   private static func meaning(of code: String) -> ResponseRule.Meaning? {
-    switch code.lowercased() {
+    // What ends a session is meant letter by letter (RFC 6749, section 5.2); the capitals are Firebase's.
+    switch code {
     case "invalid_grant", "interaction_required", "login_required", "consent_required", "bad_refresh_token",
-      "invalid_refresh_token", "token_expired":
-      .final
-    case "user_disabled", "user_not_found":
-      .accountDisabled
+      "invalid_refresh_token", "token_expired", "TOKEN_EXPIRED", "INVALID_REFRESH_TOKEN":
+      return .final
+    case "user_disabled", "user_not_found", "USER_DISABLED", "USER_NOT_FOUND": return .accountDisabled
+    default: break
+    }
+    return switch code.lowercased() {
     case "invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope", "invalid_request",
       "incorrect_client_credentials", "invalid_grant_type", "project_number_mismatch", "api_key_invalid":
       .misconfigured

@@ -80,6 +80,7 @@ import Testing
     ResponseFact("a 400 with a gateway's XML is a page", 400, "<Error><Code>Bad</Code></Error>", .unavailable),
     ResponseFact("a 400 with JSON that names no error is unclear", 400, #"{"message":"no"}"#, .unclear),
     ResponseFact("a 400 with a JSON array is unclear", 400, #"["invalid_grant"]"#, .unclear),
+    ResponseFact("INVALID_GRANT in capitals is another code", 400, #"{"error":"INVALID_GRANT"}"#, .unclear),
     ResponseFact("the word alone is no code", 400, #""invalid_grant""#, .unclear),
     ResponseFact("nor is it in the description", 400, #"{"error":"x","error_description":"invalid_grant"}"#, .unclear),
     ResponseFact("nor in a text", 400, "invalid_grant", type: "text/plain", .unclear),
