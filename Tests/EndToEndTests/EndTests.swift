@@ -120,7 +120,8 @@ import Testing
       try daemon.call("outbox.pause", ["account": "work"])
       let old = try daemon.enqueue("old", to: sandbox.notes)
       try sandbox.fault(["path": "/revoke", "hang": true])
-      let logout = try environment.spawn("hearthctl", ["logout", "work", "--discard-outbox", "--socket", daemon.socket])
+      let logout = try environment.spawn(
+        "hearthctl", ["logout", "work", "--discard-outbox", "--socket", daemon.socket])
       try eventually("the session has ended") { try daemon.status().state == "unauthenticated" }
       let next = try daemon.enqueue("next", to: sandbox.notes)
       try sandbox.clearFaults()
