@@ -94,6 +94,8 @@ import Testing
     ResponseFact("a 403 that says nothing is unclear", 403, "", .unclear),
     ResponseFact("an error that nobody knows is unclear", 400, #"{"error":"brand_new_error"}"#, .unclear),
     ResponseFact("a second factor that is missing is unclear", 403, #"{"error":"mfa_required"}"#, .unclear),
+    ResponseFact("a final code in another case is unclear", 400, #"{"error":"INVALID_GRANT"}"#, .unclear),
+    ResponseFact("a disabled account's in another case too", 400, #"{"error":"user_disabled"}"#, .unclear),
     ResponseFact("access_denied is unclear", 403, #"{"error":"access_denied"}"#, .unclear),
     ResponseFact(
       "a Firebase credential that is too old is unclear", 400,
