@@ -1,4 +1,5 @@
 import HearthControl
+import HearthCore
 import TestSupport
 import Testing
 
@@ -107,6 +108,25 @@ import Testing
       let answer = try daemon.call("session.signOut", ["account": "work"])
       #expect(answer["state"] == "unauthenticated" && answer["revoked"] == true)
       #expect(try sandbox.count("revocations") > revocations)
+    }
+  }
+
+  @Test("a sign-out that discards spares what is enqueued for the next user while it waits for the provider")
+  func discardSparesTheNext() async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
+      try daemon.signIn(at: sandbox)
+      try daemon.call("outbox.pause", ["account": "work"])
+      let old = try daemon.enqueue("old", to: sandbox.notes)
+      try sandbox.fault(["path": "/revoke", "hang": true])
+      let logout = try environment.spawn(
+        "hearthctl", ["logout", "work", "--discard-outbox", "--socket", daemon.socket])
+      try eventually("the session has ended") { try daemon.status().state == "unauthenticated" }
+      let next = try daemon.enqueue("next", to: sandbox.notes)
+      try sandbox.clearFaults()
+      #expect(try logout.wait() == .exited(0))
+      #expect(try daemon.item(old).state == .cancelled && daemon.item(next).state == .pending)
     }
   }
 

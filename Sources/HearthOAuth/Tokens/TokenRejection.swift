@@ -80,31 +80,20 @@ struct TokenRejection: Error {
     }
     switch known {
     case .final, .accountDisabled, .unavailable: return known
-    case .misconfigured, .unclear, nil: return isDisabledInOtherCase ? .accountDisabled : .final
+    case .misconfigured, .unclear, nil: return .final
     }
-  }
-
-  /// A backend of its own may write Firebase's codes in lower case.
-  private var isDisabledInOtherCase: Bool {
-    error.codes.contains { Self.meaning(of: $0.uppercased()) == .accountDisabled }
   }
 
   private static func meaning(of code: String) -> ResponseRule.Meaning? {
+    // What ends a session is meant letter by letter (RFC 6749, section 5.2); the capitals are Firebase's.
     switch code {
-    // What ends a session is taken letter by letter (RFC 6749, section 5.2): a code in another case is another code.
     case "invalid_grant", "interaction_required", "login_required", "consent_required", "bad_refresh_token",
       "invalid_refresh_token", "token_expired", "TOKEN_EXPIRED", "INVALID_REFRESH_TOKEN":
-      .final
-    case "USER_DISABLED", "USER_NOT_FOUND":
-      .accountDisabled
-    default:
-      harmlessMeaning(of: code)
+      return .final
+    case "user_disabled", "user_not_found", "USER_DISABLED", "USER_NOT_FOUND": return .accountDisabled
+    default: break
     }
-  }
-
-  /// That of a code which ends nothing, whatever its case.
-  private static func harmlessMeaning(of code: String) -> ResponseRule.Meaning? {
-    switch code.lowercased() {
+    return switch code.lowercased() {
     case "invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope", "invalid_request",
       "incorrect_client_credentials", "invalid_grant_type", "project_number_mismatch", "api_key_invalid":
       .misconfigured

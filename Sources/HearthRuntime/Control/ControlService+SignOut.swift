@@ -11,6 +11,10 @@ extension SignOut: PlainMethod {
     await service.signIns.end(allOf: account, .signedOut)
     // The page of the provider is told what was signed out, as the revocation is.
     let (entry, answer) = try await service.ask(account, .signOut(revoke: revoke || everywhere))
+    // Until now other programs could enqueue more for the user; what comes from here on is the next one's.
+    let discard = await Swift.Result { () async throws(RPCError) in
+      try await service.discardOutbox(of: account, under: discarded)
+    }
     // Nothing that was kept of the user is left when they are told that they are signed out.
     await service.requests.sessionChanged(account, answer.status.state, answer.status.subject)
     var credentials: [Credential] = []
@@ -22,9 +26,8 @@ extension SignOut: PlainMethod {
     await service.sinks.settle(account)
     let revocation = revoke ? await service.revocations.revoke(credentials, of: entry) : .none
     let page = everywhere ? await entry.endSession(of: credentials.first, service.clock) : nil
-    // Until the session had forgotten the user, other programs could enqueue more for them. The revocation comes first,
-    // which a store that fails now must not prevent.
-    try await service.discardOutbox(of: account, under: discarded)
+    // The revocation comes first: a store that fails must not prevent it.
+    try discard.get()
     return SignedOut(answer.status, revocation: revocation, endSession: page)
   }
 }

@@ -56,7 +56,9 @@ final class Mask {
     // The sandbox's own, in whole seconds.
     text = text.replacing(/"expiresAt":"20[0-9T:-]+Z"/, with: #""expiresAt":"TIME""#)
     text = text.replacing(/process \d+/, with: "process PID")
-    text = text.replacing(/(last|oldest from|oldest {4}|started|next try) (?:now|(?:in )?\d+ s(?: ago)?)/) {
+    text = text.replacing(
+      /(succeeded|rejected|unavailable|oldest from|oldest {4}|started|next try) (?:just now|now|(?:in )?\d+ s(?: ago)?)/
+    ) {
       "\($0.output.1) WHEN"
     }
     text = text.replacing(/(refreshes in|lasts) \d+ (?:h|min)/) { "\($0.output.1) SPAN" }

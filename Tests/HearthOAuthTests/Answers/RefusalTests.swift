@@ -80,6 +80,7 @@ import Testing
     ResponseFact("a 400 with a gateway's XML is a page", 400, "<Error><Code>Bad</Code></Error>", .unavailable),
     ResponseFact("a 400 with JSON that names no error is unclear", 400, #"{"message":"no"}"#, .unclear),
     ResponseFact("a 400 with a JSON array is unclear", 400, #"["invalid_grant"]"#, .unclear),
+    ResponseFact("INVALID_GRANT in capitals is another code", 400, #"{"error":"INVALID_GRANT"}"#, .unclear),
     ResponseFact("the word alone is no code", 400, #""invalid_grant""#, .unclear),
     ResponseFact("nor is it in the description", 400, #"{"error":"x","error_description":"invalid_grant"}"#, .unclear),
     ResponseFact("nor in a text", 400, "invalid_grant", type: "text/plain", .unclear),
@@ -94,8 +95,6 @@ import Testing
     ResponseFact("a 403 that says nothing is unclear", 403, "", .unclear),
     ResponseFact("an error that nobody knows is unclear", 400, #"{"error":"brand_new_error"}"#, .unclear),
     ResponseFact("a second factor that is missing is unclear", 403, #"{"error":"mfa_required"}"#, .unclear),
-    ResponseFact("a final code in another case is unclear", 400, #"{"error":"INVALID_GRANT"}"#, .unclear),
-    ResponseFact("a disabled account's in another case too", 400, #"{"error":"user_disabled"}"#, .unclear),
     ResponseFact("access_denied is unclear", 403, #"{"error":"access_denied"}"#, .unclear),
     ResponseFact(
       "a Firebase credential that is too old is unclear", 400,
