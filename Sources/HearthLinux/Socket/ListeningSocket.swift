@@ -4,8 +4,9 @@ package import HearthControl
 /// A Unix socket that listens, made by Hearth at a path or passed by the service manager.
 package struct ListeningSocket: Sendable {
   package let descriptor: Int32
-  /// Where Hearth made it; nil for one that was passed.
+  /// Where it is; nil for one that was passed and has no place in the file system.
   package let path: String?
+  /// Of the file that Hearth made; nil for a socket that was passed.
   private let inode: Inode?
 
   private struct Inode: Equatable, Sendable {
@@ -42,8 +43,19 @@ package struct ListeningSocket: Sendable {
   /// A socket that the service manager has bound and passed; its file belongs to the manager.
   package init(passed descriptor: Int32) {
     self.descriptor = descriptor
-    path = nil
+    path = Self.path(of: descriptor)
     inode = nil
+  }
+
+  private static func path(of descriptor: Int32) -> String? {
+    var address = sockaddr_un()
+    var length = socklen_t(MemoryLayout<sockaddr_un>.size)
+    let result = withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+    }
+    guard result == 0 else { return nil }
+    let path = withUnsafeBytes(of: address.sun_path) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    return path.isEmpty ? nil : path
   }
 
   /// Makes the folder (0700) where it is missing and the socket, which is 0600 from the moment it exists.

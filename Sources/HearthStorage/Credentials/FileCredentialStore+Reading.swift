@@ -23,6 +23,8 @@ extension FileCredentialStore {
     switch scan.outcome {
     case .corrupt(let text):
       if let end = try await finishRemoval(known) { return .ended(end) }
+      // Once the file is set aside, a place without its marker would look like one whose volume is away.
+      await remember(scan) { _ in }
       return .corrupt(text)
     case .tooNew(let version):
       if let end = try await finishRemoval(known) { return .ended(end) }
@@ -62,7 +64,9 @@ extension FileCredentialStore {
       case .blocked(let accessFailure):
         await remember(scan) { _ in }
         throw accessFailure
-      case .corrupt(let text): return .corrupt(text)
+      case .corrupt(let text):
+        await remember(scan) { _ in }
+        return .corrupt(text)
       }
     }
     if scan.known.isToBeRemoved(grant), let end = try await finishRemoval(scan.known) { return .ended(end) }

@@ -23,6 +23,17 @@ import Testing
     #expect(mode(path) == 0o600)
   }
 
+  @Test("one that was passed knows its place, and leaves its file to whom it belongs")
+  func passed() throws {
+    let path = folder.file("passed.sock")
+    let socket = try ListeningSocket(path: path)
+    defer { close(socket.descriptor) }
+    let passed = ListeningSocket(passed: socket.descriptor)
+    #expect(passed.path == path)
+    passed.removeFile()
+    #expect(mode(path) == 0o600)
+  }
+
   @Test("leaves a folder that is there as it is")
   func existingFolder() throws {
     mkdir(folder.file("open"), 0o755)

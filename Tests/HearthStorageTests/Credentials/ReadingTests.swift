@@ -284,6 +284,19 @@ struct ReadingTests {
     }
   }
 
+  @Test("A marker that is missing beside a corrupt file is made too, so that one can sign in again")
+  func healedBesideCorrupt() async throws {
+    try await signedIn()
+    bench.files.delete(bench.defaultMarker)
+    bench.files.put("{", at: bench.defaultPath)
+    let store = bench.store()
+    #expect(await store.read() == .corrupt("it is not JSON"))
+    _ = try await store.setAside()
+    #expect(await store.read() == .missing("\(bench.defaultPath) is gone"))
+    try await store.write(bench.credential(2))
+    #expect(await bench.store().read() == .found(bench.credential(2)))
+  }
+
   @Test("Marker and memory that are missing are made when the file is read")
   func healed() async throws {
     try await signedIn()
