@@ -3,6 +3,7 @@ import FoundationEssentials
 /// Many histories of one simulation, or one that is replayed.
 ///
 /// - `HEARTH_SIMULATION_SEEDS`: how many histories there are in all, in place of the test's own number.
+/// - `HEARTH_SIMULATION_FIRST`: the seed that they begin with, so that a long run can be done in parts; 0 if it is absent.
 /// - `HEARTH_SIMULATION_SEED`: this history alone, with its trace. The order of a `Set` is part of a history too: it comes
 ///   again with `SWIFT_DETERMINISTIC_HASHING=1`.
 package struct SimulationRun<Simulated: Simulation>: Sendable {
@@ -21,8 +22,10 @@ package struct SimulationRun<Simulated: Simulation>: Sendable {
     guard let asked = number("HEARTH_SIMULATION_SEEDS") else {
       return try await inTurn { play(stride(from: UInt64(chunk), to: count, by: simulationChunks.count)) }
     }
-    let run = try await onThread { play(stride(from: UInt64(chunk), to: asked, by: simulationChunks.count)) }
-    print("\(chunk + 1)/\(simulationChunks.count): \(run.histories) histories, \(run.tally)")
+    let first = number("HEARTH_SIMULATION_FIRST") ?? 0
+    let seeds = stride(from: first + UInt64(chunk), to: first + asked, by: simulationChunks.count)
+    let run = try await onThread { play(seeds) }
+    print("\(chunk + 1)/\(simulationChunks.count): \(run.histories) histories from \(first) on, \(run.tally)")
     return run
   }
 
