@@ -74,19 +74,28 @@ extension FileCredentialStore {
       await finishEnd(end, scan, file.header)
       return .ended(end)
     }
-    if scan.known.signedOut == grant.accessToken.fingerprint {
-      logger.warning("\(scan.place.file) holds a credential that was signed out; it is not used.")
-      return .ended(EndRecord(reason: .signedOut, at: scan.modified, fingerprint: nil))
+    if scan.known.grants.isOver(grant) {
+      let why = "\(scan.place.file) holds a credential that was signed out or refused by its provider; it is not used."
+      logger.warning("\(why)")
+      if let end = scan.known.end { return .ended(end) }
+      // Somebody has put it in the place of a later one.
+      let end = EndRecord(reason: .credentialMissing, at: clock.now(), fingerprint: nil, detail: why)
+      await remember(scan) { $0.end = end }
+      return .ended(end)
     }
     let subject = file.subject
     let fingerprint = grant.accessToken.fingerprint
+    let isFormer = scan.known.grants.isFormer(grant)
     await remember(scan) { known in
+      let isOfAnotherUser = known.subject.flatMap { old in subject.map { !$0.isSameUser(as: old) } } ?? false
+      known.grants.found(grant, isOfAnotherUser: isOfAnotherUser)
       known.subject = subject ?? (known.fingerprint == fingerprint ? known.subject : nil)
       known.fingerprint = fingerprint
       known.end = nil
       known.removal = nil
     }
     let credential = file.credential(with: grant)
+    if isFormer { return .former(credential) }
     return isProtectedAsConfigured(file) ? .found(credential) : .misprotected(credential)
   }
 

@@ -30,7 +30,7 @@ extension SessionSimulation {
       case .ended(let record):
         ledger.grounds.insert(record.reason)
         if let newest = ledger.newest, !tokensInMemory.contains(newest) { ledger.newest = nil }
-      case .found, .misprotected, .neverSignedIn, .unreadable: break
+      case .found, .former, .misprotected, .neverSignedIn, .unreadable: break
       }
     case .refreshEnded(let generation, let outcome):
       noteRefresh(outcome, isOurs: generation == before.epoch.generation, before)
@@ -99,7 +99,16 @@ extension SessionSimulation {
     case .networkReturned: try checkNetworkReturn(before)
     case .clockChanged:
       ledger.shortenedUntil = nil
-    case .credentialRead(.found(let credential)):
+    case .credentialRead(.former(let credential)) where before.active.map { $0.credential != credential } ?? false:
+      let (held, now) = (before.active?.newest, machine.active?.newest)
+      if let now, refreshToken(now) != held.flatMap(refreshToken) {
+        throw Violation("a former grant takes the place of a later one")
+      }
+    case .credentialRead(.found(let credential)), .credentialRead(.former(let credential)):
+      if case .credentialRead(.former) = event, let token = refreshToken(credential) {
+        // None is held: it is tried, and the provider may count that as reuse.
+        ledger.excused.insert(token)
+      }
       try checkAdopted(credential, before)
       let isActive = tokensInMemory == [refreshToken(credential)]
       let isEnding = if case .ending = machine.credentialState { true } else { false }
@@ -154,15 +163,6 @@ extension SessionSimulation {
     ledger.isTampered = false
   }
 
-  /// A provider that detects reuse ends the family: only an answer that was lost excuses that.
-  mutating func noteReuse(of token: Token) throws(Violation) {
-    let isExcused = provider.family(of: token.fingerprint).map { ledger.excusedFamilies.contains($0) } ?? false
-    guard isExcused || ledger.excused.contains(token.fingerprint) else {
-      throw Violation("a refresh token was spent twice, though its answer had arrived: \(token.fingerprint)")
-    }
-    tally[.lostInFlight] += 1
-  }
-
   /// An end takes the place of the grant that it is about, and a grant that of the one that it grew from; only a sign-in
   /// replaces what was never read.
   func checkOverwritten(_ before: Credential?, by job: SimulatedDisk.Job) throws(Violation) {
@@ -190,6 +190,7 @@ extension SessionSimulation {
     ledger.inFlight += 1
     if ledger.inFlight > 1 { throw Violation("two refreshes overlap") }
     guard let token = credential.flatMap(refreshToken) else { return }
+    if ledger.signedOut.contains(token) { throw Violation("a token that was signed out is sent") }
     if ledger.refused.contains(token) { throw Violation("a refused token was sent again") }
     if ledger.refusedOnRecord.contains(token) { throw Violation("a refused token was sent again after its end") }
   }
@@ -247,7 +248,10 @@ extension SessionSimulation {
       if case .storing(let next, _) = active.phase { grants.append((next.grant, true)) }
     }
     if case .adopting(let adoption) = before.credentialState { grants.append((adoption.credential.grant, false)) }
-    if case .found(let credential)? = ledger.lastReading { grants.append((credential.grant, false)) }
+    switch ledger.lastReading {
+    case .found(let credential), .former(let credential): grants.append((credential.grant, false))
+    default: break
+    }
     if let handedOver { grants.append((handedOver.credential.grant, false)) }
     return grants.first { $0.0.accessToken.fingerprint == record.fingerprint }
   }

@@ -98,6 +98,7 @@ struct SessionSimulation: Simulation {
       ledger.durable.insert(credential.grant.accessToken.fingerprint)
     }
     try boot()
+      ledger.own.append(credential)
     for _ in 0..<130 {
       if chances(1, in: 3) { try disturb() } else { try advance() }
       try checkRules()
@@ -289,6 +290,11 @@ struct SessionSimulation: Simulation {
     case .recall:
       switch result {
       case .failure(let accessFailure): try deliver(.credentialRead(.unreadable(accessFailure)))
+    switch (job, progress) {
+    case (.write(let credential, _, _), .done(.success)): ledger.own.append(credential)
+    case (.remove, .goesOn): ledger.signedOut.formUnion(ledger.own.compactMap { $0.grant.refreshToken?.fingerprint })
+    default: break
+    }
       case .success: try deliver(.started(remembered(handedOver)))
       }
     case .read, .lock: break

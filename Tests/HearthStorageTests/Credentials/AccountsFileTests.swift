@@ -24,6 +24,9 @@ struct AccountsFileTests {
     known.lockedByUser = true
     known.removal = KnownAccount.PendingRemoval(fingerprint: Fingerprint("9f86d082"))
     known.formerPlaces = [KnownAccount.FormerPlace(path: "/old/\(number)", fingerprint: nil)]
+    known.grants = GrantHistory(
+      current: Fingerprint("0000000a"), former: ["00000001", "00000002"].compactMap { Fingerprint($0) },
+      over: ["00000003"].compactMap { Fingerprint($0) })
     return known
   }
 
@@ -43,9 +46,10 @@ struct AccountsFileTests {
     try await accounts().update(bench.account, to: known)
     let text = """
       {"accounts":{"work":{"end":{"at":"2026-11-21T10:00:00.000Z","fingerprint":"9f86d081",\
-      "reason":"refreshTokenRejected"},"fingerprint":"00000001","issuer":"https://id.example.com",\
-      "issuerAssumed":true,"leftovers":[{"fingerprint":"9f86d083","path":"/old/1"}],"lockedByUser":true,\
-      "marker":"m1","path":"/p/1","removal":{"fingerprint":"9f86d082"},"subject":"1"}},"version":1}
+      "reason":"refreshTokenRejected"},"fingerprint":"00000001","formerGrants":"0000000100000002",\
+      "grant":"0000000a","issuer":"https://id.example.com","issuerAssumed":true,"leftovers":[{"fingerprint":"9f86d083","path":"/old/1"}],"lockedByUser":true,\
+      "marker":"m1","path":"/p/1","removal":{"fingerprint":"9f86d082"},"signedOut":"00000003",\
+      "subject":"1"}},"version":1}
 
       """
     #expect(bench.files.text(at: bench.accountsPath) == text)
