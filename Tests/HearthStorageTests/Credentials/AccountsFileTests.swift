@@ -119,4 +119,39 @@ struct AccountsFileTests {
     try await accounts.update(bench.account, to: known(1))
     #expect(bench.files.changesMade == changes)
   }
+
+  @Test("Where it is lost or cannot be understood, the user's lock holds all the same, until the user takes it away")
+  func lostLock() async throws {
+    func isLocked() async throws -> Bool { try await bench.store().remembered().lockedByUser }
+    func lose(_ rest: String?) {
+      if let rest { bench.files.put(rest, at: bench.accountsPath) } else { bench.files.delete(bench.accountsPath) }
+    }
+    for loss in [nil, "{"] {
+      let store = bench.store()
+      try await store.write(bench.credential(1))
+      try await store.remember(lockedByUser: true)
+      lose(loss)
+      #expect(try await isLocked())
+      #expect(await bench.store().read() == .found(bench.credential(1)))
+      #expect(try await isLocked(), "what is read heals it")
+      try await bench.store().remember(lockedByUser: false)
+      lose(loss)
+      #expect(try await !isLocked())
+    }
+  }
+
+  @Test("A lock that the marker could not be told of is put into it by the next reading, as is its end")
+  func healsMark() async throws {
+    let store = bench.store()
+    try await store.write(bench.credential(1))
+    let temporary = bench.defaultMarker.replacing("/.hearth", with: "/..hearth") + ".new"
+    for isLocked in [true, false] {
+      bench.files.fail(.createFile, at: temporary, with: .noSpace)
+      try await store.remember(lockedByUser: isLocked)
+      bench.files.fail(.createFile, at: temporary, with: nil)
+      #expect(bench.files.text(at: bench.defaultMarker)?.hasSuffix("locked\n") != isLocked)
+      _ = await store.read()
+      #expect(bench.files.text(at: bench.defaultMarker)?.hasSuffix("locked\n") == isLocked)
+    }
+  }
 }
