@@ -14,10 +14,13 @@ package actor SessionDirectory: BearerTokenProvider {
     package let offer: TokenOffer
     /// How a grant is kept that is still to be revoked.
     package let revocations: PendingRevocation.Keeping
+    /// The provider ends no other grant of the user with the one that is revoked.
+    package let revokesOneGrant: Bool
 
     package init(
       service: SessionService, signIn: any SignInEndpoint, place: String, probe: (any AccountProbe)? = nil,
-      offer: TokenOffer = TokenOffer(), revocations: PendingRevocation.Keeping = .memory
+      offer: TokenOffer = TokenOffer(), revocations: PendingRevocation.Keeping = .memory,
+      revokesOneGrant: Bool = false
     ) {
       self.service = service
       self.signIn = signIn
@@ -25,6 +28,7 @@ package actor SessionDirectory: BearerTokenProvider {
       self.probe = probe
       self.offer = offer
       self.revocations = revocations
+      self.revokesOneGrant = revokesOneGrant
     }
   }
 
@@ -80,12 +84,12 @@ package actor SessionDirectory: BearerTokenProvider {
     }
     // Once everything stops, nothing would run it: the one before it stays and rejects what is asked.
     if entry == nil || !isStopped { table.withLock { $0[account] = entry } }
+    // Only now: until then a lock still reached the session before this one.
+    if let old { unwrittenLocks[account] = await old.service.unwrittenLock }
     if let entry {
       if let isSet = unwrittenLocks.removeValue(forKey: account) { await entry.service.change(.user, isSet: isSet) }
       for lock in Lock.allCases where locks.contains(lock) { await entry.service.change(lock, isSet: true) }
     }
-    // Only now: until then a lock still reached the session before this one.
-    if let old { unwrittenLocks[account] = await old.service.unwrittenLock }
     if let entry, !isStopped { starting.yield(entry.service) }
     changing.removeValue(forKey: account)?.forEach { $0.resume() }
   }

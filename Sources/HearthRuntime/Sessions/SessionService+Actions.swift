@@ -62,7 +62,11 @@ extension SessionService {
         await self.receive(.identified(generation: generation, subject, origin: origin, origins: origins))
       }
     case .revoke(let credential):
-      workInbox.yield { await self.revoke(credential) }
+      workInbox.yield { [leave] in await leave(credential) }
+    case .revokeAtOnce(let credential):
+      workInbox.yield { [leave] in
+        if case .unavailable = await self.revoke(credential) { await leave(credential) }
+      }
     case .answer, .publish: break
     }
   }

@@ -218,7 +218,7 @@ extension SessionSimulation {
       }
     case .answer(let id, let answer): try checkAnswer(id, answer, event)
     case .publish(let event): try checkPublished(event, before)
-    case .recall, .read, .identify, .rememberLockedByUser, .revoke: break
+    case .recall, .read, .identify, .rememberLockedByUser, .revoke, .revokeAtOnce: break
     }
   }
 
