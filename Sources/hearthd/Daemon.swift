@@ -103,9 +103,13 @@ struct Daemon {
       clock: clock,
       logger: logger, makeFiles: { LinuxSinkFiles() })
     self.sinks = sinks
+    revocations = RevocationService(
+      sessions: sessions,
+      store: FileRevocationStore(folder: setup.state.revocations, files: LinuxFileSystem(), logger: logger),
+      clock: clock, logger: logger)
     let builder = SessionBuilder(
       state: setup.state, clock: clock, watch: InotifyWatch(logger: logger), logger: logger,
-      sender: senders.token, api: api,
+      sender: senders.token, api: api, revocations: revocations,
       skewMeasured: { updates.yield(.skewMeasured($0)) },
       publish: { [status] events, session in
         hub.update(session, after: events)
@@ -115,10 +119,6 @@ struct Daemon {
         updates.yield(.changed(session))
         status.sessionIs(session.account, session.state)
       }, sessionEnded: { reauth.sessionEnded($0) })
-    revocations = RevocationService(
-      sessions: sessions,
-      store: FileRevocationStore(folder: setup.state.revocations, files: LinuxFileSystem(), logger: logger),
-      clock: clock, logger: logger)
     let places = PlacesInUse(
       process: Int(getpid()), startedAt: clock.now(), configuration: setup.configurationPath, files: setup.state,
       socket: socket.path ?? setup.socketPath)

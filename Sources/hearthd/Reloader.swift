@@ -93,15 +93,12 @@ actor Reloader {
         APISettings(
           origins: new.allOrigins.intersection(old.allOrigins), expect: new.expect, overrides: new.overrides)
       }.filter { apis[$0.key] != nil }, fresh.outbox)
-    for account in old.accounts where !fresh.accounts.contains(where: { $0.name == account.name }) {
-      stores[account.name] = nil
-      await sessions.set(nil, for: account.name)
-      await signIns.end(allOf: account.name, .reconfigured)
-      hub.remove(account.name)
-      status.sessionIs(account.name, nil)
-    }
     // Each new session waits for the refresh in flight of the one that it replaces, and for no other.
     await withDiscardingTaskGroup { changes in
+      for account in old.accounts where !fresh.accounts.contains(where: { $0.name == account.name }) {
+        stores[account.name] = nil
+        changes.addTask { await self.remove(account.name) }
+      }
       for account in fresh.accounts {
         let before = old.accounts.first { $0.name == account.name }
         let isSame = before == account && old.refresh.requestTimeout == fresh.refresh.requestTimeout
@@ -116,6 +113,13 @@ actor Reloader {
     await allow(apis, fresh.outbox)
     server?.change(ControlLimits(maximumBody: fresh.outbox.maxBody, connections: setup.descriptors.connections))
     await oidcAgent?.apply(fresh.oidcAgentSocket)
+  }
+
+  private func remove(_ account: AccountName) async {
+    await sessions.set(nil, for: account)
+    await signIns.end(allOf: account, .reconfigured)
+    hub.remove(account)
+    status.sessionIs(account, nil)
   }
 
   /// From now on tokens go to these APIs alone.

@@ -14,6 +14,7 @@ struct SessionBuilder: Sendable {
   let sender: HTTPSender
   let api: HTTPAPIEndpoint
   let accounts: AccountsFile
+  let revocations: RevocationService
   let skewMeasured: @Sendable (Duration) -> Void
   let publish: @Sendable ([SessionEvent], SessionStatus) -> Void
   /// Receives each end for which the account wants the browser to be opened.
@@ -21,7 +22,7 @@ struct SessionBuilder: Sendable {
 
   init(
     state: StatePaths, clock: any Clock, watch: any FileWatch, logger: Logger, sender: HTTPSender,
-    api: HTTPAPIEndpoint, skewMeasured: @escaping @Sendable (Duration) -> Void,
+    api: HTTPAPIEndpoint, revocations: RevocationService, skewMeasured: @escaping @Sendable (Duration) -> Void,
     publish: @escaping @Sendable ([SessionEvent], SessionStatus) -> Void,
     sessionEnded: @escaping @Sendable (AccountName) -> Void
   ) {
@@ -31,6 +32,7 @@ struct SessionBuilder: Sendable {
     self.logger = logger
     self.sender = sender
     self.api = api
+    self.revocations = revocations
     self.skewMeasured = skewMeasured
     self.publish = publish
     self.sessionEnded = sessionEnded
@@ -58,6 +60,9 @@ struct SessionBuilder: Sendable {
     let service = SessionService(
       account: account.name, settings: settings, store: store, endpoint: endpoint, clock: clock, logger: logger,
       skewMeasured: skewMeasured,
+      leave: { [revocations, keeping = account.credential.keepsRevocations] credential in
+        await revocations.leave(credential, of: account.name, keeping)
+      },
       publish: { [prompt = settings.reauthPrompt, publish, sessionEnded] events, status in
         publish(events, status)
         for event in events where prompt.opensBrowser(after: event) { sessionEnded(status.account) }
@@ -65,7 +70,7 @@ struct SessionBuilder: Sendable {
     return SessionDirectory.Entry(
       service: service, signIn: signIn, place: path(of: account),
       probe: HTTPAccountProbe(provider, sender: sender, files: files), offer: provider.offer,
-      revocations: account.credential.keepsRevocations)
+      revocations: account.credential.keepsRevocations, revokesOneGrant: provider.revokesOneGrant)
   }
 
   private func path(of account: AccountConfiguration) -> String {

@@ -80,6 +80,8 @@ package struct RememberedAccount: Hashable, Sendable {
 
 package enum CredentialReading: Hashable, Sendable {
   case found(Credential)
+  /// Found, and it was this account's own before another one took its place: a backup or a sync program has put it back.
+  case former(Credential)
   /// Found, but protected in another way than the configuration says: it has to be written anew at once.
   case misprotected(Credential)
   /// The session has ended, and that is on record.

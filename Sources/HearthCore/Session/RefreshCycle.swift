@@ -11,6 +11,8 @@ struct RefreshCycle: Hashable, Sendable {
   }
 
   private(set) var request = Request.none
+  /// Whose grant the request is to renew; nil where that is not known.
+  private(set) var owner: Subject?
   private(set) var history = RefreshHistory()
   private var attemptBefore: Timestamp?
   /// The API's rejection of the token in use: the token is given to nobody, and a refresh is to replace it.
@@ -43,8 +45,9 @@ struct RefreshCycle: Hashable, Sendable {
 
   // MARK: - The request
 
-  mutating func begin(at now: Timestamp) {
+  mutating func begin(for owner: Subject? = nil, at now: Timestamp) {
     request = .sent
+    self.owner = owner
     attemptBefore = history.lastAttemptAt
     history.lastAttemptAt = now
   }

@@ -24,7 +24,10 @@ package enum SessionAction: Hashable, Sendable {
   case rememberLockedByUser(Bool)
   /// Wipe the key from memory.
   case lockStore
+  /// Nobody uses this grant any more: it is revoked once nobody is signed in as its user.
   case revoke(Credential)
+  /// The user has signed it out: it is revoked at once.
+  case revokeAtOnce(Credential)
   case answer(CallID, SessionResponse)
   case publish(SessionEvent)
 }

@@ -266,13 +266,13 @@ extension SessionMachine {
 }
 
 extension SessionCall {
-  /// What a session that is being stopped can still do: give the token that it has, and write what a provider has granted
-  /// already.
+  /// What a session that is being stopped can still do: give the token that it has, be signed out, and write what a
+  /// provider has granted already.
   fileprivate var needsNoRefresh: Bool {
     switch self {
-    case .token: true
+    case .token, .signOut: true
     case .adopt(_, let isFresh, _, _): isFresh
-    case .requestGrant, .refresh, .reportUnauthorized, .rehydrate, .awaitReading, .signOut: false
+    case .requestGrant, .refresh, .reportUnauthorized, .rehydrate, .awaitReading: false
     }
   }
 }

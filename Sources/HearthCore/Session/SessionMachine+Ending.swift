@@ -126,7 +126,7 @@ extension SessionMachine {
     let rejection = SessionRejection.refreshUnavailable(message: endFailure ?? accessFailure.detail, retryAfter: nil)
     return events
       + calls.answerSignOuts { newest, revoke in
-        (.rejected(rejection), before: revoke ? newest.map { [.revoke($0)] } ?? [] : [])
+        (.rejected(rejection), before: revoke ? newest.map { [.revokeAtOnce($0)] } ?? [] : [])
       }
   }
 }

@@ -36,6 +36,14 @@ extension SessionMachine {
     case .unreadable(let accessFailure): return unreadable(accessFailure, at: now)
     case .corrupt(let why): return corrupt(why)
     case .found(let credential): return found(credential, at: now)
+    case .former(let credential):
+      let marks = GrantMarks(credential.grant)
+      if let active, GrantMarks(active.grant) != marks {
+        // A later one is held, which is written again: sent, the older one might end the session.
+        file.onDisk = marks
+        self.active?.isStored = false
+      }
+      return found(credential, at: now)
     case .misprotected(let credential):
       let actions = found(credential, at: now)
       // Where it is the grant in memory, only how it lies on disk is to change.
@@ -61,7 +69,7 @@ extension SessionMachine {
     case .found(let credential), .misprotected(let credential):
       let marks = GrantMarks(credential.grant)
       return marks != GrantMarks(active.grant) && marks != file.onDisk
-    case .ended, .neverSignedIn, .missing, .unreadable, .corrupt, .tooNew: return false
+    case .former, .ended, .neverSignedIn, .missing, .unreadable, .corrupt, .tooNew: return false
     }
   }
 
@@ -75,7 +83,7 @@ extension SessionMachine {
     case .tooNew(let version):
       return .unreadable(
         AccessFailure(.storageError, detail: "a newer version of Hearth wrote format \(version); update Hearth"))
-    case .neverSignedIn, .found, .misprotected, .ended, .missing, .unreadable, .corrupt: return reading
+    case .neverSignedIn, .found, .former, .misprotected, .ended, .missing, .unreadable, .corrupt: return reading
     }
   }
 

@@ -73,13 +73,13 @@ extension SessionMachine {
     guard let planned = plannedRequest(at: now), planned <= now else { return [] }
     if let active { return ask(about: active, isRepeated: false, at: now) }
     credentialState = .starting(isInFlight: true)
-    refreshes.begin(at: now)
+    refreshes.begin(for: subject, at: now)
     return [.requestGrant(generation: epoch.generation)]
   }
 
   private mutating func ask(about active: ActiveGrant, isRepeated: Bool, at now: Timestamp) -> [SessionAction] {
     self.active?.phase = .inFlight(isRepeated: isRepeated)
-    refreshes.begin(at: now)
+    refreshes.begin(for: active.credential.subject ?? subject, at: now)
     if isDoubtful(active, at: now) { return [.askTime(generation: epoch.generation)] }
     return [.refresh(active.credential, generation: epoch.generation)]
   }
@@ -100,7 +100,10 @@ extension SessionMachine {
       }
     }
     // Another program's newer grant may be from the same sign-in, and be revoked with this one (RFC 7009, section 2.1).
-    guard case .granted(let response) = outcome, !isExpected else { return [] }
+    guard case .granted(var response) = outcome, !isExpected else { return [] }
+    // What was answered for another user is his.
+    if let owner = refreshes.owner, let named = response.subject, !named.isSameUser(as: owner) { return [] }
+    response.subject = response.subject ?? refreshes.owner
     return [.revoke(credential(response, after: nil, at: now))]
   }
 

@@ -34,6 +34,25 @@ extension SessionMachine {
     return locks.contains(.user) && begun.userLocks != epoch.userLocks ? .locked(.explicit(.user)) : nil
   }
 
+  /// Whether `leftover`, a grant of the account `owner` that nobody uses, may be of the user who is signed in here: many
+  /// providers end all of a user's grants with one. (Google, "Revoking a token": the permissions that the user granted are
+  /// withdrawn.) `isSigningIn`: a grant is on its way here, and nobody knows yet whose.
+  package func mayShareUser(
+    with leftover: Credential, of owner: AccountName, isSigningIn: Bool, at now: Timestamp
+  ) -> Bool {
+    let place = active?.credential.origin ?? settings.binding?.origin
+    let isSameProvider = owner == account || place == nil || place == leftover.origin
+    if isSigningIn || credentialState.isAdopting { return isSameProvider }
+    switch state(at: now) {
+    case .unauthenticated, .reauthRequired: return false
+    case .hydrating, .locked, .authenticated: break
+    }
+    guard let subject, let other = leftover.subject else { return isSameProvider }
+    // Two issuers that were assumed are two providers.
+    let areAssumed = subject.isIssuerAssumed && other.isIssuerAssumed
+    return subject.isSameUser(as: other) && !(areAssumed && subject.issuer != other.issuer)
+  }
+
   mutating func wipeWhereLocked() -> [SessionAction] {
     guard !file.write.isUnderWay else { return [] }
     if case .starting(isInFlight: false) = credentialState, !locks.isEmpty { credentialState = .withheld }

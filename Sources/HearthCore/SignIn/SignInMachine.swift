@@ -1,12 +1,14 @@
 /// Decides how far one sign-in is, and when it is over.
 ///
-/// A grant that the provider is being asked for is awaited whatever happens, since a code can be spent once.
+/// A grant that the provider is being asked for is awaited while it may still be of use, since a code can be spent once.
 package struct SignInMachine: Hashable, Sendable {
   package enum Phase: Hashable, Sendable {
     /// For the person.
     case waiting
     /// The provider is being asked for the grant. `interruption`: what ends the sign-in if none comes of it.
     case granting(SignInInterruption?)
+    /// The grant has come, and the session is given it.
+    case landing
     /// Nothing of it counts any more.
     case ended
   }
@@ -51,16 +53,22 @@ package struct SignInMachine: Hashable, Sendable {
   package var keepsGrant: Bool {
     switch phase {
     case .waiting, .ended: false
-    case .granting(let interruption): interruption.map { !$0.dropsGrant } ?? true
+    case .granting, .landing: true
     }
+  }
+
+  /// The grant has come: whether it is kept. Nobody gives the sign-in up any more then.
+  package mutating func land() -> Bool {
+    guard keepsGrant else { return false }
+    phase = .landing
+    return true
   }
 
   package mutating func handle(_ event: Event) -> Decision {
     switch event {
     case .grantDue: grantDue()
     case .notYet(let answer): notYet(answer)
-    case .granted: granted()
-    case .refused: refused()
+    case .granted, .refused: answered()
     case .timeUp: interrupt(.expired(unanswered: silence))
     case .interrupted(let interruption): interrupt(interruption)
     }
@@ -81,21 +89,8 @@ package struct SignInMachine: Hashable, Sendable {
     return interrupt(interruption)
   }
 
-  private mutating func granted() -> Decision {
+  private mutating func answered() -> Decision {
     if phase == .ended { return .nothing }
-    phase = .ended
-    return .finish
-  }
-
-  private mutating func refused() -> Decision {
-    switch phase {
-    case .waiting: break
-    case .granting(let interruption):
-      guard let interruption, interruption.dropsGrant else { break }
-      phase = .ended
-      return .end(interruption)
-    case .ended: return .nothing
-    }
     phase = .ended
     return .finish
   }
@@ -103,14 +98,13 @@ package struct SignInMachine: Hashable, Sendable {
   private mutating func interrupt(_ interruption: SignInInterruption) -> Decision {
     if case .locked = interruption, replacesLocked { return .nothing }
     switch phase {
-    case .waiting:
+    case .granting(let earlier) where !interruption.dropsGrant:
+      phase = .granting(earlier ?? interruption)
+      return .nothing
+    case .waiting, .granting:
       phase = .ended
       return .end(interruption)
-    case .granting(let earlier):
-      // The first one counts, but for one that drops the grant.
-      if earlier == nil || earlier?.dropsGrant == false && interruption.dropsGrant { phase = .granting(interruption) }
-      return .nothing
-    case .ended: return .nothing
+    case .landing, .ended: return .nothing
     }
   }
 }

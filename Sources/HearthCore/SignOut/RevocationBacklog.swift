@@ -1,10 +1,9 @@
-/// Decides when the grants that could not be revoked are tried again, and when one is given up.
+/// Decides when the grants that are still to be revoked are tried again, and when one is given up.
 ///
-/// One is held back while the same user is signed in: some providers end all of a user's grants with one of them. (Google,
-/// "Revoking a token": the permissions that the user granted are withdrawn.)
+/// One is held back while its user is signed in (`SessionMachine.mayShareUser`).
 package struct RevocationBacklog: Sendable {
   package enum Action: Hashable, Sendable {
-    /// Ask the account's provider. → `ended`
+    /// Ask the account's provider, unless its user is signed in. → `ended` or `held`
     case ask(PendingRevocation)
     /// Forget it, also on the disk.
     case remove(PendingRevocation, Reason)
@@ -16,25 +15,21 @@ package struct RevocationBacklog: Sendable {
     case expired
   }
 
-  /// Who is signed in to an account.
-  package enum Owner: Hashable, Sendable {
-    case nobody
-    /// Nil: the provider has not told who.
-    case user(Subject?)
-  }
-
   private struct Entry {
     let pending: PendingRevocation
     var failures = 0
     var nextAt: Timestamp
     var isUnderWay = false
+    /// Its user was signed in when it was last due.
+    var isHeld = false
+    /// Users have changed since it was found due.
+    var isOutdated = false
   }
 
   /// Waits between half and whole of a step that doubles, from a minute up to six hours.
   private static let policy = RetryPolicy(initial: .seconds(60), max: .seconds(6 * 3600))
 
   private var entries: [Entry] = []
-  private var owners: [AccountName: Owner] = [:]
 
   package init() {}
 
@@ -44,8 +39,7 @@ package struct RevocationBacklog: Sendable {
 
   /// The next time at which `woke` has something to do; nil: only other events can bring that about.
   package var nextWake: Timestamp? {
-    entries.filter { !$0.isUnderWay }
-      .map { isHeld($0.pending) ? $0.pending.expiresAt : Swift.min($0.nextAt, $0.pending.expiresAt) }.min()
+    entries.filter { !$0.isUnderWay }.map { Swift.min($0.nextAt, $0.pending.expiresAt) }.min()
   }
 
   /// A grant that has just failed to be revoked. `share`: of the wait, from 0 up to 1.
@@ -56,8 +50,8 @@ package struct RevocationBacklog: Sendable {
     return ended(pending.id, .unavailable(retryAfter: retryAfter), share: share, at: now)
   }
 
-  /// What lay on the disk at the start.
-  package mutating func recalled(_ pending: [PendingRevocation], at now: Timestamp) -> [Action] {
+  /// What lay on the disk at the start, or was left over now.
+  package mutating func add(_ pending: [PendingRevocation], at now: Timestamp) -> [Action] {
     entries += pending.map { Entry(pending: $0, nextAt: now) }
     return woke(at: now)
   }
@@ -67,8 +61,8 @@ package struct RevocationBacklog: Sendable {
     entries.removeAll { entry in over.contains { $0.id == entry.pending.id } }
     var actions = over.map { Action.remove($0, .expired) }
     for index in entries.indices where entries[index].nextAt <= now {
-      guard !entries[index].isUnderWay, !isHeld(entries[index].pending) else { continue }
-      entries[index].isUnderWay = true
+      guard !entries[index].isUnderWay else { continue }
+      (entries[index].isUnderWay, entries[index].isHeld, entries[index].isOutdated) = (true, false, false)
       actions.append(.ask(entries[index].pending))
     }
     return actions
@@ -82,14 +76,28 @@ package struct RevocationBacklog: Sendable {
     switch outcome {
     case .revoked: reason = .revoked
     case .refused(let message): reason = .refused(message: message)
-    case .unavailable(let retryAfter):
-      entries[index].isUnderWay = false
-      entries[index].failures += 1
-      let wait = Self.policy.wait(failures: entries[index].failures, retryAfter: retryAfter, random: share)
-      entries[index].nextAt = now + wait
-      return woke(at: now)
+    case .unavailable(let retryAfter): return wait(index, retryAfter, share: share, at: now)
     }
     return [.remove(entries.remove(at: index).pending, reason)]
+  }
+
+  /// It was not asked for, since its user is signed in: it waits for another user or nobody, and is looked at now and then.
+  package mutating func held(_ id: String, share: Double, at now: Timestamp) -> [Action] {
+    guard let index = entries.firstIndex(where: { $0.pending.id == id }) else { return [] }
+    if entries[index].isOutdated {
+      (entries[index].isUnderWay, entries[index].nextAt) = (false, now)
+      return woke(at: now)
+    }
+    entries[index].isHeld = true
+    return wait(index, nil, share: share, at: now)
+  }
+
+  private mutating func wait(_ index: Int, _ retryAfter: Duration?, share: Double, at now: Timestamp) -> [Action] {
+    entries[index].isUnderWay = false
+    entries[index].failures += 1
+    let wait = Self.policy.wait(failures: entries[index].failures, retryAfter: retryAfter, random: share)
+    entries[index].nextAt = now + wait
+    return woke(at: now)
   }
 
   /// The clock was stepped: each wait lasts as long as it was meant to.
@@ -103,19 +111,12 @@ package struct RevocationBacklog: Sendable {
     return woke(at: now)
   }
 
-  /// Who is signed in now. Somebody else's sign-in, or a sign-out, sets free what was held back.
-  package mutating func ownerIs(_ owner: Owner, of account: AccountName, at now: Timestamp) -> [Action] {
-    guard owners[account] != owner else { return [] }
-    owners[account] = owner
-    return woke(at: now)
-  }
-
-  private func isHeld(_ pending: PendingRevocation) -> Bool {
-    switch owners[pending.account] {
-    case .nobody?: return false
-    // Until the session has been read nobody knows.
-    case nil, .user(nil)?: return true
-    case .user(let subject?)?: return pending.credential.subject.map { $0 == subject } ?? true
+  /// Somebody else is signed in somewhere, or nobody any more: what was held back may be free.
+  package mutating func usersChanged(at now: Timestamp) -> [Action] {
+    for index in entries.indices where entries[index].isUnderWay { entries[index].isOutdated = true }
+    for index in entries.indices where entries[index].isHeld {
+      (entries[index].isHeld, entries[index].failures, entries[index].nextAt) = (false, 0, now)
     }
+    return woke(at: now)
   }
 }

@@ -19,6 +19,8 @@ package struct ProviderConfiguration: Hashable, Sendable {
   package var responseRules: [ResponseRule] = []
   /// The scopes are named again in each refresh (RFC 6749, section 6).
   package var sendsScopeOnRefresh = true
+  /// A revocation ends no other grant of the same user.
+  package var revokesOneGrant = false
   /// The field of the UserInfo response that names the user; dots are for nesting.
   package var userInfoSubjectField = "sub"
   /// Further fields of every token request, by name.

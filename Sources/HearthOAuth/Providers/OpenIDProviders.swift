@@ -14,11 +14,12 @@ extension ProviderPreset {
         ResponseRule(codes: ["access_denied"], phrase: "Unauthorized", means: .misconfigured),
       ]),
     // https://docs.aws.amazon.com/cognito/latest/developerguide/token-endpoint.html and
-    // …/cognito-user-pools-app-idp-settings.html
+    // …/cognito-user-pools-app-idp-settings.html; …/token-revocation.html: the other refresh tokens issued to the user are
+    // not affected.
     Self(
       name: "cognito",
       place: .ownIssuer(example: "https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_EXAMPLE"),
-      rotation: .asConfigured, redirect: .localhost),
+      rotation: .asConfigured, revokesOneGrant: true, redirect: .localhost),
     // https://docs.gitlab.com/api/oauth2/
     // The account names the issuer of an instance of its own.
     Self(name: "gitlab", place: .issuer("https://gitlab.com"), rotation: .always),
@@ -52,16 +53,19 @@ extension ProviderPreset {
         ResponseRule(phrase: "AADSTS53000", means: .unclear), ResponseRule(phrase: "AADSTS53001", means: .unclear),
         ResponseRule(phrase: "AADSTS53003", means: .unclear),
       ]),
-    // https://developer.okta.com/docs/guides/refresh-tokens/main/
+    // https://developer.okta.com/docs/guides/refresh-tokens/main/ and …/revoke-tokens/main/: a refresh token ends with its
+    // access token.
     Self(
       name: "okta", place: .ownIssuer(example: "https://example.okta.com/oauth2/default"), rotation: .asConfigured,
+      revokesOneGrant: true,
       offlineScopes: ["offline_access"]),
     // https://help.salesforce.com/s/articleView?id=sf.remoteaccess_oauth_refresh_token_flow.htm
     // An access token lives as long as the session timeout of the organization (two hours by default), which no
-    // response states. The account names a domain of its own as the issuer.
+    // response states. The account names a domain of its own as the issuer. A refresh token is revoked with its access
+    // tokens (https://developer.salesforce.com/docs/platform/mobile-sdk/guide/oauth-revoking-tokens.html).
     Self(
       name: "salesforce", place: .issuer("https://login.salesforce.com"), rotation: .asConfigured,
-      clientAuthentication: .post, offlineScopes: ["refresh_token"], redirect: .localhost,
+      clientAuthentication: .post, revokesOneGrant: true, offlineScopes: ["refresh_token"], redirect: .localhost,
       defaultLifetime: .seconds(3600),
       responseRules: [
         // This is about the address and the time of the request, and not about the token.

@@ -36,6 +36,8 @@ package struct ProviderPreset: Sendable {
   /// A refresh that names no scope asks for those of the grant (RFC 6749, section 6). Few providers need them named
   /// again, and some reject names that are for signing in only.
   package var sendsScopeOnRefresh = false
+  /// A revocation ends the grant of the token that is named, and no other grant of the same user.
+  package var revokesOneGrant = false
   /// Scopes without which there is no refresh token.
   package var offlineScopes: [String] = []
   /// Further fields of the authorization request, without which there is no refresh token.
@@ -143,6 +145,7 @@ extension ProviderConfiguration {
     finalErrors.formUnion(preset.finalErrors)
     responseRules += preset.responseRules
     sendsScopeOnRefresh = preset.sendsScopeOnRefresh
+    revokesOneGrant = preset.revokesOneGrant
     signIn.apply(preset)
     userInfoSubjectField = preset.userInfoSubjectField
   }

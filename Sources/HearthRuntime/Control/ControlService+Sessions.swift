@@ -139,7 +139,7 @@ extension ControlService {
       for entry in entries {
         group.addTask {
           let account = entry.service.account
-          await sessions.reach(account) { await $0.lock(.user) }
+          await sessions.lock(account)
           // An account without a session looks the same locked, so that nobody else tells of it.
           await signIns.sessionChanged(account)
           await sinks.settle(account)

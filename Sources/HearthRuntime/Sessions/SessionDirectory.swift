@@ -12,12 +12,15 @@ package actor SessionDirectory: BearerTokenProvider {
     /// The path of the credential file.
     package let place: String
     package let offer: TokenOffer
-    /// How a grant is kept that could not be revoked at sign-out.
+    /// How a grant is kept that is still to be revoked.
     package let revocations: PendingRevocation.Keeping
+    /// The provider ends no other grant of the user with the one that is revoked.
+    package let revokesOneGrant: Bool
 
     package init(
       service: SessionService, signIn: any SignInEndpoint, place: String, probe: (any AccountProbe)? = nil,
-      offer: TokenOffer = TokenOffer(), revocations: PendingRevocation.Keeping = .memory
+      offer: TokenOffer = TokenOffer(), revocations: PendingRevocation.Keeping = .memory,
+      revokesOneGrant: Bool = false
     ) {
       self.service = service
       self.signIn = signIn
@@ -25,6 +28,7 @@ package actor SessionDirectory: BearerTokenProvider {
       self.probe = probe
       self.offer = offer
       self.revocations = revocations
+      self.revokesOneGrant = revokesOneGrant
     }
   }
 
@@ -70,19 +74,21 @@ package actor SessionDirectory: BearerTokenProvider {
   package func set(_ entry: Entry?, for account: AccountName) async {
     _ = await current(account)
     changing[account] = []
-    if let old = entries[account] {
+    let old = entries[account]
+    if let old {
       await old.service.stop()
       unwritten[account, default: [:]][old.place] = await old.service.unwritten
-      unwrittenLocks[account] = await old.service.unwrittenLock
     }
     if let entry, let grant = unwritten[account]?.removeValue(forKey: entry.place) {
       await entry.service.inherit(grant)
     }
     // Once everything stops, nothing would run it: the one before it stays and rejects what is asked.
     if entry == nil || !isStopped { table.withLock { $0[account] = entry } }
+    // Only now: until then a lock still reached the session before this one.
+    if let old { unwrittenLocks[account] = await old.service.unwrittenLock }
     if let entry {
       if let isSet = unwrittenLocks.removeValue(forKey: account) { await entry.service.change(.user, isSet: isSet) }
-      for lock in locks { await entry.service.change(lock, isSet: true) }
+      for lock in Lock.allCases where locks.contains(lock) { await entry.service.change(lock, isSet: true) }
     }
     if let entry, !isStopped { starting.yield(entry.service) }
     changing.removeValue(forKey: account)?.forEach { $0.resume() }
@@ -125,18 +131,16 @@ package actor SessionDirectory: BearerTokenProvider {
     try result.get()
   }
 
-  /// The system has set or removed a lock: every session is told, those that follow too, and each obeys the locks that its
-  /// account names.
+  /// The user locks the account: at once, also while its session is being replaced, which still gives tokens. The one that
+  /// follows reads the lock where it was noted, or is told of it.
+  package func lock(_ account: AccountName) async { await entries[account]?.service.lock(.user) }
+
+  /// The system has set or removed a lock: every session is told at once, those that follow too, and each obeys the locks
+  /// that its account names.
   package func change(_ lock: Lock, isSet: Bool) async {
     if isSet { locks.insert(lock) } else { locks.remove(lock) }
     await withDiscardingTaskGroup { group in
-      for (account, entry) in entries {
-        group.addTask {
-          // At once, also where the session is being replaced: until then it goes on giving tokens.
-          await entry.service.change(lock, isSet: isSet)
-          await self.reach(account) { await $0.change(lock, isSet: self.locks.contains(lock)) }
-        }
-      }
+      for entry in entries.values { group.addTask { await entry.service.change(lock, isSet: isSet) } }
     }
   }
 

@@ -70,7 +70,11 @@ extension SessionService {
         await self.receive(.identified(generation: generation, subject, origin: origin, origins: origins))
       }
     case .revoke(let credential):
-      workInbox.yield { await self.revoke(credential) }
+      workInbox.yield { [leave] in await leave(credential) }
+    case .revokeAtOnce(let credential):
+      workInbox.yield { [leave] in
+        if case .unavailable = await self.revoke(credential) { await leave(credential) }
+      }
     case .answer, .publish: break
     }
   }
@@ -85,6 +89,7 @@ extension SessionService {
     switch reading {
     case .found(let credential): return .found(timed(credential))
     case .misprotected(let credential): return .misprotected(timed(credential))
+    case .former(let credential): return .former(timed(credential))
     case .ended, .neverSignedIn, .missing, .unreadable, .corrupt, .tooNew: return reading
     }
   }

@@ -25,10 +25,10 @@ extension SessionService {
   package func lock(since epoch: SessionEpoch) -> SessionState? { machine.lock(since: epoch, at: catchUp()) }
 
   /// Signs in with what `grant` brings: asked once there is room for it, and heard to its end. The session before it stays
-  /// where that fails. `isWanted`: asked before the provider is, and when it has answered; what it has granted for nothing
-  /// is revoked.
+  /// where that fails. `isWanted`: asked before the provider is, and when the grant has come and its user is known; what it
+  /// has granted for nothing is left, to be revoked.
   package func signIn(
-    _ beginning: SignInBeginning, isWanted: @escaping @Sendable () async -> Bool,
+    _ beginning: SignInBeginning, isWanted: @escaping @Sendable (_ hasCome: Bool) async -> Bool,
     _ grant: @escaping @Sendable () async throws(SignInFailure) -> TokenResponse
   ) async throws(AdoptionFailure) {
     if isStopping { throw .stopping }
@@ -37,18 +37,14 @@ extension SessionService {
     try await untilSuperseded { (id) async throws(AdoptionFailure) in
       try await self.prepareStore()
       // Since the epoch was noted the session sees a sign-out by itself; what came before, only this tells.
-      guard await isWanted() else { throw .superseded }
+      guard await isWanted(false) else { throw .superseded }
       let response = try await self.ask(grant)
-      if let failure = await self.whyNotKept(beginning, isWanted) {
-        await self.revoke(self.credential(response))
-        throw failure
-      }
-      try await self.adopt(response, since: since, as: id)
+      try await self.adopt(response, since: since, as: id) { await self.whyNotKept(beginning, isWanted) }
     }
     await storeIsQuiet()
   }
 
-  /// Asks for a grant; one that must not be used is revoked.
+  /// Asks for a grant; one that must not be used is left, to be revoked.
   private func ask(
     _ grant: @Sendable () async throws(SignInFailure) -> TokenResponse
   ) async throws(AdoptionFailure) -> TokenResponse {
@@ -56,15 +52,15 @@ extension SessionService {
       return try await grant()
     } catch {
       guard case .unusable(let response, let message) = error else { throw .signIn(error) }
-      await revoke(credential(response))
+      await leave(credential(response))
       throw .signIn(.failed(message: message))
     }
   }
 
   private func whyNotKept(
-    _ beginning: SignInBeginning, _ isWanted: @Sendable () async -> Bool
+    _ beginning: SignInBeginning, _ isWanted: @Sendable (_ hasCome: Bool) async -> Bool
   ) async -> AdoptionFailure? {
-    await isWanted() ? whyLocked(since: beginning) : .superseded
+    await isWanted(true) ? whyLocked(since: beginning) : .superseded
   }
 
   private func whyLocked(since beginning: SignInBeginning) -> AdoptionFailure? {
@@ -77,10 +73,13 @@ extension SessionService {
       subject: response.subject, origin: response.origin, origins: response.origins)
   }
 
-  private func adopt(_ response: TokenResponse, since: SessionEpoch, as id: Int) async throws(AdoptionFailure) {
+  private func adopt(
+    _ response: TokenResponse, since: SessionEpoch, as id: Int,
+    unless whyNot: @Sendable () async -> AdoptionFailure?
+  ) async throws(AdoptionFailure) {
     if let measured = response.skew { observe(measured) }
     let timed = clock.moment().stepped
-    try await complete(credential(response), isFresh: true, timed: timed, since: since, as: id)
+    try await complete(credential(response), isFresh: true, timed: timed, since: since, as: id, unless: whyNot)
   }
 
   /// Makes room for a grant before it is asked for.
@@ -109,10 +108,15 @@ extension SessionService {
 
   /// Names the user, and hands the grant to the session. `timed`: the steps of the clock by which the grant was timed.
   private func complete(
-    _ credential: Credential, isFresh: Bool, timed: Duration, since: SessionEpoch, as id: Int
+    _ credential: Credential, isFresh: Bool, timed: Duration, since: SessionEpoch, as id: Int,
+    unless whyNot: @Sendable () async -> AdoptionFailure? = { nil }
   ) async throws(AdoptionFailure) {
     var fresh = credential
     if fresh.subject == nil { fresh.subject = await identified(fresh) }
+    if let failure = await whyNot() {
+      await leave(fresh)
+      throw failure
+    }
     // The clock may have been set since the grant was timed by it.
     fresh.grant.move(by: clock.moment().stepped - timed)
     // What a token names is no time of this clock.
@@ -168,8 +172,13 @@ extension SessionService {
     await shielded { [endpoint] in await endpoint.identify(credential) }
   }
 
+  /// Whether `leftover`, which nobody uses, may be of the user who is signed in, or is signing in.
+  package func mayShareUser(with leftover: Credential, of owner: AccountName) -> Bool {
+    let now = catchUp()
+    return machine.mayShareUser(with: leftover, of: owner, isSigningIn: !imports.isEmpty, at: now)
+  }
+
   /// Asks the provider to revoke, and waits five seconds for that.
-  @discardableResult
   package func revoke(_ credential: Credential) async -> RevocationOutcome {
     await shielded { [endpoint, clock] in
       await clock.within(.seconds(5)) { await endpoint.revoke(credential) } ?? .unavailable(retryAfter: nil)

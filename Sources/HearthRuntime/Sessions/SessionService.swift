@@ -17,6 +17,8 @@ package actor SessionService {
   let logger: Logger
   /// Receives each measured difference between a server's clock and this one.
   private let skewMeasured: @Sendable (Duration) -> Void
+  /// Receives each grant that nobody uses, to be revoked when that harms nobody.
+  let leave: @Sendable (Credential) async -> Void
   /// Receives what clients see, in order, after each input that changed it and before the next input is handled.
   private let publish: @Sendable ([SessionEvent], SessionStatus) -> Void
 
@@ -49,6 +51,7 @@ package actor SessionService {
     account: AccountName, settings: SessionSettings, store: any CredentialStore, endpoint: any TokenEndpoint,
     clock: any Clock, logger: Logger, seed: UInt64 = .random(in: 0 ... .max),
     skewMeasured: @escaping @Sendable (Duration) -> Void = { _ in },
+    leave: @escaping @Sendable (Credential) async -> Void = { _ in },
     publish: @escaping @Sendable ([SessionEvent], SessionStatus) -> Void
   ) {
     self.account = account
@@ -57,6 +60,7 @@ package actor SessionService {
     self.clock = clock
     self.logger = logger
     self.skewMeasured = skewMeasured
+    self.leave = leave
     self.publish = publish
     let start = clock.moment()
     stepped = start.stepped

@@ -34,6 +34,8 @@ struct SignInAttempt {
   /// Ends the tasks that wait for the person.
   let over: AsyncStream<Never>.Continuation
   var machine: SignInMachine
+  /// Shows the browser that has come back what has come of it; nil while none has.
+  var tell: (@Sendable (SignInService.Outcome) -> Void)?
 }
 
 /// What became of a sign-in, for those who ask while it is under way and for a while after that.

@@ -46,9 +46,11 @@ extension SignInService {
     case .foreign:
       received.respond(received.request.isOfThisUser ? SignInPage.foreign : SignInPage.ofAnotherUser)
     case .failed(let failure):
-      await conclude(begun.id, .failure(.failed(failure))) { received.respond(Self.page($0, begun.account)) }
+      browserIsBack(begun.id) { received.respond(Self.page($0, begun.account)) }
+      await conclude(begun.id, .failure(.failed(failure)))
     case .code(let code):
-      redeem(code, of: signIn, begun.id) { received.respond(Self.page($0, begun.account)) }
+      browserIsBack(begun.id) { received.respond(Self.page($0, begun.account)) }
+      redeem(code, of: signIn, begun.id)
     }
   }
 
@@ -59,18 +61,14 @@ extension SignInService {
     }
   }
 
-  /// Redeems the code in a task of its own; `tell` receives the outcome.
-  func redeem(
-    _ code: Secret, of signIn: BrowserSignIn, _ id: String, _ tell: @escaping @Sendable (Outcome) -> Void
-  ) {
-    guard let endpoint = endpoint(of: id), decide(.grantDue, on: id) == .ask else {
-      return tell(.failure(.interrupted(.cancelled)))
-    }
+  /// Redeems the code in a task of its own.
+  func redeem(_ code: Secret, of signIn: BrowserSignIn, _ id: String) {
+    guard let endpoint = endpoint(of: id), decide(.grantDue, on: id) == .ask else { return }
     workInbox.yield {
       let outcome = await self.grant(id) { () async throws(SignInFailure) in
         try await endpoint.redeem(code: code, of: signIn)
       }
-      await self.conclude(id, outcome, tell)
+      await self.conclude(id, outcome)
     }
   }
 }

@@ -72,8 +72,8 @@ package actor SignInService {
 
   package func account(of id: String) -> AccountName? { outcomes.account(of: id) }
 
-  /// Gives a sign-in up; false where no such one is known. Where the grant is being asked for it is over with the answer,
-  /// which is revoked.
+  /// Gives a sign-in up; false where no such one is known. It is over at once: a grant that is being asked for is revoked
+  /// when it comes.
   package func cancel(_ id: String) async -> Bool {
     guard outcomes.account(of: id) != nil else { return false }
     await handle(.interrupted(.cancelled), of: id)
@@ -104,7 +104,7 @@ package actor SignInService {
     switch reading {
     case .foreign: break
     case .failed(let failure): await conclude(id, .failure(.failed(failure)))
-    case .code(let code): redeem(code, of: signIn, id) { _ in }
+    case .code(let code): redeem(code, of: signIn, id)
     }
     return reading
   }
@@ -133,24 +133,15 @@ package actor SignInService {
   }
 
   /// Ends the sign-in with what came of its request, unless that was of no use any more, and returns what is told of it.
-  /// `tell` receives that before the sign-in's address is closed.
   @discardableResult
-  func conclude(
-    _ id: String, _ outcome: Outcome, _ tell: @Sendable (Outcome) -> Void = { _ in }
-  ) async -> Outcome {
+  func conclude(_ id: String, _ outcome: Outcome) async -> Outcome {
     let event: SignInMachine.Event = if case .success = outcome { .granted } else { .refused }
-    let told: Outcome
-    switch decide(event, on: id) {
-    case .finish: told = outcome
-    case .end(let interruption): told = .failure(.interrupted(interruption))
-    case .nothing, .ask, .askAgain:
-      tell(outcome)
-      return outcome
-    }
-    tell(told)
-    await end(id, told)
-    return told
+    if decide(event, on: id) == .finish { await end(id, outcome) }
+    return outcome
   }
+
+  /// `tell` receives what comes of the sign-in, before its address is closed.
+  func browserIsBack(_ id: String, _ tell: @escaping @Sendable (Outcome) -> Void) { attempts[id]?.tell = tell }
 
   /// `over` ends with the sign-in.
   func add(
@@ -210,19 +201,22 @@ package actor SignInService {
       return .failure(.interrupted(.reconfigured))
     }
     do throws(AdoptionFailure) {
-      try await service.signIn(attempt.beginning, isWanted: { await self.keepsGrant(id) }, request)
+      try await service.signIn(attempt.beginning, isWanted: { await self.isWanted(id, hasCome: $0) }, request)
       return .success(await service.snapshot())
     } catch {
       return .failure(error == .stopping && !isStopping ? .interrupted(.reconfigured) : .notAdopted(error))
     }
   }
 
-  private func keepsGrant(_ id: String) -> Bool { attempts[id]?.machine.keepsGrant ?? false }
+  private func isWanted(_ id: String, hasCome: Bool) -> Bool {
+    (hasCome ? attempts[id]?.machine.land() : attempts[id]?.machine.keepsGrant) ?? false
+  }
 
   /// Tells the outcome of a sign-in of which nothing counts any more.
   private func end(_ id: String, _ outcome: Outcome) async {
     guard let attempt = attempts[id] else { return }
     attempt.over.finish()
+    attempt.tell?(outcome)
     // Another one may listen there as soon as this one is over.
     await attempt.redirect?.close()
     // Before the outcome is told: whoever knows it sees the same in the status.

@@ -2,7 +2,8 @@ package import HearthControl
 package import HearthCore
 package import Logging
 
-/// Revokes what was signed out while its provider could not be asked, as `RevocationBacklog` decides.
+/// Revokes what was signed out while its provider could not be asked, and what nobody uses any more, as
+/// `RevocationBacklog` decides.
 package actor RevocationService {
   private typealias Work = @Sendable () async -> Void
 
@@ -13,6 +14,8 @@ package actor RevocationService {
   /// The steps of the clock that the backlog knows.
   private var stepped: Duration
   private var backlog = RevocationBacklog()
+  /// Who is signed in, as each session has said it; nil: nobody.
+  private var users: [AccountName: Subject??] = [:]
   /// The wake-ups that tasks are asleep for.
   private var armed: Set<Timestamp> = []
   private var isStopped = false
@@ -32,7 +35,7 @@ package actor RevocationService {
   package func run() async {
     let recalled = await store.recall(at: catchUp())
     let now = catchUp()
-    perform(backlog.recalled(recalled, at: now))
+    perform(backlog.add(recalled, at: now))
     await withDiscardingTaskGroup { group in
       group.addTask { [clock] in
         for await _ in clock.steps() { await self.clockChanged() }
@@ -60,16 +63,26 @@ package actor RevocationService {
       return await group.reduce(into: []) { $0.append($1) }
     }
     for case (let credential, .unavailable(let retryAfter)) in outcomes {
-      await keep(credential, of: entry, retryAfter)
+      let pending = await keep(credential, of: entry.service.account, entry.revocations)
+      let now = catchUp()
+      perform(backlog.failed(pending, retryAfter: retryAfter, share: .random(in: 0..<1), at: now))
     }
     if outcomes.contains(where: { if case .unavailable = $0.1 { true } else { false } }) { return .later }
     return !outcomes.isEmpty && outcomes.allSatisfy { $0.1 == .revoked } ? .done : .none
   }
 
-  private func keep(_ credential: Credential, of entry: SessionDirectory.Entry, _ retryAfter: Duration?) async {
-    let account = entry.service.account
+  /// Takes a grant that nobody uses. It is revoked once nobody is signed in as its user any more.
+  package func leave(_ credential: Credential, of account: AccountName, _ keeping: PendingRevocation.Keeping) async {
+    let pending = await keep(credential, of: account, keeping)
+    let now = catchUp()
+    perform(backlog.add([pending], at: now))
+  }
+
+  private func keep(
+    _ credential: Credential, of account: AccountName, _ keeping: PendingRevocation.Keeping
+  ) async -> PendingRevocation {
     let pending = PendingRevocation(
-      of: credential, account, id: String(UInt128.random(in: .min ... .max), radix: 36), keeping: entry.revocations,
+      of: credential, account, id: String(UInt128.random(in: .min ... .max), radix: 36), keeping: keeping,
       at: catchUp())
     if pending.keeping != .memory {
       do throws(AccessFailure) {
@@ -80,8 +93,7 @@ package actor RevocationService {
           "cannot be kept for later on the disk (\(error.detail)), and is tried until Hearth stops")
       }
     }
-    let now = catchUp()
-    perform(backlog.failed(pending, retryAfter: retryAfter, share: .random(in: 0..<1), at: now))
+    return pending
   }
 
   package func networkReturned() {
@@ -90,13 +102,15 @@ package actor RevocationService {
   }
 
   package func sessionChanged(_ account: AccountName, _ state: SessionState, _ subject: Subject?) {
-    let owner: RevocationBacklog.Owner
+    let user: Subject??
     switch state {
-    case .hydrating, .locked, .authenticated: owner = .user(subject)
-    case .unauthenticated, .reauthRequired: owner = .nobody
+    case .hydrating, .locked, .authenticated: user = .some(subject)
+    case .unauthenticated, .reauthRequired: user = nil
     }
+    if let known = users[account], known == user { return }
+    users.updateValue(user, forKey: account)
     let now = catchUp()
-    perform(backlog.ownerIs(owner, of: account, at: now))
+    perform(backlog.usersChanged(at: now))
   }
 
   // MARK: - What the backlog decides
@@ -115,10 +129,24 @@ package actor RevocationService {
 
   private func ask(_ pending: PendingRevocation) async {
     // Without its account nothing says how the client is known to the provider; the account may come back.
-    let service = await sessions.current(pending.account)?.service
-    let outcome = await service?.revoke(pending.credential) ?? .unavailable(retryAfter: nil)
+    let entry = await sessions.current(pending.account)
+    let isFree = entry?.revokesOneGrant == true ? true : await !isUserSignedIn(pending)
+    guard let entry, isFree else {
+      let now = catchUp()
+      return perform(backlog.held(pending.id, share: .random(in: 0..<1), at: now))
+    }
+    let outcome = await entry.service.revoke(pending.credential)
     let now = catchUp()
     perform(backlog.ended(pending.id, outcome, share: .random(in: 0..<1), at: now))
+  }
+
+  /// As the sessions say it now, in any account: what they have published may be older.
+  private func isUserSignedIn(_ pending: PendingRevocation) async -> Bool {
+    for account in await sessions.accounts {
+      guard let service = await sessions[account]?.service else { continue }
+      if await service.mayShareUser(with: pending.credential, of: pending.account) { return true }
+    }
+    return false
   }
 
   private func tell(_ reason: RevocationBacklog.Reason, of pending: PendingRevocation) {
@@ -135,7 +163,7 @@ package actor RevocationService {
   private func log(_ level: Logger.Level, _ pending: PendingRevocation, _ text: String) {
     let token = pending.credential.grant.accessToken.fingerprint
     logger.log(
-      level: level, "The grant \(token) that was signed out of \(pending.account) \(text).",
+      level: level, "The grant \(token) of \(pending.account), which is not used any more, \(text).",
       metadata: ["HEARTH_ACCOUNT": "\(pending.account)"])
   }
 

@@ -19,8 +19,9 @@ struct AccountsDocument: Codable {
 
 extension KnownAccount: Codable {
   private enum CodingKeys: String, CodingKey {
-    case path, marker, issuer, issuerAssumed, subject, fingerprint, lockedByUser, end, endDetail, removal, signedOut
+    case path, marker, issuer, issuerAssumed, subject, fingerprint, lockedByUser, end, endDetail, removal, grant
     case formerPlaces = "leftovers"
+    case formerGrants, overGrants = "signedOut"
   }
 
   package init(from decoder: any Decoder) throws {
@@ -36,7 +37,15 @@ extension KnownAccount: Codable {
     lockedByUser = try fields.decodeIfPresent(Bool.self, forKey: .lockedByUser) ?? false
     end = try fields.decodeIfPresent(EndDocument.self, forKey: .end)?.record(detail: try text(.endDetail))
     removal = try fields.decodeIfPresent(PendingRemoval.self, forKey: .removal)
-    signedOut = try fields.decodeIfPresent(Fingerprint.self, forKey: .signedOut)
+    func fingerprints(_ key: CodingKeys) throws -> [Fingerprint] {
+      // In bytes, for whatever somebody has written there.
+      let digits = Array((try text(key) ?? "").utf8)
+      return stride(from: 0, to: digits.count, by: 8)
+        .compactMap { Fingerprint(String(decoding: digits[$0..<Swift.min($0 + 8, digits.count)], as: UTF8.self)) }
+    }
+    grants = GrantHistory(
+      current: try fields.decodeIfPresent(Fingerprint.self, forKey: .grant), former: try fingerprints(.formerGrants),
+      over: try fingerprints(.overGrants))
     formerPlaces = try fields.decodeIfPresent([FormerPlace].self, forKey: .formerPlaces) ?? []
   }
 
@@ -53,7 +62,13 @@ extension KnownAccount: Codable {
     // Only here: the contract lists the fields of the credential file.
     try fields.encodeIfPresent(end?.detail, forKey: .endDetail)
     try fields.encodeIfPresent(removal, forKey: .removal)
-    try fields.encodeIfPresent(signedOut, forKey: .signedOut)
+    func encode(_ fingerprints: [Fingerprint], _ key: CodingKeys) throws {
+      // One text: there may be a thousand, and the file is written with each refresh.
+      if !fingerprints.isEmpty { try fields.encode(fingerprints.map(\.description).joined(), forKey: key) }
+    }
+    try fields.encodeIfPresent(grants.current, forKey: .grant)
+    try encode(grants.former, .formerGrants)
+    try encode(grants.over, .overGrants)
     if !formerPlaces.isEmpty { try fields.encode(formerPlaces, forKey: .formerPlaces) }
   }
 }

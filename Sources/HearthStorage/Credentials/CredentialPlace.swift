@@ -31,6 +31,20 @@ struct CredentialPlace: Hashable, Sendable {
     }
   }
 
+  private static let lockMark = "locked"
+
+  /// The marker's lines: its identifier, and whether the user has locked the account.
+  static func markerBytes(_ identifier: String, isLocked: Bool) -> [UInt8] {
+    Array("\(identifier)\n\(isLocked ? lockMark + "\n" : "")".utf8)
+  }
+
+  /// Whether the marker says that the user has locked the account; false where it cannot be read.
+  func marksLock(_ files: any FileSystem) async -> Bool {
+    let bytes = try? await files.read(marker, limit: 1024, followsLink: false).bytes
+    return bytes?.split(separator: UInt8(ascii: "\n")).dropFirst().contains { $0.elementsEqual(Self.lockMark.utf8) }
+      ?? false
+  }
+
   static func newIdentifier() -> String {
     var generator = SystemRandomNumberGenerator()
     return [generator.next(), generator.next()].map { (half: UInt64) in

@@ -74,19 +74,28 @@ extension FileCredentialStore {
       await finishEnd(end, scan, file.header)
       return .ended(end)
     }
-    if scan.known.signedOut == grant.accessToken.fingerprint {
-      logger.warning("\(scan.place.file) holds a credential that was signed out; it is not used.")
-      return .ended(EndRecord(reason: .signedOut, at: scan.modified, fingerprint: nil))
+    if scan.known.grants.isOver(grant) {
+      let why = "\(scan.place.file) holds a credential that was signed out or refused by its provider; it is not used."
+      logger.warning("\(why)")
+      if let end = scan.known.end { return .ended(end) }
+      // Somebody has put it in the place of a later one.
+      let end = EndRecord(reason: .credentialMissing, at: clock.now(), fingerprint: nil, detail: why)
+      await remember(scan) { $0.end = end }
+      return .ended(end)
     }
     let subject = file.subject
     let fingerprint = grant.accessToken.fingerprint
+    let isFormer = scan.known.grants.isFormer(grant)
     await remember(scan) { known in
+      let isOfAnotherUser = known.subject.flatMap { old in subject.map { !$0.isSameUser(as: old) } } ?? false
+      known.grants.found(grant, isOfAnotherUser: isOfAnotherUser)
       known.subject = subject ?? (known.fingerprint == fingerprint ? known.subject : nil)
       known.fingerprint = fingerprint
       known.end = nil
       known.removal = nil
     }
     let credential = file.credential(with: grant)
+    if isFormer { return .former(credential) }
     return isProtectedAsConfigured(file) ? .found(credential) : .misprotected(credential)
   }
 
@@ -146,7 +155,7 @@ extension FileCredentialStore {
     var known = scan.known
     change(&known)
     known.formerPlaces = scan.known.formerPlaces(besides: path)
-    known.place = KnownAccount.Place(path: path, marker: await identifier(of: scan.place, known.place))
+    known.place = KnownAccount.Place(path: path, marker: await identifier(of: scan.place, known))
     do {
       try await accounts.update(account, to: known)
     } catch {
@@ -155,19 +164,23 @@ extension FileCredentialStore {
   }
 
   /// The identifier in the marker. A missing marker is created.
-  private func identifier(of place: CredentialPlace, _ remembered: KnownAccount.Place?) async -> String {
+  private func identifier(of place: CredentialPlace, _ known: KnownAccount) async -> String {
     do {
-      if case .present(let found?) = try await place.readMarker(files) { return found }
+      if case .present(let found?) = try await place.readMarker(files) {
+        await markLock(known.lockedByUser, found, at: place)
+        return found
+      }
       // A new identifier, not the remembered one: a marker in the wrong place must not vouch for it.
       let new = CredentialPlace.newIdentifier()
-      try await AtomicFile(path: place.marker, files: files).replace(with: Array("\(new)\n".utf8))
+      try await AtomicFile(path: place.marker, files: files).replace(
+        with: CredentialPlace.markerBytes(new, isLocked: known.lockedByUser))
       if let seen = lastSeen, try await isThere(seen, at: place.file) { return new }
       // The volume has gone since the credential was seen: a marker in the bare folder would make the credential look removed.
       if try await place.readMarker(files) == .present(new) { try await files.removeFile(place.marker) }
     } catch {
       logger.warning("\(AccessFailure(error, at: place.marker).detail)")
     }
-    return remembered.flatMap { $0.path == path ? $0.marker : nil } ?? CredentialPlace.newIdentifier()
+    return known.place.flatMap { $0.path == path ? $0.marker : nil } ?? CredentialPlace.newIdentifier()
   }
 
   private func isThere(_ seen: FileStatus, at path: String) async throws(FileError) -> Bool {

@@ -23,7 +23,7 @@ extension FileCredentialStore {
   /// not possible, or nothing can be read. `ignoringSignedOut`: a credential that was signed out is not expected any more,
   /// even though its file could not be removed.
   func scan(ignoringSignedOut: Bool = false) async throws(AccessFailure) -> CredentialScan {
-    var known = try await accounts.known(account)
+    var known = try await known()
     if ignoringSignedOut, known.removal != nil { known.place = nil }
     let place = try await resolvePlace()
     do {

@@ -10,6 +10,7 @@ extension FileCredentialStore {
     do throws(AccessFailure) { known = try await accounts.known(account) } catch { throw .nowhere(error) }
     known.end = record
     known.removal = KnownAccount.PendingRemoval(fingerprint: fingerprint)
+    known.grants.signOut([fingerprint, known.fingerprint])
     known.subject = nil
     // On a full disk accounts.json cannot be written, but a file can be removed.
     let isNoted = (try? await accounts.update(account, to: known)) != nil
@@ -40,6 +41,7 @@ extension FileCredentialStore {
     var updated = known
     let removed: [Credential]
     (updated.formerPlaces, removed) = await removeFormer(known.formerPlaces(besides: path), besides: place)
+    updated.grants.signOut(([credential].compactMap(\.self) + removed).map { GrantMarks($0.grant).spendable })
     updated.removal = nil
     updated.place = nil
     updated.fingerprint = nil

@@ -44,13 +44,14 @@ extension FileCredentialStore {
     return .given
   }
 
-  /// Whether a grant lies there that `read` would find, and that is neither of these. Between this look and the renaming
+  /// Whether a grant lies there that `read` would find as another's, and that is neither of these. Between this look and the renaming
   /// of the new file another program may be faster: files have no compare and set.
   private func holdsOther(
     _ scan: CredentialScan, than version: StoredVersion, nor credential: Credential? = nil
   ) async -> Bool {
     guard case .grant(let marks) = version, case .file(let file) = scan.outcome,
-      let grant = try? await grant(in: file, modified: scan.modified), !scan.known.isOver(grant)
+      let grant = try? await grant(in: file, modified: scan.modified), !scan.known.isOver(grant),
+      !scan.known.grants.isFormer(grant)
     else { return false }
     let found = GrantMarks(grant)
     return found != marks && found != credential.map { GrantMarks($0.grant) }
@@ -63,6 +64,7 @@ extension FileCredentialStore {
     do throws(AccessFailure) {
       known = try await accounts.known(account)
       known.end = record
+      known.grants.refuse(record.fingerprint)
     } catch {
       throw .nowhere(error)
     }
@@ -82,7 +84,9 @@ extension FileCredentialStore {
     switch scan.outcome {
     case .tooNew: return
     case .file(let file):
-      if let grant = try? await grant(in: file, modified: scan.modified), !known.isEnded(grant) {
+      if let grant = try? await grant(in: file, modified: scan.modified), !known.isEnded(grant),
+        !known.grants.isFormer(grant)
+      {
         // The grant that the end is about is gone. The one in the file is to be adopted.
         throw .partly(AccessFailure(.storageError, detail: "another grant is in \(scan.place.file) by now"))
       }

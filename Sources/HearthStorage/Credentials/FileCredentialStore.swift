@@ -60,14 +60,33 @@ package actor FileCredentialStore: CredentialStore {
   }
 
   package func remembered() async throws(AccessFailure) -> RememberedAccount {
-    let known = try await accounts.known(account)
+    let known = try await known()
     return RememberedAccount(subject: known.subject, lockedByUser: known.lockedByUser, end: known.end)
   }
 
   package func remember(lockedByUser: Bool) async throws(AccessFailure) {
-    var known = try await accounts.known(account)
+    var known = try await known()
     known.lockedByUser = lockedByUser
     try await accounts.update(account, to: known)
+    guard let place = try? await resolvePlace(), case .present(let identifier?)? = try? await place.readMarker(files)
+    else { return }
+    await markLock(lockedByUser, identifier, at: place)
+  }
+
+  /// What accounts.json knows. Where it knows nothing, it may have been lost: the marker remembers the user's lock, too.
+  func known() async throws(AccessFailure) -> KnownAccount {
+    var known = try await accounts.known(account)
+    if known == KnownAccount(), let place = try? await resolvePlace() {
+      known.lockedByUser = await place.marksLock(files)
+    }
+    return known
+  }
+
+  /// Has the marker say whether the user has locked the account. A failure is made good for by a later reading.
+  func markLock(_ isLocked: Bool, _ identifier: String, at place: CredentialPlace) async {
+    guard await place.marksLock(files) != isLocked else { return }
+    let bytes = CredentialPlace.markerBytes(identifier, isLocked: isLocked)
+    try? await AtomicFile(path: place.marker, files: files).replace(with: bytes)
   }
 
   package func lock() async {

@@ -33,9 +33,8 @@ package struct KnownAccount: Hashable, Sendable {
   package var end: EndRecord?
   package var lockedByUser = false
   package var removal: PendingRemoval?
-  /// Of the access token of a grant whose sign-out could not be carried out before the next sign-in: it may come back, as
-  /// when a volume is mounted over the newer one's folder, and is not used again.
-  package var signedOut: Fingerprint?
+  /// By which a grant that comes back is known, as when a volume is mounted over the newer one's folder.
+  package var grants = GrantHistory()
 
   package init() {}
 }
@@ -60,22 +59,22 @@ extension KnownAccount {
 
   /// A new sign-in takes the place of what was known. What it replaces may still have to be removed.
   mutating func signedIn(_ credential: Credential) {
-    if let removal { signedOut = removal.fingerprint ?? fingerprint }
     subject = credential.subject
     fingerprint = credential.grant.accessToken.fingerprint
+    grants.stored(credential.grant)
     end = nil
     removal = nil
   }
 
   /// Whether this grant is of a session that is over, so that reading it does not bring it back.
   func isOver(_ grant: Grant) -> Bool {
-    isToBeRemoved(grant) || removal == nil && isEnded(grant) || signedOut == grant.accessToken.fingerprint
+    isToBeRemoved(grant) || removal == nil && isEnded(grant) || grants.isOver(grant)
   }
 
   /// Whether the pending removal is about this grant. Where no fingerprint is known, it is about every grant.
   func isToBeRemoved(_ grant: Grant) -> Bool {
     guard let removal else { return false }
     let signedOut = [removal.fingerprint, fingerprint].compactMap { $0 }
-    return signedOut.isEmpty || signedOut.contains(grant.accessToken.fingerprint)
+    return signedOut.isEmpty || signedOut.contains(grant.accessToken.fingerprint) || grants.isOver(grant)
   }
 }

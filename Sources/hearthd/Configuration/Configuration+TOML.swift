@@ -1,4 +1,5 @@
 import HearthCore
+import HearthLinux
 import HearthOAuth
 import HearthStorage
 import Logging
@@ -13,9 +14,10 @@ extension Configuration {
   private enum LogKey: String, ConfigurationKey { case level }
 
   /// Reads the text of a configuration file. `file` is for error messages; `proxies`: those that the environment names.
-  /// `ownPlaces`: which no sink may have.
+  /// `state`: where the credentials lie whose place is not named; `ownPlaces`: which no sink may have.
   init(
-    text: String, file: String, roots: PathRoots, proxies: ProxyEnvironment, ownPlaces: [SinkPlaces.Place] = []
+    text: String, file: String, roots: PathRoots, proxies: ProxyEnvironment, state: StatePaths? = nil,
+    ownPlaces: [SinkPlaces.Place] = []
   ) throws(ConfigurationError) {
     // The parser takes a C string, and would ignore what follows a NUL.
     guard !text.utf8.contains(0) else { throw ConfigurationError("\(file): there is a NUL byte in it") }
@@ -33,7 +35,7 @@ extension Configuration {
     guard root["accounts"]?.table != nil || root["accounts"] == nil else {
       throw table.error(at: "accounts", "\"accounts\" must be tables like [accounts.work]")
     }
-    accounts = try Self.accounts(section(.accounts), proxies: proxies)
+    accounts = try Self.accounts(section(.accounts), proxies: proxies, state)
     sinks = try Self.sinks(
       section(.accounts), of: accounts, SinkPlaces(ownPlaces + [.init(file, "the configuration")]))
     refresh = try RefreshSettings(reading: TableReader(section(.refresh)))
@@ -53,7 +55,7 @@ extension Configuration {
   }
 
   private static func accounts(
-    _ table: ConfigurationTable, proxies: ProxyEnvironment
+    _ table: ConfigurationTable, proxies: ProxyEnvironment, _ state: StatePaths?
   ) throws(ConfigurationError) -> [AccountConfiguration] {
     var accounts: [AccountConfiguration] = []
     for key in table.keys {
@@ -66,16 +68,28 @@ extension Configuration {
       accounts.append(try AccountConfiguration(name, reading: table.table(key), proxies: proxies))
     }
     accounts.sort { $0.name < $1.name }
-    var owners: [String: AccountName] = [:]
-    for account in accounts {
-      guard let file = account.credential.file else { continue }
-      if let owner = owners.updateValue(account.name, forKey: file) {
-        throw try table.table(account.name.description).error(
-          at: "credential_file",
-          "[accounts.\(owner)] and [accounts.\(account.name)] cannot share the credential_file \(file)")
-      }
-    }
+    try requireOwnFiles(accounts, table, state)
     return accounts
+  }
+
+  /// No two accounts keep their credentials in one file, by whatever names it goes.
+  private static func requireOwnFiles(
+    _ accounts: [AccountConfiguration], _ table: ConfigurationTable, _ state: StatePaths?
+  ) throws(ConfigurationError) {
+    // Where every place is a default one, no two are the same, unless somebody has made links of them.
+    guard accounts.contains(where: { $0.credential.file != nil }) else { return }
+    let files = accounts.compactMap { account in
+      (account.credential.file ?? state?.credentialFile(of: account.name)).map { (account, path: $0) }
+    }
+    var owners: [FilePlace: AccountConfiguration] = [:]
+    for (place, (account, path)) in zip(FilePlace.all(files.map(\.path)), files) {
+      guard let owner = owners.updateValue(account, forKey: place) else { continue }
+      let blamed = account.credential.file == nil ? owner : account
+      throw try table.table(blamed.name.description).error(
+        at: "credential_file",
+        "[accounts.\(owner.name)] and [accounts.\(account.name)] cannot share the credential_file "
+          + (blamed.credential.file ?? path))
+    }
   }
 
   private static func sinks(

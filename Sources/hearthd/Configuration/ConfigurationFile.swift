@@ -72,7 +72,8 @@ extension Configuration {
     guard let file = try ConfigurationFile.find(in: paths) else { return (Configuration(), nil) }
     return (
       try Configuration(
-        text: file.text, file: file.path, roots: paths.roots, proxies: paths.proxies, ownPlaces: paths.ownPlaces),
+        text: file.text, file: file.path, roots: paths.roots, proxies: paths.proxies,
+        state: try? paths.state(), ownPlaces: paths.ownPlaces),
       file.path
     )
   }

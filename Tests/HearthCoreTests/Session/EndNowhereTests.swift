@@ -74,7 +74,7 @@ struct EndNowhereTests {
       return
     }
     #expect(message.contains(AccessFailure.away.detail))
-    #expect(session.effects == [.revoke(.sample(1, issuedAt: .sample))])
+    #expect(session.effects == [.revokeAtOnce(.sample(1, issuedAt: .sample))])
     #expect(session.state == .authenticated && session.token == nil)
     session.wakes()
     guard case .remove(_, let mark)? = session.effects.first else {

@@ -10,7 +10,7 @@ struct MistakesOfOthersTests {
       switch effect {
       case .write, .writeEnd, .remove, .setAside: true
       case .recall, .read, .refresh, .requestGrant, .askTime, .identify, .rememberLockedByUser, .lockStore, .revoke,
-        .answer, .publish:
+        .revokeAtOnce, .answer, .publish:
         false
       }
     }

@@ -13,7 +13,8 @@ struct SignInMachineTests {
   /// After these what is being granted is of no use any more.
   private static let dropping: [SignInInterruption] = [.cancelled, .superseded, .signedOut, .reconfigured]
   private static let phases: [Machine.Phase] =
-    [.waiting, .ended, .granting(nil)] + interruptions.map { .granting($0) }
+    [.waiting, .landing, .ended, .granting(nil)]
+    + interruptions.filter { !dropping.contains($0) }.map { .granting($0) }
 
   /// A machine in this phase.
   private static func machine(_ phase: Machine.Phase, replacesLocked: Bool = false) -> Machine {
@@ -23,6 +24,9 @@ struct SignInMachineTests {
     case .granting(let interruption):
       _ = machine.handle(.grantDue)
       if let interruption { _ = machine.handle(.interrupted(interruption)) }
+    case .landing:
+      _ = machine.handle(.grantDue)
+      _ = machine.land()
     case .ended: _ = machine.handle(.interrupted(.cancelled))
     }
     return machine
@@ -50,7 +54,7 @@ struct SignInMachineTests {
   func notYet() {
     for phase in Self.phases {
       switch phase {
-      case .waiting, .ended: expect(phase, .notYet(.pending), .nothing, phase)
+      case .waiting, .landing, .ended: expect(phase, .notYet(.pending), .nothing, phase)
       case .granting(nil): expect(phase, .notYet(.slowDown), .askAgain, .waiting)
       case .granting(let interruption?): expect(phase, .notYet(.pending), .end(interruption), .ended)
       }
@@ -62,32 +66,33 @@ struct SignInMachineTests {
     for phase in Self.phases { expect(phase, .granted, phase == .ended ? .nothing : .finish, .ended) }
   }
 
-  @Test("A refusal ends the sign-in in its own words, unless somebody had given it up before")
+  @Test("A refusal ends the sign-in in its own words, unless it is over already")
   func refused() {
-    for phase in Self.phases {
-      switch phase {
-      case .ended: expect(phase, .refused, .nothing, .ended)
-      case .granting(let interruption?) where Self.dropping.contains(interruption):
-        expect(phase, .refused, .end(interruption), .ended)
-      case .waiting, .granting: expect(phase, .refused, .finish, .ended)
-      }
-    }
+    for phase in Self.phases { expect(phase, .refused, phase == .ended ? .nothing : .finish, .ended) }
   }
 
-  @Test("An interruption ends what waits for the person at once, and what is being granted after the answer")
+  @Test("Who gives it up is told at once, also while it is granted; what may still want the grant waits for the answer")
   func interrupted() {
     for phase in Self.phases {
       for interruption in Self.interruptions {
         let event = Machine.Event.interrupted(interruption)
         switch phase {
         case .waiting: expect(phase, event, .end(interruption), .ended)
-        case .granting(nil): expect(phase, event, .nothing, .granting(interruption))
-        case .granting(let earlier?):
-          let counts = !Self.dropping.contains(earlier) && Self.dropping.contains(interruption)
-          expect(phase, event, .nothing, counts ? .granting(interruption) : phase)
-        case .ended: expect(phase, event, .nothing, .ended)
+        case .granting where Self.dropping.contains(interruption): expect(phase, event, .end(interruption), .ended)
+        case .granting(let earlier): expect(phase, event, .nothing, .granting(earlier ?? interruption))
+        case .landing, .ended: expect(phase, event, .nothing, phase)
         }
       }
+    }
+  }
+
+  @Test("A grant that has come is kept where it is still wanted, and the sign-in is not given up any more then")
+  func lands() {
+    for phase in Self.phases {
+      var machine = Self.machine(phase)
+      let keeps = machine.keepsGrant
+      #expect(machine.land() == keeps, "\(phase)")
+      #expect(machine.phase == (keeps ? .landing : phase))
     }
   }
 
@@ -98,7 +103,7 @@ struct SignInMachineTests {
       switch phase {
       case .waiting: expect(phase, .timeUp, .end(expired), .ended)
       case .granting(nil): expect(phase, .timeUp, .nothing, .granting(expired))
-      case .granting, .ended: expect(phase, .timeUp, .nothing, phase)
+      case .granting, .landing, .ended: expect(phase, .timeUp, .nothing, phase)
       }
     }
   }
@@ -109,7 +114,7 @@ struct SignInMachineTests {
       let keeps =
         switch phase {
         case .waiting, .ended: false
-        case .granting(let interruption): interruption.map { !Self.dropping.contains($0) } ?? true
+        case .granting, .landing: true
         }
       #expect(Self.machine(phase).keepsGrant == keeps, "\(phase)")
     }

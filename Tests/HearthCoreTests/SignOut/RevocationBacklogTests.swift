@@ -11,10 +11,9 @@ struct RevocationBacklogTests {
       of: .sample(number, subject: subject, issuedAt: now), .sample, id: "\(number)", keeping: .ownKey, at: now)
   }
 
-  /// One that has just failed, of an account that nobody is signed in to.
+  /// One that has just failed.
   private func backlog(_ pending: PendingRevocation, share: Double = 0) -> RevocationBacklog {
     var backlog = RevocationBacklog()
-    #expect(backlog.ownerIs(.nobody, of: .sample, at: start) == [])
     #expect(backlog.failed(pending, retryAfter: nil, share: share, at: start) == [])
     return backlog
   }
@@ -49,7 +48,6 @@ struct RevocationBacklogTests {
   @Test("The provider's Retry-After is waited for")
   func retryAfter() {
     var backlog = RevocationBacklog()
-    _ = backlog.ownerIs(.nobody, of: .sample, at: start)
     _ = backlog.failed(pending(1), retryAfter: .seconds(900), share: 0, at: start)
     #expect(backlog.nextWake == start + .seconds(900))
   }
@@ -82,8 +80,8 @@ struct RevocationBacklogTests {
     var tried = backlog(pending(1))
     #expect(tried.woke(at: end) == [.remove(pending(1), .expired)])
     var held = RevocationBacklog()
-    #expect(held.recalled([pending(1)], at: start) == [])
-    #expect(held.nextWake == end)
+    #expect(held.add([pending(1)], at: start) == [.ask(pending(1))])
+    #expect(held.held("1", share: 1, at: start) == [])
     #expect(held.woke(at: end) == [.remove(pending(1), .expired)])
   }
 
@@ -96,30 +94,35 @@ struct RevocationBacklogTests {
     #expect(backlog.ended("1", unanswered, share: 0, at: end) == [.remove(pending(1), .expired)])
   }
 
-  @Test("While the same user is signed in again it is held back, for some providers end all grants of a user with one")
-  func sameUser() {
-    var backlog = backlog(pending(1))
-    #expect(backlog.ownerIs(.user(.sample), of: .sample, at: start) == [])
-    #expect(backlog.networkReturned(at: start + .seconds(1)) == [])
-    #expect(backlog.ownerIs(.nobody, of: .sample, at: start + .seconds(2)) == [.ask(pending(1))])
+  @Test("What is held back is looked at when somebody else is signed in, or nobody, and now and then without a word")
+  func held() {
+    var backlog = RevocationBacklog()
+    #expect(backlog.add([pending(1)], at: start) == [.ask(pending(1))])
+    #expect(backlog.held("1", share: 0, at: start) == [])
+    #expect(backlog.nextWake == start + .seconds(30))
+    #expect(backlog.woke(at: start + .seconds(30)) == [.ask(pending(1))])
+    #expect(backlog.held("1", share: 0, at: start + .seconds(30)) == [])
+    #expect(backlog.nextWake == start + .seconds(90))
+    #expect(backlog.usersChanged(at: start + .seconds(40)) == [.ask(pending(1))])
+    #expect(backlog.ended("1", .revoked, share: 0, at: start + .seconds(41)) == [.remove(pending(1), .revoked)])
+    #expect(backlog.held("1", share: 0, at: start) == [], "a late answer means nothing")
   }
 
-  @Test("Another user's sign-in does not hold it back")
-  func otherUser() {
-    var backlog = backlog(pending(1))
-    _ = backlog.ownerIs(.user(Subject(issuer: "https://id.example.com", id: "ada")), of: .sample, at: start)
-    #expect(backlog.networkReturned(at: start) == [.ask(pending(1))])
+  @Test("Where users change while it is found out whether one is signed in, that is found out again")
+  func outdated() {
+    var backlog = RevocationBacklog()
+    _ = backlog.add([pending(1)], at: start)
+    #expect(backlog.usersChanged(at: start) == [])
+    #expect(backlog.held("1", share: 0, at: start) == [.ask(pending(1))])
+    #expect(backlog.held("1", share: 0, at: start) == [])
+    #expect(backlog.nextWake == start + .seconds(30))
   }
 
-  @Test("Where nobody knows whose a grant is, or who is signed in, it is held back")
-  func unknownUser() {
-    var nameless = backlog(pending(1, subject: nil))
-    _ = nameless.ownerIs(.user(.sample), of: .sample, at: start)
-    #expect(nameless.networkReturned(at: start) == [])
-    var unread = RevocationBacklog()
-    #expect(unread.recalled([pending(1)], at: start) == [])
-    #expect(unread.ownerIs(.user(nil), of: .sample, at: start) == [])
-    #expect(unread.ownerIs(.nobody, of: .sample, at: start) == [.ask(pending(1))])
+  @Test("A provider that does not answer is asked no sooner because somebody signs in or out")
+  func unaffected() {
+    var backlog = backlog(pending(1))
+    #expect(backlog.usersChanged(at: start + .seconds(1)) == [])
+    #expect(backlog.nextWake == start + .seconds(30))
   }
 
   @Test("A note holds what a revocation needs, and no longer than the grant lasts by itself")

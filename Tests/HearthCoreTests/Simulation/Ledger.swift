@@ -6,6 +6,10 @@ import TestSupport
 struct Ledger {
   /// Access tokens that have lain on the disk.
   var durable: Set<Fingerprint> = []
+  /// Grants of this machine that have lain on the disk, in their order.
+  var own: [Credential] = []
+  /// Refresh tokens that were signed out, and have not been signed in with again.
+  var signedOut: Set<Fingerprint> = []
   /// Refresh tokens whose answer a crash took with it: the provider may count the next use as reuse.
   var excused: Set<Fingerprint> = []
   /// Families of tokens in which an answer was lost since the newest was last known here.

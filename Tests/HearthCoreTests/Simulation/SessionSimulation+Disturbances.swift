@@ -81,6 +81,13 @@ extension SessionSimulation {
   private mutating func reportUnauthorized() throws(Violation) {
     guard case .active(let active) = machine.credentialState else { return }
     let token = chances(3, in: 4) ? active.grant.accessToken : Token.sample(2)
+    if chances(1, in: 4) {
+      // No ground for anything: it is not noted.
+      let before = machine.refreshes.apiRejection
+      try call(.reportUnauthorized(APIRejection(token.fingerprint, isChallenge: true)))
+      guard machine.refreshes.apiRejection == before else { throw Violation("a challenge is taken for a rejection") }
+      return
+    }
     let isRenewable = machine.isRenewable(active, at: now)
     ledger.noteReport(
       of: token.fingerprint, current: active.grant.accessToken.fingerprint, isRenewable: isRenewable,
@@ -150,7 +157,12 @@ extension SessionSimulation {
   /// Another program, or a person, at the file itself.
   private mutating func interfere() throws(Violation) {
     guard !disk.isDenied, !disk.isAway else { return }
-    switch Int.random(in: 0..<8, using: &random) {
+    switch Int.random(in: 0..<10, using: &random) {
+    case 8, 9:
+      // A backup, or a sync program.
+      guard let copy = ledger.own.randomElement(using: &random) else { return }
+      disk.file = .grant(copy)
+      tally[.putBack] += 1
     case 0...2:
       var credential = signedIn()
       if settings.renewsWithoutRefreshToken { credential.grant.refreshToken = nil }
@@ -172,12 +184,6 @@ extension SessionSimulation {
       guard let back = movedAway else { return }
       disk.file = back
       movedAway = nil
-      // An old grant may come back with it; only the last end is remembered.
-      if let token = disk.grant?.grant.refreshToken?.fingerprint {
-        ledger.excused.insert(token)
-        ledger.refused.remove(token)
-        ledger.refusedOnRecord.remove(token)
-      }
     }
     note("somebody else: \(disk.file)")
     ledger.isTampered = true
@@ -229,7 +235,9 @@ extension SessionSimulation {
       if settings.renewsWithoutRefreshToken, disk.file != .tooNew, ledger.lastReading != .tooNew(version: 9) {
         throw Violation("the client does not ask for its grant: \(machine.state(at: now))")
       }
-      if let token = disk.grant?.grant.refreshToken, provider.isCurrent(token) {
+      if let token = disk.grant?.grant.refreshToken, provider.isCurrent(token),
+        !ledger.signedOut.contains(token.fingerprint), !ledger.refusedOnRecord.contains(token.fingerprint)
+      {
         throw Violation("a living session lies on the disk and is not used: \(machine.state(at: now))")
       }
     case .authenticated:

@@ -30,7 +30,10 @@ extension SessionSimulation {
       if case .storing(let next, _) = active.phase { grants.append((next.grant, true)) }
     }
     if case .adopting(let adoption) = before.credentialState { grants.append((adoption.credential.grant, false)) }
-    if case .found(let credential)? = ledger.lastReading { grants.append((credential.grant, false)) }
+    switch ledger.lastReading {
+    case .found(let credential), .former(let credential): grants.append((credential.grant, false))
+    default: break
+    }
     if let handedOver { grants.append((handedOver.credential.grant, false)) }
     return grants.first { $0.0.accessToken.fingerprint == record.fingerprint }
   }

@@ -87,6 +87,15 @@ extension SessionSimulation {
     if flight.process != process { flights.remove(at: index) }
   }
 
+  /// A provider that detects reuse ends the family: only an answer that was lost excuses that.
+  mutating func noteReuse(of token: Token) throws(Violation) {
+    let isExcused = provider.family(of: token.fingerprint).map { ledger.excusedFamilies.contains($0) } ?? false
+    guard isExcused || ledger.excused.contains(token.fingerprint) else {
+      throw Violation("a refresh token was spent twice, though its answer had arrived: \(token.fingerprint)")
+    }
+    tally[.lostInFlight] += 1
+  }
+
   mutating func answer(_ index: Int) throws(Violation) {
     var flight = flights[index]
     if flight.handledAt != nil {

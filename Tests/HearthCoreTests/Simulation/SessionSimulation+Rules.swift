@@ -30,7 +30,7 @@ extension SessionSimulation {
       case .ended(let record):
         ledger.grounds.insert(record.reason)
         if let newest = ledger.newest, !tokensInMemory.contains(newest) { ledger.newest = nil }
-      case .found, .misprotected, .neverSignedIn, .unreadable: break
+      case .found, .former, .misprotected, .neverSignedIn, .unreadable: break
       }
     case .refreshEnded(let generation, let outcome):
       noteRefresh(outcome, isOurs: generation == before.epoch.generation, before)
@@ -98,7 +98,16 @@ extension SessionSimulation {
     case .clockChanged:
       ledger.shortenedUntil = nil
       noteAge(isNew: false)
-    case .credentialRead(.found(let credential)):
+    case .credentialRead(.former(let credential)) where before.active.map { $0.credential != credential } ?? false:
+      let (held, now) = (before.active?.newest, machine.active?.newest)
+      if let now, refreshToken(now) != held.flatMap(refreshToken) {
+        throw Violation("a former grant takes the place of a later one")
+      }
+    case .credentialRead(.found(let credential)), .credentialRead(.former(let credential)):
+      if case .credentialRead(.former) = event, let token = refreshToken(credential) {
+        // None is held: it is tried, and the provider may count that as reuse.
+        ledger.excused.insert(token)
+      }
       try checkAdopted(credential, before)
       noteAge(isNew: before.active?.grant.accessToken != machine.active?.grant.accessToken)
       let isActive = tokensInMemory == [refreshToken(credential)]
@@ -155,15 +164,6 @@ extension SessionSimulation {
     ledger.isBarred = false
   }
 
-  /// A provider that detects reuse ends the family: only an answer that was lost excuses that.
-  mutating func noteReuse(of token: Token) throws(Violation) {
-    let isExcused = provider.family(of: token.fingerprint).map { ledger.excusedFamilies.contains($0) } ?? false
-    guard isExcused || ledger.excused.contains(token.fingerprint) else {
-      throw Violation("a refresh token was spent twice, though its answer had arrived: \(token.fingerprint)")
-    }
-    tally[.lostInFlight] += 1
-  }
-
   /// An end takes the place of the grant that it is about, and a grant that of the one that it grew from; only a sign-in
   /// replaces what was never read.
   func checkOverwritten(_ before: Credential?, by job: SimulatedDisk.Job) throws(Violation) {
@@ -191,6 +191,7 @@ extension SessionSimulation {
     ledger.inFlight += 1
     if ledger.inFlight > 1 { throw Violation("two refreshes overlap") }
     guard let token = credential.flatMap(refreshToken) else { return }
+    if ledger.signedOut.contains(token) { throw Violation("a token that was signed out is sent") }
     if ledger.refused.contains(token) { throw Violation("a refused token was sent again") }
     if ledger.refusedOnRecord.contains(token) { throw Violation("a refused token was sent again after its end") }
   }
@@ -223,7 +224,7 @@ extension SessionSimulation {
     case .publish(let event): try checkPublished(event, before)
     case .askTime:
       if !locks.isEmpty || isStopping { throw Violation("the time is asked for where nothing may be asked") }
-    case .recall, .read, .identify, .rememberLockedByUser, .revoke: break
+    case .recall, .read, .identify, .rememberLockedByUser, .revoke, .revokeAtOnce: break
     }
   }
 

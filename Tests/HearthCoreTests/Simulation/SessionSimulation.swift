@@ -64,6 +64,8 @@ struct SessionSimulation: Simulation {
   var locks: Set<Lock> = []
   /// A file that somebody moved away, and may move back.
   var movedAway: SimulatedDisk.File?
+  /// Grants that nobody uses, and that are still to be revoked. They outlast the process.
+  var leftovers: [Credential] = []
 
   var ledger = Ledger()
   var tally = Tally<SessionTallied>()
@@ -79,6 +81,7 @@ struct SessionSimulation: Simulation {
     answers = SimulatedAnswers(&random)
     var manner = SimulatedProvider.Manner()
     manner.rotates = Int.random(in: 0..<3, using: &random) > 0
+    manner.revokesByUser = Int.random(in: 0..<2, using: &random) == 0
     manner.cachesTokens = answers.style == .cachedJWT
     let lifetimes: [Duration] = [.seconds(2), .seconds(60), .seconds(3600), .seconds(86_400)]
     let graces: [Duration?] = [nil, .seconds(60), .seconds(600)]
@@ -98,6 +101,7 @@ struct SessionSimulation: Simulation {
     if chances(3, in: 4), !settings.renewsWithoutRefreshToken {
       let credential = signedIn()
       for index in 0..<3 { _ = disk.step(.write(credential, generation: 0), index) }
+      ledger.own.append(credential)
       ledger.durable.insert(credential.grant.accessToken.fingerprint)
     }
     try boot()
@@ -198,6 +202,7 @@ struct SessionSimulation: Simulation {
       try checkAction(action, of: event, before)
       try perform(action)
     }
+    try revokeLeftovers()
   }
 
   private mutating func perform(_ action: SessionAction) throws(Violation) {
@@ -219,10 +224,37 @@ struct SessionSimulation: Simulation {
       if !isLocked { locks.remove(.user) }
       enqueue(.remember(lockedByUser: isLocked))
     case .lockStore: enqueue(.lock)
-    case .revoke(let credential):
-      provider.revoke(credential.grant.refreshToken ?? credential.grant.accessToken)
-    case .answer(let id, _): calls[id] = nil
+    case .revoke(let credential): leftovers.append(credential)
+    case .revokeAtOnce(let credential): revoke(credential)
+    case .answer(let id, let response):
+      calls[id] = nil
+      if case .signedOut(let credentials) = response { credentials.forEach { revoke($0) } }
     case .identify, .publish: break
+    }
+  }
+
+  private mutating func revoke(_ credential: Credential) {
+    provider.revoke(credential.grant.refreshToken ?? credential.grant.accessToken)
+  }
+
+  /// As soon as that harms nobody, as far as the session says it.
+  private mutating func revokeLeftovers() throws(Violation) {
+    for leftover in leftovers
+    where !machine.mayShareUser(with: leftover, of: .sample, isSigningIn: false, at: now) {
+      leftovers.removeAll { $0 == leftover }
+      let isHeld =
+        switch machine.state(at: now) {
+        case .unauthenticated, .reauthRequired: false
+        case .hydrating, .locked, .authenticated: true
+        }
+      let held = isHeld ? ledger.newest.flatMap(provider.family(of:)) : nil
+      let wasAlive = held.map { provider.families[$0].isAlive } ?? false
+      note("revokes \(leftover.grant.accessToken.fingerprint), which nobody uses")
+      revoke(leftover)
+      tally[.leftover] += 1
+      if wasAlive, let held, !provider.families[held].isAlive {
+        throw Violation("the revocation of a grant that nobody uses ends the living session")
+      }
     }
   }
 
@@ -269,6 +301,11 @@ struct SessionSimulation: Simulation {
     if case .write(let credential, _, _) = job, jobStep == 0, disk.grant == credential {
       ledger.durable.insert(credential.grant.accessToken.fingerprint)
       ledger.isTampered = false
+    }
+    switch (job, progress) {
+    case (.write(let credential, _, _), .done(.success)): ledger.own.append(credential)
+    case (.remove, .goesOn): ledger.signedOut.formUnion(ledger.own.compactMap { $0.grant.refreshToken?.fingerprint })
+    default: break
     }
     jobStep += 1
     jobReadyAt = elapsed + diskTime

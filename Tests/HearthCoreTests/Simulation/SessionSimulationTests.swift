@@ -10,7 +10,8 @@ struct SessionSimulationTests {
     guard !run.isReplay else { return }
     let tally = run.tally
     #expect(tally[.readyToken] > run.histories / 4)
-    #expect(tally[.superseded] > run.histories / 50)
+    #expect(tally[.superseded] > run.histories / 50 && tally[.putBack] > run.histories / 50)
+    #expect(tally[.leftover] > 0)
     #expect(tally[.refreshed] > run.histories * 2 / 5 && tally[.crash] > run.histories * 2 / 5)
   }
 }

@@ -42,6 +42,10 @@ enum SessionTallied: Hashable, Sendable {
   case refreshed
   /// A grant was not refreshed or written, since another program had put another one there.
   case superseded
+  /// A grant that nobody used was revoked.
+  case leftover
+  /// A grant of its own was put back by somebody else.
+  case putBack
   /// A call for a token that could be answered at once.
   case readyToken
   case ended(EndReason)

@@ -123,6 +123,57 @@ struct SessionDirectoryTests {
     }
   }
 
+  /// Has the session's refresh hang while another one is to take its place.
+  private func whileReplacing(
+    _ store: MemoryCredentialStore,
+    _ body: (_ before: ScriptedTokenEndpoint, _ next: SessionDirectory.Entry) async -> Void
+  ) async {
+    let before = ScriptedTokenEndpoint()
+    await withTaskGroup { group in
+      group.addTask { [sessions] in await sessions.run() }
+      await sessions.set(entry(1, before, store), for: .sample)
+      _ = await sessions.ask(.awaitReading, of: .sample)
+      async let asked = sessions.ask(.refresh, of: .sample)
+      await before.waitForRequests(1)
+      let next = entry(1, ScriptedTokenEndpoint(), store)
+      async let replaced: Void = sessions.set(next, for: .sample)
+      await clock.waitForSleeper(until: clock.now() + .seconds(35))
+      await body(before, next)
+      _ = await (replaced, asked)
+      await sessions.stop(patience: .zero)
+    }
+  }
+
+  @Test("The user's lock acts at once while the session is being replaced, and holds in the one that follows")
+  func locksAtOnce() async {
+    await whileReplacing(MemoryCredentialStore(.grant(.sample(1, issuedAt: clock.now())))) { before, next in
+      await sessions.lock(.sample)
+      #expect(await sessions[.sample]?.service !== next.service, "it is not replaced yet")
+      #expect(sessions.readyToken(of: .sample, nil) == nil && sessions.heldToken(of: .sample) == nil)
+      let answer = await sessions.ask(.token(minValidity: nil), of: .sample)?.answer.response
+      #expect(answer == .rejected(.state(.locked(.explicit(.user)))))
+      before.answer(.granted(.sample(2)))
+      #expect(await sessions.current(.sample)?.service === next.service)
+      #expect(await sessions.ask(.awaitReading, of: .sample)?.answer.status.state == .locked(.explicit(.user)))
+    }
+  }
+
+  @Test("A sign-out is answered at once while the session is being replaced, and holds in the one that follows")
+  func signsOutAtOnce() async {
+    let store = MemoryCredentialStore(.grant(.sample(1, issuedAt: clock.now())))
+    await whileReplacing(store) { before, next in
+      let answer = await sessions.ask(.signOut(revoke: true), of: .sample)?.answer
+      #expect(answer?.response == .signedOut(revoke: [.sample(1, issuedAt: clock.now())]))
+      #expect(answer?.status.state == .unauthenticated(signedOut: true))
+      #expect(await sessions[.sample]?.service !== next.service, "it is not replaced yet")
+      #expect(store.disk.grant == nil)
+      before.answer(.granted(.sample(2)))
+      #expect(await sessions.current(.sample)?.service === next.service)
+      let state = await sessions.ask(.awaitReading, of: .sample)?.answer.status.state
+      #expect(state == .unauthenticated(signedOut: true) && store.disk.grant == nil)
+    }
+  }
+
   @Test(
     "The user's lock and unlock outlast a change of the configuration also while neither can be written",
     arguments: [true, false])

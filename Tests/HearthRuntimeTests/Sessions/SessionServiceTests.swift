@@ -11,6 +11,7 @@ struct SessionServiceTests {
   let store: MemoryCredentialStore
   let endpoint = ScriptedTokenEndpoint()
   let events = EventRecorder()
+  let leftovers = Leftovers()
   let service: SessionService
 
   init() throws {
@@ -19,7 +20,7 @@ struct SessionServiceTests {
     service = SessionService(
       account: account, settings: SessionSettings(), store: store, endpoint: endpoint, clock: clock,
       logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), seed: 1,
-      publish: { [events] published, _ in events.append(published) })
+      leave: { [leftovers] in leftovers.add($0) }, publish: { [events] published, _ in events.append(published) })
   }
 
   /// Runs the service around `body`.

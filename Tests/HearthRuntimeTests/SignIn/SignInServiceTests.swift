@@ -14,6 +14,7 @@ struct SignInServiceTests {
   let provider = ScriptedSignInEndpoint()
   let redirects = ScriptedRedirects()
   let sessions = SessionDirectory()
+  let leftovers = Leftovers()
   let signIns: SignInService
   let entry: SessionDirectory.Entry
 
@@ -21,7 +22,8 @@ struct SignInServiceTests {
     signIns = SignInService(sessions: sessions, redirects: redirects, clock: clock)
     let service = SessionService(
       account: .sample, settings: .obeyingEveryLock, store: store, endpoint: tokens, clock: clock,
-      logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), seed: 1, publish: { _, _ in })
+      logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), seed: 1,
+      leave: { [leftovers] in leftovers.add($0) }, publish: { _, _ in })
     entry = SessionDirectory.Entry(service: service, signIn: provider, place: "place")
   }
 
@@ -165,7 +167,7 @@ struct SignInServiceTests {
       #expect(
         await signIns.outcome(of: begun.id)
           == .failure(.notAdopted(.signIn(.failed(message: "The ID token is for another client.")))))
-      #expect(tokens.revoked.map(\.grant.accessToken) == [TokenResponse.sample(8).accessToken])
+      #expect(leftovers.all.map(\.grant.accessToken) == [TokenResponse.sample(8).accessToken])
       #expect(store.written.isEmpty)
     }
   }

@@ -19,20 +19,40 @@ struct RevocationServiceTests {
     revocations = RevocationService(sessions: sessions, store: store, clock: clock, logger: log.logger)
   }
 
-  private func entry(_ keeping: PendingRevocation.Keeping) -> SessionDirectory.Entry {
+  private func entry(
+    _ keeping: PendingRevocation.Keeping, account: AccountName = .sample, revokesOneGrant: Bool = false
+  ) -> SessionDirectory.Entry {
     let service = SessionService(
-      account: .sample, settings: .obeyingEveryLock, store: MemoryCredentialStore(.nothing), endpoint: tokens,
+      account: account, settings: .obeyingEveryLock, store: MemoryCredentialStore(.nothing), endpoint: tokens,
       clock: clock, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), seed: 1,
-      publish: { _, _ in })
+      leave: { [revocations] in await revocations.leave($0, of: account, keeping) }, publish: { _, _ in })
     return SessionDirectory.Entry(
-      service: service, signIn: ScriptedSignInEndpoint(), place: "place", revocations: keeping)
+      service: service, signIn: ScriptedSignInEndpoint(), place: "place", revocations: keeping,
+      revokesOneGrant: revokesOneGrant)
+  }
+
+  /// Signs the user in to this account, and out of it, as the daemon's services learn of it.
+  private func signIn(to entry: SessionDirectory.Entry, as subject: Subject = .sample) async {
+    _ = await entry.service.call(.adopt(.sample(7, subject: subject, issuedAt: clock.now()), isFresh: true))
+    await revocations.sessionChanged(entry.service.account, .authenticated, subject)
+  }
+
+  private func signOut(of entry: SessionDirectory.Entry) async {
+    _ = await entry.service.call(.signOut(revoke: false))
+    await revocations.sessionChanged(entry.service.account, .unauthenticated(signedOut: true), nil)
+  }
+
+  /// Returns once a grant has been looked at and waits: its next look is planned then, sooner than anything of a session.
+  private func looked(within wait: Duration = .seconds(60)) async {
+    while clock.nextDeadline.map({ $0 > clock.now() + wait }) ?? true { await Task.yield() }
   }
 
   /// Runs session and revocations meanwhile; nobody is signed in.
   private func running(
-    _ keeping: PendingRevocation.Keeping = .ownKey, _ body: (SessionDirectory.Entry) async throws -> Void
+    _ keeping: PendingRevocation.Keeping = .ownKey, revokesOneGrant: Bool = false,
+    _ body: (SessionDirectory.Entry) async throws -> Void
   ) async throws {
-    let entry = entry(keeping)
+    let entry = entry(keeping, revokesOneGrant: revokesOneGrant)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { [sessions] in await sessions.run() }
       group.addTask { [revocations] in await revocations.run() }
@@ -155,12 +175,105 @@ struct RevocationServiceTests {
       tokens.answersRevocations(.unavailable(retryAfter: nil))
       _ = await revocations.revoke([credential], of: entry)
       tokens.answersRevocations(.revoked)
-      await revocations.sessionChanged(.sample, .authenticated, .sample)
+      await looked()
+      await signIn(to: entry)
+      clock.advance(by: .seconds(60))
+      await looked(within: .seconds(600))
       await revocations.networkReturned()
+      await looked(within: .seconds(600))
       #expect(tokens.revoked.count == 1)
-      await revocations.sessionChanged(.sample, .unauthenticated(signedOut: true), nil)
+      await signOut(of: entry)
       #expect(await nextLine().contains("has been revoked now"))
     }
+  }
+
+  @Test("what nobody uses is kept and not revoked while its user is signed in, in whatever account, and then it is")
+  func leftover() async throws {
+    let other = AccountName("other")!
+    try await running { entry in
+      let second = self.entry(.ownKey, account: other)
+      await sessions.set(second, for: other)
+      _ = await second.service.call(.awaitReading)
+      await signIn(to: second)
+      await revocations.leave(credential, of: .sample, .ownKey)
+      await looked()
+      #expect(tokens.revoked.isEmpty && store.kept.count == 1)
+      await signOut(of: second)
+      #expect(await nextLine().contains("has been revoked now"))
+      #expect(tokens.revoked.map(\.grant.accessToken) == [credential.grant.accessToken])
+    }
+    #expect(store.kept.isEmpty)
+  }
+
+  @Test("another user's leftover is revoked at once, and so is any where one revocation ends one grant")
+  func atOnceAllTheSame() async throws {
+    let ada = Subject(issuer: "https://id.example.com", id: "ada")
+    for (user, revokesOneGrant) in [(ada, false), (Subject.sample, true)] {
+      let bench = RevocationServiceTests()
+      try await bench.running(revokesOneGrant: revokesOneGrant) { entry in
+        await bench.signIn(to: entry, as: user)
+        await bench.revocations.leave(bench.credential, of: .sample, .ownKey)
+        #expect(await bench.nextLine().contains("has been revoked now"))
+      }
+    }
+  }
+
+  @Test("the user's own sign-out revokes at once, though the same user is signed in to another account")
+  func ownSignOut() async throws {
+    let other = AccountName("other")!
+    try await running { entry in
+      let second = self.entry(.ownKey, account: other)
+      await sessions.set(second, for: other)
+      await signIn(to: second)
+      #expect(await revocations.revoke([credential], of: entry) == .done)
+    }
+  }
+
+  @Test("what an old refresh still brings after the same user has signed in again ends nothing")
+  func lateRefresh() async throws {
+    try await running { entry in
+      await signIn(to: entry)
+      clock.advance(by: .seconds(1))
+      async let asked = entry.service.call(.refresh)
+      await tokens.waitForRequests(1)
+      _ = await entry.service.call(.adopt(.sample(8, issuedAt: clock.now()), isFresh: true))
+      tokens.answer(.granted(.sample(2, subject: nil)))
+      _ = await asked
+      while store.kept.isEmpty { await Task.yield() }
+      await looked()
+      #expect(tokens.revoked.isEmpty)
+      await signOut(of: entry)
+      #expect(await nextLine().contains("has been revoked now"))
+      #expect(tokens.revoked.map(\.grant.accessToken) == [.sample(2)])
+    }
+  }
+
+  @Test("what was looked at before its session had been read is free as soon as that says that nobody is signed in")
+  func unreadSession() async throws {
+    try await running { entry in
+      let other = AccountName("other")!
+      await revocations.leave(credential, of: other, .ownKey)
+      await looked()
+      let second = self.entry(.ownKey, account: other)
+      await sessions.set(second, for: other)
+      _ = await second.service.call(.awaitReading)
+      await revocations.sessionChanged(other, .unauthenticated(signedOut: true), nil)
+      #expect(await nextLine().contains("has been revoked now"))
+    }
+  }
+
+  @Test("a leftover whose user stays signed in is given up after seven days, with a warning")
+  func leftoverGivenUp() async throws {
+    try await running { entry in
+      await signIn(to: entry)
+      await revocations.leave(credential, of: .sample, .ownKey)
+      await looked()
+      tokens.answer(.failed(.unavailable(message: "down", retryAfter: nil)))
+      clock.advance(by: .seconds(7 * 86_400))
+      #expect(await nextLine().contains("withdraw this client's access at the provider"))
+      #expect(tokens.revoked.isEmpty)
+    }
+    #expect(store.kept.isEmpty)
   }
 
   @Test("a clock that is set back by hours makes nobody wait for hours")
@@ -187,7 +300,9 @@ struct RevocationServiceTests {
       // It has asked for the account by then.
       await clock.waitForSleeper()
       #expect(tokens.revoked.count == 1 && store.kept.count == 1)
-      await sessions.set(self.entry(.ownKey), for: .sample)
+      let back = self.entry(.ownKey)
+      await sessions.set(back, for: .sample)
+      _ = await back.service.call(.awaitReading)
       tokens.answersRevocations(.revoked)
       await revocations.networkReturned()
       #expect(await nextLine().contains("has been revoked now"))

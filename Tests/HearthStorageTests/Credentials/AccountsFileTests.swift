@@ -24,6 +24,9 @@ struct AccountsFileTests {
     known.lockedByUser = true
     known.removal = KnownAccount.PendingRemoval(fingerprint: Fingerprint("9f86d082"))
     known.formerPlaces = [KnownAccount.FormerPlace(path: "/old/\(number)", fingerprint: nil)]
+    known.grants = GrantHistory(
+      current: Fingerprint("0000000a"), former: ["00000001", "00000002"].compactMap { Fingerprint($0) },
+      over: ["00000003"].compactMap { Fingerprint($0) })
     return known
   }
 
@@ -43,9 +46,10 @@ struct AccountsFileTests {
     try await accounts().update(bench.account, to: known)
     let text = """
       {"accounts":{"work":{"end":{"at":"2026-11-21T10:00:00.000Z","fingerprint":"9f86d081",\
-      "reason":"refreshTokenRejected"},"fingerprint":"00000001","issuer":"https://id.example.com",\
-      "issuerAssumed":true,"leftovers":[{"fingerprint":"9f86d083","path":"/old/1"}],"lockedByUser":true,\
-      "marker":"m1","path":"/p/1","removal":{"fingerprint":"9f86d082"},"subject":"1"}},"version":1}
+      "reason":"refreshTokenRejected"},"fingerprint":"00000001","formerGrants":"0000000100000002",\
+      "grant":"0000000a","issuer":"https://id.example.com","issuerAssumed":true,"leftovers":[{"fingerprint":"9f86d083","path":"/old/1"}],"lockedByUser":true,\
+      "marker":"m1","path":"/p/1","removal":{"fingerprint":"9f86d082"},"signedOut":"00000003",\
+      "subject":"1"}},"version":1}
 
       """
     #expect(bench.files.text(at: bench.accountsPath) == text)
@@ -114,5 +118,40 @@ struct AccountsFileTests {
     let changes = bench.files.changesMade
     try await accounts.update(bench.account, to: known(1))
     #expect(bench.files.changesMade == changes)
+  }
+
+  @Test("Where it is lost or cannot be understood, the user's lock holds all the same, until the user takes it away")
+  func lostLock() async throws {
+    func isLocked() async throws -> Bool { try await bench.store().remembered().lockedByUser }
+    func lose(_ rest: String?) {
+      if let rest { bench.files.put(rest, at: bench.accountsPath) } else { bench.files.delete(bench.accountsPath) }
+    }
+    for loss in [nil, "{"] {
+      let store = bench.store()
+      try await store.write(bench.credential(1))
+      try await store.remember(lockedByUser: true)
+      lose(loss)
+      #expect(try await isLocked())
+      #expect(await bench.store().read() == .found(bench.credential(1)))
+      #expect(try await isLocked(), "what is read heals it")
+      try await bench.store().remember(lockedByUser: false)
+      lose(loss)
+      #expect(try await !isLocked())
+    }
+  }
+
+  @Test("A lock that the marker could not be told of is put into it by the next reading, as is its end")
+  func healsMark() async throws {
+    let store = bench.store()
+    try await store.write(bench.credential(1))
+    let temporary = bench.defaultMarker.replacing("/.hearth", with: "/..hearth") + ".new"
+    for isLocked in [true, false] {
+      bench.files.fail(.createFile, at: temporary, with: .noSpace)
+      try await store.remember(lockedByUser: isLocked)
+      bench.files.fail(.createFile, at: temporary, with: nil)
+      #expect(bench.files.text(at: bench.defaultMarker)?.hasSuffix("locked\n") != isLocked)
+      _ = await store.read()
+      #expect(bench.files.text(at: bench.defaultMarker)?.hasSuffix("locked\n") == isLocked)
+    }
   }
 }

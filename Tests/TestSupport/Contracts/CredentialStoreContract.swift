@@ -54,7 +54,7 @@ package enum CredentialStoreContract {
 
   /// Of an account whose credential lies open.
   package static let facts =
-    writing + files + ends + signOut + [
+    writing + files + putBack + ends + signOut + [
       CredentialFact("an account without a passphrase needs none, and takes none") { bench in
         let store = try await bench.store(holding: 1)
         try expect(await store.needsPassphrase(), is: false)
@@ -210,6 +210,82 @@ package enum CredentialStoreContract {
       let store = try await bench.store(holding: 1)
       bench.replace(2)
       try expect(await store.read(), is: .found(bench.credential(2)))
+    },
+  ]
+
+  private static let putBack: [CredentialFact] = [
+    CredentialFact("a grant in whose place another was written is a former one wherever it is put back, and no other") {
+      bench in
+      let store = try await bench.store(holding: 1)
+      try await store.write(bench.credential(2))
+      try await store.write(bench.credential(3))
+      let version = StoredVersion.grant(GrantMarks(bench.credential(3).grant))
+      for number in [1, 2, 1] {
+        bench.replace(number)
+        for store in [store, bench.store()] {
+          try expect(await store.read(), is: .former(bench.credential(number)))
+          try expect(try await store.prepare(over: version), is: .given)
+        }
+      }
+      try expect(try await bench.store().write(bench.credential(4), over: version), is: .given)
+      bench.replace(3)
+      try expect(await bench.store().read(), is: .former(bench.credential(3)))
+    },
+    CredentialFact("so is the grant before another program's, and that one is none, nor one that is written again") {
+      bench in
+      let store = try await bench.store(holding: 1)
+      bench.replace(2)
+      try expect(await store.read(), is: .found(bench.credential(2)))
+      bench.replace(1)
+      try expect(await store.read(), is: .former(bench.credential(1)))
+      bench.replace(2)
+      try expect(await bench.store().read(), is: .found(bench.credential(2)))
+      try await store.write(bench.credential(1))
+      try expect(await bench.store().read(), is: .found(bench.credential(1)))
+    },
+    CredentialFact("an end takes the place of a former grant, for what has ended is newer") { bench in
+      let (store, end) = (try await bench.store(holding: 1), bench.end(.refreshTokenRejected, of: 2))
+      try await store.write(bench.credential(2))
+      bench.replace(1)
+      try await store.writeEnd(end)
+      try expect(await bench.store().read(), is: .ended(end))
+    },
+    CredentialFact("what was signed out is not found when it is put back, nor is what came before it") { bench in
+      let (store, end) = (try await bench.store(holding: 1), bench.end(.signedOut, of: 2))
+      try await store.write(bench.credential(2))
+      try await store.remove(end, fingerprint: bench.fingerprint(2))
+      for number in [1, 2] {
+        bench.replace(number)
+        for store in [store, bench.store()] { try expect(await store.read(), is: .ended(end)) }
+      }
+      try await store.write(bench.credential(3))
+      for number in [1, 2] {
+        bench.replace(number)
+        guard case .ended = await bench.store().read() else { try expect(false, "\(number) is found"); continue }
+        let version = StoredVersion.grant(GrantMarks(bench.credential(3).grant))
+        try expect(try await store.prepare(over: version), is: .given)
+      }
+      try await store.write(bench.credential(1))
+      try expect(await bench.store().read(), is: .found(bench.credential(1)))
+    },
+    CredentialFact("what came before is not found when its place is back after the sign-out, and is removed") { bench in
+      let (store, end) = (try await bench.store(holding: 1), bench.end(.signedOut, of: 2))
+      try await store.write(bench.credential(2))
+      bench.setAway(true)
+      try await expectEnd(isNowhere: false) {
+        try await store.remove(end, fingerprint: bench.fingerprint(2))
+      }
+      bench.setAway(false)
+      bench.replace(1)
+      let next = bench.store()
+      for _ in 1...2 { try expect(await next.read(), is: .ended(end)) }
+    },
+    CredentialFact("a token that the provider has refused is not found again, whatever was signed in since") { bench in
+      let (store, end) = (try await bench.store(holding: 1), bench.end(.refreshTokenRejected, of: 1))
+      try await store.writeEnd(end)
+      try await store.write(bench.credential(2))
+      bench.replace(1)
+      guard case .ended = await bench.store().read() else { return try expect(false, "it is found") }
     },
   ]
 

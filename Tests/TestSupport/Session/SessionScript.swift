@@ -69,7 +69,9 @@ package struct SessionScript: Sendable {
       case .refresh(_, let generation), .requestGrant(let generation), .askTime(let generation):
         generationOfRefresh = generation
         attempts.append(now)
-      case .recall, .read, .writeEnd, .remove, .setAside, .rememberLockedByUser, .lockStore, .revoke, .answer: break
+      case .recall, .read, .writeEnd, .remove, .setAside, .rememberLockedByUser, .lockStore, .revoke, .revokeAtOnce,
+        .answer:
+        break
       }
     }
   }

@@ -17,6 +17,7 @@ package struct SimulatedDisk: Sendable {
     package var lockedByUser = false
     package var isToBeRemoved = false
     package var removalMark: Fingerprint?
+    package var grants = GrantHistory()
     package var isPlaced = false
   }
 
@@ -117,6 +118,7 @@ package struct SimulatedDisk: Sendable {
       marker = true
       return .goesOn
     default:
+      known.grants.stored(credential.grant)
       remember(credential)
       return .done(.success(()))
     }
@@ -135,11 +137,15 @@ package struct SimulatedDisk: Sendable {
     case 0:
       if isFull { return .done(.failure(.full)) }
       known.end = record
+      known.grants.refuse(record.fingerprint)
       return .goesOn
     case 1:
       if let accessFailure = blocked ?? (isFull ? .full : nil) { return .done(.failure(accessFailure)) }
       if file == .tooNew { return .done(.success(())) }
-      if case .grant(let credential) = file, !isOver(credential.grant, record) { return .done(.failure(.full)) }
+      if case .grant(let credential) = file, !isOver(credential.grant, record), !known.grants.isFormer(credential.grant)
+      {
+        return .done(.failure(.full))
+      }
       file = .ended(record)
       return .goesOn
     default:
@@ -156,10 +162,12 @@ package struct SimulatedDisk: Sendable {
       known.end = record
       known.isToBeRemoved = true
       known.removalMark = mark
+      known.grants.signOut([mark, known.fingerprint])
       known.subject = nil
       return .goesOn
     case 1:
       if let blocked { return .done(.failure(blocked)) }
+      known.grants.signOut([openGrant.map { GrantMarks($0.grant).spendable }])
       file = .nothing
       return .goesOn
     case 2:
@@ -199,16 +207,28 @@ package struct SimulatedDisk: Sendable {
   private mutating func read(_ credential: Credential) -> CredentialReading {
     if isSealed, !hasKey { return finishRemoval().map { .ended($0) } ?? .unreadable(.sealed) }
     let marks = [known.removalMark, known.fingerprint].compactMap { $0 }
-    if marks.isEmpty || marks.contains(credential.grant.accessToken.fingerprint), let end = finishRemoval() {
+    let isSignedOut = known.grants.isOver(credential.grant)
+    if isSignedOut || marks.isEmpty || marks.contains(credential.grant.accessToken.fingerprint),
+      let end = finishRemoval()
+    {
       return .ended(end)
     }
     if !known.isToBeRemoved, let end = known.end, isOver(credential.grant, end) {
       file = .ended(end)
       return .ended(end)
     }
+    if isSignedOut {
+      let end = known.end ?? EndRecord(reason: .credentialMissing, at: .sample, fingerprint: nil)
+      known.end = end
+      return .ended(end)
+    }
     marker = true
+    let isFormer = known.grants.isFormer(credential.grant)
+    let isOfAnotherUser =
+      known.subject.flatMap { old in credential.subject.map { !$0.isSameUser(as: old) } } ?? false
+    known.grants.found(credential.grant, isOfAnotherUser: isOfAnotherUser)
     remember(credential)
-    return .found(credential)
+    return isFormer ? .former(credential) : .found(credential)
   }
 
   private func isOver(_ grant: Grant, _ end: EndRecord) -> Bool {

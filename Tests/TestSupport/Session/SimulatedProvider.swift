@@ -10,6 +10,8 @@ package struct SimulatedProvider: Sendable {
     package var refreshLifetime: Duration?
     /// Access tokens come from a cache, with some of their life gone.
     package var cachesTokens = false
+    /// One revocation ends all grants of a user.
+    package var revokesByUser = false
 
     package init() {}
   }
@@ -127,7 +129,11 @@ package struct SimulatedProvider: Sendable {
   }
 
   package mutating func revoke(_ token: Token) {
-    if let family = familyOf[token.fingerprint] { families[family].isAlive = false }
+    guard let revoked = familyOf[token.fingerprint] else { return }
+    for family in families.indices
+    where family == revoked || manner.revokesByUser && families[family].subject == families[revoked].subject {
+      families[family].isAlive = false
+    }
   }
 
   package func subject(of token: Fingerprint) -> Subject? { familyOf[token].map { families[$0].subject } }

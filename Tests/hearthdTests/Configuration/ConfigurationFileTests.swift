@@ -109,4 +109,51 @@ import Testing
     #expect(all.sinks.map(\.path) == ["/run/user/7/work.token"])
     #expect(all == defaults)
   }
+
+  @Test("no two accounts share a credential file, by whatever names it goes, whether it is there yet or not")
+  func sharedFile() throws {
+    let real = folder.path + "/real"
+    for name in ["/real", "/state", "/state/credentials"] {
+      try FileManager.default.createDirectory(atPath: folder.path + name, withIntermediateDirectories: true)
+    }
+    let there = try folder.write("{}", to: "real/there.json")
+    let isLinked: [(String, to: String)] = [
+      ("/linked", to: real), ("/there.json", to: there), ("/later.json", to: "real/none.json"),
+      ("/default", to: folder.path + "/state/credentials"),
+    ]
+    for (link, target) in isLinked {
+      try FileManager.default.createSymbolicLink(atPath: folder.path + link, withDestinationPath: target)
+    }
+    try #require(link(there, real + "/hard.json") == 0)
+    func refusal(_ b: String, _ a: String?) throws -> String? {
+      func account(_ name: String, _ file: String?) -> String {
+        let file = file.map { "credential_file = '\($0)'\n" } ?? ""
+        return "[accounts.\(name)]\ntype = 'firebase'\napi_key = 'k'\n\(file)"
+      }
+      let path = try folder.write(account("a", a) + account("b", b), to: "c.toml")
+      let paths = ConfiguredPaths(
+        configuration: path, state: folder.path + "/state", environment: [:], workingDirectory: folder.path)
+      do {
+        _ = try Configuration.load(from: paths)
+        return nil
+      } catch {
+        return error.description
+      }
+    }
+    for spelled in ["/real/./", "//real//", "/real/../real/", "/linked/"] {
+      for name in ["there.json", "none.json"] {
+        #expect(try refusal(folder.path + spelled + name, "\(real)/\(name)")?.contains("cannot share") == true)
+      }
+    }
+    #expect(try refusal(folder.path + "/there.json", there)?.contains("cannot share") == true)
+    #expect(try refusal(folder.path + "/later.json", real + "/none.json")?.contains("cannot share") == true)
+    #expect(try refusal(real + "/hard.json", there)?.contains("cannot share") == true)
+    let defaults = try refusal(folder.path + "/default/a.json", nil)
+    #expect(
+      defaults == "\(folder.path)/c.toml:7: [accounts.a] and [accounts.b] cannot share the credential_file "
+        + "\(folder.path)/default/a.json")
+    #expect(try refusal(real + "/other.json", there) == nil)
+    #expect(try refusal(folder.path + "/not/yet/a.json", folder.path + "/not/a.json") == nil)
+    #expect(try refusal(folder.path + "/default/b.json", nil) == nil, "its own default place is free")
+  }
 }

@@ -1,0 +1,53 @@
+import Dispatch
+import Glibc
+import HearthThreads
+import Synchronization
+
+/// What a path leads to, however it is spelt and whatever links it goes through: the file itself or, where there is none
+/// yet, the nearest folder above it and the names from there on.
+package struct FilePlace: Hashable, Sendable {
+  private var device: dev_t = 0
+  private var inode: ino_t = 0
+  private var rest: [String] = []
+
+  /// `links`: how many that lead nowhere yet are followed.
+  private static func of(_ path: String, links: Int = 40) -> FilePlace {
+    var status = stat()
+    if stat(path, &status) == 0 { return FilePlace(device: status.st_dev, inode: status.st_ino) }
+    let parts = path.split(separator: "/")
+    guard let name = parts.last else { return FilePlace(rest: [path]) }
+    let folder = "/" + parts.dropLast().joined(separator: "/")
+    if links > 0, let target = target(ofLink: path) {
+      return of(target.hasPrefix("/") ? target : folder + "/" + target, links: links - 1)
+    }
+    var place = of(folder, links: links)
+    switch name {
+    case ".": break
+    case ".." where !place.rest.isEmpty: place.rest.removeLast()
+    default: place.rest.append(String(name))
+    }
+    return place
+  }
+
+  private static func target(ofLink path: String) -> String? {
+    var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink(path, &bytes, bytes.count)
+    return count > 0 ? String(decoding: bytes[..<count], as: UTF8.self) : nil
+  }
+
+  private final class Found: Sendable {
+    let places = Mutex<[FilePlace]?>(nil)
+  }
+
+  /// Those of all paths, in their order. Where a file system hangs, each is known by its path.
+  package static func all(_ paths: [String]) -> [FilePlace] {
+    let (found, done) = (Found(), DispatchSemaphore(value: 0))
+    WorkerThread(linger: 0).enqueue {
+      let places = paths.map { FilePlace.of($0) }
+      found.places.withLock { $0 = places }
+      done.signal()
+    }
+    _ = done.wait(timeout: .now() + .seconds(2))
+    return found.places.withLock(\.self) ?? paths.map { FilePlace(rest: [$0]) }
+  }
+}

@@ -1,0 +1,107 @@
+import HearthCore
+import TestSupport
+import Testing
+
+@Suite("A grant of the session's own that a backup or a sync program puts back")
+struct PutBackTests {
+  private let old = Credential.sample(1, issuedAt: .sample)
+
+  /// Holds grant 2, which came after `old`.
+  private func refreshed() -> SessionScript {
+    var session = SessionScript.holding(old)
+    session.refreshes(to: 2)
+    return session
+  }
+
+  private func isWritten(_ number: Int, by session: SessionScript) -> Bool {
+    session.effects.contains {
+      if case .write(let written, _) = $0 { written.grant.accessToken == .sample(number) } else { false }
+    }
+  }
+
+  @Test("takes no later one's place: that one goes on, is written again, and is the one that is refreshed")
+  func held() {
+    var session = refreshed()
+    let generation = session.machine.epoch
+    session.isHinted(.former(old))
+    #expect(session.token == .sample(2) && isWritten(2, by: session) && session.machine.epoch == generation)
+    session.writes()
+    #expect(session.machine.isAtRest && session.effects.isEmpty)
+    session.comesDue()
+    guard case .refresh(let sent, _)? = session.effects.last else {
+      Issue.record("it is not refreshed")
+      return
+    }
+    #expect(sent.grant.refreshToken == .sample(1002))
+  }
+
+  @Test("is not sent where it is put back while a refresh is under way, nor while its answer is written")
+  func underWay() {
+    var session = refreshed()
+    session.passes(RefreshSettings.leastGap)
+    session.asks(.refresh)
+    session.isHinted(.former(old))
+    session.isGranted(.sample(3))
+    session.isHinted(.former(old))
+    session.writes()
+    session.isHinted(.former(old))
+    session.reads(.former(old))
+    #expect(session.token == .sample(3) && isWritten(3, by: session))
+  }
+
+  @Test("is no way out where the provider has refused the later one for good")
+  func refused() {
+    var session = refreshed()
+    session.passes(RefreshSettings.leastGap)
+    session.asks(.refresh)
+    session.fails(.rejected(.refreshToken, message: "invalid_grant"))
+    session.reads(.former(old))
+    session.writesEnd()
+    #expect(session.state == .reauthRequired(.refreshTokenRejected) && session.attempts.count == 2)
+  }
+
+  @Test("does not end the later one's life in memory under a lock before that is on disk again")
+  func locked() {
+    var session = refreshed()
+    session.isHinted(.former(old))
+    session.take(.locked(.user))
+    #expect(session.machine.unwritten?.credential.grant.accessToken == .sample(2))
+    session.writes()
+    #expect(session.machine.credentialState == .withheld)
+  }
+
+  @Test("is tried where no later one is held, and goes on being the same grant however often it is read")
+  func tried() {
+    var session = SessionScript()
+    session.reads(.former(old))
+    #expect(session.state == .authenticated && session.token == .sample(1) && session.effects.isEmpty)
+    session.isHinted(.former(old))
+    #expect(session.effects.isEmpty && session.machine.isAtRest)
+    session.refreshes(to: 3)
+    #expect(session.token == .sample(3))
+  }
+
+  @Test("is told from another user's, whose grant may come and go, and a thousand are remembered")
+  func history() {
+    var history = GrantHistory()
+    history.stored(old.grant)
+    history.found(Credential.sample(2, issuedAt: .sample).grant, isOfAnotherUser: true)
+    #expect(!history.isFormer(old.grant))
+    history.found(old.grant, isOfAnotherUser: true)
+    for number in 2...1002 { history.stored(Credential.sample(number, issuedAt: .sample).grant) }
+    #expect(history.former.count == 1000 && !history.isFormer(old.grant))
+    #expect(history.isFormer(Credential.sample(2, issuedAt: .sample).grant))
+    history.signOut([])
+    #expect(history.over.count == 1000 && history.isOver(Credential.sample(1002, issuedAt: .sample).grant))
+  }
+
+  @Test("counts by its refresh token: where the provider leaves that as it is, none has been replaced")
+  func unrotated() {
+    var history = GrantHistory()
+    history.stored(old.grant)
+    var next = Credential.sample(2, issuedAt: .sample).grant
+    next.refreshToken = old.grant.refreshToken
+    history.stored(next)
+    #expect(!history.isFormer(old.grant))
+  }
+}
