@@ -81,6 +81,13 @@ extension SessionSimulation {
   private mutating func reportUnauthorized() throws(Violation) {
     guard case .active(let active) = machine.credentialState else { return }
     let token = chances(3, in: 4) ? active.grant.accessToken : Token.sample(2)
+    if chances(1, in: 4) {
+      // No ground for anything: it is not noted.
+      let before = machine.refreshes.apiRejection
+      try call(.reportUnauthorized(APIRejection(token.fingerprint, isChallenge: true)))
+      guard machine.refreshes.apiRejection == before else { throw Violation("a challenge is taken for a rejection") }
+      return
+    }
     let isRenewable = machine.isRenewable(active.grant, at: now)
     ledger.noteReport(
       of: token.fingerprint, current: active.grant.accessToken.fingerprint, isRenewable: isRenewable,

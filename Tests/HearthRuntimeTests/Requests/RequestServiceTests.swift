@@ -51,6 +51,16 @@ import Testing
     #expect(bearers.refusals.map(\.isAcceptedElsewhere) == [false, true])
   }
 
+  @Test("an answer that asks for more than a fresh token costs no report, and is told as what it is")
+  func challenged() async throws {
+    let service = await service()
+    let header = APIRequest.Header(name: "WWW-Authenticate", value: #"Bearer error="insufficient_scope", scope="b""#)
+    api.setRule { _, _ in .success(APIResponse(status: 403, headers: [header])) }
+    let challenge = Challenge(origin: Sample.origin, error: "insufficient_scope", scope: "b")
+    #expect(await failure(of: draft(), service) == .challenge(challenge))
+    #expect(bearers.refused == [] && api.log.count == 1)
+  }
+
   @Test("where other requests are answered 2xx with the new token, a 401 is the request's own answer")
   func rejectedAlone() async throws {
     let service = await service()
