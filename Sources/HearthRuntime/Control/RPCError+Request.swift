@@ -26,7 +26,8 @@ extension RPCError {
     case .withheld(let state): self = .state(state, status)
     case .stopping: self = .shuttingDown
     case .tooMany(let most):
-      self = .overloaded("\(most) requests are under way already; ask again when one of them is answered.")
+      self = .overloaded(
+        "\(most) requests of \(account) are under way already; ask again when one of them is answered.")
     }
   }
 
