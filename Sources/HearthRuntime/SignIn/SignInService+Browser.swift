@@ -45,6 +45,7 @@ extension SignInService {
     switch signIn.read(received.request) {
     case .foreign:
       received.respond(received.request.isOfThisUser ? SignInPage.foreign : SignInPage.ofAnotherUser)
+    case .unclaimedError(let message): received.respond(SignInPage.unclaimed(message))
     case .failed(let failure):
       await conclude(begun.id, .failure(.failed(failure))) { received.respond(Self.page($0, begun.account)) }
     case .code(let code):
