@@ -107,6 +107,12 @@ extension ProviderConfiguration {
     }
   }
 
+  /// Scopes for which a refresh has to ask again. Entra wants it of an account without the preset, too.
+  private func offlineScopes(of client: OAuthClient) -> [String] {
+    let isEntra = preset == nil && binding.origin.host == "login.microsoftonline.com"
+    return isEntra ? client.scopes.filter { $0 == "offline_access" } : signIn.offlineScopes
+  }
+
   /// Where the issuer tells its endpoints; nil where they are configured.
   package var discoveryURL: HTTPURL? {
     switch kind {
@@ -147,7 +153,8 @@ extension ProviderConfiguration {
     func oauth(_ authority: Authority, _ client: OAuthClient) -> OAuthTokenEndpoint {
       OAuthTokenEndpoint(
         source: source(of: authority, for: client, sender: sender, files: files, timeout: timeout), client: client,
-        exchange: exchange, sendsScopeOnRefresh: sendsScopeOnRefresh, userInfoSubjectField: userInfoSubjectField)
+        exchange: exchange, sendsScopeOnRefresh: sendsScopeOnRefresh, offlineScopes: offlineScopes(of: client),
+        userInfoSubjectField: userInfoSubjectField)
     }
     switch kind {
     case .oauth(let authority, let client):

@@ -38,7 +38,8 @@ extension ProviderPreset {
       responseRules: [ResponseRule(codes: ["invalid_grant"], phrase: "user disabled", means: .accountDisabled)]),
     // https://learn.microsoft.com/entra/identity-platform/v2-oauth2-auth-code-flow and …/reference-error-codes
     // "common" stands for all tenants; an account of one tenant names the issuer of that tenant. A refresh token is not
-    // revoked by its use, and the scopes have to be named again. Of http://localhost the port is ignored
+    // revoked by its use, and the scopes have to be named again (AADSTS90009, AADSTS90023), offline_access with them, which
+    // no response lists and without which there is no new refresh token. Of http://localhost the port is ignored
     // (https://learn.microsoft.com/entra/identity-platform/reply-url).
     Self(
       name: "microsoft", place: .issuer("https://login.microsoftonline.com/common/v2.0"), rotation: .lenient,

@@ -33,8 +33,8 @@ package struct ProviderPreset: Sendable {
   package let rotation: Rotation
   /// How clients authenticate; `auto`: as discovery offers it, otherwise `basic`.
   package var clientAuthentication = ClientAuthentication.Method.auto
-  /// A refresh that names no scope asks for those of the grant (RFC 6749, section 6). Few providers need them named
-  /// again, and some reject names that are for signing in only.
+  /// A refresh names the scopes that were granted, and the `offlineScopes`. One that names none asks for those of the grant
+  /// (RFC 6749, section 6): few providers need them named again, and some reject names that are for signing in only.
   package var sendsScopeOnRefresh = false
   /// Scopes without which there is no refresh token.
   package var offlineScopes: [String] = []
