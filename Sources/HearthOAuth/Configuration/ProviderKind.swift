@@ -79,7 +79,11 @@ extension ProviderConfiguration.Kind {
 
   /// What errors mean, whatever the preset.
   var responseRules: [ResponseRule] {
-    if case .firebase = self { ProviderPreset.firebase.responseRules } else { [] }
+    switch self {
+    case .firebase: ProviderPreset.firebase.responseRules
+    case .oauth: ProviderPreset.rulesOfAll
+    case .clientCredentials, .json: []
+    }
   }
 }
 

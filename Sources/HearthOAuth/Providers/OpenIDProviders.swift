@@ -31,6 +31,12 @@ extension ProviderPreset {
         ResponseRule(
           codes: ["admin_policy_enforced", "org_internal", "deleted_client", "disabled_client"], means: .misconfigured)
       ]),
+    // https://indigo-iam.github.io/v/current/docs/
+    // The token endpoint is MITREid Connect's, which says with 401 and invalid_token that a refresh token has run out or is
+    // unknown, and repeats it.
+    Self(
+      name: "indigo-iam", place: .ownIssuer(example: "https://iam.example.org/"), rotation: .asConfigured,
+      offlineScopes: ["offline_access"], finalErrors: ["invalid_token"]),
     // https://www.keycloak.org/docs/latest/server_admin/#_timeouts
     // Without offline_access the refresh token ends with the session in the browser, and the response says when.
     Self(

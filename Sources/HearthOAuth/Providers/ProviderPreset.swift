@@ -81,6 +81,13 @@ package struct ProviderPreset: Sendable {
 }
 
 extension ProviderPreset {
+  /// For every account of an OAuth provider, with or without a preset.
+  static let rulesOfAll = [
+    // Salesforce says so to the second of two requests with one token, such as our own repeat of one whose reply was lost
+    // (https://github.com/segmentio/action-destinations/pull/2300).
+    ResponseRule(codes: ["invalid_grant"], phrase: "request is already being processed", means: .unavailable)
+  ]
+
   /// Reads the key `provider`; nil where it is missing.
   init?(reading table: TableReader<ProviderKey>) throws(ConfigurationError) {
     guard let name = try table.string(.provider) else { return nil }

@@ -36,7 +36,7 @@ struct SimulatedAnswers {
     return TokenResponseReader(
       dialect: style == .envelope ? .json(backend) : .oauth, origin: .sample,
       issuer: DefaultIssuer(assumed: .sample), defaultLifetime: preset?.defaultLifetime,
-      finalErrors: preset?.finalErrors ?? [], rules: preset?.responseRules ?? [],
+      finalErrors: preset?.finalErrors ?? [], rules: (preset?.responseRules ?? []) + ProviderPreset.rulesOfAll,
       redactor: Redactor(EmptyCollection<Secret>()))
   }
 
