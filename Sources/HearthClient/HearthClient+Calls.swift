@@ -23,9 +23,13 @@ extension HearthClient {
 
   /// Tells that an API has answered 401 to a token. Then ask for another one: the current token is refreshed, while the
   /// report of an older one changes nothing.
+  ///
+  /// `wwwAuthenticate`: the field of that name in the answer, several joined by commas. Where the API asks by it for more than
+  /// a fresh token, nothing changes, for another token would be answered 401 as well.
   @discardableResult
-  public func reportUnauthorized(_ token: Token) async throws -> Session {
-    let call = ReportUnauthorized(token.value.account, fingerprint: token.fingerprint)
+  public func reportUnauthorized(_ token: Token, wwwAuthenticate: String? = nil) async throws -> Session {
+    let call = ReportUnauthorized(
+      token.value.account, fingerprint: token.fingerprint, wwwAuthenticate: wwwAuthenticate)
     return Session(value: try await self.call(call, mayRepeat: true))
   }
 

@@ -14,8 +14,8 @@ import Synchronization
 /// answer then, though the daemon may still carry out what it was asked.
 ///
 /// A call whose connection is lost before its answer comes is made once more by itself where that changes nothing: what
-/// only reads, ``token(for:validFor:url:)``, ``reportUnauthorized(_:)``, ``lock(_:)`` and ``unlock(_:)``, and
-/// ``enqueue(_:for:lane:idempotencyKey:replaceKey:)`` with an idempotency key. Any other throws
+/// only reads, ``token(for:validFor:url:)``, ``reportUnauthorized(_:wwwAuthenticate:)``, ``lock(_:)`` and ``unlock(_:)``,
+/// and ``enqueue(_:for:lane:idempotencyKey:replaceKey:)`` with an idempotency key. Any other throws
 /// ``Failure/Kind-swift.enum/disconnected``: it may have been carried out or not.
 public final class HearthClient: Sendable {
   /// The daemon's socket.

@@ -32,9 +32,12 @@ package final class WorkerThread: Sendable {
 
   /// Runs `work` once on a thread of its own.
   package static func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
-    await withCheckedContinuation { continuation in
-      WorkerThread(linger: 0).enqueue { continuation.resume(returning: work()) }
-    }
+    await WorkerThread(linger: 0).run(work)
+  }
+
+  /// Runs `work` once on this thread, after all that was given to it before.
+  package func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+    await withCheckedContinuation { continuation in enqueue { continuation.resume(returning: work()) } }
   }
 
   package func enqueue(_ work: @escaping Work) {

@@ -1,4 +1,6 @@
+import HearthClient
 import HearthControl
+import HearthCore
 import TestSupport
 import Testing
 
@@ -45,6 +47,29 @@ import Testing
       #expect(refusal.code == 1301)
       let unlocked = try daemon.call("session.unlock", ["account": "work", "passphrase": "open sesame"])
       #expect(unlocked["sessions"]?[0]?["state"] == "authenticated")
+    }
+  }
+
+  @Test("keys are made one after the other, however many ask at once: each takes 128 MiB")
+  func memory() async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let names = (1...6).map { "account\($0)" }
+      let daemon = try environment.daemon(
+        names.map { Configuration.oidc(sandbox, account: $0, "protection = \"passphrase\"") }.joined())
+      var client = try ControlClient(path: daemon.socket)
+      var calls: [BegunCall<UnlockSessions>] = []
+      for name in names {
+        calls.append(try client.begin(UnlockSessions(AccountName(name)!, passphrase: Secret("open sesame"))))
+      }
+      for call in calls {
+        let answer = try client.response(to: call, within: .seconds(60))
+        #expect(answer != nil)
+      }
+      let pid = try #require(daemon.process?.pid)
+      let peak = try #require(Files.text("/proc/\(pid)/status").split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
+      let kibibytes = peak.split { !$0.isNumber }.first.flatMap { Int($0) }
+      #expect(try #require(kibibytes) < 300 << 10, "\(peak)")
     }
   }
 

@@ -128,6 +128,35 @@ import Testing
     }
   }
 
+  @Test("a request that needs more than a fresh token is told so, and the session goes on")
+  func challenged() async throws {
+    try await scene { environment, sandbox, daemon in
+      let first = try daemon.token()
+      let stepUp = #"Bearer error="insufficient_user_authentication", acr_values="phr", max_age="60""#
+      try sandbox.fault(["path": "/api", "status": 401, "headers": ["WWW-Authenticate": .string(stepUp)]])
+      try sandbox.forgetStats()
+      for _ in 1...3 {
+        let error = try daemon.refusal(of: "http.request", params(sandbox))
+        #expect(error.code == 1008 && !error.isRetryable)
+        #expect(error.challenge?.acrValues == "phr" && error.challenge?.maxAge == 60)
+        #expect(error.challenge?.origin.description == sandbox.url)
+        let status = try daemon.call(
+          "session.reportUnauthorized",
+          ["account": "work", "fingerprint": .string(first.fingerprint), "wwwAuthenticate": .string(stepUp)])
+        #expect(status["state"] == "authenticated")
+      }
+      let run = try environment.hearthctl(["request", "work", "GET", sandbox.notes, "--socket", daemon.socket])
+      #expect(run.status == 1 && run.output.isEmpty && run.errors.contains("stronger or newer sign-in"))
+      #expect(try sandbox.count("tokenCalls") == 0 && daemon.token().secret == first.secret)
+
+      try sandbox.clearFaults()
+      let scope = #"Bearer error="insufficient_scope", scope="write""#
+      try sandbox.fault(["path": "/api", "status": 403, "headers": ["WWW-Authenticate": .string(scope)]])
+      #expect(try daemon.refusal(of: "http.request", params(sandbox)).challenge?.scope == "write")
+      try daemon.waitFor("authenticated")
+    }
+  }
+
   @Test("--output has the whole answer or stays as it was, and what cannot be written is not asked for")
   func output() async throws {
     try await scene { environment, sandbox, daemon in

@@ -31,7 +31,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     }
   }
 
-  private static func expect(_ fact: Bool, _ sentence: @autoclosure () -> String) throws {
+  static func expect(_ fact: Bool, _ sentence: @autoclosure () -> String) throws {
     guard fact else { throw Wrong(description: sentence()) }
   }
 

@@ -18,6 +18,10 @@ extension FuzzTarget {
       headers: ["Content-Type", "Retry-After", "Date"].map { APIRequest.Header(name: $0, value: header) },
       body: parts.count > 1 ? Array(parts[1]) : [], receivedAt: Timestamp(milliseconds: 1_700_000_000_000))
     _ = (response.retryAfter, response.skew, response.isPage)
+    let demand = APIResponse(status: response.status, headers: [.init(name: "WWW-Authenticate", value: header)])
+    if let challenge = Challenge(demand, from: provider.origin, without: [Secret(secret)]) {
+      try expect(!"\(challenge)".contains(secret), "A challenge tells a secret that the server has repeated.")
+    }
     do throws(RefreshFailure) {
       switch bytes[1] % 4 {
       case 0: _ = try provider.reader(.oauth).read(response)

@@ -30,6 +30,7 @@ extension FuzzTarget {
     let request = RedirectRequest(method: lines[0], host: lines[1], target: lines[2], isOfThisUser: true)
     switch signIn.read(request) {
     case .foreign: break
+    case .unclaimedError(let message): try expectNoSecret(in: .failed(message: message))
     case .code(let code):
       guard lines[0] == "GET", lines[2].contains("state="), !code.isEmpty else {
         throw Wrong(description: "A code counts that is not the answer to the sign-in.")

@@ -96,7 +96,7 @@ struct DiscoveryTests {
     "a document that cannot be had now is tried again later",
     arguments: [
       .answer(503), .answer(200, body: "<html>"), .answer(200, body: #"{"issuer":"#), .answer(302), .close, .reset,
-      .answer(429),
+      .answer(429), .answer(404),
     ] as [LoopbackServer.Reply])
   func unavailable(_ reply: LoopbackServer.Reply) async throws {
     try await ProviderBench.run { bench in
@@ -105,10 +105,46 @@ struct DiscoveryTests {
     }
   }
 
-  @Test("a document that is not there, or names no usable token endpoint, is the configuration's")
+  @Test("a document that is not there says what to check, and once it is there it is used at once")
+  func startsLate() async throws {
+    try await ProviderBench.run { bench in
+      let endpoint = bench.oidc()
+      let missing = await bench.outcome(of: endpoint)
+      #expect(missing.message.contains("is not there (HTTP 404). Check the issuer, if it stays so."))
+      bench.provider.discover(at: bench.server)
+      bench.provider.grant("/token")
+      #expect(await bench.outcome(of: endpoint).outcome == .granted)
+      bench.provider.answer(Self.path, with: .answer(404))
+      bench.clock.advance(by: .seconds(3601))
+      #expect(await bench.outcome(of: endpoint).outcome == .granted, "what it said before serves meanwhile")
+    }
+  }
+
+  @Test("an https issuer names no endpoint without TLS, not on this machine either")
+  func loopbackEndpoints() async throws {
+    try await ProviderBench.run { bench in
+      func read(_ issuer: String, token: String) throws -> ProviderEndpoints {
+        let discovery = Discovery(
+          issuer: try Issuer(issuer), sender: bench.sender, files: bench.files, timeout: .seconds(1))
+        let names = ["revocation_endpoint", "userinfo_endpoint", "jwks_uri", "authorization_endpoint"]
+        let others = names.map { #","\#($0)":"http://127.0.0.1:8/x""# }.joined()
+        let body = #"{"issuer":"\#(issuer)","token_endpoint":"\#(token)"\#(others)}"#
+        return try discovery.read(HTTPResponse(status: 200, body: Array(body.utf8), receivedAt: .sample))
+      }
+      let secure = "https://id.example.com"
+      let endpoints = try read(secure, token: secure + "/token")
+      let others = [endpoints.revocation, endpoints.userInfo, endpoints.keys, endpoints.authorization]
+      #expect(others.allSatisfy { $0 == nil }, "as if they were not named")
+      let failure = #expect(throws: RefreshFailure.self) { try read(secure, token: "http://127.0.0.1:8/token") }
+      #expect(failure.map { Outcome($0) } == .misconfigured)
+      let plain = try read("http://127.0.0.1:8", token: "http://127.0.0.1:9/token")
+      #expect(plain.keys?.description == "http://127.0.0.1:8/x", "an issuer on this machine may")
+    }
+  }
+
+  @Test("a document that names no usable token endpoint is the configuration's")
   func unusable() async throws {
     try await ProviderBench.run { bench in
-      #expect(await bench.outcome(of: bench.oidc()).outcome == .misconfigured)
       for endpoint in ["http://id.example.com/token", "/token", "https://a@b/token"] {
         bench.provider.grant(Self.path, #"{"issuer":"\#(bench.base)","token_endpoint":"\#(endpoint)"}"#)
         #expect(await bench.outcome(of: bench.oidc()).outcome == .misconfigured)

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Asking token endpoints")
 struct TokenEndpointTests {
-  @Test("a public client names itself in the body and sends its scopes")
+  @Test("a public client names itself in the body")
   func publicClient() async throws {
     try await ProviderBench.run { bench in
       bench.provider.discover(at: bench.server)
@@ -24,8 +24,8 @@ struct TokenEndpointTests {
       #expect(!request.headers.contains(name: "Authorization"))
       #expect(
         request.body
-          == "grant_type=refresh_token&refresh_token=old%2Frefresh%2B1&scope=openid+offline_access&client_id=hearth+app"
-      )
+          == "grant_type=refresh_token&refresh_token=old%2Frefresh%2B1&client_id=hearth+app")
+      #expect(request.headers["Accept-Encoding"] == ["identity"])
     }
   }
 
@@ -245,19 +245,51 @@ struct TokenEndpointTests {
     }
   }
 
-  @Test("scopes are not named where a provider refuses that in a refresh")
-  func withoutScope() async throws {
+  @Test(
+    "a refresh names the scopes that were granted, or none, never those that are configured (RFC 6749, section 6)",
+    arguments: [
+      ("a b", "scope=a+b&"), ("a", "scope=a&"), (nil, nil), ("", nil), ("a,b", nil), ("a  b ", "scope=a+b&"),
+    ] as [(String?, String?)])
+  func scopes(granted: String?, field: String?) async throws {
     try await ProviderBench.run { bench in
       bench.provider.grant("/token")
-      let client = OAuthClient(id: "h", scopes: ["a"])
+      let client = OAuthClient(id: "h", scopes: ["a", "b", "admin", "offline_access"])
       var provider = ProviderConfiguration(
         kind: .oauth(.named(ProviderEndpoints(token: bench.server.url("/token"))), client))
-      for isSent in [true, false] {
-        provider.sendsScopeOnRefresh = isSent
+      var credential = bench.credential()
+      credential.grant.scope = granted
+      func refresh() async throws -> String {
         _ = try await provider.endpoints(sender: bench.sender, files: bench.files, timeout: .seconds(30)).tokens
-          .refresh(bench.credential())
-        #expect(bench.requests.last?.body.contains("scope=a") == isSent)
+          .refresh(credential)
+        return try #require(bench.requests.last?.body)
       }
+      let body = try await refresh()
+      #expect(field.map { body.contains("&" + $0) } ?? !body.contains("scope"), "\(body)")
+      provider.sendsScopeOnRefresh = false
+      let without = try await refresh()
+      #expect(!without.contains("scope"), "where a provider refuses that")
+    }
+  }
+
+  @Test("Microsoft's refresh asks for offline_access again, without which it gives no new refresh token")
+  func microsoftScopes() async throws {
+    try await ProviderBench.run { bench in
+      bench.provider.grant("/token")
+      func refresh(_ granted: String?) async throws -> String {
+        var provider = ProviderConfiguration(
+          kind: .oauth(
+            .named(ProviderEndpoints(token: bench.server.url("/token"))),
+            OAuthClient(id: "h", scopes: ["openid", "api"])))
+        provider.apply(try #require(ProviderPreset.named("microsoft")))
+        var credential = bench.credential()
+        credential.grant.scope = granted
+        _ = try await provider.endpoints(sender: bench.sender, files: bench.files, timeout: .seconds(30)).tokens
+          .refresh(credential)
+        return try #require(bench.requests.last?.body)
+      }
+      let (own, imported) = (try await refresh("openid User.Read"), try await refresh(nil))
+      #expect(own.contains("&scope=openid+User.Read+offline_access&"))
+      #expect(imported.contains("&scope=openid+api+offline_access&"))
     }
   }
 

@@ -38,6 +38,8 @@ extension HearthClient {
       case originNotAllowed
       /// The API did not answer (1007).
       case requestFailed
+      /// The API wants more than a fresh token, such as a stronger sign-in or another scope (1008): see ``Failure/challenge``.
+      case challenge
       case outboxFull, unknownItem, invalidItemState
       /// The same key was used for other content (1104).
       case idempotencyConflict
@@ -57,17 +59,20 @@ extension HearthClient {
     public let account: String?
     /// How long to wait before the next try, where the daemon knows.
     public let retryAfter: Duration?
+    /// What the API wants, where it wants more than a fresh token.
+    public let challenge: Challenge?
 
     init(_ failure: ControlClient.Failure) {
       description = Self.sentence(of: failure)
       guard case .refused(let error) = failure else {
         (kind, isRetryable) = Self.kind(of: failure)
-        (code, account, retryAfter) = (nil, nil, nil)
+        (code, account, retryAfter, challenge) = (nil, nil, nil, nil)
         return
       }
       kind = error.kind.flatMap { Kind(rawValue: $0.rawValue) } ?? .unknown
       (code, isRetryable, account) = (error.code, error.isRetryable, error.account)
       retryAfter = error.retryAfterSeconds.map { .seconds($0) }
+      challenge = error.challenge.map { Challenge(value: $0) }
     }
 
     init(_ failure: SocketPath.Failure) {
@@ -75,7 +80,7 @@ extension HearthClient {
       case .unknown: (kind, description) = (.noDaemon, failure.description)
       case .tooLong: (kind, description) = (.unreachable, failure.description)
       }
-      (code, isRetryable, account, retryAfter) = (nil, false, nil, nil)
+      (code, isRetryable, account, retryAfter, challenge) = (nil, false, nil, nil, nil)
     }
 
     /// Without what only hearthctl's users can do.

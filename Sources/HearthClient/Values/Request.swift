@@ -30,4 +30,21 @@ extension HearthClient {
     /// How old it is, where it is an earlier one in place of an error; nil for what the API has answered now.
     public var age: Duration? { value.age }
   }
+  /// What an API wants beyond a fresh token: a stronger or newer sign-in (RFC 9470), claims, or scopes (RFC 6750).
+  public struct Challenge: Hashable, Sendable {
+    let value: HearthCore.Challenge
+
+    /// Of the API that asks.
+    public var origin: String { value.origin.description }
+    /// `insufficient_user_authentication`, `insufficient_scope`, or another word of the API's.
+    public var error: String? { value.error }
+    /// Ways to sign in (`acr_values`), with blanks between them, the best first.
+    public var acrValues: String? { value.acrValues }
+    /// How long ago the person may have signed in (`max_age`).
+    public var maxAge: Duration? { value.maxAge.map { .seconds($0) } }
+    /// As the API wrote them.
+    public var claims: String? { value.claims }
+    /// With blanks between them.
+    public var scope: String? { value.scope }
+  }
 }

@@ -44,6 +44,13 @@ extension RPCError {
     RPCError(.unknownSignIn, message: "There is no sign-in \(id.quotedName) under way.")
   }
 
+  package static func challenge(_ challenge: Challenge, _ account: AccountName) -> RPCError {
+    let error = RPCError(.challenge, account: account, message: challenge.sentence)
+    var data = error.data ?? [:]
+    data["challenge"] = challenge.json
+    return RPCError(code: error.code, message: error.message, data: data)
+  }
+
   package static func wrongPassphrase(
     _ account: AccountName, message: String, retryAfterSeconds: Int? = nil
   ) -> RPCError {

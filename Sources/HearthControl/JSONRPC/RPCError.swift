@@ -33,6 +33,7 @@ package struct RPCError: Error, Hashable, Sendable {
   package var isRetryable: Bool { data?["retryable"]?.bool ?? kind?.isRetryable ?? false }
   package var account: String? { data?["account"]?.string }
   package var action: SessionState.Action? { data?["action"]?.string.flatMap { SessionState.Action(rawValue: $0) } }
+  package var challenge: Challenge? { data?["challenge"].flatMap { Challenge(json: $0) } }
   package var retryAfterSeconds: Int? { data?["retryAfterSeconds"]?.int }
 }
 
@@ -56,6 +57,7 @@ extension RPCError {
     case parseError, invalidRequest, methodNotFound, invalidParams, internalError
     case shuttingDown, overloaded
     case unauthenticated, reauthRequired, locked, refreshUnavailable, unknownAccount, originNotAllowed, requestFailed
+    case challenge
     case outboxFull, unknownItem, invalidItemState, idempotencyConflict, storageUnavailable
     case signInFailed, signInExpired, signInDenied, unknownSignIn, flowNotSupported
     case wrongPassphrase, passphraseNeeded
@@ -76,6 +78,7 @@ extension RPCError {
       case .unknownAccount: 1005
       case .originNotAllowed: 1006
       case .requestFailed: 1007
+      case .challenge: 1008
       case .outboxFull: 1101
       case .unknownItem: 1102
       case .invalidItemState: 1103
@@ -102,9 +105,9 @@ extension RPCError {
       case .shuttingDown, .overloaded, .locked, .refreshUnavailable, .requestFailed, .outboxFull, .storageUnavailable:
         true
       case .parseError, .invalidRequest, .methodNotFound, .invalidParams, .internalError, .unauthenticated,
-        .reauthRequired, .unknownAccount, .originNotAllowed, .unknownItem, .invalidItemState, .idempotencyConflict,
-        .signInFailed, .signInExpired, .signInDenied, .unknownSignIn, .flowNotSupported, .wrongPassphrase,
-        .passphraseNeeded:
+        .reauthRequired, .unknownAccount, .originNotAllowed, .challenge, .unknownItem, .invalidItemState,
+        .idempotencyConflict, .signInFailed, .signInExpired, .signInDenied, .unknownSignIn, .flowNotSupported,
+        .wrongPassphrase, .passphraseNeeded:
         false
       }
     }

@@ -6,7 +6,7 @@ package struct SendRequest: ControlMethod {
     "http.request", "Send a request to an API with the account's token, and return the answer.",
     errors: [
       .unauthenticated, .reauthRequired, .locked, .refreshUnavailable, .unknownAccount, .originNotAllowed,
-      .requestFailed,
+      .requestFailed, .challenge,
     ])
   package static let parameters = Fields<SendRequest>(
     .all(\.draft, RequestDraft.fields), .optional("cache", \.cache, .choice, omitting: .none), make: Self.init)

@@ -72,20 +72,24 @@ package struct GivenToken: TimelessWireValue {
 }
 
 /// For a client whose token an API answered with 401. The report of an older token changes nothing; of the current one it
-/// forces one refresh, and of a new one it ends the session.
+/// forces one refresh, and of a new one it ends the session. Where the API asks for more than a fresh token it changes nothing.
 package struct ReportUnauthorized: ControlMethod {
   package static let declaration = MethodDeclaration<SessionStatus>(
     "session.reportUnauthorized", "Report that an API answered 401 to a token.", errors: [.unknownAccount])
   package static let parameters = Fields<ReportUnauthorized>(
-    .required("account", \.account, .account), .required("fingerprint", \.fingerprint, .text), make: Self.init)
+    .required("account", \.account, .account), .required("fingerprint", \.fingerprint, .text),
+    .optional("wwwAuthenticate", \.wwwAuthenticate, .text), make: Self.init)
 
   package let account: AccountName
   /// Of the token, as `session.getToken` gave it. The daemon reads it once it knows the account.
   package let fingerprint: String
+  /// The field of the API's answer; several are joined by commas.
+  package let wwwAuthenticate: String?
 
-  package init(_ account: AccountName, fingerprint: String) {
+  package init(_ account: AccountName, fingerprint: String, wwwAuthenticate: String? = nil) {
     self.account = account
     self.fingerprint = fingerprint
+    self.wwwAuthenticate = wwwAuthenticate
   }
 }
 

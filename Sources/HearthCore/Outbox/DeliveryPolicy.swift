@@ -26,10 +26,11 @@ package struct DeliveryPolicy: Hashable, Sendable {
     }
   }
 
-  /// `overrides`: of the account, as they are when the response comes. `random` is in 0..<1.
+  /// `challenge`: what the response asks for beyond a fresh token. `overrides`: of the account, as they are when it comes.
+  /// `random` is in 0..<1.
   package func outcome(
-    on response: APIResponse, to delivery: Delivery, overriding overrides: DeliveryOverrides, sentAt: Timestamp,
-    at now: Timestamp, random: Double
+    on response: APIResponse, _ challenge: Challenge? = nil, to delivery: Delivery,
+    overriding overrides: DeliveryOverrides, sentAt: Timestamp, at now: Timestamp, random: Double
   ) -> DeliveryOutcome {
     let status = response.status
     switch overrides[status] {
@@ -43,6 +44,7 @@ package struct DeliveryPolicy: Hashable, Sendable {
       return retried(
         delivery, response.retryAfter, status: status, message: message, sentAt: sentAt, at: now, random: random)
     }
+    if let challenge { return .dead(.rejected, status: status, error: challenge.sentence) }
     switch status {
     case 200...299: return .delivered(status: status)
     case 300...399:

@@ -92,17 +92,8 @@ extension OutboxDraft {
     }
   }
 
-  /// RFC 9110, section 5.6.2.
   private static func isToken(_ text: String) -> Bool {
-    !text.isEmpty && text.utf8.count <= 64
-      && text.utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-          UInt8(ascii: "0")...UInt8(ascii: "9"):
-          true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
-      }
+    (1...64).contains(text.utf8.count) && text.utf8.allSatisfy(\.isTokenByte)
   }
 
   private static func isName(_ text: String) -> Bool {

@@ -72,7 +72,8 @@ extension OutboxMachine {
       }
       if !sender.isTimeDoubtful { noteTime(response) }
       reached(origin, of: name)
-      if response.status == 401 {
+      let challenge = Challenge(response, from: origin, without: bearer.secrets)
+      if response.status == 401, challenge == nil {
         let isSecond = sender.wasRejected && isReplacement(bearer, of: name)
         accounts[name]?.senders[id]?.wasRejected = true
         accounts[name]?.senders[id]?.step = .rejected(bearer, response, isSecond: isSecond)
@@ -80,8 +81,8 @@ extension OutboxMachine {
       }
       if (200...299).contains(response.status) { accepted(bearer, of: name, at: now) }
       let outcome = policy.outcome(
-        on: response, to: delivery, overriding: accounts[name]?.api.overrides ?? DeliveryOverrides(), sentAt: sentAt,
-        at: now, random: random())
+        on: response, challenge, to: delivery, overriding: accounts[name]?.api.overrides ?? DeliveryOverrides(),
+        sentAt: sentAt, at: now, random: random())
       settle(id, outcome, at: now)
     }
   }

@@ -16,6 +16,8 @@ package enum RequestFailure: Error, Hashable, Sendable {
   case unanswered(message: String)
   /// 1007: the answer has more bytes than can be given. What the request did is done.
   case tooLong(limit: Int)
+  /// 1008
+  case challenge(Challenge)
   /// 1001 or 1003: the user has locked the session, or signed out, while the answer was given in pieces.
   case withheld(SessionState)
   /// -32000

@@ -2,7 +2,8 @@
 ///
 /// A 401 is reported to the session, which forces one refresh however many report it, and the request is sent again with the
 /// token that there is then. Where the session ends by the next 401 there is no token any more, and the call fails. Where
-/// others are answered 2xx with that same token, the 401 is about the request, and is its answer.
+/// others are answered 2xx with that same token, the 401 is about the request, and is its answer. One that asks for more than
+/// a fresh token is reported to nobody.
 package struct RequestMachine: Sendable {
   package enum Step: Hashable, Sendable {
     /// Get the account's token: `authorized(by:_:)`.
@@ -62,6 +63,9 @@ package struct RequestMachine: Sendable {
     if DeliveryPolicy.meansOffline(response, to: request, expecting: api?.expect) {
       return unanswered(
         .notSent(message: "A proxy or a captive portal asks for a sign-in before the API can be reached"))
+    }
+    if let challenge = Challenge(response, from: request.url.origin, without: bearer?.secrets ?? []) {
+      return .fail(.challenge(challenge))
     }
     if response.status == 401, let bearer {
       let isAccepted = acceptance.isAccepted(bearer.token.fingerprint)

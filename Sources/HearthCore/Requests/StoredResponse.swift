@@ -106,10 +106,13 @@ extension RequestFailure {
     switch self {
     case .unanswered, .refreshUnavailable: true
     case .invalidRequest, .unknownAccount, .originNotAllowed, .noSession, .otherUser, .tooLong, .tooMany, .withheld,
-      .stopping:
+      .stopping, .challenge:
       false
     }
   }
+
+  /// What was there before is not for this sign-in any more.
+  package var takesEarlierAnswersBack: Bool { if case .challenge = self { true } else { false } }
 }
 
 extension APIRequest.Header {

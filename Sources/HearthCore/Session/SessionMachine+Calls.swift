@@ -50,9 +50,10 @@ extension SessionMachine {
     credentialState = .starting(isInFlight: false)
   }
 
-  /// An API answered 401. Only the token in use counts, and only a refresh that can be sent now replaces it.
+  /// An API answered 401. Only the token in use counts, and only a refresh that can be sent now replaces it. Where more is
+  /// wanted than a fresh token, none would help.
   private mutating func apiRejected(_ rejection: APIRejection, _ id: CallID, at now: Timestamp) -> [SessionAction] {
-    guard let active, case .authenticated = state(at: now),
+    guard !rejection.isChallenge, let active, case .authenticated = state(at: now),
       active.grant.bearer(settings.bearer).fingerprint == rejection.fingerprint
     else { return [.answer(id, .done)] }
     let isKnown = refreshes.apiRejection?.fingerprint == rejection.fingerprint

@@ -22,6 +22,8 @@ package struct RedirectRequest: Hashable, Sendable {
 package enum RedirectReading: Hashable, Sendable {
   /// It is none of the provider's answers to this sign-in, which goes on.
   case foreign
+  /// An error without a state, by which some providers answer, and anybody could: it is told, and the sign-in goes on.
+  case unclaimedError(message: String)
   /// The authorization code (RFC 6749, section 4.1.2).
   case code(Secret)
   /// The sign-in is over.
@@ -59,7 +61,18 @@ extension BrowserSignIn {
   }
 
   private func read(_ fields: QueryFields) -> RedirectReading {
-    guard fields["state"] == state.reveal() else { return .foreign }
+    guard fields["state"] == state.reveal() else {
+      guard let error = fields["error"], !fields.has("state") else { return .foreign }
+      return .unclaimedError(message: "The provider says: \(words(fields, of: error))".withFullStop)
+    }
+    // RFC 6749, section 3.1. Which of two is the provider's, nobody can say.
+    if let name = fields.repeatedName {
+      return .failed(
+        .failed(
+          message:
+            "The provider sent the browser back with more than one \"\(redactor.line(name, limit: 40))\", so nothing "
+            + "was sent: begin again."))
+    }
     let named = fields["iss"]
     switch issuer {
     case .required(let expected) where named == nil:
@@ -79,22 +92,21 @@ extension BrowserSignIn {
     case .none: break
     }
     if let code = fields["code"] { return .code(Secret(code)) }
-    // RFC 6749, section 3.1. Which of two codes is the provider's, nobody can say.
-    for name in ["code", "error"] where fields.count(of: name) > 1 {
-      return .failed(
-        .failed(
-          message:
-            "The provider sent the browser back with more than one \"\(name)\", so nothing was sent: begin again."))
-    }
     guard let error = fields["error"] else {
       return .failed(
         .failed(message: "The provider sent the browser back with neither a code nor an error: begin again."))
     }
-    let why = Redactor([state, codeVerifier] + [nonce].compactMap(\.self)).line(fields["error_description"] ?? error)
+    let why = words(fields, of: error)
     if error == "access_denied" {
       return .failed(.denied(message: "The provider says that access was denied: \(why)".withFullStop))
     }
     return .failed(.failed(message: "The provider refused the sign-in: \(why)".withFullStop))
+  }
+
+  private var redactor: Redactor { Redactor([state, codeVerifier] + [nonce].compactMap(\.self)) }
+
+  private func words(_ fields: QueryFields, of error: String) -> String {
+    redactor.line(fields["error_description"] ?? error)
   }
 }
 

@@ -5,10 +5,15 @@ package struct APIRejection: Hashable, Sendable {
   package let origin: Origin?
   /// Others were answered 2xx with that same token: however new it is, this alone does not end the session.
   package let isAcceptedElsewhere: Bool
+  /// The API wants more than a fresh token (`Challenge`): the answer is no word on the session.
+  package let isChallenge: Bool
 
-  package init(_ fingerprint: Fingerprint, origin: Origin? = nil, isAcceptedElsewhere: Bool = false) {
+  package init(
+    _ fingerprint: Fingerprint, origin: Origin? = nil, isAcceptedElsewhere: Bool = false, isChallenge: Bool = false
+  ) {
     self.fingerprint = fingerprint
     self.origin = origin
     self.isAcceptedElsewhere = isAcceptedElsewhere
+    self.isChallenge = isChallenge
   }
 }

@@ -5,6 +5,9 @@ extension UInt8 {
   /// `0` to `9`.
   package var isASCIIDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 
+  /// What a method, a header's name or a scheme is made of (RFC 9110, section 5.6.2).
+  package var isTokenByte: Bool { isASCIILetter || isASCIIDigit || "!#$%&'*+-.^_`|~".utf8.contains(self) }
+
   /// `0` to `9` and `a` to `f`.
   package var isLowercaseHexDigit: Bool { isASCIIDigit || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self) }
 

@@ -18,7 +18,14 @@ package struct QueryFields: Sendable {
     return value
   }
 
-  package func count(of name: String) -> Int { fields.count { $0.name == name } }
+  /// Whether the field is there with a value, however often. One without counts as missing (RFC 6749, section 3.1).
+  package func has(_ name: String) -> Bool { fields.contains { $0.name == name && !$0.value.isEmpty } }
+
+  /// A name that is there more than once.
+  package var repeatedName: String? {
+    var seen: Set<String> = []
+    return fields.first { !seen.insert($0.name).inserted }?.name
+  }
 
   private static func decode(_ text: Substring) -> String {
     var bytes: [UInt8] = []

@@ -17,7 +17,7 @@ package struct ProviderConfiguration: Hashable, Sendable {
   package var finalErrors: Set<String> = []
   /// What errors of this provider mean where they differ from those of others; the first rule that fits counts.
   package var responseRules: [ResponseRule] = []
-  /// The scopes are named again in each refresh (RFC 6749, section 6).
+  /// The scopes that were granted are named again in each refresh (RFC 6749, section 6).
   package var sendsScopeOnRefresh = true
   /// A revocation ends no other grant of the same user.
   package var revokesOneGrant = false

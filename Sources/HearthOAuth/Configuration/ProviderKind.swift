@@ -79,7 +79,11 @@ extension ProviderConfiguration.Kind {
 
   /// What errors mean, whatever the preset.
   var responseRules: [ResponseRule] {
-    if case .firebase = self { ProviderPreset.firebase.responseRules } else { [] }
+    switch self {
+    case .firebase: ProviderPreset.firebase.responseRules
+    case .oauth: ProviderPreset.rulesOfAll
+    case .clientCredentials, .json: []
+    }
   }
 }
 
@@ -105,6 +109,12 @@ extension ProviderConfiguration {
     case .oauth(.discovered(let issuer), _), .clientCredentials(.discovered(let issuer), _): DefaultIssuer(issuer)
     case .oauth(.named, _), .clientCredentials(.named, _), .json, .firebase: DefaultIssuer(assumed: binding.origin)
     }
+  }
+
+  /// Scopes for which a refresh has to ask again. Entra wants it of an account without the preset, too.
+  private func offlineScopes(of client: OAuthClient) -> [String] {
+    let isEntra = preset == nil && binding.origin.host == "login.microsoftonline.com"
+    return isEntra ? client.scopes.filter { $0 == "offline_access" } : signIn.offlineScopes
   }
 
   /// Where the issuer tells its endpoints; nil where they are configured.
@@ -147,7 +157,8 @@ extension ProviderConfiguration {
     func oauth(_ authority: Authority, _ client: OAuthClient) -> OAuthTokenEndpoint {
       OAuthTokenEndpoint(
         source: source(of: authority, for: client, sender: sender, files: files, timeout: timeout), client: client,
-        exchange: exchange, sendsScopeOnRefresh: sendsScopeOnRefresh, userInfoSubjectField: userInfoSubjectField)
+        exchange: exchange, sendsScopeOnRefresh: sendsScopeOnRefresh, offlineScopes: offlineScopes(of: client),
+        userInfoSubjectField: userInfoSubjectField)
     }
     switch kind {
     case .oauth(let authority, let client):

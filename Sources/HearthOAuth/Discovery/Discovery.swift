@@ -87,11 +87,12 @@ final class Discovery: Sendable {
   func read(_ response: HTTPResponse) throws(RefreshFailure) -> ProviderEndpoints {
     let place = issuer.discoveryURL.description
     guard response.status == 200 else {
-      if response.status == 404 {
-        throw .misconfigured(message: "\(place) is not there (HTTP 404). Check the issuer.")
-      }
-      throw .unavailable(
-        message: "Discovery failed: HTTP \(response.status) from \(place).", retryAfter: response.retryAfter)
+      // The proxy before a provider that is just starting says 404, too.
+      let message =
+        response.status == 404
+        ? "\(place) is not there (HTTP 404). Check the issuer, if it stays so."
+        : "Discovery failed: HTTP \(response.status) from \(place)."
+      throw .unavailable(message: message, retryAfter: response.retryAfter)
     }
     guard let document = JSONValue(parsing: response.body), document.object != nil else {
       throw .unavailable(message: "Discovery failed: no JSON from \(place).", retryAfter: response.retryAfter)
@@ -103,7 +104,9 @@ final class Discovery: Sendable {
     }
     func url(_ name: String) -> HTTPURL? {
       let alias = prefersMutualTLS ? document["mtls_endpoint_aliases"]?[name]?.text : nil
-      return (alias ?? document[name]?.text).flatMap { try? HTTPURL($0) }
+      // What an issuer names is asked over TLS, as the issuer was: this machine's own servers are others' to run.
+      let url = (alias ?? document[name]?.text).flatMap { try? HTTPURL($0) }
+      return url?.origin.scheme == "https" || issuer.discoveryURL.origin.scheme == "http" ? url : nil
     }
     guard let token = url("token_endpoint") else {
       throw .misconfigured(message: "The issuer \(issuer.text) names no token endpoint that can be used.")

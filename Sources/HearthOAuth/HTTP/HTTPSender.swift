@@ -14,7 +14,8 @@ import Synchronization
 package final class HTTPSender: Sendable {
   /// How requests share connections.
   package enum Connections: Sendable {
-    /// Each request makes its own, so that it is not lost on a stale one: for token endpoints.
+    /// Each request makes its own, so that it is not lost on a stale one, and asks for an answer that is not compressed: for
+    /// providers.
     case fresh
     /// Kept open for the next request: for APIs.
     case kept
@@ -172,7 +173,11 @@ package final class HTTPSender: Sendable {
     var headers = HTTPHeaders([("Host", request.url.origin.authority)])
     for header in request.headers { headers.add(name: header.name, value: header.value) }
     if !headers.contains(name: "User-Agent") { headers.add(name: "User-Agent", value: userAgent) }
-    if connections == .fresh { headers.replaceOrAdd(name: "Connection", value: "close") }
+    if connections == .fresh {
+      headers.replaceOrAdd(name: "Connection", value: "close")
+      // Nobody but Hearth reads these answers: as they are (RFC 9110, section 12.5.3).
+      headers.replaceOrAdd(name: "Accept-Encoding", value: "identity")
+    }
     headers.replaceOrAdd(name: RequestWatch.ticketHeader, value: String(ticket))
     let isSecure = request.url.origin.scheme == "https"
     // The gate begins TLS on this connection. By the configuration the client tells kept connections apart.

@@ -32,6 +32,12 @@ extension ProviderPreset {
         ResponseRule(
           codes: ["admin_policy_enforced", "org_internal", "deleted_client", "disabled_client"], means: .misconfigured)
       ]),
+    // https://indigo-iam.github.io/v/current/docs/
+    // The token endpoint is MITREid Connect's, which says with 401 and invalid_token that a refresh token has run out or is
+    // unknown, and repeats it.
+    Self(
+      name: "indigo-iam", place: .ownIssuer(example: "https://iam.example.org/"), rotation: .asConfigured,
+      offlineScopes: ["offline_access"], finalErrors: ["invalid_token"]),
     // https://www.keycloak.org/docs/latest/server_admin/#_timeouts
     // Without offline_access the refresh token ends with the session in the browser, and the response says when.
     Self(
@@ -39,7 +45,8 @@ extension ProviderPreset {
       responseRules: [ResponseRule(codes: ["invalid_grant"], phrase: "user disabled", means: .accountDisabled)]),
     // https://learn.microsoft.com/entra/identity-platform/v2-oauth2-auth-code-flow and …/reference-error-codes
     // "common" stands for all tenants; an account of one tenant names the issuer of that tenant. A refresh token is not
-    // revoked by its use, and the scopes have to be named again. Of http://localhost the port is ignored
+    // revoked by its use, and the scopes have to be named again (AADSTS90009, AADSTS90023), offline_access with them, which
+    // no response lists and without which there is no new refresh token. Of http://localhost the port is ignored
     // (https://learn.microsoft.com/entra/identity-platform/reply-url).
     Self(
       name: "microsoft", place: .issuer("https://login.microsoftonline.com/common/v2.0"), rotation: .lenient,

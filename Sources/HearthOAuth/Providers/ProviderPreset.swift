@@ -33,8 +33,8 @@ package struct ProviderPreset: Sendable {
   package let rotation: Rotation
   /// How clients authenticate; `auto`: as discovery offers it, otherwise `basic`.
   package var clientAuthentication = ClientAuthentication.Method.auto
-  /// A refresh that names no scope asks for those of the grant (RFC 6749, section 6). Few providers need them named
-  /// again, and some reject names that are for signing in only.
+  /// A refresh names the scopes that were granted, and the `offlineScopes`. One that names none asks for those of the grant
+  /// (RFC 6749, section 6): few providers need them named again, and some reject names that are for signing in only.
   package var sendsScopeOnRefresh = false
   /// A revocation ends the grant of the token that is named, and no other grant of the same user.
   package var revokesOneGrant = false
@@ -83,6 +83,13 @@ package struct ProviderPreset: Sendable {
 }
 
 extension ProviderPreset {
+  /// For every account of an OAuth provider, with or without a preset.
+  static let rulesOfAll = [
+    // Salesforce says so to the second of two requests with one token, such as our own repeat of one whose reply was lost
+    // (https://github.com/segmentio/action-destinations/pull/2300).
+    ResponseRule(codes: ["invalid_grant"], phrase: "request is already being processed", means: .unavailable)
+  ]
+
   /// Reads the key `provider`; nil where it is missing.
   init?(reading table: TableReader<ProviderKey>) throws(ConfigurationError) {
     guard let name = try table.string(.provider) else { return nil }

@@ -77,7 +77,8 @@ struct IDTokenValidator: Sendable {
         return
       }
       wasTried = wasTried || !candidates.isEmpty
-      if wasTried, token.keyID != nil { break }
+      // The key that the token names is the one, whatever is published by now.
+      if candidates.contains(where: { $0.id != nil && $0.id == token.keyID }) { break }
     }
     throw wasTried ? .forged : .unknownKey
   }
@@ -101,8 +102,8 @@ struct IDTokenValidator: Sendable {
 
 extension IDToken {
   /// The keys that may have signed it: the one that it names, or, where it names none, each one of its algorithm (OpenID
-  /// Connect Core, section 10.1).
+  /// Connect Core, section 10.1). A key without a name may be meant by any: providers with a single key often publish it so.
   fileprivate func candidates(in keys: [PublicKey]) -> [PublicKey] {
-    keys.filter { $0.fits(algorithm) && (keyID == nil || $0.id == keyID) }
+    keys.filter { $0.fits(algorithm) && (keyID == nil || $0.id == nil || $0.id == keyID) }
   }
 }

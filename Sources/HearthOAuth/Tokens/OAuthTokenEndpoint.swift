@@ -6,14 +6,26 @@ struct OAuthTokenEndpoint: TokenEndpoint {
   let client: OAuthClient
   let exchange: TokenExchange
   var sendsScopeOnRefresh = true
+  /// Scopes for which a refresh has to ask again, or the provider gives no new refresh token.
+  var offlineScopes: [String] = []
   var userInfoSubjectField = "sub"
 
   func refresh(_ credential: Credential) async throws(RefreshFailure) -> TokenResponse {
     let refreshToken = try exchange.refreshToken(of: credential)
-    // The scopes are named again because some providers otherwise grant fewer, or none.
-    let scope = sendsScopeOnRefresh ? client.scopeField : []
-    let fields = [("grant_type", "refresh_token"), ("refresh_token", refreshToken.reveal())] + scope
-    return try await requestGrant(fields, for: credential)
+    let fields = [("grant_type", "refresh_token"), ("refresh_token", refreshToken.reveal())]
+    return try await requestGrant(fields + scopeField(of: credential.grant), for: credential)
+  }
+
+  /// The scopes that were granted, since one that was not is refused (RFC 6749, section 6). They are named at all because
+  /// some providers otherwise grant others. Nothing where nobody knows them, or they are not written as the RFC has it: that
+  /// means the same.
+  private func scopeField(of grant: Grant) -> [(String, String)] {
+    guard sendsScopeOnRefresh else { return [] }
+    // Who wants scopes named is asked for what a sign-in asks for, where a grant came from elsewhere.
+    let unknown = offlineScopes.isEmpty ? [] : client.scopes
+    let granted = grant.scope.map { $0.contains(",") ? [] : $0.split(separator: " ").map(String.init) } ?? unknown
+    let names = granted + offlineScopes.filter { !granted.contains($0) }
+    return names.isEmpty ? [] : [("scope", names.joined(separator: " "))]
   }
 
   /// What a token endpoint has answered.

@@ -20,6 +20,10 @@ struct ResponseError: Hashable, Sendable {
       descriptions.append(error["message"]?.text)
     }
     codes += ["error_code", "errorCode", "errcode", "code"].map { document?[$0]?.name } + [document?["status"]?.text]
+    // Fitbit's errors have an errorType, those of JSON:API a code. The code of a field, as Strava has it, is about that field.
+    if case .array(let errors) = document?["errors"] {
+      codes += errors.flatMap { [$0["errorType"]?.name, $0["field"] == nil ? $0["code"]?.name : nil] }
+    }
     descriptions =
       [document?["error_description"]?.text] + descriptions
       + [

@@ -18,13 +18,13 @@ extension ControlService {
 }
 
 extension SendRequest: PlainMethod {
-  func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> RequestAnswer {
+  func result(from service: ControlService, for peer: any ControlPeer) async throws(RPCError) -> RequestAnswer {
     let before = try await service.statusToAsk(draft.account)
     let answer: RequestService.Answer
     do throws(RequestFailure) {
       // Nobody else's answers are looked for, nor any while the session is locked or has ended.
       let user = before.state == .authenticated ? before.subject : nil
-      answer = try await service.requests.answer(to: draft, cache: cache, of: user)
+      answer = try await service.requests.answer(to: draft, cache: cache, of: user, for: peer.id)
     } catch {
       throw RPCError(error, try await service.entry(draft.account).service.snapshot())
     }

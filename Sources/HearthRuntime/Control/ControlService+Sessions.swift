@@ -38,7 +38,8 @@ extension ReportUnauthorized: PlainMethod {
     guard let fingerprint = Fingerprint(fingerprint) else {
       throw .invalidParams("The parameter \"fingerprint\" must be 8 hex digits in lower case.")
     }
-    return try await service.ask(account, .reportUnauthorized(APIRejection(fingerprint))).answer.status
+    let rejection = APIRejection(fingerprint, isChallenge: wwwAuthenticate.map(Challenge.isAsked) ?? false)
+    return try await service.ask(account, .reportUnauthorized(rejection)).answer.status
   }
 }
 

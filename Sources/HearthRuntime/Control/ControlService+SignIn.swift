@@ -115,6 +115,10 @@ extension CompleteSignIn: PlainMethod {
     guard let account = await service.signIns.account(of: id) else { throw .unknownSignIn(id) }
     switch await service.signIns.redirected(id, to: address.reveal()) {
     case .code, .failed: return Empty()
+    case .unclaimedError(let message):
+      throw RPCError(
+        .signInFailed, account: account,
+        message: "\(message) It does not say which sign-in it means, so that this one goes on.")
     case .foreign, nil:
       throw RPCError(
         .signInFailed, account: account,

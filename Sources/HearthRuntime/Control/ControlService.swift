@@ -102,11 +102,15 @@ package struct ControlService: ControlHandler {
 
   package func connectionOpened(_: ConnectionID) { metrics.connectionOpened() }
 
-  package func connectionLost(_ connection: ConnectionID) { streams.connectionLost(connection) }
+  package func connectionLost(_ connection: ConnectionID) {
+    requests.places.clientLeft(connection)
+    streams.connectionLost(connection)
+  }
 
   package func connectionClosed(_ connection: ConnectionID) async {
     // A call that had not run yet may have opened one since the connection was lost.
     await streams.end(allOf: connection)
+    requests.places.clientForgotten(connection)
     metrics.connectionClosed()
     hub.connectionClosed(connection)
   }

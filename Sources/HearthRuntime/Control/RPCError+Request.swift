@@ -22,10 +22,12 @@ extension RPCError {
           "The request is done, but its answer is longer than the \(limit >> 20) MiB that can be given: ask for it "
           + "in parts (Range, or the API's pages).",
         isRetryable: false)
+    case .challenge(let challenge): self = .challenge(challenge, account)
     case .withheld(let state): self = .state(state, status)
     case .stopping: self = .shuttingDown
     case .tooMany(let most):
-      self = .overloaded("\(most) requests are under way already; ask again when one of them is answered.")
+      self = .overloaded(
+        "\(most) requests of \(account) are under way already; ask again when one of them is answered.")
     }
   }
 

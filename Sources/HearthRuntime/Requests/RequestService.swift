@@ -1,14 +1,13 @@
+package import HearthControl
 package import HearthCore
 
 /// Carries out the requests of callers as their machines decide.
 package actor RequestService {
-  /// How many may be under way at once: each may hold an answer of `RequestMachine.responseLimit` bytes.
-  static let mostAtOnce = 64
-
   private let bearers: any BearerTokenProvider
   private let api: any APIEndpoint
   private let store: any ResponseStore
   private let clock: any Clock
+  nonisolated let places = RequestPlaces()
   /// By how often something of the account was wiped: what was asked before is not kept after.
   private var wipes: [AccountName: Int] = [:]
   /// Whose answers may be kept, as far as it is known.
@@ -17,7 +16,6 @@ package actor RequestService {
   /// In bytes, of a request.
   private var maxBody = OutboxSettings().maxBody
   private var acceptance: [AccountName: TokenAcceptance] = [:]
-  private var underWay = 0
 
   private enum Owner: Hashable {
     case nobody
@@ -77,43 +75,38 @@ package actor RequestService {
   }
 
   /// Sends the request and returns the answer. The caller makes sure that it may still be given. `user`: who is signed in,
-  /// whose earlier answers may be given where `cache` says so.
+  /// whose earlier answers may be given where `cache` says so. `client`: who waits; the request is given up where they leave.
   package func answer(
-    to draft: RequestDraft, cache: RequestCache = .none, of user: Subject? = nil
+    to draft: RequestDraft, cache: RequestCache = .none, of user: Subject? = nil, for client: ConnectionID? = nil
   ) async throws(RequestFailure) -> Answer {
-    let account = draft.account
-    guard apis[account] != nil else { throw .unknownAccount(account) }
-    let request: APIRequest
-    do { request = try draft.checked(maxBody: maxBody) } catch { throw .invalidRequest(error.description) }
-    try takePlace()
-    defer { givePlaceBack() }
-    guard cache == .staleIfError, let user, request.hasAnswerToKeep else {
-      return try await exchange(request, of: account, timeout: draft.timeout).answer
+    let request = try checked(draft)
+    return try await places.run(draft.account, for: client) { () async throws(RequestFailure) in
+      guard cache == .staleIfError, let user, request.hasAnswerToKeep else {
+        return try await self.exchange(request, of: draft.account, timeout: draft.timeout, for: client).answer
+      }
+      return try await self.answer(
+        to: request, ResponseKey(account: draft.account, subject: user, request: request), timeout: draft.timeout,
+        for: client)
     }
-    return try await answer(
-      to: request, ResponseKey(account: account, subject: user, request: request), timeout: draft.timeout)
   }
 
-  /// The request of a draft whose bodies go in pieces. It is under way until `givePlaceBack` is called.
-  func begin(_ draft: RequestDraft, _ upload: APIRequest.Upload?) throws(RequestFailure) -> APIRequest {
-    guard apis[draft.account] != nil else { throw .unknownAccount(draft.account) }
-    var request: APIRequest
-    do { request = try draft.checked(maxBody: maxBody) } catch { throw .invalidRequest(error.description) }
+  /// The request of a draft whose bodies go in pieces, and its place, which is to be given back.
+  func begin(
+    _ draft: RequestDraft, _ upload: APIRequest.Upload?, for client: ConnectionID
+  ) throws(RequestFailure) -> (request: APIRequest, place: Int) {
+    var request = try checked(draft)
     request.upload = upload
-    try takePlace()
-    return request
+    return (request, try places.take(draft.account, for: client).number)
   }
 
-  private func takePlace() throws(RequestFailure) {
-    guard underWay < Self.mostAtOnce else { throw .tooMany(Self.mostAtOnce) }
-    underWay += 1
+  private func checked(_ draft: RequestDraft) throws(RequestFailure) -> APIRequest {
+    guard apis[draft.account] != nil else { throw .unknownAccount(draft.account) }
+    do { return try draft.checked(maxBody: maxBody) } catch { throw .invalidRequest(error.description) }
   }
-
-  func givePlaceBack() { underWay -= 1 }
 
   /// Keeps what may be kept, and gives what was kept where the API gives nothing.
   private func answer(
-    to request: APIRequest, _ key: ResponseKey, timeout: Duration
+    to request: APIRequest, _ key: ResponseKey, timeout: Duration, for client: ConnectionID?
   ) async throws(RequestFailure) -> Answer {
     let wipesBefore = wipes[key.account]
     let kept = await store.find(key)
@@ -123,8 +116,9 @@ package actor RequestService {
     }
     let exchange: Exchange
     do throws(RequestFailure) {
-      exchange = try await self.exchange(request, of: key.account, timeout: timeout, validating: kept)
+      exchange = try await self.exchange(request, of: key.account, timeout: timeout, for: client, validating: kept)
     } catch {
+      if error.takesEarlierAnswersBack { await store.remove(key) }
       guard error.isOutage, let standIn = standIn() else { throw error }
       return standIn
     }
@@ -157,11 +151,14 @@ package actor RequestService {
 
   /// `kept`: an answer to the same request, of which the API is asked whether it still holds.
   private func exchange(
-    _ original: APIRequest, of account: AccountName, timeout: Duration, validating kept: StoredResponse? = nil
+    _ original: APIRequest, of account: AccountName, timeout: Duration, for client: ConnectionID?,
+    validating kept: StoredResponse? = nil
   ) async throws(RequestFailure) -> Exchange {
     var (left, exchange) = (timeout, Exchange(answer: Answer(response: APIResponse(status: 0))))
     exchange.answer.response = try await converse(original, of: account) {
       (request, bearer) async throws(ExchangeFailure) in
+      // While the token, or the answer before, was waited for.
+      if places.hasLeft(client) { throw .notSent(message: "The client has left") }
       exchange.isRedirected = request.url != original.url
       let validation = exchange.isRedirected ? nil : kept?.validation(of: request)
       exchange.isValidation = validation != nil

@@ -42,9 +42,9 @@ package actor StreamService {
   ) async throws(RequestFailure) -> RequestStream {
     guard !isStopping else { throw .stopping }
     // A body without bytes is no body in pieces.
-    let request = try await requests.begin(draft, upload == .sized(0) ? nil : upload)
+    let (request, place) = try await requests.begin(draft, upload == .sized(0) ? nil : upload, for: connection)
     guard !isStopping else {
-      await requests.givePlaceBack()
+      requests.places.giveBack(place)
       throw .stopping
     }
     lastID += 1
@@ -52,15 +52,15 @@ package actor StreamService {
       "\(lastID)", request, of: draft.account, timeout: draft.timeout, on: connection, exchanges: exchanges,
       clock: clock)
     streams[stream.id] = stream
-    inbox.yield { await self.carryOut(stream) }
+    inbox.yield { await self.carryOut(stream, place) }
     try await stream.opened()
     return stream
   }
 
-  private func carryOut(_ stream: RequestStream) async {
+  private func carryOut(_ stream: RequestStream, _ place: Int) async {
     await stream.run(with: requests)
     streams[stream.id] = nil
-    await requests.givePlaceBack()
+    requests.places.giveBack(place)
   }
 
   func stream(_ id: String, of connection: ConnectionID) -> RequestStream? {

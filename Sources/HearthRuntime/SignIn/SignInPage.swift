@@ -17,6 +17,14 @@ enum SignInPage {
     400, "This is not the sign-in that is under way",
     "Nothing was done. Go on in the window that was opened for the sign-in, or begin again in a terminal.")
 
+  /// `sentence`: an error that does not say which sign-in it is about; any text.
+  static func unclaimed(_ sentence: String) -> RedirectPage {
+    page(
+      400, "You are not signed in",
+      "\(sentence) It does not say which sign-in it means, so that nothing was done: go on in the window that was opened for "
+        + "the sign-in, or begin again in a terminal.")
+  }
+
   static let ofAnotherUser = page(
     403, "This is another user's sign-in",
     "Nothing was done, because this browser runs as another user than the one who signs in. If that is you, begin again "

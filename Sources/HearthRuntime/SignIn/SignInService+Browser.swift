@@ -45,6 +45,7 @@ extension SignInService {
     switch signIn.read(received.request) {
     case .foreign:
       received.respond(received.request.isOfThisUser ? SignInPage.foreign : SignInPage.ofAnotherUser)
+    case .unclaimedError(let message): received.respond(SignInPage.unclaimed(message))
     case .failed(let failure):
       browserIsBack(begun.id) { received.respond(Self.page($0, begun.account)) }
       await conclude(begun.id, .failure(.failed(failure)))

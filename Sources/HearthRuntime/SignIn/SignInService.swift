@@ -102,7 +102,7 @@ package actor SignInService {
       let reading = signIn.read(address: address)
     else { return nil }
     switch reading {
-    case .foreign: break
+    case .foreign, .unclaimedError: break
     case .failed(let failure): await conclude(id, .failure(.failed(failure)))
     case .code(let code): redeem(code, of: signIn, id)
     }

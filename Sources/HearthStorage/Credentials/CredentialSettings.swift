@@ -18,6 +18,9 @@ package struct CredentialSettings: Hashable, Sendable {
   package init(reading table: TableReader<Key>) throws(ConfigurationError) {
     file = try table.path(.credentialFile)
     let named = try table.choice(.protection, as: Protection.self)
+    if named == .secretService {
+      throw table.error(.protection, "cannot be \"secret-service\" yet: \"passphrase\" and \"key-file\" can be had")
+    }
     protection = named ?? .none
     keyFile = try table.path(.keyFile)
     if named == .keyFile, keyFile == nil {

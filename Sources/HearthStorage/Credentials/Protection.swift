@@ -4,4 +4,7 @@ package enum Protection: String, Hashable, Sendable, CaseIterable {
   case passphrase
   case keyFile = "key-file"
   case secretService = "secret-service"
+
+  /// Those that can be configured: the Secret Service is not there yet.
+  package static let allCases: [Protection] = [.none, .passphrase, .keyFile]
 }

@@ -27,9 +27,12 @@ struct ScryptParameters: Codable, Hashable, Sendable {
       && 128 * n * r <= 512 << 20 && (8...1024).contains(salt.count)
   }
 
+  /// Of all accounts: each key takes 128 MiB or more while it is made, so that they are made one after the other.
+  private static let worker = WorkerThread(linger: 0)
+
   /// Nil where memory is short. Takes a good part of a second, on a thread of its own.
   func key(from passphrase: Secret) async -> SealingKey? {
-    await WorkerThread.run { [self] in
+    await Self.worker.run { [self] in
       let key = try? KDF.Scrypt.deriveKey(
         from: Array(passphrase.reveal().utf8), salt: salt, outputByteCount: SealingKey.byteCount, rounds: n,
         blockSize: r, parallelism: p)

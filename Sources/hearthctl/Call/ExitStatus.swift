@@ -33,7 +33,8 @@ enum ExitStatus: Int32, CaseIterable {
     case .refreshUnavailable, .requestFailed, .outboxFull, .storageUnavailable, .shuttingDown, .overloaded:
       self = .later
     case .parseError, .invalidRequest, .methodNotFound, .invalidParams, .internalError, .unknownAccount,
-      .originNotAllowed, .unknownItem, .invalidItemState, .idempotencyConflict, .signInFailed, .signInExpired,
+      .originNotAllowed, .challenge, .unknownItem, .invalidItemState, .idempotencyConflict, .signInFailed,
+      .signInExpired,
       .signInDenied, .unknownSignIn, .flowNotSupported:
       self = .failed
     case nil: self = error.isRetryable ? .later : .failed

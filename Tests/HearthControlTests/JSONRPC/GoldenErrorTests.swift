@@ -7,6 +7,12 @@ import Testing
 @Suite("Errors are as they were recorded") struct GoldenErrorTests {
   private static let work = AccountName("work")!
 
+  private static let challenge: Challenge = {
+    guard let origin = try? Origin(ofServer: "https://api.example.com") else { preconditionFailure("it is an origin") }
+    return Challenge(
+      origin: origin, error: "insufficient_user_authentication", acrValues: "phr phrh", maxAge: 300, claims: "e30")
+  }()
+
   private static let errors: [(name: String, error: RPCError)] = [
     ("parseError", .parseError("a message")),
     ("invalidRequest", .invalidRequest("a message")),
@@ -30,6 +36,7 @@ import Testing
     ("unknownAccount", .unknownAccount("work")),
     ("originNotAllowed", RPCError(.originNotAllowed, account: work, message: "a message")),
     ("requestFailed", RPCError(.requestFailed, account: work, message: "a message")),
+    ("challenge", .challenge(challenge, work)),
     ("outboxFull", RPCError(.outboxFull, account: work, message: "a message")),
     ("outboxFull", RPCError(.outboxFull, message: "a message")),
     ("unknownItem", .unknownItem("an id")),

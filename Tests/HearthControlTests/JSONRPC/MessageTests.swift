@@ -41,7 +41,8 @@ import Testing
       (-32000, "shuttingDown", true), (-32001, "overloaded", true), (1001, "unauthenticated", false),
       (1002, "reauthRequired", false), (1003, "locked", true), (1004, "refreshUnavailable", true),
       (1005, "unknownAccount", false), (1006, "originNotAllowed", false), (1007, "requestFailed", true),
-      (1101, "outboxFull", true), (1102, "unknownItem", false), (1103, "invalidItemState", false),
+      (1008, "challenge", false), (1101, "outboxFull", true), (1102, "unknownItem", false),
+      (1103, "invalidItemState", false),
       (1104, "idempotencyConflict", false), (1105, "storageUnavailable", true), (1201, "signInFailed", false),
       (1202, "signInExpired", false), (1203, "signInDenied", false), (1204, "unknownSignIn", false),
       (1205, "flowNotSupported", false), (1301, "wrongPassphrase", false), (1302, "passphraseNeeded", false),
@@ -58,7 +59,7 @@ import Testing
   }
 
   @Test("an error's data says kind, retryable, account, message and action")
-  func errorData() {
+  func errorData() throws {
     let error = RPCError(.refreshUnavailable, account: AccountName("work"), message: "Later.", retryAfterSeconds: 7)
     #expect(
       error.json == [
@@ -71,5 +72,15 @@ import Testing
     #expect(RPCError(json: error.json) == error)
     #expect(error.retryAfterSeconds == 7)
     #expect(RPCError(.unauthenticated, message: "m", action: .signIn).action == .signIn)
+    let challenge = Challenge(
+      origin: try Origin(ofServer: "https://api.example.com"), error: "insufficient_scope", scope: "a b")
+    let refusal = RPCError.challenge(challenge, AccountName("work")!)
+    #expect(
+      refusal.data?["challenge"]
+        == [
+          "origin": "https://api.example.com", "error": "insufficient_scope", "acrValues": nil, "maxAge": nil,
+          "claims": nil, "scope": "a b",
+        ])
+    #expect(RPCError(json: refusal.json)?.challenge == challenge && refusal.action == nil)
   }
 }

@@ -93,6 +93,25 @@ import Testing
     #expect(answered(&machine, response, accepting: 1, 2) == .respond(response))
   }
 
+  @Test("an answer that asks for more than a fresh token is the caller's, and is reported to nobody")
+  func challenged() throws {
+    let demands = [
+      (401, #"Bearer error="insufficient_user_authentication", acr_values="phr""#), (401, #"Bearer claims="e30""#),
+      (403, #"Bearer error="insufficient_scope", scope="write""#),
+    ]
+    for (status, field) in demands {
+      var machine = RequestMachine(try request("POST"))
+      _ = machine.authorized(by: bearer(1), api)
+      let response = APIResponse(status: status, headers: [.init(name: "WWW-Authenticate", value: field)])
+      let challenge = try #require(Challenge(response, from: try request().url.origin, without: []))
+      #expect(answered(&machine, response) == .fail(.challenge(challenge)))
+    }
+    var machine = RequestMachine(try request())
+    _ = machine.authorized(by: bearer(1), api)
+    let plain = APIResponse(status: 401, headers: [.init(name: "WWW-Authenticate", value: #"Bearer realm="x""#)])
+    #expect(try answered(&machine, plain) == rejection(1))
+  }
+
   @Test("tokens that change all the time are no reason to go on for ever")
   func tokensChange() throws {
     var machine = RequestMachine(try request())

@@ -242,6 +242,20 @@ struct CallTests {
     #expect(session.answer(to: id) == .done)
   }
 
+  @Test("forces no refresh, and does not end, where an API wants more than a fresh token, however often it says so")
+  func challenged() {
+    var session = SessionScript.holding()
+    let challenge = APIRejection(Token.sample(1).fingerprint, isChallenge: true)
+    for _ in 0..<3 { #expect(session.answer(asking: .reportUnauthorized(challenge)) == .done) }
+    #expect(session.attempts.isEmpty && session.effects.isEmpty)
+    #expect(!session.events.contains(.unauthorized(challenge)))
+    #expect(session.token == .sample(1) && session.state == .authenticated)
+    let endless = SessionScript.holding(.sample(1, issuedAt: .sample, isRenewable: false))
+    session = endless
+    #expect(session.answer(asking: .reportUnauthorized(challenge)) == .done)
+    #expect(session.token == .sample(1), "the token is given out as before, though nothing can renew it")
+  }
+
   @Test("goes on where others were let in with the refused token, however new it is")
   func refusedAlone() {
     var session = SessionScript.holding()

@@ -116,15 +116,37 @@ struct RedirectRequestTests {
   }
 
   @Test(
-    "An answer with more than one code, or error, is told as that, and none of them is sent",
-    arguments: ["code", "error"])
+    "An answer with any field twice is told as that, and nothing of it is sent (RFC 6749, section 3.1)",
+    arguments: ["code", "error", "iss", "session_state"])
   func repeated(_ name: String) {
-    guard case .failed(.failed(let message)) = signIn().read(request("/callback?\(name)=x&\(name)=y&state=s1")) else {
-      Issue.record("one of them was taken")
-      return
+    let issuer = "https%3A%2F%2Fid.example.com"
+    for values in [("x", "y"), (issuer, issuer), (issuer, ""), ("", issuer), ("", "")] {
+      let code = name == "code" ? "" : "&code=c"
+      let target = "/callback?\(name)=\(values.0)\(code)&\(name)=\(values.1)&state=s1"
+      for check in [BrowserSignIn.IssuerCheck.none, .ifPresent("https://id.example.com")] {
+        guard case .failed(.failed(let message)) = signIn(check).read(request(target)) else {
+          Issue.record("one of them was taken: \(target)")
+          continue
+        }
+        #expect(
+          message
+            == "The provider sent the browser back with more than one \"\(name)\", so nothing was sent: begin again.")
+      }
     }
-    #expect(
-      message == "The provider sent the browser back with more than one \"\(name)\", so nothing was sent: begin again.")
+  }
+
+  @Test("An error without a state is told, and ends nothing; with another state it is somebody else's")
+  func unclaimedError() {
+    let told = RedirectReading.unclaimedError(message: "The provider says: not today.")
+    #expect(signIn().read(request("/callback?error=access_denied&error_description=not+today")) == told)
+    #expect(signIn().read(request("/callback?error=access_denied&error_description=not+today&state=")) == told)
+    #expect(signIn().read(address: "http://127.0.0.1:4711/callback?error=e&error_description=not+today") == told)
+    for target in [
+      "/callback?error=e&state=s2", "/callback?error=e&state=s1&state=s1", "/callback?error=", "/callback?code=x",
+      "/callback?error=e&error=f", "/other?error=e",
+    ] {
+      #expect(signIn().read(request(target)) == .foreign, "\(target)")
+    }
   }
 
   @Test("Blanks and ends of lines around an address that was copied are no part of it")

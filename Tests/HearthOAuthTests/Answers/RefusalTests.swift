@@ -57,6 +57,10 @@ import Testing
     ResponseFact("a json account's 403 with an object is final", 403, #"{"message":"no"}"#, json: true, .rejected),
     ResponseFact(
       "a json account's 403 may name a disabled account", 403, #"{"error":"user_disabled"}"#, json: true, .disabled),
+    ResponseFact(
+      "Fitbit's dead refresh token is final", 400,
+      #"{"errors":[{"errorType":"invalid_grant","message":"Refresh token invalid: 57a. Visit dev.fitbit.com"}],"success":false}"#,
+      .rejected),
     // For a person to mend.
     ResponseFact("invalid_request is the configuration's", 400, #"{"error":"invalid_request"}"#, .misconfigured),
     ResponseFact("invalid_client is the configuration's", 401, #"{"error":"invalid_client"}"#, .misconfigured),
@@ -176,6 +180,13 @@ import Testing
     for status in [200, 400, 401, 403] {
       #expect(outcome(status, #"{"error":"token_revoked"}"#) == .rejected)
       #expect(outcome(status, #"{"code":40101,"message":"gone"}"#) == .rejected)
+    }
+    for body in [
+      #"{"success":false,"errors":[{"errorType":"token_revoked","message":"Refresh token revoked"}]}"#,
+      #"{"errors":[{"status":"401","code":"other"},{"status":"401","code":"token_revoked","title":"Gone"}]}"#,
+      #"{"errors":[{"code":40101}]}"#,
+    ] {
+      #expect(outcome(401, body) == .rejected, "as Fitbit and JSON:API write it")
     }
     for status in [404, 405] { #expect(outcome(status, #"{"error":"token_revoked"}"#) == .misconfigured) }
     #expect(outcome(422, #"{"error":"token_revoked"}"#) == .unclear)

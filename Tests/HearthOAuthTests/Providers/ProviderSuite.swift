@@ -15,14 +15,15 @@ extension HTTPResponse {
 }
 
 extension TokenResponseReader {
-  /// As an account with this provider's preset reads; without one for what stands in between.
+  /// As an account with this provider's preset reads that has sent its refresh token; without one for what stands in between.
   init(presetOf answer: ProviderResponse, origin: Origin = .sample) {
     let preset = ProviderPreset.named(answer.provider)
     let isFirebase = answer.provider == ProviderPreset.firebase.name
     self.init(
       dialect: isFirebase ? .firebase : .oauth, origin: origin, issuer: DefaultIssuer(assumed: origin),
       defaultLifetime: preset?.defaultLifetime, finalErrors: preset?.finalErrors ?? [],
-      rules: preset?.responseRules ?? [], redactor: Redactor(EmptyCollection<Secret>()))
+      rules: (preset?.responseRules ?? []) + (isFirebase ? [] : ProviderPreset.rulesOfAll),
+      redactor: Redactor([Secret("made-up-refresh")]))
   }
 
   func outcome(of answer: HTTPResponse) -> RefreshOutcome {

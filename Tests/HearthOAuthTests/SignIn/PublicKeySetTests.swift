@@ -44,6 +44,23 @@ import Testing
     }
   }
 
+  @Test("that have no name are tried for any token, and are requested once more where none of them fits")
+  func unnamed() async throws {
+    try await SignInBench.run { bench in
+      bench.provider.grant("/keys", IDTokenMint.keySet([IDTokenMint.jwk(IDTokenMint.rsa.publicKey, id: nil)]))
+      try await accept(bench)
+      #expect(bench.keyRequests == 1)
+      // The provider has changed its only key.
+      bench.provider.grant("/keys", IDTokenMint.keySet([IDTokenMint.jwk(IDTokenMint.otherRSA.publicKey, id: nil)]))
+      let accepted = try await bench.failure { claims, _ in
+        IDTokenMint.token(claims, header: ["alg": "RS256", "kid": "2"], by: .rsa(IDTokenMint.otherRSA))
+      }
+      #expect(accepted == nil && bench.keyRequests == 2)
+      #expect(
+        try await bench.failure(to: good)?.message.contains("signature") == true, "the old one is not known any more")
+    }
+  }
+
   @Test("that are for something else, or are none, are passed over")
   func otherKeys() async throws {
     try await SignInBench.run { bench in

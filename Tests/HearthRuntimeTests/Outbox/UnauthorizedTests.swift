@@ -94,6 +94,26 @@ import Testing
     }
   }
 
+  @Test(
+    "An answer that asks for more than a fresh token is about the item alone: nothing is refreshed for it",
+    arguments: [
+      (401, #"Bearer error="insufficient_user_authentication""#), (401, #"Bearer claims="e30""#),
+      (403, #"Bearer error="insufficient_scope""#),
+    ])
+  func challenged(_ status: Int, _ field: String) async throws {
+    let demand = APIResponse(status: status, headers: [.init(name: "WWW-Authenticate", value: field)])
+    try await withService({ request, _ in
+      .success(request.url.target == "/more" ? demand : APIResponse(status: 200))
+    }) { outbox in
+      let ids = try await outbox.add(Sample.draft("/more", lane: "a"), Sample.draft("/good", lane: "b"))
+      await outbox.signIn()
+      await outbox.delivered(ids[1])
+      let item = try #require(await outbox.dead(ids[0]))
+      #expect(item.lastStatus == status && item.lastError?.contains("https://api.example.com wants") == true)
+      #expect(outbox.bearers.refused.isEmpty)
+    }
+  }
+
   @Test("An item that is refused with a new token waits for what the others are told, and they decide")
   func othersDecide() async throws {
     try await withService(refusals: 1) { outbox in

@@ -12,7 +12,7 @@ import Testing
 
   private func service() async -> RequestService {
     let service = RequestService(bearers: bearers, api: api, store: MemoryResponseStore(), clock: clock)
-    await service.accountsChanged([Sample.work: [Sample.origin]], maxBody: 100)
+    await service.accountsChanged([Sample.work: [Sample.origin], Sample.other: [Sample.origin]], maxBody: 100)
     return service
   }
 
@@ -20,9 +20,11 @@ import Testing
     RequestDraft(account: Sample.work, method: method, url: "\(Sample.origin)\(path)", body: Array(body.utf8))
   }
 
-  private func failure(of draft: RequestDraft, _ service: RequestService) async -> RequestFailure? {
+  private func failure(
+    of draft: RequestDraft, _ service: RequestService, for client: ConnectionID? = nil
+  ) async -> RequestFailure? {
     do throws(RequestFailure) {
-      _ = try await service.answer(to: draft)
+      _ = try await service.answer(to: draft, for: client)
       return nil
     } catch {
       return error
@@ -51,6 +53,16 @@ import Testing
     #expect(bearers.refusals.map(\.isAcceptedElsewhere) == [false, true])
   }
 
+  @Test("an answer that asks for more than a fresh token costs no report, and is told as what it is")
+  func challenged() async throws {
+    let service = await service()
+    let header = APIRequest.Header(name: "WWW-Authenticate", value: #"Bearer error="insufficient_scope", scope="b""#)
+    api.setRule { _, _ in .success(APIResponse(status: 403, headers: [header])) }
+    let challenge = Challenge(origin: Sample.origin, error: "insufficient_scope", scope: "b")
+    #expect(await failure(of: draft(), service) == .challenge(challenge))
+    #expect(bearers.refused == [] && api.log.count == 1)
+  }
+
   @Test("where other requests are answered 2xx with the new token, a 401 is the request's own answer")
   func rejectedAlone() async throws {
     let service = await service()
@@ -75,8 +87,8 @@ import Testing
     foreign.url = "https://second.example.com/"
     #expect(await failure(of: foreign, service) == .originNotAllowed(Sample.secondOrigin), "in every state")
     var unknown = draft()
-    unknown.account = Sample.other
-    #expect(await failure(of: unknown, service) == .unknownAccount(Sample.other))
+    unknown.account = AccountName("nobody")!
+    #expect(await failure(of: unknown, service) == .unknownAccount(unknown.account))
     let long = draft("/a", "POST", body: String(repeating: "x", count: 101))
     #expect(await failure(of: long, service) == .invalidRequest("body: it is longer than 100 bytes"))
     #expect(await failure(of: draft(), service) == .noSession)
@@ -121,16 +133,64 @@ import Testing
     #expect(api.log.count == 1)
   }
 
-  @Test("only so many are under way at once, and there is room again when one is answered")
+  @Test("a client that leaves gives its places back at once, and its requests are given up", .timeLimit(.minutes(1)))
+  func clientLeaves() async throws {
+    let service = await service()
+    let (leaving, staying) = (ConnectionID(1), ConnectionID(2))
+    await withTaskGroup(of: Void.self) { group in
+      for number in 1...RequestPlaces.mostAtOnce {
+        group.addTask { _ = try? await service.answer(to: draft(), for: number == 1 ? staying : leaving) }
+      }
+      var calls: [ScriptedAPIEndpoint.Call] = []
+      for _ in 1...RequestPlaces.mostAtOnce { calls.append(await api.nextCall()) }
+      #expect(await failure(of: draft(), service) == .tooMany(RequestPlaces.mostAtOnce))
+      service.places.clientLeft(leaving)
+      group.addTask { _ = try? await service.answer(to: draft("/next"), for: staying) }
+      let next = await api.nextCall()
+      #expect(next.request.url.target == "/next", "there is room before those that were given up have ended")
+      for _ in 1..<RequestPlaces.mostAtOnce { await group.next() }
+      #expect(api.waiting == 2, "the API is asked on behalf of those who are there alone")
+      // A call of theirs that had not begun yet asks for nothing either.
+      let asked = api.log.count
+      #expect(await failure(of: draft(), service, for: leaving) == .clientLeft)
+      #expect(api.log.count == asked)
+      service.places.clientForgotten(leaving)
+      next.answer(200)
+      service.places.clientLeft(staying)
+    }
+    #expect(api.waiting == 0)
+  }
+
+  @Test("what a client who has left was waiting for the token for is not sent")
+  func clientLeavesEarly() async throws {
+    let slow = SlowBearers()
+    let service = RequestService(bearers: slow, api: api, store: MemoryResponseStore(), clock: clock)
+    await service.accountsChanged([Sample.work: [Sample.origin]], maxBody: 100)
+    async let failure = failure(of: draft("/a", "POST"), service, for: ConnectionID(1))
+    await slow.isAsked()
+    service.places.clientLeft(ConnectionID(1))
+    await slow.give(Bearer(token: bearers.current, subject: nil, secrets: []))
+    #expect(await failure == .clientLeft)
+    #expect(api.log.isEmpty)
+  }
+
+  @Test(
+    "only so many of an account are under way at once, which is nothing to the other accounts, and there is room again when one is answered"
+  )
   func atOnce() async throws {
     let service = await service()
     try await withThrowingTaskGroup(of: Int.self) { group in
-      for _ in 1...RequestService.mostAtOnce {
+      for _ in 1...RequestPlaces.mostAtOnce {
         group.addTask { try await service.answer(to: draft()).response.status }
       }
       var calls: [ScriptedAPIEndpoint.Call] = []
-      for _ in 1...RequestService.mostAtOnce { calls.append(await api.nextCall()) }
-      #expect(await failure(of: draft(), service) == .tooMany(RequestService.mostAtOnce))
+      for _ in 1...RequestPlaces.mostAtOnce { calls.append(await api.nextCall()) }
+      #expect(await failure(of: draft(), service) == .tooMany(RequestPlaces.mostAtOnce))
+      var other = draft()
+      other.account = Sample.other
+      async let others = service.answer(to: other).response.status
+      await api.nextCall().answer(202)
+      #expect(try await others == 202)
       calls.removeLast().answer(200)
       #expect(try await group.next() == 200)
       async let next = service.answer(to: draft()).response.status
@@ -140,6 +200,25 @@ import Testing
       for try await status in group { #expect(status == 200) }
     }
   }
+}
+
+/// A session whose token comes when the test says so, whether anybody still waits or not.
+private actor SlowBearers: BearerTokenProvider {
+  private var waiting: CheckedContinuation<Bearer, Never>?
+  private var watcher: CheckedContinuation<Void, Never>?
+
+  func bearer(for _: AccountName) async -> Bearer {
+    await withCheckedContinuation {
+      waiting = $0
+      watcher?.resume()
+    }
+  }
+
+  func tokenRejected(_: APIRejection, of account: AccountName) async -> Bearer { await bearer(for: account) }
+
+  func isAsked() async { if waiting == nil { await withCheckedContinuation { watcher = $0 } } }
+
+  func give(_ bearer: Bearer) { waiting?.resume(returning: bearer) }
 }
 
 @Suite("The answer to a request") struct WithheldAnswerTests {

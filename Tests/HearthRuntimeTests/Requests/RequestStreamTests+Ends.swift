@@ -92,8 +92,8 @@ extension RequestStreamTests {
   func atOnce() async throws {
     try await scene { scene in
       var streams: [RequestStream] = []
-      for _ in 1...RequestService.mostAtOnce { streams.append(try await opened(scene)) }
-      let most = RequestFailure.tooMany(RequestService.mostAtOnce)
+      for _ in 1...RequestPlaces.mostAtOnce { streams.append(try await opened(scene)) }
+      let most = RequestFailure.tooMany(RequestPlaces.mostAtOnce)
       #expect(await failure { () async throws(RequestFailure) in try await opened(scene) } == most)
       let request = draft("GET")
       #expect(

@@ -115,6 +115,20 @@ import Testing
     }
   }
 
+  @Test("an answer that asks for more than a fresh token is told as that, and nothing is sent again for it")
+  func challenged() async throws {
+    try await scene { scene in
+      let stream = try await opened(scene, .sized(3))
+      async let first = stream.write([1, 2, 3], at: 0, isLast: false)
+      let exchange = await scene.exchanges.next()
+      #expect(try await first == nil)
+      async let reading = failure { () async throws(RequestFailure) in try await stream.read() }
+      exchange.answer(401, headers: [.init(name: "WWW-Authenticate", value: #"Bearer claims="e30""#)])
+      #expect(await reading == .challenge(Challenge(origin: Sample.origin, claims: "e30")))
+      #expect(bearers.refused == [] && exchange.isCancelled)
+    }
+  }
+
   @Test("in the middle of a body, a 401 sends the writer back to its beginning, and the reader is told nothing")
   func unauthorizedMidway() async throws {
     try await scene { scene in

@@ -70,6 +70,8 @@ struct SignInServiceTests {
       for target in ["/", "/callback?code=evil&state=guess", "/callback?error=access_denied"] {
         #expect(await address.get(target).status == 400)
       }
+      let told = await address.get("/callback?error=access_denied&error_description=%3Cb%3Enot+today")
+      #expect(told.html.contains("The provider says: &lt;b&gt;not today."), "though nobody vouches for it")
       #expect(await address.get(Self.answer, method: "POST").status == 400)
       #expect(await address.get(Self.answer, host: "evil.example:4711").status == 400)
       #expect(await entry.service.snapshot().signIn == begun.progress)

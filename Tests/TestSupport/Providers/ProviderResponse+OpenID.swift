@@ -1,7 +1,7 @@
 /// The responses of providers whose endpoints are discovered, by name.
 extension ProviderResponse {
   static let openIDProviders: [ProviderResponse] =
-    auth0 + cognito + gitlab + google + keycloak + microsoft + okta + salesforce
+    auth0 + cognito + gitlab + google + indigoIAM + keycloak + microsoft + okta + salesforce
 
   private static let auth0Tokens = "https://auth0.com/docs/secure/tokens/refresh-tokens/use-refresh-tokens"
 
@@ -130,6 +130,28 @@ extension ProviderResponse {
     ProviderResponse(
       "google", .broken, 500, #"{"error":"internal_failure","error_description":"Backend Error"}"#,
       means: .unavailable, .documented, googleGuide),
+  ]
+
+  private static let mitreid =
+    "https://github.com/mitreid-connect/OpenID-Connect-Java-Spring-Server/blob/master/openid-connect-server/src/main/java/org/mitre/oauth2/service/impl/DefaultOAuth2ProviderTokenService.java"
+
+  private static let indigoIAM: [ProviderResponse] = [
+    ProviderResponse(
+      "indigo-iam", .renewed, 200,
+      #"{"access_token":"{access}","token_type":"Bearer","refresh_token":"{refresh}","expires_in":3599,"scope":"openid offline_access","id_token":"{id}"}"#,
+      means: .grant(rotated: true, seconds: 3599), .documented,
+      "https://indigo-iam.github.io/v/current/docs/tasks/user/getting-a-token/"),
+    ProviderResponse(
+      "indigo-iam", .refused, 401,
+      #"{"error":"invalid_token","error_description":"Invalid refresh token: {refresh}"}"#, means: .ends, .documented,
+      mitreid),
+    ProviderResponse(
+      "indigo-iam", .refused, 401,
+      #"{"error":"invalid_token","error_description":"Expired refresh token: {refresh}"}"#, means: .ends, .documented,
+      mitreid),
+    ProviderResponse(
+      "indigo-iam", .client, 401, #"{"error":"invalid_client","error_description":"Bad client credentials"}"#,
+      means: .misconfigured, .documented, mitreid),
   ]
 
   private static let keycloakGuide = "https://www.keycloak.org/docs/latest/server_admin/#_timeouts"
@@ -315,6 +337,10 @@ extension ProviderResponse {
     ProviderResponse(
       "salesforce", .client, 400, #"{"error":"invalid_client","error_description":"invalid client credentials"}"#,
       means: .misconfigured, .seen, "https://www.nango.dev/blog/salesforce-oauth-refresh-token-invalid-grant"),
+    ProviderResponse(
+      "salesforce", .limited, 400,
+      #"{"error":"invalid_grant","error_description":"token request is already being processed"}"#, means: .unavailable,
+      .seen, "https://github.com/segmentio/action-destinations/pull/2300"),
     ProviderResponse(
       "salesforce", .limited, 400, #"{"error":"rate_limit_exceeded","error_description":"login rate exceeded"}"#,
       means: .unavailable, .documented, salesforceErrors),

@@ -192,7 +192,11 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
     ),
     BadConfiguration(
       "firebase", "api_key = \"k\"\nprotection = \"keyring\"",
-      "/c.toml:4: \"protection\" in [accounts.a] cannot be \"keyring\": it is \"none\", \"passphrase\", \"key-file\" or \"secret-service\""
+      "/c.toml:4: \"protection\" in [accounts.a] cannot be \"keyring\": it is \"none\", \"passphrase\" or \"key-file\""
+    ),
+    BadConfiguration(
+      "firebase", "api_key = \"k\"\nprotection = \"secret-service\"",
+      "/c.toml:4: \"protection\" in [accounts.a] cannot be \"secret-service\" yet: \"passphrase\" and \"key-file\" can be had"
     ),
     BadConfiguration(
       "firebase", "api_key = \"k\"\nlock_on = [\"lid\"]",

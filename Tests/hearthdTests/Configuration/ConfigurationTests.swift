@@ -163,7 +163,6 @@ import Testing
       let account = try Self.account(base + "protection = '\(kind)'\nkey_file = '~/k'")
       #expect(account.credential.protection == protection && account.credential.keyFile == "/home/me/k")
     }
-    #expect(try Self.account(base + "protection = 'secret-service'").credential.protection == .secretService)
     #expect(try Self.account(base + "protection = 'none'").credential.protection == .none)
   }
 
