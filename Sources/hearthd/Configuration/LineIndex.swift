@@ -68,8 +68,10 @@ private struct Scanner {
     return lines
   }
 
-  /// Records the line of a path, and of each path that leads to it, where they are mentioned for the first time.
+  /// Records the line of a path, and of each path that leads to it, where they are mentioned for the first time. No key that
+  /// means anything lies deeper than 16.
   private mutating func record(_ path: [String]) {
+    let path = path.prefix(16)
     for count in path.indices.map({ $0 + 1 }) where lines[Array(path[..<count])] == nil {
       lines[Array(path[..<count])] = line
     }
