@@ -155,6 +155,10 @@ private struct Scanner {
       _ = skipBlanks(andLines: false)
       guard let key = key() else { return nil }
       path.append(key)
+      guard path.count <= 256 else {
+        give(up: "a key has more than 256 parts")
+        return nil
+      }
       _ = skipBlanks(andLines: false)
     } while skip(".")
     return path
