@@ -105,7 +105,7 @@ fuzz: swift deps ## fuzz all that is read, with libFuzzer; FUZZ_SECONDS=n for ea
 	for target in $(FUZZ_TARGETS); do \
 	  mkdir -p $(FUZZ)/corpus/$$target; \
 	  SWIFT_BACKTRACE=enable=no $(FUZZ)/debug/hearth-fuzz $$target $(FUZZ)/corpus/$$target Tests/FuzzTargets/Seeds/$$target \
-	    -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 -print_final_stats=1 \
+	    -max_total_time=$(FUZZ_SECONDS) -max_len=16384 -timeout=10 -print_final_stats=1 \
 	    -artifact_prefix=$(FUZZ)/$$target- || exit 1; done
 
 deps-bench:

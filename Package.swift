@@ -74,7 +74,7 @@ func withoutTests(_ target: Target) -> Target {
   .target(
     name: target.name, dependencies: target.dependencies, path: "Tests/\(target.name)",
     exclude: target.exclude + [
-      "CallLimitTests.swift", "FuzzTests.swift", "HostileCallTests.swift", "HostileCalls.swift",
+      "CallLimitTests.swift", "FuzzTests.swift", "HostileCallTests.swift", "HostileCalls.swift", "WorstInputs.swift",
     ], swiftSettings: strict)
 }
 

@@ -1,6 +1,8 @@
 import FoundationEssentials
+import HearthControl
+import HearthCore
 
-/// A JSON value (RFC 8259).
+/// A JSON value (RFC 8259) of a provider. Its texts are stream-safe.
 enum JSONValue: Hashable, Sendable {
   case null
   case bool(Bool)
@@ -10,10 +12,27 @@ enum JSONValue: Hashable, Sendable {
   case array([JSONValue])
   case object([String: JSONValue])
 
-  /// Nil where the bytes are not JSON.
+  /// Nil where the bytes are not JSON. Some servers write a byte order mark before it, and some a member twice, of which the
+  /// first counts.
   init?(parsing bytes: [UInt8]) {
-    guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes)) else { return nil }
-    self = value
+    let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
+    guard let json = try? JSON(parsing: text, allowsTwins: true) else { return nil }
+    self.init(json)
+  }
+
+  private init(_ json: JSON) {
+    switch json {
+    case .null: self = .null
+    case .bool(let value): self = .bool(value)
+    case .number(let number):
+      let double = number.double.flatMap { $0.isFinite ? JSONValue.number($0) : nil }
+      self = number.int.map { .integer(Int64($0)) } ?? double ?? .null
+    case .string(let text): self = .string(text.streamSafe)
+    case .array(let values): self = .array(values.map { JSONValue($0) })
+    case .object(let object):
+      self = .object(
+        Dictionary(object.members.map { ($0.key.streamSafe, JSONValue($0.value)) }) { first, _ in first })
+    }
   }
 
   /// The text of the value; nil where it holds a number that JSON cannot write.
@@ -52,26 +71,7 @@ enum JSONValue: Hashable, Sendable {
   }
 }
 
-extension JSONValue: Codable {
-  init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    if container.decodeNil() {
-      self = .null
-    } else if let value = try? container.decode(String.self) {
-      self = .string(value)
-    } else if let value = try? container.decode([String: JSONValue].self) {
-      self = .object(value)
-    } else if let value = try? container.decode([JSONValue].self) {
-      self = .array(value)
-    } else if let value = try? container.decode(Bool.self) {
-      self = .bool(value)
-    } else if let value = try? container.decode(Int64.self) {
-      self = .integer(value)
-    } else {
-      self = .number(try container.decode(Double.self))
-    }
-  }
-
+extension JSONValue: Encodable {
   func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     switch self {

@@ -44,8 +44,30 @@ struct MemoryTests {
       func work() throws {
         _ = try client.call("session.getToken", ["account": "work"])
         _ = try environment.hearthctl(["token", "work", "--socket", daemon.socket])
+        try send()
         try daemon.enqueue("note", to: sandbox.notes)
         _ = try client.call("outbox.flush", ["account": "work"])
+      }
+      /// By every method that sends or shows the token, with bodies that go whole and in pieces.
+      func send() throws {
+        _ = try client.call("session.diagnose", ["account": "work"])
+        for (method, body) in [("GET", nil), ("POST", "note")] as [(String, String?)] {
+          _ = try client.call(
+            "http.request",
+            ["account": "work", "method": .string(method), "url": .string(sandbox.notes), "body": JSON(body)])
+        }
+        for end in [true, false] {
+          let stream = try client.call(
+            "http.open", ["account": "work", "method": "POST", "url": .string(sandbox.notes), "chunked": true])
+          var piece: JSONObject = ["stream": stream["stream"] ?? .null, "offset": 0, "data": "bm90ZQ=="]
+          if end { piece["end"] = true }
+          _ = try client.call("http.write", piece)
+          if end { while try client.call("http.read", ["stream": stream["stream"] ?? .null])["end"] != true {} }
+          if !end { _ = try client.call("http.close", ["stream": stream["stream"] ?? .null]) }
+        }
+        let download = try client.call(
+          "http.open", ["account": "work", "method": "GET", "url": .string(sandbox.url + "/api/whoami")])
+        while try client.call("http.read", ["stream": download["stream"] ?? .null])["end"] != true {}
       }
       func expectNothing(of secrets: [String], _ comment: Comment) throws {
         let traces = SecretTraces(secrets)

@@ -2,6 +2,17 @@ import Dispatch
 import FuzzTargets
 import Glibc
 
+/// The processor time of this process, in seconds.
+private func processorTime() -> Double {
+  var time = timespec()
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+  return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+}
+
+/// What a target may take, in seconds: built for fuzzing it is many times slower than as it is released, and what grows with
+/// the square takes more all the same.
+private func bound(_ count: Int) -> Double { 1 + 0.0002 * Double(count) }
+
 /// libFuzzer's own main, from `libclang_rt.fuzzer_no_main`.
 @_silgen_name("LLVMFuzzerRunDriver")
 private func runFuzzer(
@@ -27,6 +38,7 @@ exit(
   runFuzzer(&count, &arguments) { bytes, size in
     let input = Array(UnsafeBufferPointer(start: bytes, count: size))
     let (target, isDone) = (target, DispatchSemaphore(value: 0))
+    let start = processorTime()
     // libFuzzer waits for the answer, and what is read of signatures is asynchronous.
     Task.detached {
       do {
@@ -37,5 +49,7 @@ exit(
       isDone.signal()
     }
     isDone.wait()
+    let taken = processorTime() - start
+    guard taken <= bound(size) else { fatalError("\(size) bytes took \(taken) s: more than \(bound(size)) s") }
     return 0
   })

@@ -15,6 +15,17 @@ import Testing
   }
 }
 
+@Suite("However unkind the text, the time to read it grows with its length", .timeLimit(.minutes(3)))
+struct ReadingTimeTests {
+  @Test("and not with its square", arguments: WorstInput.all)
+  func growth(_ input: WorstInput) async throws {
+    let growth = try await inTurn { () async throws -> Double in
+      try await TestSupport.growth(input.make) { (bytes: [UInt8]) in try await input.target.run(bytes) }
+    }
+    #expect(growth < 9)
+  }
+}
+
 /// Changes inputs as a fuzzer does, always in the same way.
 struct Mutation {
   let seeds: [[UInt8]]

@@ -12,7 +12,7 @@ extension FuzzTarget {
   static func readResponse(_ bytes: [UInt8]) throws {
     guard bytes.count >= 2, let provider else { return }
     let parts = bytes.dropFirst(2).split(separator: UInt8(ascii: "\n"), maxSplits: 1, omittingEmptySubsequences: false)
-    let header = parts.first.map { String(decoding: $0, as: UTF8.self) } ?? ""
+    let header = parts.first.map { String(decoding: $0, as: UTF8.self).streamSafe } ?? ""
     let response = HTTPResponse(
       status: statuses[Int(bytes[0]) % statuses.count],
       headers: ["Content-Type", "Retry-After", "Date"].map { APIRequest.Header(name: $0, value: header) },

@@ -1,4 +1,5 @@
 import HearthCore
+import TestSupport
 import Testing
 
 @Suite("Taking secrets out of texts")
@@ -80,6 +81,46 @@ struct RedactorTests {
   func untouched() {
     let bytes: [UInt8] = [0xff, 0x25, 0x5c, 0x26, 0x23, 0x25, 0x32]
     #expect(redactor.redacted(bytes) == bytes)
+  }
+
+  @Test(
+    "the time grows with the length of the text, however long the secrets are that it is like",
+    arguments: ["a", "ab", "%61", "\\u0061", "&#97;", "YWFh", "6161", "\\"])
+  func time(_ piece: String) async throws {
+    struct Echo {
+      let redactor: Redactor
+      let text: [UInt8]
+    }
+    let growth = try await inTurn { () async throws -> Double in
+      await TestSupport.growth { (count: Int) -> Echo in
+        let text = Array(String(repeating: piece, count: count / piece.utf8.count).utf8)
+        let secret = Secret(String(repeating: "a", count: count) + "b")
+        return Echo(redactor: Redactor([secret]), text: text)
+      } _: { (echo: Echo) in
+        _ = echo.redactor.redacted(echo.text)
+        _ = echo.redactor.findsAny(in: echo.text)
+      }
+    }
+    #expect(growth < 9)
+  }
+
+  @Test("an answer is searched for whole secrets, however they are written, and words that are like one are none")
+  func finding() {
+    let redactor = Redactor([Secret(Self.token)])
+    for echo in [
+      Self.token, Self.percentEncoded, #"1\/\/0g-Ab+c\/d=e\"f\\gHijKlmnOpqRstuv"#, Self.token.uppercased(),
+      Self.token.utf8.map { String(Int($0) + 0x100, radix: 16).dropFirst() }.joined(),
+    ] { #expect(redactor.findsAny(in: Array("see \(echo)&x".utf8)), "\(echo)") }
+    #expect(Redactor([Secret("sesame-open-now")]).findsAny(in: Array("Y2xpZW50OnNlc2FtZS1vcGVuLW5vdw==".utf8)))
+    #expect(!redactor.findsAny(in: Array("see \(Self.token.dropLast())".utf8)))
+    #expect(!redactor.findsAny(in: []))
+  }
+
+  @Test("of a secret that repeats itself, and of what stands around it, nothing is left")
+  func periodic() {
+    let redactor = Redactor([Secret(String(repeating: "ab", count: 20) + "c")])
+    #expect(redactor.redacted("<" + String(repeating: "ab", count: 25) + "c>") == "<[redacted]>")
+    #expect(redactor.redacted(String(repeating: "ab", count: 7)) == String(repeating: "ab", count: 7))
   }
 
   @Test("a line for people has no control characters, no turning of the writing, and an end")

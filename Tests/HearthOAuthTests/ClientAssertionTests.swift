@@ -189,7 +189,7 @@ struct ClientAssertionTests {
       let key = ClientKey(file: bench.file("client key", Self.keys[0].pem))
       let endpoint = bench.endpoint(.assertion(key)) { $0.signingAlgorithms = ["RS256", "PS256"] }
       let message =
-        "The client key /etc/file signs with ES256, and the provider takes RS256, PS256 only: use another key."
+        "The client key (/etc/file) signs with ES256, and the provider takes RS256, PS256 only: use another key."
       #expect(await bench.failure(of: endpoint) == .misconfigured(message: message))
       #expect(bench.server.requests.isEmpty)
     }
@@ -217,7 +217,7 @@ struct ClientAssertionTests {
           Issue.record("\(text) was taken")
           continue
         }
-        #expect(message.hasPrefix("The client key /etc/file cannot be used: ") && message.contains(words))
+        #expect(message.hasPrefix("The client key (/etc/file) cannot be used: ") && message.contains(words))
       }
       bench.files.fail(.read, at: file.path, with: .absent)
       let absent = "The client key cannot be read: /etc/file: there is no such file."

@@ -216,13 +216,13 @@ struct HTTPRouteTests {
       #expect(
         await bench.failure(of: endpoint)
           == .misconfigured(
-            message: "The client key /etc/client.key does not belong to the certificate /etc/client.pem."))
+            message: "The client key (/etc/client.key) does not belong to the certificate /etc/client.pem."))
       bench.files.put("nothing", at: "/etc/client.key")
       guard case .misconfigured(let message)? = await bench.failure(of: endpoint) else {
         Issue.record("it is used")
         return
       }
-      #expect(message.hasPrefix("The client key /etc/client.key cannot be used: "))
+      #expect(message.hasPrefix("The client key (/etc/client.key) cannot be used: "))
       #expect(bench.server.connections == 0)
     }
   }

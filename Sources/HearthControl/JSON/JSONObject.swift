@@ -1,4 +1,4 @@
-/// A JSON object: its members in the order in which they came or were set.
+/// A JSON object: its members in the order in which they came or were set. Keys are compared by their bytes.
 package struct JSONObject: Hashable, Sendable {
   package struct Member: Hashable, Sendable {
     package var key: String
@@ -17,9 +17,9 @@ package struct JSONObject: Hashable, Sendable {
 
   /// Setting nil takes the member away; a new key goes to the end.
   package subscript(key: String) -> JSON? {
-    get { members.first { $0.key == key }?.value }
+    get { members.first { $0.key.utf8.elementsEqual(key.utf8) }?.value }
     set {
-      let index = members.firstIndex { $0.key == key }
+      let index = members.firstIndex { $0.key.utf8.elementsEqual(key.utf8) }
       switch (index, newValue) {
       case (let index?, let value?): members[index].value = value
       case (let index?, nil): members.remove(at: index)

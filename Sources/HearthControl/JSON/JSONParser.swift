@@ -12,9 +12,10 @@ extension JSON {
   package static let maximumDepth = 128
 
   /// Reads exactly one value (RFC 8259): UTF-8, nothing after it, no key twice in an object, at most 128 levels.
-  package init(parsing bytes: [UInt8]) throws(JSONError) {
+  /// `allowsTwins`: a key may come twice.
+  package init(parsing bytes: [UInt8], allowsTwins: Bool = false) throws(JSONError) {
     self = try bytes.withUnsafeBufferPointer { (buffer) throws(JSONError) -> JSON in
-      var parser = JSONParser(bytes: buffer)
+      var parser = JSONParser(bytes: buffer, allowsTwins: allowsTwins)
       return try parser.document()
     }
   }
@@ -27,6 +28,7 @@ extension JSON {
 /// A recursive descent over bytes; it never looks beyond `bytes`, which outlives it.
 private struct JSONParser {
   let bytes: UnsafeBufferPointer<UInt8>
+  let allowsTwins: Bool
   var offset = 0
 
   mutating func document() throws(JSONError) -> JSON {
@@ -99,7 +101,7 @@ private struct JSONParser {
     offset += 1
     var members: [JSONObject.Member] = []
     // Kept only once an object has grown beyond what is quicker to look through.
-    var seen: Set<String> = []
+    var seen: Set<[UInt8]> = []
     skipWhitespace()
     if next == UInt8(ascii: "}") {
       offset += 1
@@ -110,9 +112,13 @@ private struct JSONParser {
       guard next == UInt8(ascii: "\"") else { throw failure("expected a key") }
       let start = offset
       let key = try string()
-      if members.count == 16 { seen = Set(members.map(\.key)) }
-      let isNew = members.count < 16 ? !members.contains { $0.key == key } : seen.insert(key).inserted
-      guard isNew else { throw JSONError(reason: "the same key twice", offset: start) }
+      if !allowsTwins {
+        if members.count == 16 { seen = Set(members.map { Array($0.key.utf8) }) }
+        let isNew =
+          members.count < 16
+          ? !members.contains { $0.key.utf8.elementsEqual(key.utf8) } : seen.insert(Array(key.utf8)).inserted
+        guard isNew else { throw JSONError(reason: "the same key twice", offset: start) }
+      }
       skipWhitespace()
       guard next == UInt8(ascii: ":") else { throw failure("expected :") }
       offset += 1

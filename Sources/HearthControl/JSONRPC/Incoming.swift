@@ -1,3 +1,5 @@
+import HearthCore
+
 /// What one line from a client asks for (JSON-RPC 2.0, sections 4 and 6).
 package enum Incoming: Hashable, Sendable {
   case single(Call)
@@ -57,7 +59,7 @@ extension Incoming.Call {
       self = invalid("A request has \"jsonrpc\":\"2.0\".")
       return
     }
-    guard let method = object["method"]?.string else {
+    guard let method = object["method"]?.string?.streamSafe else {
       self = invalid("A request has a method, a string.")
       return
     }

@@ -1,3 +1,5 @@
+import HearthCore
+
 /// Reads the members of one object. An error is kept, not thrown, until all members are read: of several errors the one
 /// of the first rank is reported, and of those of the same rank the first.
 struct FieldReader {
@@ -59,10 +61,8 @@ struct FieldReader {
   /// Reads the whole object, or throws the error that is to be reported.
   mutating func read<Whole>(_ fields: Fields<Whole>) throws(RPCError) -> Whole {
     let whole = fields.read(&self)
-    if !isLenient {
-      for member in members.members where !fields.names.contains(member.key) {
-        refuse(member.key, "is not known", .unknown)
-      }
+    if !isLenient, let unknown = members.members.first(where: { !fields.names.contains($0.key.streamSafe) }) {
+      refuse(unknown.key, "is not known", .unknown)
     }
     if let error { throw error }
     return whole!

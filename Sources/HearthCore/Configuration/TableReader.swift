@@ -4,6 +4,11 @@ package protocol ConfigurationKey: RawRepresentable<String>, CaseIterable, Hasha
 extension ConfigurationKey {
   /// All keys as they are written.
   package static var names: [String] { allCases.map(\.rawValue) }
+
+  /// The key names the file of a secret. Somebody may put the secret itself there, so no message quotes its value.
+  fileprivate var isOfSecret: Bool {
+    ["client_secret_file", "client_key_file", "key_file", "password_file"].contains(rawValue)
+  }
 }
 
 /// Reads the values that one part of Hearth takes from a table of the configuration.
@@ -110,7 +115,7 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
     do {
       return try HTTPURL(text)
     } catch {
-      throw self.error(key, "cannot be \"\(text.withoutUserInformation)\": \(error)")
+      throw self.error(key, "cannot be \"\(text.withoutSecrets)\": \(error)")
     }
   }
 
@@ -118,7 +123,7 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
     var origins: [Origin] = []
     for text in try strings(key) {
       func unusable(_ reason: String) -> ConfigurationError {
-        error(key, "cannot have \"\(text.withoutUserInformation)\": \(reason)")
+        error(key, "cannot have \"\(text.withoutSecrets)\": \(reason)")
       }
       let origin: Origin
       do {
@@ -143,7 +148,8 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
     } catch {
       throw self.error(key, "begins with \(error.sign), and $\(error.variable) is not set")
     }
-    throw error(key, "must be a path that begins with /, ~/, %d/ or %t/, not \"\(text)\"")
+    let found = key.isOfSecret ? text.withoutContent : "\"\(text)\""
+    throw error(key, "must be a path that begins with /, ~/, %d/ or %t/, not \(found)")
   }
 
   package func duration(_ key: Key, orZero: Bool = false) throws(ConfigurationError) -> Duration? {
@@ -210,10 +216,17 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
 }
 
 extension String {
-  /// A URL, or what was meant for one, without what comes before an @: it may contain a password.
-  package var withoutUserInformation: String {
-    guard let end = lastIndex(of: "@") else { return self }
-    let start = firstRange(of: "://").map(\.upperBound).flatMap { $0 <= end ? $0 : nil } ?? startIndex
-    return self[..<start] + "…" + self[end...]
+  /// What a message says of a text that may be a secret: its kind and its length.
+  package var withoutContent: String { "a \(hasPrefix("/") ? "path" : "text") of \(unicodeScalars.count) characters" }
+
+  /// A URL, or what was meant for one, without what comes before an @, which may contain a password, and without its query
+  /// and fragment, which may contain a key.
+  package var withoutSecrets: String {
+    let end = lastIndex(of: "@")
+    let start = firstRange(of: "://").map(\.upperBound).flatMap { $0 <= end ?? startIndex ? $0 : nil } ?? startIndex
+    let rest = self[(end ?? startIndex)...]
+    let shown = rest.prefix { $0 != "?" && $0 != "#" }
+    let cut = rest[shown.endIndex...].first.map { "\($0)…" } ?? ""
+    return (end == nil ? "" : self[..<start] + "…") + shown + cut
   }
 }

@@ -7,8 +7,9 @@ package protocol ResponseStore: Sendable {
   func find(_ key: ResponseKey) async -> StoredResponse?
 
   /// In place of what was kept for the same request. Where the account's share is used up, the answers that were found or
-  /// kept longest ago make room. One that is too large is not kept, and what was kept before is gone.
-  func keep(_ response: StoredResponse, for key: ResponseKey) async
+  /// kept longest ago make room. One that is too large is not kept, nor one that repeats a secret, and what was kept before
+  /// is gone.
+  func keep(_ response: StoredResponse, for key: ResponseKey, unlessRepeating secrets: [Secret]) async
 
   /// Nothing is kept for this request any more.
   func remove(_ key: ResponseKey) async

@@ -27,17 +27,15 @@ package struct StoredResponse: Hashable, Sendable {
     self.isValidatable = isValidatable
   }
 
-  /// Nil where the answer may not be kept. `secrets`: an answer that repeats one of them is not kept.
-  package init?(_ response: APIResponse, isRedirected: Bool, secrets: [Secret], at now: Timestamp) {
+  /// Nil where the answer may not be kept. One that is compressed is not: nobody sees what it repeats.
+  package init?(_ response: APIResponse, isRedirected: Bool, at now: Timestamp) {
     let fields = ResponseFields(response.headers)
     guard response.status == 200, !response.isTruncated, !fields.directives("cache-control").keys.contains("no-store"),
-      let selectors = fields.selectors
+      let selectors = fields.selectors, !response.isCompressed
     else { return nil }
-    let headers = response.headers.filter(\.isKept)
-    let texts = headers.map { Array($0.value.utf8) } + [response.body]
-    guard !secrets.contains(where: { secret in texts.contains { $0.repeats(secret) } }) else { return nil }
     self.init(
-      headers: headers, body: response.body, selectors: selectors, confirmedAt: now, initialAge: fields.age,
+      headers: response.headers.filter(\.isKept), body: response.body, selectors: selectors, confirmedAt: now,
+      initialAge: fields.age,
       isValidatable: !isRedirected)
   }
 
@@ -55,8 +53,15 @@ package struct StoredResponse: Hashable, Sendable {
 
   /// The API said 304: its fields take the place of those of before (RFC 9111, section 3.2). Nil where it is not to be kept
   /// any more.
-  package func confirmed(by response: APIResponse, secrets: [Secret], at now: Timestamp) -> StoredResponse? {
-    StoredResponse(answer(confirmedBy: response), isRedirected: false, secrets: secrets, at: now)
+  package func confirmed(by response: APIResponse, at now: Timestamp) -> StoredResponse? {
+    StoredResponse(answer(confirmedBy: response), isRedirected: false, at: now)
+  }
+
+  /// Whether one of these stands in it, however it is written, or in the address that it is kept under: then it is not kept.
+  /// Takes its time with a long answer.
+  package func repeats(_ secrets: [Secret], at url: String) -> Bool {
+    let fields = ([url] + headers.map(\.value)).joined(separator: "\n") + "\n"
+    return Redactor(secrets).findsAny(in: Array(fields.utf8) + body)
   }
 
   /// What the caller is given after a 304: the body that is known, with the fields of now.
@@ -87,7 +92,10 @@ extension APIRequest {
   /// Whether its answer may be kept and given another time. Who asks for a part, or has conditions, knows an answer.
   package var hasAnswerToKeep: Bool {
     let own: Set = ["range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "if-range"]
-    return method == "GET" && body.isEmpty && !headers.contains { own.contains($0.name.lowercased()) }
+    // A token (RFC 6750, section 2.3).
+    let hasTokenInAddress = QueryFields(ofTarget: url.target).has("access_token")
+    return method == "GET" && body.isEmpty && !hasTokenInAddress
+      && !headers.contains { own.contains($0.name.lowercased()) }
       && !ResponseFields(headers).directives("cache-control").keys.contains("no-store")
   }
 }
@@ -95,6 +103,12 @@ extension APIRequest {
 extension APIResponse {
   /// An error of the server in place of which an earlier answer may be given (RFC 5861, section 4).
   package var isServerError: Bool { [500, 502, 503, 504].contains(status) }
+
+  /// Its body shows to nobody what is in it (RFC 9110, section 8.4; RFC 1952, section 2.3.1).
+  package var isCompressed: Bool {
+    let codings = headers.filter { $0.name.lowercased() == "content-encoding" }.map { $0.value.lowercased() }
+    return codings.contains { $0 != "identity" } || body.starts(with: [0x1F, 0x8B])
+  }
 
   /// What was there is gone, or is not for this user any more (RFC 9110, sections 15.5.4, 15.5.5 and 15.5.11).
   package var takesEarlierAnswersBack: Bool { [403, 404, 410].contains(status) }
@@ -127,18 +141,5 @@ extension APIRequest.Header {
   /// It describes a body, which a 304 does not have (RFC 9110, section 15.4.5).
   fileprivate var isOfBody: Bool {
     ["content-length", "content-encoding", "content-type", "content-range"].contains(name.lowercased())
-  }
-}
-
-extension [UInt8] {
-  /// Whether the secret stands in it as it is.
-  fileprivate func repeats(_ secret: Secret) -> Bool {
-    let needle = Array(secret.reveal().utf8)
-    guard let first = needle.first, needle.count <= count else { return false }
-    return withUnsafeBufferPointer { text in
-      (0...(text.count - needle.count)).contains { start in
-        text[start] == first && text[start..<start + needle.count].elementsEqual(needle)
-      }
-    }
   }
 }

@@ -11,9 +11,9 @@ package struct RedirectRequest: Hashable, Sendable {
   package let isOfThisUser: Bool
 
   package init(method: String, host: String?, target: String, isOfThisUser: Bool) {
-    self.method = method
-    self.host = host
-    self.target = target
+    self.method = method.streamSafe
+    self.host = host?.streamSafe
+    self.target = target.streamSafe
     self.isOfThisUser = isOfThisUser
   }
 }

@@ -41,6 +41,6 @@ package struct QueryFields: Sendable {
         bytes.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
       }
     }
-    return String(decoding: bytes, as: UTF8.self)
+    return String(decoding: bytes, as: UTF8.self).streamSafe
   }
 }

@@ -1,5 +1,6 @@
 import Glibc
 package import HearthCore
+import HearthThreads
 package import Logging
 package import NIOCore
 import NIOHTTP1
@@ -11,6 +12,9 @@ package struct LoopbackListener: RedirectListener {
   static let mostConnections = 16
   /// How long a connection may take to make its request.
   static let requestTime: TimeAmount = .seconds(10)
+
+  /// Asks who is at the other end of connections, one after the other.
+  static let peers = WorkerThread()
 
   private let group: any EventLoopGroup
   private let logger: Logger

@@ -1,27 +1,43 @@
+import CLinux
 import Glibc
 import NIOCore
 
-/// Whose the process at the other end of a TCP connection within this machine is, by the kernel's tables of sockets
-/// (proc(5), /proc/net/tcp).
+/// Whose the process at the other end of a TCP connection within this machine is. The kernel is asked for this connection; one
+/// that answers no such questions has tables of all sockets (proc(5), /proc/net/tcp), which take long to read where somebody
+/// has many.
 enum LoopbackPeer {
-  private struct Entry {
+  struct Entry {
     let user: uid_t
     /// 0 where no process has the socket open any more.
     let inode: UInt64
+
+    func isOpen(by user: uid_t) -> Bool { self.user == user && inode != 0 }
   }
 
   /// Whether it is a process of this user. One that has closed the connection already is nobody's. Where the kernel shows
-  /// no tables, everybody passes.
-  static func isOfThisUser(_ channel: any Channel, user: uid_t = geteuid()) -> Bool {
-    guard let peer = channel.remoteAddress, let own = channel.localAddress else { return false }
+  /// nothing, everybody passes. It may take long.
+  static func isOfThisUser(from peer: SocketAddress, to own: SocketAddress, user: uid_t = geteuid()) -> Bool {
+    if let entry = entry(from: peer, to: own) { return entry.isOpen(by: user) }
+    // This end is there: the kernel answers such questions.
+    if entry(from: own, to: peer) != nil { return false }
     var areShown = false
     for table in ["/proc/self/net/tcp", "/proc/self/net/tcp6"] {
       guard let text = read(table) else { continue }
       areShown = true
       guard let entry = entry(from: names(peer), to: names(own), in: text) else { continue }
-      return entry.user == user && entry.inode != 0
+      return entry.isOpen(by: user)
     }
     return !areShown
+  }
+
+  /// The socket that is connected from one address to the other, as the kernel knows it; nil where it knows none, or cannot
+  /// be asked.
+  static func entry(from source: SocketAddress, to target: SocketAddress) -> Entry? {
+    var (user, inode): (UInt32, UInt32) = (0, 0)
+    let result = source.withSockAddr { source, _ in
+      target.withSockAddr { target, _ in hearth_find_tcp_socket(source, target, &user, &inode) }
+    }
+    return result == 0 ? Entry(user: user, inode: UInt64(inode)) : nil
   }
 
   /// The socket that is connected from one of the addresses to one of the others: fields 2, 3, 8 and 10 of its line.

@@ -1,4 +1,5 @@
 import HearthCore
+import HearthThreads
 import NIOCore
 import NIOHTTP1
 
@@ -11,7 +12,8 @@ final class RedirectHandler: ChannelInboundHandler {
   private static let mostBody = 1 << 16
 
   private let redirect: LoopbackRedirect
-  private var isOfThisUser = false
+  /// Whether it is this user's.
+  private var ownership: EventLoopFuture<Bool>?
   private var head: HTTPRequestHead?
   private var bodySize = 0
   private var isAnswered = false
@@ -23,8 +25,15 @@ final class RedirectHandler: ChannelInboundHandler {
 
   func channelActive(context: ChannelHandlerContext) {
     let channel = context.channel
-    // Now, while the other end is surely open.
-    isOfThisUser = LoopbackPeer.isOfThisUser(channel)
+    // Now, while the other end is surely open; and elsewhere, for it may take its time.
+    let answer = context.eventLoop.makePromise(of: Bool.self)
+    ownership = answer.futureResult
+    LoopbackListener.peers.enqueue {
+      guard channel.isActive, let peer = channel.remoteAddress, let own = channel.localAddress else {
+        return answer.succeed(false)
+      }
+      answer.succeed(LoopbackPeer.isOfThisUser(from: peer, to: own))
+    }
     timer = context.eventLoop.scheduleTask(in: LoopbackListener.requestTime) { channel.close(promise: nil) }
     context.fireChannelActive()
   }
@@ -45,16 +54,18 @@ final class RedirectHandler: ChannelInboundHandler {
   }
 
   private func receive(context: ChannelHandlerContext) {
-    guard let head, !isAnswered else { return }
+    guard let head, let ownership, !isAnswered else { return }
     isAnswered = true
     timer?.cancel()
     let hosts = head.headers["Host"]
-    let request = RedirectRequest(
-      method: head.method.rawValue, host: hosts.count == 1 ? hosts[0] : nil, target: head.uri,
-      isOfThisUser: isOfThisUser)
-    let channel = context.channel
-    let hasBody = head.method != .HEAD
-    redirect.receive(ReceivedRedirect(request) { page in Self.write(page, hasBody, to: channel) }, on: channel)
+    let (channel, redirect) = (context.channel, redirect)
+    ownership.whenSuccess { isOfThisUser in
+      let request = RedirectRequest(
+        method: head.method.rawValue, host: hosts.count == 1 ? hosts[0] : nil, target: head.uri,
+        isOfThisUser: isOfThisUser)
+      let hasBody = head.method != .HEAD
+      redirect.receive(ReceivedRedirect(request) { page in Self.write(page, hasBody, to: channel) }, on: channel)
+    }
   }
 
   /// One request a connection: the browser has no more to ask here. `hasBody`: not to HEAD (RFC 9110, section 9.3.2).

@@ -11,12 +11,15 @@ package struct ClientFile: Hashable, Sendable {
   /// It is refused where others may read it.
   var isSecret = false
 
+  /// What messages call it: the secret itself may stand in the place of its path.
+  var place: String { isSecret ? path.withoutContent : path }
+
   func read(from files: any FileSystem) async throws(RefreshFailure) -> [UInt8] {
     let contents: FileContents
     do {
       contents = try await files.read(path, limit: limit, followsLink: true)
     } catch {
-      let message = "The \(name) cannot be read: \(path): \(reason(of: error))."
+      let message = "The \(name) cannot be read: \(place): \(reason(of: error))."
       switch error {
       case .unanswered, .volumeUnavailable, .keyUnavailable: throw .unavailable(message: message, retryAfter: nil)
       case .absent, .exists, .permissionDenied, .noSpace, .symbolicLink, .notRegular, .notOwn, .tooBig, .failed:
@@ -25,7 +28,8 @@ package struct ClientFile: Hashable, Sendable {
     }
     guard !isSecret || !contents.status.exposesSecret else {
       throw .misconfigured(
-        message: "The \(name) \(path) is refused, because others may read or write it; run \"chmod go= \(path)\".")
+        message:
+          "The \(name) (\(place)) is refused, because others may read or write it; run \"chmod go=\" on its file.")
     }
     return contents.bytes
   }

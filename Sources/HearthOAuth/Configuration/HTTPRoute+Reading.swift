@@ -37,7 +37,7 @@ extension TableReader<ProviderKey> {
     do {
       return .named(try Proxy(text))
     } catch {
-      throw self.error(.proxy, "cannot be \"\(text.withoutUserInformation)\": \(error)")
+      throw self.error(.proxy, "cannot be \"\(text.withoutSecrets)\": \(error)")
     }
   }
 }

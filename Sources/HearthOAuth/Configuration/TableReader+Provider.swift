@@ -32,7 +32,7 @@ extension TableReader<ProviderKey> {
   func issuer(_ preset: ProviderPreset?) throws(ConfigurationError) -> Issuer? {
     let text: String
     if let own = try string(.issuer), try url(.issuer) != nil {
-      guard !own.contains("?") else { throw error(.issuer, "cannot be \"\(own)\": it has a query") }
+      guard !own.contains("?") else { throw error(.issuer, "cannot be \"\(own.withoutSecrets)\": it has a query") }
       text = own
     } else {
       if let preset, case .ownIssuer(let example) = preset.place {
@@ -44,7 +44,7 @@ extension TableReader<ProviderKey> {
     do {
       return try Issuer(text)
     } catch {
-      throw self.error(.issuer, "cannot be \"\(text)\": \(error)")
+      throw self.error(.issuer, "cannot be \"\(text.withoutSecrets)\": \(error)")
     }
   }
 

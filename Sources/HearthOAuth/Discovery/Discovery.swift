@@ -78,7 +78,7 @@ final class Discovery: Sendable {
       case .unanswered(let message): throw .unavailable(message: "Discovery failed: \(message).", retryAfter: nil)
       }
     }
-    let endpoints = try read(response)
+    let endpoints = try await response.read { (response) throws(RefreshFailure) in try self.read(response) }
     let now = sender.clock.now()
     known.withLock { $0 = (endpoints, now) }
     return endpoints

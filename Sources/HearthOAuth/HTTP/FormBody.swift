@@ -21,14 +21,14 @@ enum FormBody {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// The fields of a form; nil where the bytes are not a form.
+  /// The fields of a form, with stream-safe texts; nil where the bytes are not a form.
   static func decode(_ bytes: [UInt8]) -> [(String, String)]? {
     var fields: [(String, String)] = []
     for pair in bytes.split(separator: UInt8(ascii: "&")) {
       let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
         .map { percentDecoded($0.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }) }
       guard parts.count == 2, let name = parts[0], let value = parts[1] else { return nil }
-      fields.append((name, value))
+      fields.append((name.streamSafe, value.streamSafe))
     }
     return fields.isEmpty ? nil : fields
   }

@@ -60,14 +60,14 @@ final class HTTPExchange: APIExchange {
     let end = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: Void.self)
     state.withLock { $0.bodyEnd = end }
     return .stream(contentLength: length) { [self] writer in
-      change { $0.writer = writer }
+      change { if $0.end == nil { $0.writer = writer } }
       return end.futureResult
     }
   }
 
   func run(_ task: HTTPClient.Task<Void>) {
     let isCancelled = state.withLock { state in
-      state.task = task
+      if state.end == nil { state.task = task }
       return state.isCancelled
     }
     task.futureResult.whenFailure { self.end(.failure($0)) }
@@ -82,6 +82,8 @@ final class HTTPExchange: APIExchange {
     guard isFirst else { return }
     change { state in
       state.end = result.mapError { explain($0, state.response != nil) }
+      // Both hold the request, with its token, and the request's body holds this exchange.
+      (state.task, state.writer) = (nil, nil)
     }
     demand?.succeed()
     // Where it succeeded, the server would take what it has for the whole body.
@@ -215,7 +217,8 @@ extension HTTPExchange: HTTPClientResponseDelegate {
 
   func didReceiveHead(task: HTTPClient.Task<Void>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
     let response = HTTPResponse(
-      status: Int(head.status.code), headers: head.headers.map { APIRequest.Header(name: $0.name, value: $0.value) },
+      status: Int(head.status.code),
+      headers: head.headers.map { APIRequest.Header(name: $0.name, value: $0.value.streamSafe) },
       receivedAt: clock.now())
     change { state in
       state.response = APIResponse(

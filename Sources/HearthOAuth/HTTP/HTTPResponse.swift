@@ -1,4 +1,5 @@
 import HearthCore
+import NIOPosix
 
 /// The response of a server, and when it came by this machine's clock.
 struct HTTPResponse: Hashable, Sendable {
@@ -8,6 +9,18 @@ struct HTTPResponse: Hashable, Sendable {
   /// The body was longer than the request's limit, or ended too early, and `body` is its beginning.
   var isTruncated = false
   var receivedAt: Timestamp
+
+  /// Reads it on another thread than the one that serves everybody: it may be as long as its limit allows.
+  func read<Value: Sendable, Failure: Error>(
+    _ body: @escaping @Sendable (HTTPResponse) throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    let result = await withCheckedContinuation { waiting in
+      NIOThreadPool.singleton.submit { _ in
+        waiting.resume(returning: Result { () throws(Failure) in try body(self) })
+      }
+    }
+    return try result.get()
+  }
 
   /// The first header of that name, in any case.
   func header(_ name: String) -> String? {

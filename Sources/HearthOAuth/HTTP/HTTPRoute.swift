@@ -49,7 +49,8 @@ extension HTTPRoute.Identity {
     else {
       throw .misconfigured(
         message:
-          "The client key \(key.path) cannot be used: a PEM file with a private key, without a passphrase, is needed.")
+          "The client key (\(key.place)) cannot be used: a PEM file with a private key, without a passphrase, is needed."
+      )
     }
     tls.privateKey = .privateKey(privateKey)
     do {
@@ -58,7 +59,7 @@ extension HTTPRoute.Identity {
       _ = try NIOSSLContext(configuration: pair)
     } catch {
       throw .misconfigured(
-        message: "The client key \(key.path) does not belong to the certificate \(certificate.path).")
+        message: "The client key (\(key.place)) does not belong to the certificate \(certificate.path).")
     }
   }
 }

@@ -34,6 +34,9 @@ package final class HTTPSender: Sendable {
     /// connection for the next request. Nil: as of other responses.
     var successLimit: (bytes: Int, time: Duration)?
     var plan = ConnectionPlan()
+
+    /// Whom it is sent to, and how, for messages.
+    fileprivate var place: String { "\(url.origin)" + (plan.proxy.map { " through the proxy \($0)" } ?? "") }
   }
 
   let clock: any Clock
@@ -109,7 +112,7 @@ package final class HTTPSender: Sendable {
     case .failure(is ResponseReader.Late): reason = "no answer within \(timeout)"
     case .failure(let error): reason = Self.describe(error).withoutStop
     }
-    throw Self.failure(of: request, wasSent: wasSent, reason)
+    throw Self.failure(at: request.place, wasSent: wasSent, reason)
   }
 
   private func issueTicket(for request: Request, keepsChannel: Bool = false) -> UInt64 {
@@ -118,16 +121,15 @@ package final class HTTPSender: Sendable {
     return watch.issueTicket(tls: tls, keepsChannel: keepsChannel)
   }
 
-  private static func failure(of request: Request, wasSent: Bool, _ reason: String) -> ExchangeFailure {
-    let way = request.plan.proxy.map { " through the proxy \($0)" } ?? ""
-    let message = "\(request.url.origin)\(way): \(reason)"
+  private static func failure(at place: String, wasSent: Bool, _ reason: String) -> ExchangeFailure {
+    let message = "\(place): \(reason)"
     return wasSent ? .unanswered(message: message) : .notSent(message: message)
   }
 
   /// Begins a request whose bodies go in pieces. `upload`: nil for the request's own body.
   func begin(_ request: Request, upload: APIRequest.Upload?) -> HTTPExchange {
     let ticket = issueTicket(for: request, keepsChannel: true)
-    let exchange = HTTPExchange(clock: clock) { [watch] error, hasAnswer in
+    let exchange = HTTPExchange(clock: clock) { [watch, place = request.place] error, hasAnswer in
       let wasSent = watch.redeem(ticket)
       let reason =
         switch error {
@@ -136,7 +138,7 @@ package final class HTTPSender: Sendable {
         case _ where hasAnswer: "the answer broke off"
         default: Self.describe(error).withoutStop
         }
-      return Self.failure(of: request, wasSent: wasSent, reason)
+      return Self.failure(at: place, wasSent: wasSent, reason)
     } ended: { [watch] isComplete in
       let channel = watch.release(ticket)
       // The client would wait for the rest of the request for ever.

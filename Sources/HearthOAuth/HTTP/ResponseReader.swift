@@ -94,7 +94,7 @@ final class ResponseReader: HTTPClientResponseDelegate {
 
 extension ResponseReader {
   func didReceiveHead(task: HTTPClient.Task<Void>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
-    let headers = head.headers.map { APIRequest.Header(name: $0.name, value: $0.value) }
+    let headers = head.headers.map { APIRequest.Header(name: $0.name, value: $0.value.streamSafe) }
     let response = state.withLock { state in
       // Whoever looks at the clock later finds the head.
       let response = HTTPResponse(status: Int(head.status.code), headers: headers, receivedAt: clock.now())

@@ -104,6 +104,7 @@ extension IDToken {
   /// The keys that may have signed it: the one that it names, or, where it names none, each one of its algorithm (OpenID
   /// Connect Core, section 10.1). A key without a name may be meant by any: providers with a single key often publish it so.
   fileprivate func candidates(in keys: [PublicKey]) -> [PublicKey] {
-    keys.filter { $0.fits(algorithm) && (keyID == nil || $0.id == nil || $0.id == keyID) }
+    // No provider has so many at once, and to try each one takes its time.
+    Array(keys.filter { $0.fits(algorithm) && (keyID == nil || $0.id == nil || $0.id == keyID) }.prefix(32))
   }
 }

@@ -53,12 +53,7 @@ extension TokenExchange {
       throw SignInFailure(error)
     }
     let reader = reader(dialect, origin: request.url.origin, for: nil, secrets: secrets)
-    var granted: TokenResponse
-    do {
-      granted = try reader.grant(in: response)
-    } catch {
-      throw error.signInFailure(of: request.url.origin, at: .password)
-    }
+    var granted = try await reader.grant(in: response) { $0.signInFailure(of: request.url.origin, at: .password) }
     if let error = granted.error { throw .failed(message: error.message) }
     granted.origin = origin
     return granted

@@ -33,12 +33,8 @@ extension OAuthSignInEndpoint {
     } catch {
       throw SignInFailure(error)
     }
-    let response: TokenResponse
-    do {
-      response = try answer.reader.grant(in: answer.response)
-    } catch {
-      throw error.signInFailure(of: answer.endpoints.token.origin, at: .code)
-    }
+    let origin = answer.endpoints.token.origin
+    let response = try await answer.reader.grant(in: answer.response) { $0.signInFailure(of: origin, at: .code) }
     return try await grant(
       in: answer, response,
       expecting: IDTokenValidator.Expectation(
@@ -60,7 +56,9 @@ extension OAuthSignInEndpoint {
     }
     let (response, reader) = try await ask(request.fields, at: url, of: endpoints, secrets: request.secrets)
     do throws(TokenRejection) {
-      let (object, rejection) = try reader.object(in: response)
+      let (object, rejection) = try await response.read { (response) throws(TokenRejection) in
+        try reader.object(in: response)
+      }
       if let reference = object["request_uri"]?.text { return [("request_uri", reference)] }
       throw rejection.hasError ? rejection : rejection.containing("no request_uri")
     } catch {

@@ -6,11 +6,13 @@ extension OAuthSignInEndpoint {
     let endpoints = try await endpoints()
     guard let url = endpoints.deviceAuthorization else { throw missing("device_authorization_endpoint", for: "device") }
     let (response, reader) = try await ask(deviceRequest, at: url, of: endpoints, secrets: [])
-    do throws(TokenRejection) {
-      let (object, rejection) = try reader.object(in: response)
-      return try DeviceSignIn(reading: object, else: rejection)
-    } catch {
-      throw error.signInFailure(of: url.origin, at: .deviceCode)
+    return try await response.read { (response) throws(SignInFailure) in
+      do throws(TokenRejection) {
+        let (object, rejection) = try reader.object(in: response)
+        return try DeviceSignIn(reading: object, else: rejection)
+      } catch {
+        throw error.signInFailure(of: url.origin, at: .deviceCode)
+      }
     }
   }
 
@@ -27,12 +29,8 @@ extension OAuthSignInEndpoint {
       case .rejected, .unclear, .misconfigured: throw SignInFailure(error)
       }
     }
-    let response: TokenResponse
-    do {
-      response = try answer.reader.grant(in: answer.response)
-    } catch {
-      throw error.pollFailure(of: answer.endpoints.token.origin)
-    }
+    let origin = answer.endpoints.token.origin
+    let response = try await answer.reader.grant(in: answer.response) { $0.pollFailure(of: origin) }
     // Not every provider sends an ID token to a device.
     let expected = IDTokenValidator.Expectation(nonce: nil, isRequired: false)
     return try await grant(in: answer, response, expecting: expected)

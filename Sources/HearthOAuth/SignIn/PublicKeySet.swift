@@ -34,21 +34,27 @@ final class PublicKeySet: Sendable {
   func fetch(_ url: HTTPURL) async throws(RefreshFailure) -> [PublicKey] {
     let response = try await exchange.send(HTTPSender.Request(url: url, headers: [.acceptJSON]))
     guard response.status == 200 else {
-      let message = "The keys of the provider cannot be had: HTTP \(response.status) from \(url)."
+      let message =
+        "The keys of the provider cannot be had: HTTP \(response.status) from \(url.description.withoutSecrets)."
       guard (400..<500).contains(response.status), ![408, 425, 429].contains(response.status) else {
         throw .unavailable(message: message, retryAfter: response.retryAfter)
       }
       throw .misconfigured(message: message)
     }
     guard !response.isTruncated else {
-      throw .misconfigured(message: "The keys of the provider cannot be had: more than 1 MiB from \(url).")
+      throw .misconfigured(
+        message: "The keys of the provider cannot be had: more than 1 MiB from \(url.description.withoutSecrets).")
     }
-    guard case .array(let values)? = JSONValue(parsing: response.body)?["keys"] else {
+    let keys = await response.read { response -> [PublicKey]? in
+      guard case .array(let values)? = JSONValue(parsing: response.body)?["keys"] else { return nil }
+      return values.compactMap { PublicKey($0) }
+    }
+    guard let keys else {
       let found = response.isPage ? "a web page" : "no key set"
       throw .unavailable(
-        message: "The keys of the provider cannot be had: \(found) from \(url).", retryAfter: response.retryAfter)
+        message: "The keys of the provider cannot be had: \(found) from \(url.description.withoutSecrets).",
+        retryAfter: response.retryAfter)
     }
-    let keys = values.compactMap { PublicKey($0) }
     known.withLock { $0 = Known(url: url, keys: keys, at: exchange.sender.clock.now()) }
     return keys
   }

@@ -49,6 +49,21 @@ enum SignInMeaning {
   case refused
 }
 
+extension TokenResponseReader {
+  /// The grant in an answer to a sign-in, or what its rejection means.
+  func grant(
+    in response: HTTPResponse, else meaning: @escaping @Sendable (TokenRejection) -> SignInFailure
+  ) async throws(SignInFailure) -> TokenResponse {
+    try await response.read { (response) throws(SignInFailure) in
+      do throws(TokenRejection) {
+        return try grant(in: response)
+      } catch {
+        throw meaning(error)
+      }
+    }
+  }
+}
+
 extension TokenRejection {
   func signInMeaning(at step: SignInStep) -> SignInMeaning {
     switch response.status {

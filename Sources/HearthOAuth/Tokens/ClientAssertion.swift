@@ -15,12 +15,12 @@ struct ClientAssertion {
     with key: ClientKey, from files: any FileSystem, offered: [String]?, at now: Timestamp
   ) async throws(RefreshFailure) -> Secret {
     let signer = try await key.signer(from: files)
-    let path = key.file.path
+    let place = key.file.place
     guard let algorithm = signer.algorithms.first(where: { offered?.contains($0) ?? true }) else {
       let own = signer.algorithms.joined(separator: " or ")
       let wanted = Redactor(EmptyCollection<Secret>()).line((offered ?? []).joined(separator: ", "))
       throw .misconfigured(
-        message: "The client key \(path) signs with \(own), and the provider takes \(wanted) only: use another key.")
+        message: "The client key (\(place)) signs with \(own), and the provider takes \(wanted) only: use another key.")
     }
     var header: [String: JSONValue] = ["alg": .string(algorithm), "typ": .string("JWT")]
     if let id = key.id { header["kid"] = .string(id) }
@@ -34,7 +34,7 @@ struct ClientAssertion {
     do {
       return Secret(input + "." + Base64URL.encode(try signer.sign(Array(input.utf8), algorithm: algorithm)))
     } catch {
-      throw .misconfigured(message: "The client key \(path) cannot sign: \(error).")
+      throw .misconfigured(message: "The client key (\(place)) cannot sign: \(error).")
     }
   }
 }
@@ -45,7 +45,7 @@ extension ClientKey {
     do {
       return try SigningKey(pem: text)
     } catch {
-      throw .misconfigured(message: "The client key \(file.path) cannot be used: \(error).")
+      throw .misconfigured(message: "The client key (\(file.place)) cannot be used: \(error).")
     }
   }
 

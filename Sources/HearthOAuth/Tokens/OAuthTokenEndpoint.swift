@@ -40,7 +40,8 @@ struct OAuthTokenEndpoint: TokenEndpoint {
     _ fields: [(String, String)], for credential: Credential?
   ) async throws(RefreshFailure) -> TokenResponse {
     let answer = try await ask(fields, for: credential)
-    var granted = try answer.reader.read(answer.response)
+    let reader = answer.reader
+    var granted = try await answer.response.read { (response) throws(RefreshFailure) in try reader.read(response) }
     granted.origins = answer.endpoints.origins
     return granted
   }
@@ -128,7 +129,8 @@ struct OAuthTokenEndpoint: TokenEndpoint {
       try exchange.requireBinding(of: credential, to: url, of: endpoints)
       let response = try await exchange.send(request)
       guard response.status == 200 else { return nil }
-      let name = JSONValue(parsing: response.body)?[userInfoSubjectField.path]?.name
+      let path = userInfoSubjectField.path
+      let name = await response.read { JSONValue(parsing: $0.body)?[path]?.name }
       return name.flatMap { Subject.isName($0) ? $0 : nil }
     } catch {
       return nil

@@ -19,8 +19,8 @@ struct ResponseDocument: Hashable, Sendable {
       return
     }
     // Two fields of one name contradict each other, so neither is used.
-    let members = fields.filter { field in fields.count { $0.0 == field.0 } == 1 }
-    object = .object(Dictionary(members.map { ($0.0, .string($0.1)) }) { first, _ in first })
+    let members = Dictionary(fields.map { ($0.0, JSONValue?.some(.string($0.1))) }) { _, _ in nil }
+    object = .object(members.compactMapValues(\.self))
     isForm = true
   }
 }

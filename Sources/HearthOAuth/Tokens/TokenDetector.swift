@@ -45,9 +45,9 @@ enum TokenDetector {
       switch value {
       case .null, .bool, .integer, .number: break
       case .string(let text):
-        let isToken = isNamed || !text.contains(" ") && isLikely(text)
         // The limit bounds the work on a response that is full of tokens; what is quoted is masked besides.
-        if isToken, found.count < 64 { found.append(Secret(text)) }
+        guard found.count < 64 else { return }
+        if isNamed || !text.utf8.contains(UInt8(ascii: " ")) && isLikely(text) { found.append(Secret(text)) }
       case .array(let values): for value in values { search(value, isNamed: isNamed) }
       case .object(let members):
         for (name, value) in members { search(value, isNamed: isNamed || own.contains(name) || isTokenName(name)) }

@@ -82,7 +82,8 @@ struct TokenExchange: Sendable {
     by request: HTTPSender.Request, in dialect: TokenResponseReader.Dialect, for credential: Credential,
     secrets: [Secret] = []
   ) async throws(RefreshFailure) -> TokenResponse {
-    try reader(dialect, origin: request.url.origin, for: credential, secrets: secrets).read(try await send(request))
+    let reader = reader(dialect, origin: request.url.origin, for: credential, secrets: secrets)
+    return try await send(request).read { (response) throws(RefreshFailure) in try reader.read(response) }
   }
 
   func reader(

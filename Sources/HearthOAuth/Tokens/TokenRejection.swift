@@ -121,7 +121,7 @@ struct TokenRejection: Error {
     let codes = error.codes.filter { $0 != String(response.status) }
     let code = codes.first { Self.meaning(of: $0) != nil || finalErrors.contains($0) } ?? codes.first
     var parts = code.map { [quote($0, limit: 64)] } ?? []
-    for description in error.descriptions where parts.count < 3 {
+    for description in error.descriptions.prefix(8) where parts.count < 3 {
       let quoted = quote(description, limit: 200)
       if !parts.contains(where: { $0.contains(quoted) }) { parts.append(quoted) }
     }
@@ -132,8 +132,7 @@ struct TokenRejection: Error {
   /// A quotation in the middle of a sentence, without its own full stop.
   private func quote(_ text: String, limit: Int) -> String {
     // The text is redacted before it is cut to `limit`, so that the redactor sees a token at the cut as a whole.
-    let redacted = redactor.redacted(Array(text.utf8.prefix(2048)), isCut: text.utf8.count > 2048)
-    return redactor.line(TokenDetector.masked(String(decoding: redacted, as: UTF8.self)), limit: limit).withoutStop
+    redactor.line(TokenDetector.masked(redactor.redactedBeginning(of: text)), limit: limit).withoutStop
   }
 
   /// What a response is that names no error.

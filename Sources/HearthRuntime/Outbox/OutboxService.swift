@@ -311,6 +311,7 @@ package actor OutboxService {
         delivery.request, of: delivery.item.account, bearer: bearer.token, timeout: Self.requestTimeout)
       if !(200...299).contains(response.status) {
         // The body is kept and shown, without the tokens that careless servers repeat.
+        if response.isCompressed { response.body = [] }
         let isCut = response.isTruncated || response.body.count > Self.keptOfRejection
         response.body = Redactor(bearer.secrets)
           .redacted(Array(response.body.prefix(Self.keptOfRejection)), isCut: isCut)

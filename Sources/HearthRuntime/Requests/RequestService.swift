@@ -129,13 +129,17 @@ package actor RequestService {
     let isConfirmed = answer.response.status == 304 && exchange.isValidation
     guard answer.response.status == 200 || isConfirmed else { return answer }
     let (fresh, now) = (answer.response, clock.now())
-    var next = StoredResponse(fresh, isRedirected: exchange.isRedirected, secrets: exchange.secrets, at: now)
+    var next = StoredResponse(fresh, isRedirected: exchange.isRedirected, at: now)
     if let kept, isConfirmed {
       answer.response = kept.answer(confirmedBy: fresh)
-      next = kept.confirmed(by: fresh, secrets: exchange.secrets, at: now)
+      next = kept.confirmed(by: fresh, at: now)
     }
     guard wipes[key.account] == wipesBefore else { return answer }
-    if let next { await store.keep(next, for: key) } else { await store.remove(key) }
+    guard let next else {
+      await store.remove(key)
+      return answer
+    }
+    await store.keep(next, for: key, unlessRepeating: exchange.secrets)
     return answer
   }
 

@@ -31,7 +31,8 @@ enum FileFormat {
     let decoder = JSONDecoder()
     decoder.userInfo[.fileModified] = modified
     do {
-      return try decoder.decode(type, from: Data(bytes))
+      let text = String(validating: bytes, as: UTF8.self).map { Array($0.streamSafe.utf8) } ?? bytes
+      return try decoder.decode(type, from: Data(text))
     } catch let error as FileFormatError {
       throw error
     } catch DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context) {

@@ -10,20 +10,22 @@ struct KeyFile: Sendable {
   /// Failures are of the kind `keyUnavailable`.
   func key() async throws(AccessFailure) -> SealingKey {
     guard let path else { throw AccessFailure(.keyUnavailable, detail: "no key file is configured") }
+    // The key itself may stand in the place of its path.
+    let place = "key file (\(path.withoutContent))"
     let contents: FileContents
     do {
       contents = try await files.read(path, limit: 1 << 20, followsLink: true)
     } catch {
-      throw AccessFailure(.keyUnavailable, detail: "key file " + AccessFailure(error, at: path).detail)
+      throw AccessFailure(.keyUnavailable, detail: AccessFailure(error, at: place).detail)
     }
     guard !contents.status.exposesSecret else {
       throw AccessFailure(
         .keyUnavailable,
-        detail: "key file \(path) is refused, because others may read or write it; run \"chmod go= \(path)\"")
+        detail: "\(place) is refused, because others may read or write it; run \"chmod go=\" on it")
     }
     let bytes = contents.bytes
     guard bytes.count >= SealingKey.byteCount else {
-      throw AccessFailure(.keyUnavailable, detail: "key file \(path) has less than \(SealingKey.byteCount) bytes")
+      throw AccessFailure(.keyUnavailable, detail: "\(place) has less than \(SealingKey.byteCount) bytes")
     }
     let key = HKDF<SHA256>.deriveKey(
       inputKeyMaterial: SymmetricKey(data: bytes), info: Array("hearth credential key".utf8),

@@ -37,11 +37,11 @@ package final class SQLiteResponseStore: ResponseStore {
     }
   }
 
-  package func keep(_ response: StoredResponse, for key: ResponseKey) async {
+  package func keep(_ response: StoredResponse, for key: ResponseKey, unlessRepeating secrets: [Secret]) async {
     let limits = limits
     await run(creates: true, else: ()) { db in
       try ResponseQueries.remove(key, in: db)
-      guard response.size <= min(limits.answer, limits.account) else { return }
+      guard response.size <= min(limits.answer, limits.account), !response.repeats(secrets, at: key.url) else { return }
       try ResponseQueries.insert(response, for: key, in: db)
       try ResponseQueries.makeRoom(in: key.account, limit: limits.account, in: db)
     }

@@ -21,6 +21,7 @@ extension Configuration {
   ) throws(ConfigurationError) {
     // The parser takes a C string, and would ignore what follows a NUL.
     guard !text.utf8.contains(0) else { throw ConfigurationError("\(file): there is a NUL byte in it") }
+    let text = text.streamSafe
     if let found = LineIndex.impossible(in: text) {
       throw ConfigurationError("\(file):\(found.line): not valid TOML: \(found.reason)")
     }

@@ -68,8 +68,10 @@ private struct Scanner {
     return lines
   }
 
-  /// Records the line of a path, and of each path that leads to it, where they are mentioned for the first time.
+  /// Records the line of a path, and of each path that leads to it, where they are mentioned for the first time. No key that
+  /// means anything lies deeper than 16.
   private mutating func record(_ path: [String]) {
+    let path = path.prefix(16)
     for count in path.indices.map({ $0 + 1 }) where lines[Array(path[..<count])] == nil {
       lines[Array(path[..<count])] = line
     }
@@ -153,6 +155,10 @@ private struct Scanner {
       _ = skipBlanks(andLines: false)
       guard let key = key() else { return nil }
       path.append(key)
+      guard path.count <= 256 else {
+        give(up: "a key has more than 256 parts")
+        return nil
+      }
       _ = skipBlanks(andLines: false)
     } while skip(".")
     return path

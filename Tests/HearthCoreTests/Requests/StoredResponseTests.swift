@@ -18,14 +18,17 @@ import Testing
   }
 
   private func stored(
-    _ response: APIResponse, isRedirected: Bool = false, secrets: [Secret] = []
+    _ response: APIResponse, isRedirected: Bool = false
   ) -> StoredResponse? {
-    StoredResponse(response, isRedirected: isRedirected, secrets: secrets, at: now)
+    StoredResponse(response, isRedirected: isRedirected, at: now)
   }
 
-  private func request(_ fields: String = "", _ method: String = "GET", body: String = "") throws -> APIRequest {
+  private func request(
+    _ fields: String = "", _ method: String = "GET", body: String = "", at target: String = "/a"
+  ) throws -> APIRequest {
     APIRequest(
-      method: method, url: try HTTPURL("https://api.example.com/a"), headers: headers(fields), body: Array(body.utf8),
+      method: method, url: try HTTPURL("https://api.example.com\(target)"), headers: headers(fields),
+      body: Array(body.utf8),
       idempotencyKey: nil)
   }
 
@@ -44,12 +47,28 @@ import Testing
     #expect(stored(partial) == nil)
   }
 
-  @Test("an answer that repeats a secret is not kept, wherever it does")
+  @Test("a secret is found in an answer wherever and however it is repeated, and in the address")
   func secrets() {
-    let secrets = [Secret("other"), Secret("the-token")]
-    #expect(stored(response(body: "you sent the-token"), secrets: secrets) == nil)
-    #expect(stored(response("X-Sent: Bearer the-token"), secrets: secrets) == nil)
-    #expect(stored(response(body: "you sent the-toke"), secrets: secrets) != nil)
+    let secrets = [Secret("other-one"), Secret("the/token")]
+    func repeats(_ response: APIResponse, at url: String = "https://api.example.com/a") -> Bool? {
+      stored(response)?.repeats(secrets, at: url)
+    }
+    for body in ["you sent the/token", #"{"t":"the\/token"}"#, "the%2Ftoken", "dGhlL3Rva2Vu", "7468652f746f6b656e"] {
+      #expect(repeats(response(body: body)) == true, "\(body)")
+    }
+    #expect(repeats(response("X-Sent: Bearer the/token")) == true)
+    #expect(repeats(response(), at: "https://api.example.com/a?t=the%2ftoken") == true)
+    #expect(repeats(response(body: "you sent the/toke")) == false)
+  }
+
+  @Test("an answer that is compressed is not kept, for nobody sees what it repeats")
+  func compressed() {
+    #expect(stored(response("Content-Encoding: gzip")) == nil)
+    #expect(stored(response("Content-Encoding: identity, br")) == nil)
+    #expect(stored(response("Content-Encoding: identity")) != nil)
+    var file = response()
+    file.body = [0x1F, 0x8B, 8, 0]
+    #expect(stored(file) == nil)
   }
 
   @Test("fields of a connection and of one exchange are not kept with it")
@@ -69,6 +88,7 @@ import Testing
   func requests() throws {
     #expect(try request("Accept: a").hasAnswerToKeep)
     #expect(try !request("", "POST").hasAnswerToKeep)
+    #expect(try !request(at: "/a?b&access_token=x").hasAnswerToKeep, "its address has a token in it")
     #expect(try !request("", "HEAD").hasAnswerToKeep)
     #expect(try !request("", "GET", body: "x").hasAnswerToKeep)
     for field in ["Range: bytes=0-1", "If-None-Match: \"1\"", "if-modified-since: x", "Cache-Control: no-store"] {
@@ -92,9 +112,9 @@ import Testing
     let kept = stored(response("ETag: \"1\"\nX: old\nContent-Type: text/plain\nAge: 9"))
     let fresh = response("ETag: \"1\"\nX: new\nContent-Type: text/html\nSet-Cookie: s=1", 304, body: "")
     #expect(kept?.answer(confirmedBy: fresh) == response("Content-Type: text/plain\nETag: \"1\"\nX: new"))
-    let next = kept?.confirmed(by: fresh, secrets: [], at: now + .seconds(60))
+    let next = kept?.confirmed(by: fresh, at: now + .seconds(60))
     #expect(next?.age(at: now + .seconds(61)) == .seconds(1))
-    #expect(kept?.confirmed(by: response("Cache-Control: no-store", 304), secrets: [], at: now) == nil)
+    #expect(kept?.confirmed(by: response("Cache-Control: no-store", 304), at: now) == nil)
   }
 
   @Test("its age is what it was by the API's own word, and what has passed since; a clock set back takes nothing off")

@@ -88,11 +88,7 @@ extension SessionSimulation {
       guard machine.refreshes.apiRejection == before else { throw Violation("a challenge is taken for a rejection") }
       return
     }
-<<<<<<< HEAD
     let isRenewable = machine.isRenewable(active, at: now)
-=======
-    let isRenewable = machine.isRenewable(active.grant, at: now)
->>>>>>> real3
     ledger.noteReport(
       of: token.fingerprint, current: active.grant.accessToken.fingerprint, isRenewable: isRenewable,
       age: provider.issuedAt[token.fingerprint].map { elapsed - $0 })

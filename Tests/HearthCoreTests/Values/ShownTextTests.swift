@@ -1,4 +1,5 @@
 import HearthCore
+import TestSupport
 import Testing
 
 @Suite("Text from outside is made fit to be shown") struct ShownTextTests {
@@ -21,6 +22,32 @@ import Testing
     let scalar = try #require(Unicode.Scalar(value))
     let escape = "\\u{\(String(value, radix: 16, uppercase: true))}"
     #expect("a\(scalar)b".shown() == "a\(escape)b")
+  }
+
+  @Test("a character with more than 30 marks is parted, and no other text is changed")
+  func streamSafe() {
+    for text in ["", "plain", "Grüße, e\u{301}, नमस्ते 🦊", "e" + String(repeating: "\u{301}", count: 30)] {
+      #expect(text.streamSafe.utf8.elementsEqual(text.utf8))
+    }
+    let parted = ("e" + String(repeating: "\u{301}", count: 61)).streamSafe
+    #expect(parted.unicodeScalars.filter { $0 == "\u{34F}" }.count == 2)
+    #expect(parted.unicodeScalars.count == 64)
+  }
+
+  @Test("to hash, compare and search a stream-safe text takes a time that grows with its length")
+  func time() async throws {
+    let growth = try await inTurn { () async throws -> Double in
+      await TestSupport.growth { (count: Int) -> String in
+        let marks = String(repeating: "\u{301}", count: count / 2) + String(repeating: "\u{316}", count: count / 2)
+        return "a\(marks)".streamSafe
+      } _: { (text: String) in
+        let (after, before): (String, String) = ("\(text)b", "b\(text)")
+        let names: Set<String> = [text, after, before]
+        #expect(names.count == 3)
+        #expect(!text.contains(" "))
+      }
+    }
+    #expect(growth < 9)
   }
 
   @Test("line feeds stand only in a text of several lines")

@@ -1,6 +1,8 @@
 import Glibc
 import HearthCore
 import Logging
+import NIOCore
+import NIOPosix
 import TestSupport
 import Testing
 
@@ -86,6 +88,25 @@ struct LoopbackListenerTests {
     }
     #expect(requests.first { $0.target == "/mine" }?.isOfThisUser == true)
     if getuid() == 0 { #expect(requests.first { $0.target == "/theirs" }?.isOfThisUser == false) }
+  }
+
+  @Test(
+    "the kernel is asked for the one connection, so that nobody's many others take time",
+    arguments: ["127.0.0.1", "::1"])
+  func oneConnection(_ host: String) async throws {
+    let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .bind(host: host, port: 0).get()
+    let client = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .connect(to: try #require(server.localAddress)).get()
+    let (own, other) = (try #require(client.localAddress), try #require(client.remoteAddress))
+    let entry = try #require(LoopbackPeer.entry(from: own, to: other))
+    #expect(entry.isOpen(by: geteuid()) && !entry.isOpen(by: geteuid() + 1))
+    #expect(LoopbackPeer.isOfThisUser(from: own, to: other))
+    // Who listens there is not who is connected.
+    #expect(LoopbackPeer.entry(from: other, to: other) == nil)
+    try await client.close()
+    try await server.close()
+    #expect(LoopbackPeer.entry(from: own, to: other)?.isOpen(by: geteuid()) != true)
   }
 
   @Test("both loopback addresses are listened on, at one port, and nothing else is")

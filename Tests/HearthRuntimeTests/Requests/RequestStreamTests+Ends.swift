@@ -203,4 +203,28 @@ extension RequestStreamTests {
       #expect(try await status(reading) == 200)
     }
   }
+
+  @Test("of 1,000 streams none is left, nor of their exchanges, whether they were read to the end or closed")
+  func none() async throws {
+    struct Weak {
+      private(set) weak var object: AnyObject?
+    }
+    var seen: [Weak] = []
+    try await scene { scene in
+      for number in 0..<1000 {
+        let stream = try await opened(scene, nil)
+        let exchange = await scene.exchanges.next()
+        exchange.answer(200)
+        #expect(try await status(stream.read()) == 200)
+        if number % 2 == 0 {
+          exchange.finish()
+          #expect(try await isEnd(stream.read()))
+        } else {
+          await stream.close()
+        }
+        seen += [Weak(object: stream), Weak(object: exchange)]
+      }
+    }
+    #expect(seen.count == 2000 && seen.count { $0.object != nil } == 0)
+  }
 }

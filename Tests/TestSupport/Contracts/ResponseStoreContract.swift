@@ -78,6 +78,17 @@ package enum ResponseStoreContract {
       await bench.store.keep(response("long ".repeated(8)), for: try key("/3"))
       try expect(await bench.store.find(try key("/3")), is: nil)
     },
+    ResponseFact("what repeats a secret, in the answer or in the address, is not kept, nor what was kept before") {
+      bench in
+      let secret = Secret("s3cret/token")
+      for (body, path) in [("a s3cret\\/token", "/a"), ("plain", "/a?t=s3cret%2Ftoken"), ("czNjcmV0L3Rva2Vu", "/b")] {
+        await bench.store.keep(response("before"), for: try key(path))
+        await bench.store.keep(response(body), for: try key(path), unlessRepeating: [secret])
+        try expect(await bench.store.find(try key(path)), is: nil)
+      }
+      await bench.store.keep(response("plain"), for: try key(), unlessRepeating: [secret])
+      try expect(await bench.store.find(try key()), is: response("plain"))
+    },
     ResponseFact("wiping removes an account's, but not of the user who stays, and no other account's") { bench in
       await bench.store.keep(response("alice"), for: try key())
       await bench.store.keep(response("bob"), for: try key(subject: Sample.bob))
@@ -92,6 +103,13 @@ package enum ResponseStoreContract {
       try expect(await bench.store.find(try key(account: Sample.other)), is: nil)
     },
   ]
+}
+
+extension ResponseStore {
+  /// Without a secret that it must not repeat.
+  package func keep(_ response: StoredResponse, for key: ResponseKey) async {
+    await keep(response, for: key, unlessRepeating: [])
+  }
 }
 
 extension String {

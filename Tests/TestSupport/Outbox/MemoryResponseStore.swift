@@ -33,10 +33,10 @@ package final class MemoryResponseStore: ResponseStore {
     }
   }
 
-  package func keep(_ response: StoredResponse, for key: ResponseKey) async {
+  package func keep(_ response: StoredResponse, for key: ResponseKey, unlessRepeating secrets: [Secret]) async {
     rows.withLock { rows in
       rows.removeAll { Self.matches($0, key) }
-      guard response.size <= min(limits.answer, limits.account) else { return }
+      guard response.size <= min(limits.answer, limits.account), !response.repeats(secrets, at: key.url) else { return }
       rows.append(Row(key: key, response: response))
       while rows.filter({ $0.key.account == key.account }).reduce(0, { $0 + $1.response.size }) > limits.account,
         let oldest = rows.firstIndex(where: { $0.key.account == key.account })

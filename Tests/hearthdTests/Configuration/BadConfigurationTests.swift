@@ -236,7 +236,7 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
       "/c.toml:4: \"issuer\" in [accounts.a] cannot be \"id.example.com\": it is not an absolute URL"),
     BadConfiguration(
       "oidc", "client_id = \"c\"\nissuer = \"https://id.example.com?x\"",
-      "/c.toml:4: \"issuer\" in [accounts.a] cannot be \"https://id.example.com?x\": it has a query"),
+      "/c.toml:4: \"issuer\" in [accounts.a] cannot be \"https://id.example.com?…\": it has a query"),
     BadConfiguration(
       "json", "refresh_url = \"https://me@x.example\"",
       "/c.toml:3: \"refresh_url\" in [accounts.a] cannot be \"https://…@x.example\": it has user information before the host"

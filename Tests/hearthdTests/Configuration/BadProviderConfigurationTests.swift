@@ -48,7 +48,8 @@ extension BadConfiguration {
     oidc("team_id = \"1\"", "/c.toml:5: \"team_id\" in [accounts.a] means nothing with client_auth = \"auto\""),
     oidc(
       "client_auth = \"tls\"\nclient_key_file = \"k\"\nclient_certificate_file = \"/c\"",
-      "/c.toml:6: \"client_key_file\" in [accounts.a] must be a path that begins with /, ~/, %d/ or %t/, not \"k\""),
+      "/c.toml:6: \"client_key_file\" in [accounts.a] must be a path that begins with /, ~/, %d/ or %t/, not a text of 1 characters"
+    ),
     BadConfiguration(
       "json", "refresh_url = \"https://x.example\"\nclient_auth = \"none\"",
       "/c.toml:4: \"client_auth\" in [accounts.a] means nothing for an account of type \"json\""),
@@ -113,6 +114,25 @@ extension BadConfiguration {
 }
 
 @Suite struct BadProviderConfigurationTests {
+  private static let secret = "GOCSPX-0123456789abcdef"
+
+  @Test(
+    "a secret in the place of its file's path, or in the query of a URL, is not repeated",
+    arguments: [
+      "client_id = 'c'\nissuer = 'https://x.example'\nclient_secret_file = 'S'",
+      "client_id = 'c'\nissuer = 'https://x.example'\nclient_auth = 'private_key_jwt'\nclient_key_file = 'S'",
+      "client_id = 'c'\nissuer = 'https://x.example'\nprotection = 'key-file'\nkey_file = 'S'",
+      "client_id = 'c'\nissuer = 'https://x.example/?key=S'",
+      "client_id = 'c'\nissuer = 'https://x.example'\nredirect_uri = 'http://127.0.0.1/?key=S'",
+      "client_id = 'c'\nissuer = 'https://x.example'\nproxy = 'ftp://x.example/?key=S'",
+      "client_id = 'c'\nissuer = 'https://x.example'\napi_origins = ['https://x.example/?key=S']",
+    ])
+  func unrepeated(_ table: String) {
+    let text = "[accounts.a]\ntype = 'oidc'\n" + table.replacing("S", with: Self.secret)
+    let error = #expect(throws: ConfigurationError.self) { try ConfigurationTests.read(text) }
+    #expect(error?.description.contains(Self.secret) == false, "\(error?.description ?? "")")
+  }
+
   @Test(
     "what a provider cannot be asked with is refused with one sentence that names file, line and key",
     arguments: [BadConfiguration.clientProofs, BadConfiguration.connections, BadConfiguration.parameters].flatMap(

@@ -75,11 +75,11 @@ import Testing
     ),
     (
       "redirect_uri = \"http://localhost/?a=1\"",
-      "/c.toml:5: \"redirect_uri\" in [accounts.a] cannot be \"http://localhost/?a=1\": it has a query"
+      "/c.toml:5: \"redirect_uri\" in [accounts.a] cannot be \"http://localhost/?…\": it has a query"
     ),
     (
       "redirect_uri = \"http://localhost/#a\"",
-      "/c.toml:5: \"redirect_uri\" in [accounts.a] cannot be \"http://localhost/#a\": it has a fragment"
+      "/c.toml:5: \"redirect_uri\" in [accounts.a] cannot be \"http://localhost/#…\": it has a fragment"
     ),
   ]
 

@@ -1,0 +1,85 @@
+/// A text of a server as it may have been written: its bytes, or what they stand for where it escapes some of them.
+///
+/// All is in lower case: servers that change the case of what they echo change none of its worth to an attacker.
+struct EchoedText {
+  private(set) var symbols: [UInt8] = []
+  /// Where each symbol begins in the text; and, one more, where the text ends.
+  private(set) var starts: [Int] = [0]
+
+  /// The text as it stands, and, where it has any, without its escapes.
+  static func readings(of text: [UInt8]) -> [EchoedText] {
+    let hasEscapes = text.contains { "%+\\& ".utf8.contains($0) }
+    return [EchoedText(text, asItStands)] + (hasEscapes ? [EchoedText(text, unit)] : [])
+  }
+
+  init(decoding text: [UInt8]) { self.init(text, Self.unit) }
+
+  private init(_ text: [UInt8], _ unit: ([UInt8], Int) -> (byte: UInt8, length: Int)) {
+    var index = 0
+    while index < text.count {
+      let (byte, length) = unit(text, index)
+      index += length
+      symbols.append(byte)
+      starts.append(index)
+    }
+  }
+
+  static func folded(_ byte: UInt8) -> UInt8 {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+  }
+
+  static func asItStands(in text: [UInt8], at index: Int) -> (byte: UInt8, length: Int) { (folded(text[index]), 1) }
+
+  /// What the text at `index` stands for, if it is an escape of one ASCII character, and how many bytes it takes. A space
+  /// counts as the plus that a form writes for it.
+  static func unit(in text: [UInt8], at index: Int) -> (byte: UInt8, length: Int) {
+    let plain = (folded(text[index]), 1)
+    let (byte, length): (UInt8, Int) =
+      switch text[index] {
+      case UInt8(ascii: "%"):
+        number(in: text, from: index + 1, radix: 16, digits: 2).map { ($0.byte, 3) } ?? plain
+      case UInt8(ascii: "\\"): jsonEscape(in: text, at: index) ?? plain
+      case UInt8(ascii: "&"): characterReference(in: text, at: index) ?? plain
+      default: plain
+      }
+    return (byte == UInt8(ascii: " ") ? UInt8(ascii: "+") : folded(byte), length)
+  }
+
+  private static func jsonEscape(in text: [UInt8], at index: Int) -> (byte: UInt8, length: Int)? {
+    guard index + 1 < text.count else { return nil }
+    if text[index + 1] == UInt8(ascii: "u") || text[index + 1] == UInt8(ascii: "U") {
+      return number(in: text, from: index + 2, radix: 16, digits: 4).map { ($0.byte, 6) }
+    }
+    return "\"\\/".utf8.contains(text[index + 1]) ? (text[index + 1], 2) : nil
+  }
+
+  private static func characterReference(in text: [UInt8], at index: Int) -> (byte: UInt8, length: Int)? {
+    let names: [(String, Character)] = [("amp;", "&"), ("lt;", "<"), ("gt;", ">"), ("quot;", "\""), ("apos;", "'")]
+    for (name, character) in names where text[(index + 1)...].starts(with: name.utf8) {
+      return character.asciiValue.map { ($0, name.utf8.count + 1) }
+    }
+    guard text[(index + 1)...].first == UInt8(ascii: "#") else { return nil }
+    let isHexadecimal = index + 2 < text.count && text[index + 2] | 0x20 == UInt8(ascii: "x")
+    let from = index + (isHexadecimal ? 3 : 2)
+    guard let number = number(in: text, from: from, radix: isHexadecimal ? 16 : 10, digits: nil),
+      number.end < text.count, text[number.end] == UInt8(ascii: ";")
+    else { return nil }
+    return (number.byte, number.end + 1 - index)
+  }
+
+  /// A number of exactly `digits` digits, or of as many as there are, that fits a byte.
+  private static func number(
+    in text: [UInt8], from start: Int, radix: Int, digits: Int?
+  ) -> (byte: UInt8, end: Int)? {
+    var value = 0
+    var end = start
+    while end < text.count, end - start < digits ?? 4,
+      let digit = Character(Unicode.Scalar(text[end])).hexDigitValue, digit < radix
+    {
+      value = value * radix + digit
+      end += 1
+    }
+    guard end > start, digits == nil || end - start == digits, let byte = UInt8(exactly: value) else { return nil }
+    return (byte, end)
+  }
+}

@@ -1,0 +1,87 @@
+/// One of the ways in which a server may write a secret: as it stands, in hexadecimal digits, or in Base64 at one of three
+/// alignments. All are in lower case.
+struct SecretSpelling {
+  let bytes: [UInt8]
+  /// Too short to be searched for inside words, where the replacement itself would show where it stands.
+  let standsAlone: Bool
+
+  /// `limit`: how many bytes of the secret are of interest.
+  static func all(of secret: Secret, upTo limit: Int = .max) -> [SecretSpelling] {
+    let bytes = Array(secret.reveal().utf8.prefix(limit))
+    let isShort = secret.reveal().utf8.count < 6
+    let folded = bytes.map(EchoedText.folded)
+    var forms: Set = [folded, EchoedText(decoding: folded).symbols]
+    if !isShort { forms.insert(hexadecimal(of: bytes)) }
+    forms.formUnion(base64Forms(of: bytes))
+    return forms.map { SecretSpelling(bytes: $0, standsAlone: isShort && $0.count < 6) }
+  }
+
+  func search() -> Search { Search(pattern: bytes) }
+
+  /// How much of a pattern stands before each place of a text that is gone through.
+  struct Search {
+    private let pattern: [UInt8]
+    /// For each number of bytes found: of how many of the last of them the pattern begins, too.
+    private var borders: [Int] = [0, 0]
+    private var count = 0
+
+    fileprivate init(pattern: [UInt8]) { self.pattern = pattern }
+
+    /// The whole pattern stands before the place.
+    var isWhole: Bool { count == pattern.count }
+
+    /// How many bytes of the pattern's beginning end with this one.
+    mutating func next(_ byte: UInt8) -> Int {
+      if isWhole { count = borders[count] }
+      while count > 0, pattern[count] != byte { count = borders[count] }
+      if pattern[count] == byte { count += 1 }
+      while borders.count <= count { addBorder() }
+      return count
+    }
+
+    private mutating func addBorder() {
+      let last = pattern[borders.count - 1]
+      var border = borders[borders.count - 1]
+      while border > 0, pattern[border] != last { border = borders[border] }
+      borders.append(pattern[border] == last ? border + 1 : 0)
+    }
+  }
+
+  private static func hexadecimal(of bytes: [UInt8]) -> [UInt8] {
+    let digits = Array("0123456789abcdef".utf8)
+    return bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 0x0F)]] }
+  }
+
+  /// The characters that a secret certainly becomes in base64 and base64url, wherever in a longer text it stands.
+  private static func base64Forms(of secret: [UInt8]) -> Set<[UInt8]> {
+    let standard = Array("abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    let forURLs = standard.dropLast(2) + "-_".utf8
+    var forms: Set<[UInt8]> = []
+    for offset in 0..<3 {
+      let sextets = sextets(of: [UInt8](repeating: 0, count: offset) + secret)
+      // Some bits of the first ones belong to the text before the secret.
+      let own = sextets.dropFirst([0, 2, 3][offset])
+      guard own.count >= 6 else { continue }
+      forms.insert(own.map { standard[Int($0)] })
+      forms.insert(own.map { forURLs[Int($0)] })
+    }
+    return forms
+  }
+
+  /// Groups of six bits, without the last one where it is not full.
+  private static func sextets(of bytes: [UInt8]) -> [UInt8] {
+    var sextets: [UInt8] = []
+    var pending: UInt32 = 0
+    var bits = 0
+    for byte in bytes {
+      pending = pending << 8 | UInt32(byte)
+      bits += 8
+      while bits >= 6 {
+        bits -= 6
+        sextets.append(UInt8(pending >> UInt32(bits) & 0x3f))
+      }
+      pending &= (1 << UInt32(bits)) - 1
+    }
+    return sextets
+  }
+}
