@@ -56,6 +56,12 @@ package final class RawConnection: @unchecked Sendable {
     descriptor = -1
   }
 
+  /// The kernel keeps no more than a little of what comes and was not read.
+  package func takesLittle() {
+    var size: Int32 = 8192
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+  }
+
   /// Closes it by a TCP reset.
   package func reset() {
     var option = linger(l_onoff: 1, l_linger: 0)

@@ -1,7 +1,8 @@
 /// Sends one HTTP request to an API, with a token or without, and returns its response. It follows no redirect and
 /// repeats no request.
 package protocol APIEndpoint: Sendable {
-  /// `account`: whose request it is; an account may have settings of its own for its connections.
+  /// `account`: whose request it is; an account may have settings of its own for its connections. `timeout`: for all of it
+  /// or, for a request without `responseLimit`, for each step of its body and, after the last byte of that, for the response.
   func exchange(
     _ request: APIRequest, of account: AccountName, bearer: Token?, timeout: Duration
   ) async throws(ExchangeFailure) -> APIResponse
@@ -16,8 +17,8 @@ package struct APIRequest: Hashable, Sendable {
   /// The body comes in pieces, in place of `body`: for an `APIExchange` alone.
   package var upload: Upload?
   package var idempotencyKey: String?
-  /// How much of the response's body is needed, in bytes, whole or not at all; nil: its status says enough, and of a 2xx no
-  /// more is read than keeps the connection.
+  /// How much of the response's body is needed, in bytes, whole or not at all; nil: its status says enough, and no more is
+  /// read than keeps the connection.
   package var responseLimit: Int?
 
   /// How long a body is that comes in pieces.

@@ -135,7 +135,7 @@ package struct HTTPAccountProbe: AccountProbe {
     do throws(ExchangeFailure) {
       let response = try await sender.send(
         HTTPSender.Request(
-          url: url, headers: token.map { [.bearer($0)] } ?? [], limit: 64 << 10, acceptsPartialResponse: true,
+          url: url, headers: token.map { [.bearer($0)] } ?? [], bodyLimit: HTTPAPIEndpoint.bodyLimit,
           plan: plan),
         timeout: Self.timeout)
       return (found + [answer(response, of: url, as: server, hasToken: token != nil)], response)

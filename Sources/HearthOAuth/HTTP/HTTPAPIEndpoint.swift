@@ -3,10 +3,9 @@ import Synchronization
 
 /// Sends requests to APIs over kept connections, each account's by its own route.
 package final class HTTPAPIEndpoint: APIEndpoint, APIExchangeEndpoint {
-  /// How much of a response's body is read, in bytes, unless the request says otherwise.
-  package static let responseLimit = 8 << 20
-  /// The same of a 2xx, and for how long it is waited for (contract, section 6).
-  package static let successLimit = (bytes: 64 << 10, time: Duration.seconds(1))
+  /// How much of a response's body is read, in bytes, and for how long it is waited for, where the status says enough
+  /// (contract, section 6).
+  package static let bodyLimit = (bytes: 64 << 10, time: Duration.seconds(1))
 
   private let sender: HTTPSender
   private let routes = Mutex<[AccountName: (route: HTTPRoute, files: any FileSystem)]>([:])
@@ -24,9 +23,7 @@ package final class HTTPAPIEndpoint: APIEndpoint, APIExchangeEndpoint {
     _ request: APIRequest, of account: AccountName, bearer: Token?, timeout: Duration
   ) async throws(ExchangeFailure) -> APIResponse {
     var message = try await message(request, of: account, bearer: bearer)
-    message.limit = request.responseLimit ?? Self.responseLimit
-    message.acceptsPartialResponse = request.responseLimit == nil
-    message.successLimit = request.responseLimit == nil ? Self.successLimit : nil
+    if let limit = request.responseLimit { message.limit = limit } else { message.bodyLimit = Self.bodyLimit }
     let response = try await sender.send(message, timeout: timeout)
     return APIResponse(
       status: response.status, headers: response.headers, body: response.body, isTruncated: response.isTruncated,

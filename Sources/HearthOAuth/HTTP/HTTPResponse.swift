@@ -27,11 +27,10 @@ struct HTTPResponse: Hashable, Sendable {
     headers.first { $0.name.lowercased() == name.lowercased() }?.value
   }
 
-  /// The server's clock (RFC 9110, section 6.6.1); nil where a cache has kept the response, as `Age` tells (RFC 9111,
-  /// section 5.1).
+  /// The server's clock (RFC 9110, section 6.6.1). Nil in an answer of a cache, which is as old as its `Age` says, or older
+  /// (RFC 9111, section 5.1).
   var date: Timestamp? {
-    guard header("Age") == nil else { return nil }
-    return header("Date").flatMap { Timestamp(httpDate: $0, near: receivedAt) }
+    header("Age") != nil ? nil : header("Date").flatMap { Timestamp(httpDate: $0, near: receivedAt) }
   }
 
   /// The server's clock less this machine's.

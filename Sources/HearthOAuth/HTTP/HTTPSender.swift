@@ -28,11 +28,10 @@ package final class HTTPSender: Sendable {
     var body: [UInt8] = []
     /// How much of the response's body is read, in bytes.
     var limit = 1 << 20
-    /// A response whose body ends too early or too late is returned as far as it was read: for those who need the status.
-    var acceptsPartialResponse = false
-    /// Of a 2xx no more of the body is read, in bytes and in time: its status says all, and reading on only keeps the
-    /// connection for the next request. Nil: as of other responses.
-    var successLimit: (bytes: Int, time: Duration)?
+    /// The status says enough: no more of the body is read, in bytes and in time, for reading on only keeps the connection
+    /// for the next request; a response whose body breaks off is returned as far as it was read; and the time limit of the
+    /// request begins anew as often as its own body moves. Nil: the whole response is needed, in time.
+    var bodyLimit: (bytes: Int, time: Duration)?
     var plan = ConnectionPlan()
 
     /// Whom it is sent to, and how, for messages.
@@ -72,7 +71,10 @@ package final class HTTPSender: Sendable {
       connections == .kept ? .milliseconds(idleTime.wholeMilliseconds) : .seconds(1)
     if connections == .fresh { configuration.maximumUsesPerConnection = 1 }
     configuration.http1_1ConnectionDebugInitializer = { [watch] channel in
-      watch.attach(to: channel).flatMap { StatusGuard.attach(to: channel) }
+      watch.attach(to: channel).flatMap { StatusGuard.attach(to: channel) }.flatMap {
+        channel.setOption(.tcpOption(.init(rawValue: TCP_NOTSENT_LOWAT)), value: Self.unsentInKernel)
+          .recover { _ in }
+      }
     }
     self.configuration = configuration
     clients = Mutex([nil: HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)])
@@ -99,7 +101,8 @@ package final class HTTPSender: Sendable {
     }
   }
 
-  /// `timeout` is for the whole exchange, from the look-up of the name to the last byte of the response.
+  /// `timeout` is for the whole exchange, from the look-up of the name to the last byte of the response; where `bodyLimit`
+  /// is set, for each step of the request's body and, after its last byte, for the response.
   func send(_ request: Request, timeout: Duration) async throws(ExchangeFailure) -> HTTPResponse {
     let ticket = issueTicket(for: request)
     let reader = ResponseReader(request, clock: clock)
@@ -186,10 +189,28 @@ package final class HTTPSender: Sendable {
     let url = "http://\(request.url.origin.host):\(request.url.origin.port)\(request.url.target)"
     let message = try HTTPClient.Request(
       url: isSecure ? url : request.url.description, method: HTTPMethod(rawValue: request.method), headers: headers,
-      body: upload ?? (request.body.isEmpty ? nil : .byteBuffer(ByteBuffer(bytes: request.body))),
+      body: upload ?? (request.body.isEmpty ? nil : Self.body(ByteBuffer(bytes: request.body))),
       tlsConfiguration: isSecure ? request.plan.tls : nil)
     return try client(through: request.plan.proxy).execute(request: message, delegate: reader)
   }
+
+  /// In pieces, so that it shows whether it moves.
+  private static func body(_ bytes: ByteBuffer) -> HTTPClient.Body {
+    guard bytes.readableBytes > pieceSize else { return .byteBuffer(bytes) }
+    return .stream(contentLength: Int64(bytes.readableBytes)) { write(bytes, to: $0) }
+  }
+
+  private static func write(_ bytes: ByteBuffer, to writer: HTTPClient.Body.StreamWriter) -> EventLoopFuture<Void> {
+    var rest = bytes
+    let piece = rest.readSlice(length: min(rest.readableBytes, pieceSize)) ?? ByteBuffer()
+    let written = writer.write(.byteBuffer(piece))
+    return rest.readableBytes == 0 ? written : written.flatMap { [rest] in write(rest, to: writer) }
+  }
+
+  /// In bytes.
+  private static let pieceSize = 16 << 10
+  /// How many bytes the kernel takes before the network can have them: what it has taken would seem to have left.
+  private static let unsentInKernel: SocketOptionValue = 64 << 10
 
   /// What went wrong, in words that contain nothing of the request.
   private static func describe(_ error: any Error) -> String {

@@ -11,6 +11,8 @@ final class ResponseReader: HTTPClientResponseDelegate {
     var response: HTTPResponse?
     /// How much more of the body is read, in bytes.
     var room = 0
+    /// When the request last moved, by the clock that nobody sets.
+    var movedAt: Timestamp
     /// What ends it when it takes too long.
     var timers: [ClockTimer] = []
     /// Nil while it goes on.
@@ -26,11 +28,12 @@ final class ResponseReader: HTTPClientResponseDelegate {
 
   private let request: HTTPSender.Request
   private let clock: any Clock
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
   init(_ request: HTTPSender.Request, clock: any Clock) {
     self.request = request
     self.clock = clock
+    state = Mutex(State(movedAt: clock.steadyNow()))
   }
 
   /// What it comes to. A caller that is cancelled is answered at once.
@@ -48,10 +51,20 @@ final class ResponseReader: HTTPClientResponseDelegate {
     }
   }
 
-  /// Ends it as late when this time has passed.
-  func limit(to time: Duration) {
+  /// Ends it as late when this time has passed since the request began or, where no more than its status is needed, since it
+  /// last moved.
+  func limit(to time: Duration) { limit(to: time, after: time) }
+
+  private func limit(to time: Duration, after wait: Duration) {
+    call(after: wait) { [self] in
+      let left = state.withLock(\.movedAt) + time - clock.steadyNow()
+      if left > .zero { limit(to: time, after: left) } else { end(Late()) }
+    }
+  }
+
+  private func call(after wait: Duration, _ action: @escaping @Sendable () -> Void) {
     if state.withLock({ $0.result != nil }) { return }
-    let timer = clock.timer(at: clock.now() + time) { self.end(Late()) }
+    let timer = clock.timer(at: clock.now() + wait, action)
     let isOver = state.withLock { state in
       if state.result == nil { state.timers.append(timer) }
       return state.result != nil
@@ -59,22 +72,20 @@ final class ResponseReader: HTTPClientResponseDelegate {
     if isOver { timer.cancel() }
   }
 
+  private func moved() {
+    if request.bodyLimit == nil { return }
+    let now = clock.steadyNow()
+    state.withLock { $0.movedAt = now }
+  }
+
   /// Reads no further. The response counts as far as it has come, where its beginning is enough; else there is none, for
   /// this reason.
   func end(_ reason: any Error) {
     finish { state in
-      guard var response = state.response, request.acceptsPartialResponse || isLimited(response) else {
-        return .failure(reason)
-      }
+      guard var response = state.response, request.bodyLimit != nil else { return .failure(reason) }
       response.isTruncated = true
-      if isLimited(response) { response.body = [] }
       return .success(response)
     }
-  }
-
-  /// A success of which no more is read than the request says.
-  private func isLimited(_ response: HTTPResponse) -> Bool {
-    request.successLimit != nil && (200...299).contains(response.status)
   }
 
   private func finish(_ outcome: (State) -> Result<HTTPResponse, any Error>?) {
@@ -93,18 +104,21 @@ final class ResponseReader: HTTPClientResponseDelegate {
 // MARK: - On the event loop of the request
 
 extension ResponseReader {
+  func didSendRequestPart(task: HTTPClient.Task<Void>, _ part: IOData) { moved() }
+
+  func didSendRequest(task: HTTPClient.Task<Void>) { moved() }
+
   func didReceiveHead(task: HTTPClient.Task<Void>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
     let headers = head.headers.map { APIRequest.Header(name: $0.name, value: $0.value.streamSafe) }
-    let response = state.withLock { state in
+    state.withLock { state in
       // Whoever looks at the clock later finds the head.
       let response = HTTPResponse(status: Int(head.status.code), headers: headers, receivedAt: clock.now())
       state.response = response
-      state.room = (isLimited(response) ? request.successLimit?.bytes : nil) ?? request.limit
-      return response
+      state.room = request.bodyLimit?.bytes ?? request.limit
     }
-    if let time = request.successLimit?.time, isLimited(response) {
+    if let time = request.bodyLimit?.time {
       // A body that came with the head has been read by then.
-      task.eventLoop.execute { self.limit(to: time) }
+      task.eventLoop.execute { self.call(after: time) { self.end(Late()) } }
     }
     return task.eventLoop.makeSucceededVoidFuture()
   }
@@ -121,7 +135,6 @@ extension ResponseReader {
     finish { state in
       guard var response = state.response else { return nil }
       response.isTruncated = true
-      if isLimited(response) { response.body = [] }
       return .success(response)
     }
     return task.eventLoop.makeFailedFuture(Enough())
