@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "ledger.h"
@@ -34,6 +35,7 @@ struct faulty_disk {
   int64_t failed;
 
   int64_t limit;
+  int64_t size;
 };
 
 /// One of SQLite's open files on a disk. The file of the real VFS lies behind it.
@@ -303,6 +305,19 @@ int posix_fallocate(int descriptor, off_t offset, off_t length) {
   return failure;
 }
 
+/// Stands before the C library's: the outbox asks it how large the disk is.
+int statvfs(const char *restrict path, struct statvfs *restrict status) {
+  static int (*original)(const char *, struct statvfs *);
+  if (original == NULL) *(void **)&original = dlsym(RTLD_NEXT, "statvfs");
+  int result = original(path, status);
+  const char *name;
+  faulty_disk *disk = result == 0 ? disk_of(path, &name) : NULL;
+  if (disk == NULL) return result;
+  if (disk->size > 0) status->f_blocks = (fsblkcnt_t)disk->size / status->f_frsize;
+  pthread_mutex_unlock(&disk->lock);
+  return result;
+}
+
 // MARK: - Disks
 
 static void install(void) {
@@ -408,6 +423,12 @@ int64_t faulty_disk_mend(faulty_disk *disk) {
 void faulty_disk_limit(faulty_disk *disk, int64_t bytes) {
   pthread_mutex_lock(&disk->lock);
   disk->limit = bytes;
+  pthread_mutex_unlock(&disk->lock);
+}
+
+void faulty_disk_resize(faulty_disk *disk, int64_t bytes) {
+  pthread_mutex_lock(&disk->lock);
+  disk->size = disk->limit = bytes;
   pthread_mutex_unlock(&disk->lock);
 }
 

@@ -84,6 +84,8 @@ extension OutboxMachine {
 
   /// The store could not do it. Nothing is lost: outcomes are kept, nothing new is claimed, and it is tried again shortly.
   package mutating func storeFailed(_ work: OutboxStoreWork, at now: Timestamp) {
+    // What is only swept keeps nobody from sending.
+    if case .prune = work { return (finishedSincePrune, nextPruneAt) = (0, now + Self.shortestPruneInterval) }
     storeFailed(at: now)
     switch work {
     case .recover, .prune, .publishHeld: break

@@ -41,6 +41,7 @@ final class GroupCommitter: Sendable {
   }
 
   private static let largestGroup = 256
+  private static let keptFreePages = 256
 
   private let thread = WorkerThread()
   let database: DatabaseQueue
@@ -56,6 +57,8 @@ final class GroupCommitter: Sendable {
   /// The clock's steps that the schedule on disk has followed.
   private let followedSteps: Mutex<Duration>
   private let committed = Mutex(0)
+  /// Whether free pages may hold content that there was no room to wipe; of those from before nobody knows.
+  private let holdsUnwiped = Mutex(true)
 
   /// What one that opens the outbox later in this process goes on from.
   struct Past {
@@ -173,6 +176,7 @@ final class GroupCommitter: Sendable {
     emptyLog(db)
     // That an item was delivered counts more than that nothing of it is left in free pages, for which there may be no room.
     OutboxFile.wipe(db, .whereFree)
+    holdsUnwiped.withLock { $0 = true }
     defer { OutboxFile.wipe(db, .always) }
     do {
       try transaction([request], in: db).completions.forEach { $0() }
@@ -187,6 +191,15 @@ final class GroupCommitter: Sendable {
   /// where content was removed that nobody is to find there.
   private func emptyLog(_ db: Database) {
     _ = try? db.checkpoint(.truncate)
+  }
+
+  /// Free pages stay for the next items, but not where content may be left in them. What a step writes into the log (each
+  /// page that is given back may have three others written) fits into the reserve. Returns whether there is more to do.
+  func vacuum(in transaction: OutboxTransaction) throws -> Bool {
+    let kept = holdsUnwiped.withLock { $0 ? 0 : Self.keptFreePages }
+    let isMore = try transaction.vacuum(reserve.size / OutboxFile.pageSize / 4, keeping: kept)
+    if !isMore { transaction.afterCommit.append { self.holdsUnwiped.withLock { $0 = false } } }
+    return isMore
   }
 
   /// Closes the database. Requests that come later fail.

@@ -302,14 +302,17 @@ extension OutboxTransaction {
         left -= 1
       }
     }
-    // Some free pages stay for the next items.
-    let free = try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0
-    let isLoose = free > Self.keptFreePages
-    if isLoose {
-      _ = try Row.fetchAll(db, sql: "PRAGMA incremental_vacuum(\(min(free - Self.keptFreePages, 4 * limit)))")
-    }
-    return OutboxPruning(
-      isMore: left <= 0 || free > Self.keptFreePages + 4 * limit, nextAt: try nextPrune(keeping: settings))
+    return OutboxPruning(isMore: left <= 0, nextAt: try nextPrune(keeping: settings))
+  }
+
+  /// Gives up to `pages` free pages back to the disk, and returns whether more than `kept` are left.
+  func vacuum(_ pages: Int, keeping kept: Int) throws -> Bool {
+    let surplus = (try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0) - kept
+    guard surplus > 0 else { return false }
+    _ = try Row.fetchAll(db, sql: "PRAGMA incremental_vacuum(\(min(surplus, pages)))")
+    // The database shrinks when the log is written back.
+    effects.leavesContentInLog = true
+    return surplus > pages
   }
 
   private func nextPrune(keeping settings: OutboxSettings) throws -> Timestamp? {
@@ -319,6 +322,4 @@ extension OutboxTransaction {
       }
     }.min()
   }
-
-  private static let keptFreePages = 256
 }

@@ -254,7 +254,20 @@ package final class SQLiteOutboxStore: OutboxStore {
   package func prune(
     keeping settings: OutboxSettings, limit: Int, by agreedTime: Timestamp?
   ) async throws(OutboxStoreFailure) -> OutboxPruning {
-    try await run { try $0.prune(keeping: settings, limit: limit, by: agreedTime) }
+    var pruning = try await run { try $0.prune(keeping: settings, limit: limit, by: agreedTime) }
+    if try await vacuum() { pruning.isMore = true }
+    return pruning
+  }
+
+  /// Returns whether there are more free pages to give back. On a disk that is so full that there is no room for that
+  /// either, they stay until the next sweep.
+  private func vacuum() async throws(OutboxStoreFailure) -> Bool {
+    let committer = try committer
+    do {
+      return try await run { try committer.vacuum(in: $0) }
+    } catch .unavailable {
+      return false
+    }
   }
 
   package func setPaused(_ accounts: Set<AccountName>, _ isPaused: Bool) async throws(OutboxStoreFailure) {

@@ -67,6 +67,9 @@ int64_t faulty_disk_mend(faulty_disk *disk);
 /// No file may grow beyond `bytes` for all files in the folder together; -1 for no limit.
 void faulty_disk_limit(faulty_disk *disk, int64_t bytes);
 
+/// The disk has this size, and as much room for all files together.
+void faulty_disk_resize(faulty_disk *disk, int64_t bytes);
+
 /// Bytes of all files in the folder.
 int64_t faulty_disk_used(faulty_disk *disk);
 

@@ -193,6 +193,19 @@ import Testing
     #expect(outbox.run().count == 1)
   }
 
+  @Test("sends on where a sweep fails, and sweeps again a minute later")
+  func sweepFails() {
+    var outbox = OutboxScript()
+    let swept = outbox.works.count
+    outbox.now = outbox.now + .seconds(3 * 3600)
+    outbox.machine.storeFailed(.prune(outbox.now), at: outbox.now)
+    #expect(outbox.run(claiming: [outbox.claim()]).count == 1)
+    #expect(!outbox.works[swept...].contains(.prune(outbox.now)))
+    outbox.now = outbox.now + .seconds(60)
+    outbox.run()
+    #expect(outbox.works[swept...].contains(.prune(outbox.now)))
+  }
+
   @Test("asks nobody for the time where nothing is to be swept")
   func nothingToSweep() {
     var outbox = OutboxScript(restarted: OutboxSettings())

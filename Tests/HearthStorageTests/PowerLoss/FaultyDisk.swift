@@ -54,8 +54,10 @@ final class FaultyDisk: Sendable {
   // Guarded by a lock of its own.
   private nonisolated(unsafe) let disk: OpaquePointer
 
-  init(_ folder: TemporaryFolder = TemporaryFolder()) throws {
+  /// `size`: in bytes; nil for the size of the disk that the folder lies on.
+  init(_ folder: TemporaryFolder = TemporaryFolder(), size: Int? = nil) throws {
     guard let disk = faulty_disk_attach(folder.path) else { throw OutOfOrder() }
+    if let size { faulty_disk_resize(disk, Int64(size)) }
     self.disk = disk
     self.folder = folder
   }

@@ -110,6 +110,24 @@ struct FullDiskTests {
     #expect(try await Self.drain(store) == 300)
   }
 
+  @Test(
+    "an outbox that has filled its disk gives the room back once all is delivered",
+    arguments: [(8 << 20, false), (8 << 20, true), (40 << 20, false), (40 << 20, true)])
+  func givesRoomBack(size: Int, afterRestart: Bool) async throws {
+    try await inTurn {
+      let disk = try FaultyDisk(size: size)
+      var store = try await Self.open(disk)
+      let taken = try await Self.fill(store, upTo: 5000, body: size >> 11)
+      #expect(taken < 5000)
+      #expect(try await Self.drain(store) == taken)
+      if afterRestart { store = try await Self.reopened(store, disk) }
+      while try await store.prune(keeping: Self.settings, limit: 256, by: Sample.start).isMore {}
+      #expect(disk.used < size / 4)
+      #expect(try await Self.fill(store, upTo: 5, from: 6000) == 5)
+      #expect(try OutboxCheck.problems(at: disk.folder.file("outbox.sqlite")) == [])
+    }
+  }
+
   @Test("bodies that are committed together leave room to write down what becomes of them")
   func largeBodies() async throws {
     try await inTurn {
