@@ -308,6 +308,21 @@ import Testing
     }
   }
 
+  @Test("a lifetime that had run out before the start by the clock of this machine ends nothing: the provider is asked")
+  func runOutBeforeTheStart() async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try Daemon(on: environment, name: "daemon", configuration: Configuration.oidc(sandbox))
+      try Files.makeFolder(daemon.state)
+      try Files.makeFolder(daemon.credentials)
+      var text = CredentialText.grant(try sandbox.grant(), of: sandbox, lifetime: -10)
+      text = text.replacing(#""refreshExpiresAt":null"#, with: #""refreshExpiresAt":"2026-01-01T00:00:00Z""#)
+      try Files.write(text, to: daemon.credential())
+      try daemon.start()
+      try daemon.waitUntil("it is refreshed") { $0.state == "authenticated" && $0.token?.health == "fresh" }
+    }
+  }
+
   @Test("a token that nothing can renew ends it when it has run out: noRefreshToken")
   func noRefreshToken() async throws {
     try await TestEnvironment.run { environment in

@@ -365,4 +365,22 @@ struct TokenEndpointTests {
       #expect(await endpoint.identify(bench.credential()) == Subject(issuer: bench.base, id: "h"))
     }
   }
+
+  @Test("the provider's clock is asked for without any secret, whatever it answers, and is no cache's")
+  func time() async throws {
+    try await ProviderBench.run { bench in
+      bench.provider.discover(at: bench.server)
+      let endpoint = bench.oidc()
+      let date = ("Date", "Sat, 21 Nov 2026 10:00:07 GMT")
+      for status in [200, 405, 503] {
+        bench.provider.answer("/token", with: .answer(status, headers: [date]))
+        let time = try await endpoint.time()
+        #expect(time == Timestamp(seconds: 1_795_255_207))
+      }
+      #expect(
+        bench.requests.allSatisfy { $0.method == "HEAD" && $0.body.isEmpty && $0.headers["Authorization"].isEmpty })
+      bench.provider.answer("/token", with: .answer(200, headers: [date, ("Age", "60")]))
+      await #expect(throws: RefreshFailure.self) { try await endpoint.time() }
+    }
+  }
 }

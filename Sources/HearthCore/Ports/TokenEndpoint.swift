@@ -16,6 +16,9 @@ package protocol TokenEndpoint: Sendable {
   /// When a token that came without a lifetime expires: by its own `exp`, else by the configuration; nil without either.
   func expiry(of token: Token, at now: Timestamp) -> Timestamp?
 
+  /// The time on the provider's own clock, now: no cache's. Nothing that is secret is sent for it.
+  func time() async throws(RefreshFailure) -> Timestamp
+
   /// The origin that grants of this endpoint are bound to; nil where it has to be discovered and that is not possible now.
   func origin() async -> Origin?
 

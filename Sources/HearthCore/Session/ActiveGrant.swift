@@ -14,8 +14,8 @@ package struct ActiveGrant: Hashable, Sendable {
   var followsRejection = false
   /// An API has rejected it, and nothing can renew it: its user is asked to sign in.
   var isRejected = false
-  /// Its times are from the clock of this run, and were not read from disk.
-  var isTimedHere = false
+  /// What its times rest on.
+  var timing: GrantTiming
   /// That it expires soon has been published.
   var isExpiryPublished = false
 
@@ -26,29 +26,42 @@ package struct ActiveGrant: Hashable, Sendable {
     if case .storing(let next, _) = phase { next } else { credential }
   }
 
-  /// The clock was set: a grant that was timed by it lasts as long as it did. One that was read keeps its times, which
-  /// the clock may have only now come to agree with.
-  mutating func move(by step: Duration) {
-    if case .storing(var next, let error) = phase {
-      next.grant.move(by: step)
-      phase = .storing(next, error: error)
-    }
-    guard isTimedHere else { return }
-    credential.grant.move(by: step)
-    refreshAt = refreshAt.map { $0 + step }
-    if step > Self.worthWriting || step < .zero - Self.worthWriting { isStored = false }
+  /// What its times rest on once the newest grant there is takes its place.
+  var newestTiming: GrantTiming { timing.of(newest.grant, after: grant) }
+
+  /// As it belongs on the disk: times that were read stay as they were, whatever the clock was set to since.
+  var stored: Credential {
+    var stored = credential
+    stored.grant = timing.unsettled(grant)
+    return stored
   }
 
-  /// Corrects a grant whose time of issue lies in the future because a clock was ahead then: it lasts no longer than its
-  /// lifetime from now on, and is refreshed at once where the clock was far ahead.
+  /// The clock was set: a grant that this process has timed lasts as long as it did, and what was read no longer.
+  mutating func move(by step: Duration) {
+    if case .storing(var next, let error) = phase {
+      var own = newestTiming
+      own.move(&next.grant, by: step)
+      phase = .storing(next, error: error)
+    }
+    let planStep = timing.move(&credential.grant, by: step)
+    refreshAt = refreshAt.map { $0 + planStep }
+    let isWorthWriting = step > Self.worthWriting || step < .zero - Self.worthWriting
+    if isWorthWriting, timing.access == .counted || timing.refresh == .counted { isStored = false }
+  }
+
+  /// Nothing can renew it, and the provider's clock is so far ahead of this one: that decides whether it has run out.
+  mutating func compare(providerAhead skew: Duration, at now: Timestamp) {
+    timing.settle(&credential.grant, providerAhead: skew)
+    correctIssueTime(at: now)
+  }
+
+  /// Corrects a grant whose time of issue lies in the future because a clock was or is wrong: it lasts no longer than its
+  /// lifetime from now on, and is refreshed at once where the clock is far off.
   mutating func correctIssueTime(at now: Timestamp) {
     let ahead = grant.issuedAt - now
     guard ahead > .zero else { return }
-    credential.grant.move(by: .zero - ahead)
-    isTimedHere = true
-    guard ahead > Self.worthWriting else { return }
-    isStored = false
-    refreshAt = refreshAt.map { Swift.min($0, now) }
+    timing.settle(&credential.grant, issuedAhead: ahead)
+    if ahead > Self.worthWriting { refreshAt = refreshAt.map { Swift.min($0, now) } }
   }
 
   /// A difference between clocks from which on the times on disk would mislead the next start.

@@ -49,6 +49,7 @@ package enum CredentialState: Hashable, Sendable {
 /// A grant of a new sign-in that is being written.
 package struct Adoption: Hashable, Sendable {
   package internal(set) var credential: Credential
+  var timing: GrantTiming
   /// The user's own lock is removed with it, where it was set before the sign-in began and not again since.
   var unlocks: Bool
   /// The provider has granted it just now.

@@ -123,6 +123,15 @@ struct RefreshCycle: Hashable, Sendable {
     return backOff(kind, message, isFromProvider: false, settings, at: now, &random)
   }
 
+  /// The provider answered for another user.
+  mutating func bar(_ message: String, at now: Timestamp) {
+    history.failures += 1
+    _ = plan(.otherUser, message, until: .distantFuture, floor: .distantFuture, at: now)
+  }
+
+  /// Nothing is asked before somebody signs in.
+  var isBarred: Bool { history.trouble?.kind == .otherUser }
+
   private mutating func backOff(
     _ kind: RefreshTrouble.Kind, _ message: String, retryAfter: Duration? = nil, isFromProvider: Bool? = nil,
     _ settings: RefreshSettings, at now: Timestamp, _ random: inout SeededGenerator
@@ -141,7 +150,7 @@ struct RefreshCycle: Hashable, Sendable {
     let since = history.trouble?.refusingSince ?? (isFromProvider ? now : nil)
     history.trouble = RefreshTrouble(kind: kind, until: until, floor: floor, refusingSince: since, stepEnd: until)
     history.lastAt = now
-    history.lastOutcome = kind == .misconfigured ? .misconfigured : .unavailable
+    history.lastOutcome = kind == .misconfigured || kind == .otherUser ? .misconfigured : .unavailable
     history.lastError = message
     // A token that was rejected is not given out again, unless other APIs accept it.
     if apiRejection?.isAcceptedElsewhere == true { apiRejection = nil }

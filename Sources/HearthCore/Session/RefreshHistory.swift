@@ -34,12 +34,14 @@ package struct RefreshTrouble: Hashable, Sendable {
     case misconfigured
     /// Nothing was sent, because the answer could not be sealed without the passphrase.
     case passphraseNeeded
+    /// The provider answered for another user: nothing is asked before somebody signs in.
+    case otherUser
 
     /// The provider, or something in its place, was reached and gave neither a grant nor a final answer.
     var isFromProvider: Bool {
       switch self {
       case .unavailable, .unclear: true
-      case .unreachable, .misconfigured, .passphraseNeeded: false
+      case .unreachable, .misconfigured, .passphraseNeeded, .otherUser: false
       }
     }
   }

@@ -36,7 +36,7 @@ extension RefreshSettings {
   /// The wait after so many failures in a row, the last of which was of this kind.
   func backoff(after kind: RefreshTrouble.Kind, failures: Int, share: Double) -> Duration {
     switch kind {
-    case .misconfigured: configurationBackoff(share: share)
+    case .misconfigured, .otherUser: configurationBackoff(share: share)
     case .unclear: backoff(failures: failures, atLeastUpTo: Self.unclearBackoffMax, share: share)
     case .unreachable, .unavailable, .passphraseNeeded: backoff(failures: failures, share: share)
     }

@@ -16,6 +16,8 @@ package enum SessionAction: Hashable, Sendable {
   case refresh(Credential, generation: Int)
   /// The same, for the client's own first grant. → `refreshEnded`
   case requestGrant(generation: Int)
+  /// Ask for the time on the provider's clock. → `refreshEnded`
+  case askTime(generation: Int)
   /// → `identified`
   case identify(Credential, generation: Int)
   /// → `lockRemembered`

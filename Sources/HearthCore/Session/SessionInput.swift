@@ -38,6 +38,8 @@ package enum SessionInput: Sendable {
 /// The result of an attempt to refresh.
 package enum RefreshOutcome: Hashable, Sendable {
   case granted(TokenResponse)
+  /// The time on the provider's clock, which alone was asked for.
+  case told(Timestamp)
   case failed(RefreshFailure)
   /// The room to store the answer could not be made, so nothing was sent.
   case notAsked(AccessFailure)
@@ -69,6 +71,6 @@ package enum SessionCall: Sendable {
   case requestGrant
   /// Uses the grant of a new sign-in, which the provider has already confirmed where it had to. `since`: the epoch in
   /// which the sign-in began. Another sign-in, a sign-out or another program's grant supersedes it, and a lock that was
-  /// set later stays.
-  case adopt(Credential, isFresh: Bool = false, since: SessionEpoch? = nil)
+  /// set later stays. `isCounted`: false where its times are not of this clock, but those that a token names.
+  case adopt(Credential, isFresh: Bool = false, isCounted: Bool = true, since: SessionEpoch? = nil)
 }

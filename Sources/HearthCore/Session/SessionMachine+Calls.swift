@@ -27,17 +27,19 @@ extension SessionMachine {
       switch credentialState {
       case .ended(let record) where record.reason != .credentialTooNew: startAnew()
       case .absent: startAnew()
+      case .active where refreshes.isBarred: startAnew()
       case .unread, .withheld, .unreadable, .active, .starting, .adopting, .ending, .ended: break
       }
       calls.add(id, .refresh, at: now)
-    case .adopt(let credential, let isFresh, let since):
+    case .adopt(let credential, let isFresh, let isCounted, let since):
       guard since.map({ $0.generation == epoch.generation }) ?? true else {
         return [.answer(id, .rejected(.superseded))] + (isFresh ? [.revoke(credential)] : [])
       }
       let superseded = calls.supersedeAdoptions()
       let unlocks = since.map { $0.userLocks == epoch.userLocks } ?? true
       calls.add(id, .adoption, at: now)
-      return superseded + adopt(credential, unlocks: unlocks, isFresh: isFresh, at: now)
+      let timing = isCounted ? GrantTiming.counted : .read
+      return superseded + adopt(credential, timing, unlocks: unlocks, isFresh: isFresh, at: now)
     }
     return []
   }
@@ -60,7 +62,7 @@ extension SessionMachine {
       calls.add(id, .apiRejection(rejection.fingerprint), at: now)
       return events
     }
-    let isRenewable = isRenewable(active.grant, at: now)
+    let isRenewable = isRenewable(active, at: now)
     let isJustIssued = now - active.grant.issuedAt <= Self.justIssued
     if isJustIssued, active.followsRejection || !isRenewable, !rejection.isAcceptedElsewhere {
       calls.add(id, .apiRejection(rejection.fingerprint), at: now)
@@ -164,7 +166,8 @@ extension SessionMachine {
   }
 
   private func waitedOut(_ trouble: RefreshTrouble, at now: Timestamp) -> SessionRejection {
-    .refreshUnavailable(message: refreshes.history.lastError ?? "", retryAfter: trouble.until - now)
+    .refreshUnavailable(
+      message: refreshes.history.lastError ?? "", retryAfter: refreshes.isBarred ? nil : trouble.until - now)
   }
 
   // MARK: - From the grant in memory
@@ -249,7 +252,7 @@ extension SessionMachine {
     // A call that joins a refresh under way gets its result, whatever has become of the file meanwhile.
     guard active.phase == .idle else { return nil }
     if let accessFailure = active.accessFailure { return .state(.locked(.accessFailure(accessFailure))) }
-    if !isRenewable(active.grant, at: now) {
+    if !canAskAbout(active, at: now) {
       // Waiting does not help here: somebody has to sign in.
       return .state(.reauthRequired(active.grant.refreshToken == nil ? .noRefreshToken : .refreshTokenExpired))
     }
@@ -268,7 +271,7 @@ extension SessionCall {
   fileprivate var needsNoRefresh: Bool {
     switch self {
     case .token: true
-    case .adopt(_, let isFresh, _): isFresh
+    case .adopt(_, let isFresh, _, _): isFresh
     case .requestGrant, .refresh, .reportUnauthorized, .rehydrate, .awaitReading, .signOut: false
     }
   }

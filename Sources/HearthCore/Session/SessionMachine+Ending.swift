@@ -33,7 +33,7 @@ extension SessionMachine {
       endTooNew(format, at: now)
       return []
     }
-    guard active.accessFailure == nil, !isRenewable(active.grant, at: now) else { return [] }
+    guard active.accessFailure == nil, !canAskAbout(active, at: now) else { return [] }
     return end(active.grant.refreshToken == nil ? .noRefreshToken : .refreshTokenExpired, at: now)
   }
 

@@ -120,7 +120,7 @@ extension SessionMachine {
       if marks == GrantMarks(active.grant) {
         file.onDisk = marks
         // Its owner or origin may have become known since it was written, or the clock may have been set.
-        if credential == active.credential { self.active?.isStored = true }
+        if credential == active.stored { self.active?.isStored = true }
         return readable + confirmRejection(at: now)
       }
       if marks == file.onDisk, !active.isStored {
@@ -171,18 +171,18 @@ extension SessionMachine {
       credentialState = .withheld
       return actions
     }
-    activate(credential, isStored: true)
+    activate(credential, isStored: true, .read)
     active?.correctIssueTime(at: now)
     return actions + questions(about: credential, isOwnerKnown: owner != nil)
   }
 
-  mutating func activate(_ credential: Credential, isStored: Bool, isTimedHere: Bool = false) {
+  mutating func activate(_ credential: Credential, isStored: Bool, _ timing: GrantTiming) {
     // The same token is as rejected as it was, whatever lock wiped it meanwhile.
     let bearer = credential.grant.bearer(settings.bearer).fingerprint
     if refreshes.apiRejection?.fingerprint != bearer { refreshes.forgetRejection() }
-    let refreshAt = settings.refresh.refreshTime(of: credential.grant, share: random.share())
     credentialState = .active(
-      ActiveGrant(credential: credential, isStored: isStored, refreshAt: refreshAt, isTimedHere: isTimedHere))
+      ActiveGrant(
+        credential: credential, isStored: isStored, refreshAt: refreshTime(of: credential.grant), timing: timing))
   }
 
   // MARK: - No grant is found

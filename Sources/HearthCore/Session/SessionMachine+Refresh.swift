@@ -2,21 +2,40 @@
 extension SessionMachine {
   // MARK: - Whether and when
 
-  /// A refresh could bring a new token: there is something to refresh with that has not expired.
-  func isRenewable(_ grant: Grant, at now: Timestamp) -> Bool {
+  /// A refresh could bring a new token: there is something to refresh with, of which it is not certain that it has expired.
+  func isRenewable(_ active: ActiveGrant, at now: Timestamp) -> Bool {
     if settings.renewsWithoutRefreshToken { return true }
-    guard grant.refreshToken != nil else { return false }
-    return grant.refreshExpiresAt.map { now < $0 } ?? true
+    guard active.grant.refreshToken != nil else { return false }
+    guard let end = active.grant.refreshExpiresAt, active.timing.refresh.isCertain else { return true }
+    return now < end
   }
 
-  /// Neither a lock nor work on the disk nor another request keeps the provider from being asked.
+  /// Nothing can renew the token, and this machine's wall clock alone says that it has run out: the provider's is asked.
+  private func isDoubtful(_ active: ActiveGrant, at now: Timestamp) -> Bool {
+    !isRenewable(active, at: now) && active.grant.isExpired(at: now) && !active.timing.access.isCertain
+  }
+
+  /// The provider could bring a new token, or tell whether the one that is held has run out.
+  func canAskAbout(_ active: ActiveGrant, at now: Timestamp) -> Bool {
+    isRenewable(active, at: now) || isDoubtful(active, at: now)
+  }
+
+  /// When the grant is due. The refresh token that a client's own grant may have is not used, and makes nothing due.
+  mutating func refreshTime(of grant: Grant) -> Timestamp? {
+    var grant = grant
+    if settings.renewsWithoutRefreshToken { grant.refreshToken = nil }
+    return settings.refresh.refreshTime(of: grant, share: random.share())
+  }
+
+  /// Neither work on the disk nor another request keeps the provider from being asked. Under a lock there is nothing in
+  /// memory to ask with, or it is not on the disk.
   var canAsk: Bool {
-    locks.isEmpty && !isStopping && refreshes.request == .none && !file.write.isUnderWay && !file.isSuperseded
+    !isStopping && refreshes.request == .none && !file.write.isUnderWay && !file.isSuperseded
   }
 
   /// Nothing but the time keeps a refresh from being sent.
   func canRefresh(_ active: ActiveGrant, at now: Timestamp) -> Bool {
-    canAsk && active.isStored && active.accessFailure == nil && isRenewable(active.grant, at: now)
+    canAsk && !refreshes.isBarred && active.isStored && active.accessFailure == nil && canAskAbout(active, at: now)
   }
 
   /// The earliest time at which a refresh that is wanted may be sent.
@@ -40,9 +59,10 @@ extension SessionMachine {
   }
 
   /// When signing in becomes all that is left to do: the token has expired, and the provider is reached and has given
-  /// neither a new one nor a final answer for ten minutes. At once where an API has rejected it and nothing can renew it.
+  /// neither a new one nor a final answer for ten minutes. At once where an API has rejected it and nothing can renew it,
+  /// and where the provider answers for another user.
   var signInAdvisedAt: Timestamp? {
-    if let active, active.isRejected { return active.grant.issuedAt }
+    if let active, active.isRejected || refreshes.isBarred { return active.grant.issuedAt }
     guard !settings.renewsWithoutRefreshToken, let expiresAt = active?.grant.expiresAt else { return nil }
     return refreshes.signInAdvisedAt(expiresAt)
   }
@@ -51,16 +71,17 @@ extension SessionMachine {
 
   mutating func refreshWhereDue(at now: Timestamp) -> [SessionAction] {
     guard let planned = plannedRequest(at: now), planned <= now else { return [] }
-    if let active { return refresh(active.credential, isRepeated: false, at: now) }
+    if let active { return ask(about: active, isRepeated: false, at: now) }
     credentialState = .starting(isInFlight: true)
     refreshes.begin(at: now)
     return [.requestGrant(generation: epoch.generation)]
   }
 
-  private mutating func refresh(_ credential: Credential, isRepeated: Bool, at now: Timestamp) -> [SessionAction] {
-    active?.phase = .inFlight(isRepeated: isRepeated)
+  private mutating func ask(about active: ActiveGrant, isRepeated: Bool, at now: Timestamp) -> [SessionAction] {
+    self.active?.phase = .inFlight(isRepeated: isRepeated)
     refreshes.begin(at: now)
-    return [.refresh(credential, generation: epoch.generation)]
+    if isDoubtful(active, at: now) { return [.askTime(generation: epoch.generation)] }
+    return [.refresh(active.credential, generation: epoch.generation)]
   }
 
   mutating func refreshEnded(
@@ -68,7 +89,7 @@ extension SessionMachine {
   ) -> [SessionAction] {
     let isExpected = refreshes.end()
     if case .superseded = outcome { refreshes.takeBack() }
-    if asked == epoch.generation, isExpected {
+    if asked == epoch.generation {
       switch credentialState {
       case .active(let active):
         if case .inFlight(let isRepeated) = active.phase {
@@ -80,7 +101,7 @@ extension SessionMachine {
     }
     // Another program's newer grant may be from the same sign-in, and be revoked with this one (RFC 7009, section 2.1).
     guard case .granted(let response) = outcome, !isExpected else { return [] }
-    return [.revoke(credential(response, after: nil, receivedAt: now))]
+    return [.revoke(credential(response, after: nil, at: now))]
   }
 
   private mutating func ended(
@@ -88,6 +109,12 @@ extension SessionMachine {
   ) -> [SessionAction] {
     switch outcome {
     case .granted(let response): return granted(response, to: active, at: now)
+    case .told(let time):
+      refreshes.restart()
+      self.active?.phase = .idle
+      // Where the machine slept meanwhile, nobody knows how old the answer is: the time is asked for again.
+      if receivedAt(now) == now { self.active?.compare(providerAhead: time - now, at: now) }
+      return []
     case .failed(.unanswered(let message)) where !isRepeated:
       refreshes.replyLost(message)
       if isStopping {
@@ -97,7 +124,7 @@ extension SessionMachine {
         return []
       }
       // The provider may have rotated the token: at once with the same one, while its grace window is open.
-      return refresh(active.credential, isRepeated: true, at: now)
+      return ask(about: active, isRepeated: true, at: now)
     case .failed(.rejected(let rejection, let message)):
       refreshes.rejected(message, at: now)
       // Another program may have rotated the token meanwhile: a newer grant in the file is used instead.
@@ -118,13 +145,16 @@ extension SessionMachine {
     switch outcome {
     case .granted(let response):
       if let error = response.error { return failed(error, at: now) }
-      let credential = credential(response, after: nil, receivedAt: receivedAt(now))
+      let credential = credential(response, after: nil, at: now)
       return adopt(credential, unlocks: false, isFresh: true, at: now)
     case .failed(let failure): return failed(failure, at: now)
     case .notAsked(let accessFailure): return notSent(accessFailure, at: now)
     case .superseded:
       credentialState = .starting(isInFlight: false)
       file.supersede()
+      return []
+    case .told:
+      credentialState = .starting(isInFlight: false)
       return []
     }
   }
@@ -141,8 +171,12 @@ extension SessionMachine {
     refreshes.receivedAt(now, patience: settings.refresh.stopPatience)
   }
 
-  private func credential(_ response: TokenResponse, after old: Grant?, receivedAt: Timestamp) -> Credential {
-    Credential(
+  private func credential(_ response: TokenResponse, after old: Grant?, at now: Timestamp) -> Credential {
+    var response = response
+    let receivedAt = receivedAt(now)
+    // How old the answer is nobody knows then, and an end that is guessed would be believed.
+    if receivedAt != now { response.refreshLifetime = nil }
+    return Credential(
       grant: Grant(response, after: old, bearer: settings.bearer, receivedAt: receivedAt), subject: response.subject,
       origin: response.origin, origins: response.origins)
   }
@@ -150,7 +184,7 @@ extension SessionMachine {
   private mutating func granted(
     _ response: TokenResponse, to active: ActiveGrant, at now: Timestamp
   ) -> [SessionAction] {
-    var next = credential(response, after: active.grant, receivedAt: receivedAt(now))
+    var next = credential(response, after: active.grant, at: now)
     // What is named since changes nothing of what the person signed in to.
     next.origins = active.credential.origins ?? response.origins
     if let endpoints = response.origins { settings.binding?.endpoints = endpoints }
@@ -158,7 +192,9 @@ extension SessionMachine {
     if let known = active.credential.subject {
       next.subject = response.subject.map { known.refined(by: $0) } ?? known
       if let named = response.subject, !named.isSameUser(as: known) {
-        error = .misconfigured(message: Self.otherUser(named, than: known))
+        // None of these tokens is hers, and her own refresh token may be spent: only a sign-in helps.
+        refreshes.bar(Self.otherUser(named, than: known), at: now)
+        return refreshFailed(retryAfter: nil)
       }
     }
     if error != nil {
@@ -174,6 +210,8 @@ extension SessionMachine {
         message:
           "The provider granted no new ID token: set bearer = \"access_token\", or have it issue one with each refresh."
       )
+    } else if next.grant.lifetime == .zero {
+      error = .unavailable(message: "The provider granted a token that had run out on arrival.", retryAfter: nil)
     }
     self.active?.phase = .storing(next, error: error)
     // The file is being read because it may have changed: another program's newer grant is not written over.
@@ -197,8 +235,8 @@ extension SessionMachine {
     credentialState = .active(
       ActiveGrant(
         credential: credential, isStored: isStored, accessFailure: old.accessFailure,
-        refreshAt: settings.refresh.refreshTime(of: credential.grant, share: random.share()),
-        followsRejection: followsRejection, isTimedHere: isRenewed || old.isTimedHere,
+        refreshAt: refreshTime(of: credential.grant), followsRejection: followsRejection,
+        timing: old.timing.of(credential.grant, after: old.grant),
         isExpiryPublished: !isRenewed && old.isExpiryPublished))
     if let origin = credential.origin { settings.binding?.resolve(to: origin) }
     let isNewlyKnown = credential.subject.map { learn($0, of: old.credential) } ?? false
@@ -237,7 +275,7 @@ extension SessionMachine {
     return refreshFailed(retryAfter: refreshes.notSent(accessFailure, settings.refresh, at: now, &random))
   }
 
-  private mutating func refreshFailed(retryAfter wait: Duration) -> [SessionAction] {
+  private mutating func refreshFailed(retryAfter wait: Duration?) -> [SessionAction] {
     if active == nil { credentialState = .starting(isInFlight: false) }
     active?.phase = .idle
     let message = refreshes.history.lastError ?? ""

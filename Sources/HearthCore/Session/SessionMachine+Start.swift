@@ -34,24 +34,26 @@ extension SessionMachine {
   private mutating func inherit(_ unwritten: UnwrittenGrant) {
     file.onDisk = unwritten.onDisk
     subject = unwritten.credential.subject ?? subject
-    activate(unwritten.credential, isStored: false, isTimedHere: true)
+    activate(unwritten.credential, isStored: false, unwritten.timing)
   }
 
   /// What would be lost if no session inherited it; nil where all is on disk.
   package var unwritten: UnwrittenGrant? {
-    let credential: Credential? =
-      switch credentialState {
-      case .adopting(let adoption): adoption.credential
-      case .active(let active): active.phase.isStoring || !active.isStored ? active.newest : nil
-      case .unread, .withheld, .unreadable, .starting, .ending, .ended, .absent: nil
-      }
-    return credential.map { UnwrittenGrant(credential: $0, onDisk: file.onDisk) }
+    switch credentialState {
+    case .adopting(let adoption):
+      return UnwrittenGrant(credential: adoption.credential, timing: adoption.timing, onDisk: file.onDisk)
+    case .active(let active):
+      guard active.phase.isStoring || !active.isStored else { return nil }
+      return UnwrittenGrant(credential: active.newest, timing: active.newestTiming, onDisk: file.onDisk)
+    case .unread, .withheld, .unreadable, .starting, .ending, .ended, .absent: return nil
+    }
   }
 }
 
 /// The newest grant of a session that ended before it could be written, for the session that follows at the same place.
 package struct UnwrittenGrant: Hashable, Sendable {
   package let credential: Credential
+  let timing: GrantTiming
   /// The older one that lies there.
   let onDisk: GrantMarks?
 }

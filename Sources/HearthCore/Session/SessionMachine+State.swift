@@ -61,7 +61,7 @@ extension SessionMachine {
       now < expiresAt
     else { return nil }
     let margin = settings.refresh.margin(forLifetime: lifetime)
-    if !isRenewable(active.grant, at: now) { return (expiresAt - margin, true) }
+    if !isRenewable(active, at: now) { return (expiresAt - margin, true) }
     let isHindered =
       refreshes.history.failures > 0 || active.accessFailure != nil || file.write.failures > 0
     return isHindered ? (expiresAt - margin / 2, false) : nil
@@ -87,7 +87,7 @@ extension SessionMachine {
     times += [file.read.retryAt, file.write.wakeAt, locks.wakeAt, signInAdvisedAt, plannedRequest(at: now)]
     if let active, locks.isEmpty {
       times += [expiryNotice(active, at: now)?.at, active.grant.refreshExpiresAt]
-      if active.accessFailure != nil || !isRenewable(active.grant, at: now) { times.append(active.grant.expiresAt) }
+      if active.accessFailure != nil || !isRenewable(active, at: now) { times.append(active.grant.expiresAt) }
     }
     return times.compactMap(\.self).filter { now < $0 }.min()
   }

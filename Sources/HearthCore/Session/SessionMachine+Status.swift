@@ -66,8 +66,8 @@ extension SessionMachine {
     switch credentialState {
     case .ended(let record): return record.detail
     case .ending(let record, _): return endFailure ?? record.detail
-    case .starting where trouble == nil: return "The first token is being asked for."
-    case .unread, .withheld, .unreadable, .active, .starting, .adopting, .absent: break
+    case .starting: return "No token yet: " + whyNoToken(trouble, advice)
+    case .unread, .withheld, .unreadable, .active, .adopting, .absent: break
     }
     if isUnsealed, advice == .unlock {
       return "Signed in; the credential is neither sealed nor refreshed before its passphrase is entered. "
@@ -82,6 +82,7 @@ extension SessionMachine {
     case .fixConfiguration:
       return
         "Signed in, but the token cannot be refreshed until the configuration is mended or you sign in again: \(why)"
+    case .signIn where trouble?.kind == .otherUser: return "\(why) Run \"hearthctl login \(account)\"."
     case .signIn where active?.isRejected == true:
       return "An API refuses the token, and it cannot be renewed. Run \"hearthctl login \(account)\"."
     case .signIn:
@@ -91,14 +92,27 @@ extension SessionMachine {
     }
   }
 
+  /// Why the client's own first token has not come.
+  private func whyNoToken(_ trouble: RefreshTrouble?, _ advice: SessionState.Action?) -> String {
+    guard trouble != nil else { return "the first one is being asked for." }
+    let why = refreshes.history.lastError ?? "no answer"
+    switch advice {
+    case .unlock: return "its passphrase is missing. Run \"hearthctl unlock \(account)\"."
+    case .fixConfiguration: return "the configuration has to be mended: \(why)"
+    case .signIn, .wait, nil: return "asking fails for now and is tried again: \(why)"
+    }
+  }
+
   private func tokenLife(_ active: ActiveGrant) -> SessionStatus.TokenLife {
     let grant = active.grant
     let margin = grant.lifetime.map { settings.refresh.margin(forLifetime: $0) }
-    let isRenewable = isRenewable(grant, at: grant.issuedAt)
+    let isRenewable = isRenewable(active, at: grant.issuedAt) && !refreshes.isBarred
+    let fingerprint = grant.bearer(settings.bearer).fingerprint
     return SessionStatus.TokenLife(
-      fingerprint: grant.bearer(settings.bearer).fingerprint, lifetime: grant.expiresAt.map { $0 - grant.issuedAt },
+      fingerprint: fingerprint, lifetime: grant.expiresAt.map { $0 - grant.issuedAt },
       expiresAt: grant.expiresAt, refreshAt: isRenewable ? active.refreshAt : nil,
-      refreshExpiresAt: grant.refreshExpiresAt, isRenewable: isRenewable,
+      refreshExpiresAt: settings.renewsWithoutRefreshToken ? nil : grant.refreshExpiresAt, isRenewable: isRenewable,
+      isRejected: refreshes.apiRejection?.fingerprint == fingerprint,
       expiringFrom: grant.expiresAt.flatMap { expiresAt in margin.map { expiresAt - $0 } })
   }
 }

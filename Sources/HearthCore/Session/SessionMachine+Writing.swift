@@ -2,11 +2,12 @@
 extension SessionMachine {
   /// Writes a grant of a new sign-in; what clients see changes once it is on disk.
   mutating func adopt(
-    _ credential: Credential, unlocks: Bool, isFresh: Bool, at now: Timestamp
+    _ credential: Credential, _ timing: GrantTiming = .counted, unlocks: Bool, isFresh: Bool, at now: Timestamp
   ) -> [SessionAction] {
     let shown = state(at: now)
     leaveSignIn()
-    credentialState = .adopting(Adoption(credential: credential, unlocks: unlocks, isFresh: isFresh, shownAs: shown))
+    credentialState = .adopting(
+      Adoption(credential: credential, timing: timing, unlocks: unlocks, isFresh: isFresh, shownAs: shown))
     return write(credential)
   }
 
@@ -26,7 +27,7 @@ extension SessionMachine {
     case .ending(let record, _): return file.write.failures > 0 ? file.beginEnd(record) : []
     case .active(let active):
       guard active.phase == .idle, !active.isStored, active.accessFailure == nil else { return [] }
-      return write(active.credential)
+      return write(active.stored)
     case .unread, .withheld, .unreadable, .starting, .adopting, .ended, .absent: return []
     }
   }
@@ -79,7 +80,7 @@ extension SessionMachine {
     } else {
       refreshes.restart()
     }
-    activate(credential, isStored: isStored, isTimedHere: true)
+    activate(credential, isStored: isStored, adoption.timing)
     if let origin = credential.origin { settings.binding?.resolve(to: origin) }
     subject = credential.subject ?? settings.configuredSubject
     var actions: [SessionAction] = []

@@ -107,7 +107,7 @@ package struct SessionMachine: Sendable {
   private mutating func settingsChanged(_ refresh: RefreshSettings) {
     settings.refresh = refresh
     if let grant = active?.grant {
-      let refreshAt = refresh.refreshTime(of: grant, share: random.share())
+      let refreshAt = refreshTime(of: grant)
       active?.refreshAt = refreshAt
     }
     refreshes.configurationChanged()
@@ -135,7 +135,7 @@ package struct SessionMachine: Sendable {
     refreshes.move(by: step)
     active?.move(by: step)
     if case .adopting(var adoption) = credentialState {
-      adoption.credential.grant.move(by: step)
+      adoption.timing.move(&adoption.credential.grant, by: step)
       credentialState = .adopting(adoption)
     }
   }

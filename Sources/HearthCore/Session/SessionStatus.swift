@@ -37,6 +37,8 @@ package struct SessionStatus: Hashable, Sendable {
     package var refreshAt: Timestamp?
     package var refreshExpiresAt: Timestamp?
     package var isRenewable: Bool
+    /// An API has rejected it, and it is given to nobody: it counts as expired. It is not on the wire.
+    package var isRejected = false
     /// From here on the token counts as expiring.
     package var expiringFrom: Timestamp?
     /// In a client: what the daemon reported, as of its response. Nil in the daemon.
@@ -55,6 +57,7 @@ package struct SessionStatus: Hashable, Sendable {
     /// In a client: as the daemon reported it.
     package func health(at now: Timestamp) -> Health {
       if let reported { return reported.health }
+      if isRejected { return .expired }
       if let expiresAt, expiresAt <= now { return .expired }
       return expiringFrom.map { $0 <= now } ?? false ? .expiring : .fresh
     }
@@ -63,7 +66,7 @@ package struct SessionStatus: Hashable, Sendable {
     /// reported it.
     package func remaining(at now: Timestamp) -> Duration? {
       if let reported { return reported.remaining }
-      return expiresAt.map { Swift.max($0 - now, .zero) }
+      return expiresAt.map { isRejected ? .zero : Swift.max($0 - now, .zero) }
     }
   }
 }

@@ -27,8 +27,9 @@ package struct Grant: Hashable, Sendable {
 
   /// What an answer makes of the grant before it: what the answer leaves out stays (RFC 6749, section 6).
   package init(_ response: TokenResponse, after old: Grant?, bearer: BearerKind, receivedAt now: Timestamp) {
-    let refreshExpiresAt =
-      response.refreshLifetime.map { now + $0 } ?? (response.refreshToken == nil ? old?.refreshExpiresAt : nil)
+    // The provider has just taken the old one: where its end is said to have passed, a clock is wrong.
+    let oldEnd = response.refreshToken == nil ? old?.refreshExpiresAt.flatMap { now < $0 ? $0 : nil } : nil
+    let refreshExpiresAt = response.refreshLifetime.map { now + $0 } ?? oldEnd
     let refreshToken = response.refreshToken ?? old?.refreshToken
     let named = bearer == .idToken ? response.idTokenLifetime ?? response.lifetime : response.lifetime
     let lifetime = named ?? (refreshToken == nil ? nil : Self.assumedLifetime)
@@ -52,10 +53,13 @@ package struct Grant: Hashable, Sendable {
   package static let assumedLifetime: Duration = .seconds(3600)
 
   /// The clock by which it was timed was set by so much.
-  package mutating func move(by step: Duration) {
+  package mutating func move(by step: Duration) { move(by: step, refreshToken: step) }
+
+  /// Where the end of the refresh token was timed otherwise.
+  mutating func move(by step: Duration, refreshToken other: Duration) {
     issuedAt = issuedAt + step
     expiresAt = expiresAt.map { $0 + step }
-    refreshExpiresAt = refreshExpiresAt.map { $0 + step }
+    refreshExpiresAt = refreshExpiresAt.map { $0 + other }
   }
 
   /// How long the token that APIs are shown lives in all; nil where it never expires.

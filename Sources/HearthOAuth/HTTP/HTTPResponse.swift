@@ -14,9 +14,11 @@ struct HTTPResponse: Hashable, Sendable {
     headers.first { $0.name.lowercased() == name.lowercased() }?.value
   }
 
-  /// The server's clock (RFC 9110, section 6.6.1).
+  /// The server's clock (RFC 9110, section 6.6.1); nil where a cache has kept the response, as `Age` tells (RFC 9111,
+  /// section 5.1).
   var date: Timestamp? {
-    header("Date").flatMap { Timestamp(httpDate: $0, near: receivedAt) }
+    guard header("Age") == nil else { return nil }
+    return header("Date").flatMap { Timestamp(httpDate: $0, near: receivedAt) }
   }
 
   /// The server's clock less this machine's.

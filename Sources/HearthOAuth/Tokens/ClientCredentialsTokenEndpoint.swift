@@ -37,6 +37,8 @@ struct ClientCredentialsTokenEndpoint: TokenEndpoint {
 
   func expiry(of token: Token, at now: Timestamp) -> Timestamp? { endpoint.expiry(of: token, at: now) }
 
+  func time() async throws(RefreshFailure) -> Timestamp { try await endpoint.time() }
+
   func origin() async -> Origin? { await endpoint.origin() }
 
   func origins() async -> Set<Origin>? { await endpoint.origins() }

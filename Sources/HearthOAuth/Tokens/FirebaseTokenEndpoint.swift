@@ -21,6 +21,8 @@ struct FirebaseTokenEndpoint: TokenEndpoint {
 
   func expiry(of token: Token, at now: Timestamp) -> Timestamp? { exchange.expiry(of: token, at: now) }
 
+  func time() async throws(RefreshFailure) -> Timestamp { try await exchange.time(at: project.tokenURL) }
+
   func origin() async -> Origin? { exchange.binding.origin }
 
   func identify(_ credential: Credential) async -> Subject? {

@@ -13,7 +13,7 @@ struct GrantFields {
   init(of response: JSONValue, in dialect: TokenResponseReader.Dialect) {
     switch dialect {
     case .oauth, .firebase:
-      object = Self.envelope(of: response, around: "access_token")
+      object = Self.envelope(of: response, around: "access_token", "refresh_token")
       let idToken = if case .firebase = dialect { response["id_token"]?.text } else { String?.none }
       accessToken = object["access_token"]?.text ?? idToken
       refreshToken = object["refresh_token"]?.text
@@ -30,7 +30,8 @@ struct GrantFields {
     case .json(let backend):
       let path = backend.accessTokenField.path
       // A name with dots is the exact path.
-      let response = path.count == 1 ? Self.envelope(of: response, around: path[0]) : response
+      let response =
+        path.count == 1 ? Self.envelope(of: response, around: path[0], backend.refreshTokenField) : response
       let sibling = response[path.dropLast()] ?? response
       func find(_ field: String) -> JSONValue? {
         response[field.path] ?? field.path.last.flatMap { sibling[$0] }
@@ -44,9 +45,14 @@ struct GrantFields {
 
   subscript(name: String) -> JSONValue? { object[name] }
 
-  private static func envelope(of response: JSONValue, around name: String) -> JSONValue {
-    guard response[name]?.text == nil else { return response }
-    return envelopes.lazy.compactMap { response[$0] }.first { $0[name]?.text != nil } ?? response
+  /// An access token makes it out, or else a refresh token alone.
+  private static func envelope(of response: JSONValue, around names: String...) -> JSONValue {
+    for name in names {
+      if response[name]?.text != nil { return response }
+      let inner = envelopes.lazy.compactMap { response[$0] }.first { $0[name]?.text != nil }
+      if let inner { return inner }
+    }
+    return response
   }
 }
 

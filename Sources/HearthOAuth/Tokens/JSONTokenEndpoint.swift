@@ -28,6 +28,8 @@ struct JSONTokenEndpoint: TokenEndpoint {
 
   func expiry(of token: Token, at now: Timestamp) -> Timestamp? { exchange.expiry(of: token, at: now) }
 
+  func time() async throws(RefreshFailure) -> Timestamp { try await exchange.time(at: backend.refreshURL) }
+
   func origin() async -> Origin? { backend.refreshURL.origin }
 
   /// A backend has no call that names the user.

@@ -90,6 +90,10 @@ struct OAuthTokenEndpoint: TokenEndpoint {
 
   func expiry(of token: Token, at now: Timestamp) -> Timestamp? { exchange.expiry(of: token, at: now) }
 
+  func time() async throws(RefreshFailure) -> Timestamp {
+    try await exchange.time(at: try await source.endpoints().token)
+  }
+
   func origin() async -> Origin? { try? await source.endpoints().token.origin }
 
   func origins() async -> Set<Origin>? { try? await source.endpoints().origins }

@@ -45,6 +45,17 @@ struct TokenExchange: Sendable {
     return defaultLifetime.map { now + $0 }
   }
 
+  /// The time that the server at this place tells (RFC 9110, section 6.6.1), whatever else it answers.
+  func time(at url: HTTPURL) async throws(RefreshFailure) -> Timestamp {
+    let response = try await send(HTTPSender.Request(method: "HEAD", url: url))
+    guard let date = response.date else {
+      throw .unavailable(
+        message: "\(url.origin) does not tell the time, by which it would be known whether the token has run out.",
+        retryAfter: response.retryAfter)
+    }
+    return date
+  }
+
   func refreshToken(of credential: Credential) throws(RefreshFailure) -> Secret {
     guard let token = credential.grant.refreshToken, !token.secret.isEmpty else {
       throw .misconfigured(message: "There is no refresh token to use: sign in again.")

@@ -63,14 +63,26 @@ struct TokenResponseReader: Sendable {
       if case .identityToolkit = dialect, object["mfaPendingCredential"] != nil {
         throw rejection.containing("the request for a second factor, which Hearth cannot give")
       }
-      throw rejection.hasError ? rejection : rejection.containing("no access token")
+      if rejection.hasError { throw rejection }
+      return try refreshToken(in: grant, of: response, rejection.containing("no access token"))
     }
     guard TokenSyntax.isBearer(accessToken) else {
-      throw rejection.containing("a token with characters that no token has")
+      let found = rejection.containing("a token with characters that no token has")
+      return try refreshToken(in: grant, of: response, found)
     }
     var result = tokens(from: grant, accessToken: accessToken, response: response)
     // Not thrown: the refresh token that came with it may have replaced the one before.
     if let type = grant["token_type"] { result.error = fault(of: type, rejection) }
+    return result
+  }
+
+  /// The refresh token that came without an access token that could be used: it may have replaced the one before.
+  private func refreshToken(
+    in grant: GrantFields, of response: HTTPResponse, _ rejection: TokenRejection
+  ) throws(TokenRejection) -> TokenResponse {
+    var result = tokens(from: grant, accessToken: "", response: response)
+    guard result.refreshToken != nil else { throw rejection }
+    result.error = rejection.failure(of: origin)
     return result
   }
 
@@ -83,7 +95,8 @@ struct TokenResponseReader: Sendable {
       refreshToken: refreshToken.map { Token(hashing: Secret($0)) },
       idToken: idToken.map { Token(hashing: Secret($0)) },
       scope: scope(grant["scope"]),
-      lifetime: Self.lifetime(grant.expiresIn) ?? Self.lifetime(of: accessToken, response: response) ?? defaultLifetime,
+      lifetime: Self.lifetime(grant.expiresIn, orNone: true) ?? Self.lifetime(of: accessToken, response: response)
+        ?? defaultLifetime,
       idTokenLifetime: idToken.flatMap { Self.lifetime(of: $0, response: response) },
       refreshLifetime: refreshLifetime(grant),
       subject: subject(idToken: idToken, userID: grant["user_id"]?.text),
@@ -149,9 +162,9 @@ struct TokenResponseReader: Sendable {
   /// nothing.
   private static let bearerTypes: Set = ["bearer", "bearertoken", "bot", "user", "jwt", ""]
 
-  /// Seconds, as a number or a string, up to a century; nil where the value is no lifetime.
-  static func lifetime(_ value: JSONValue?) -> Duration? {
-    guard let seconds = value?.asNumber, seconds.isFinite, seconds > 0 else { return nil }
+  /// Seconds, as a number or a string, up to a century; nil where the value is no lifetime. `orNone`: zero is one, too.
+  static func lifetime(_ value: JSONValue?, orNone: Bool = false) -> Duration? {
+    guard let seconds = value?.asNumber, seconds.isFinite, seconds > 0 || orNone && seconds == 0 else { return nil }
     return .milliseconds(Int64(min(seconds, 3_155_760_000) * 1000))
   }
 

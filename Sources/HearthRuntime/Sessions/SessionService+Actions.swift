@@ -9,7 +9,7 @@ extension SessionService {
     case .recall:
       inStoreOrder { await self.recall() }
     case .read:
-      inStoreOrder { .credentialRead(await store.read()) }
+      inStoreOrder { .credentialRead(await self.timed(await store.read())) }
     case .write(let credential, let generation):
       let version = machine.storedVersion
       inStoreOrder {
@@ -55,6 +55,14 @@ extension SessionService {
       send(generation) { () async throws(RefreshFailure) in try await endpoint.refresh(credential) }
     case .requestGrant(let generation):
       send(generation) { () async throws(RefreshFailure) in try await endpoint.requestGrant() }
+    case .askTime(let generation):
+      workInbox.yield {
+        do throws(RefreshFailure) {
+          await self.receive(.refreshEnded(generation: generation, .told(try await endpoint.time())))
+        } catch {
+          await self.receive(.refreshEnded(generation: generation, .failed(error)))
+        }
+      }
     case .identify(let credential, let generation):
       workInbox.yield {
         let (origin, origins) = (await endpoint.origin(), await endpoint.origins())
@@ -64,6 +72,20 @@ extension SessionService {
     case .revoke(let credential):
       workInbox.yield { await self.revoke(credential) }
     case .answer, .publish: break
+    }
+  }
+
+  /// A grant that another program wrote without an expiry gets the one that its token names, or that is configured.
+  private func timed(_ reading: CredentialReading) -> CredentialReading {
+    func timed(_ credential: Credential) -> Credential {
+      var credential = credential
+      credential.grant.expiresAt = credential.grant.expiresAt ?? expiry(of: credential.grant)
+      return credential
+    }
+    switch reading {
+    case .found(let credential): return .found(timed(credential))
+    case .misprotected(let credential): return .misprotected(timed(credential))
+    case .ended, .neverSignedIn, .missing, .unreadable, .corrupt, .tooNew: return reading
     }
   }
 

@@ -80,9 +80,7 @@ extension SessionService {
   private func adopt(_ response: TokenResponse, since: SessionEpoch, as id: Int) async throws(AdoptionFailure) {
     if let measured = response.skew { observe(measured) }
     let timed = clock.moment().stepped
-    var fresh = credential(response)
-    if fresh.grant.expiresAt == nil { fresh.grant.expiresAt = expiry(of: fresh.grant) }
-    try await complete(fresh, isFresh: true, timed: timed, since: since, as: id)
+    try await complete(credential(response), isFresh: true, timed: timed, since: since, as: id)
   }
 
   /// Makes room for a grant before it is asked for.
@@ -102,7 +100,6 @@ extension SessionService {
     if isTried {
       fresh.origin = await origin()
       fresh.origins = await shielded { [endpoint] in await endpoint.origins() }
-      if fresh.grant.expiresAt == nil { fresh.grant.expiresAt = expiry(of: fresh.grant) }
     } else {
       fresh = try await tried(credential, since: since)
       timed = clock.moment().stepped
@@ -118,8 +115,11 @@ extension SessionService {
     if fresh.subject == nil { fresh.subject = await identified(fresh) }
     // The clock may have been set since the grant was timed by it.
     fresh.grant.move(by: clock.moment().stepped - timed)
+    // What a token names is no time of this clock.
+    let isCounted = fresh.grant.expiresAt != nil
+    if !isCounted { fresh.grant.expiresAt = expiry(of: fresh.grant) }
     imports.decide(id)
-    switch await call(.adopt(fresh, isFresh: isFresh, since: since)) {
+    switch await call(.adopt(fresh, isFresh: isFresh, isCounted: isCounted, since: since)) {
     case .rejected(.superseded): throw .superseded
     case .rejected: throw .stopping
     case .done, .token, .signedOut: break
@@ -154,7 +154,7 @@ extension SessionService {
 
   /// When a token expires that came without an expiry. Where nothing can renew it that is left open: a guess would end the
   /// session.
-  private func expiry(of grant: Grant) -> Timestamp? {
+  func expiry(of grant: Grant) -> Timestamp? {
     endpoint.expiry(of: grant.bearer(machine.settings.bearer), at: grant.issuedAt)
       ?? (grant.refreshToken == nil ? nil : grant.issuedAt + Grant.assumedLifetime)
   }

@@ -22,13 +22,26 @@ struct ClientCredentialsTests {
     #expect(isAsking(session))
     #expect(session.state == .authenticated)
     #expect(session.snapshot.token == nil)
-    #expect(session.snapshot.message == "The first token is being asked for.")
+    #expect(session.snapshot.message == "No token yet: the first one is being asked for.")
     let waiting = session.asks(.token(minValidity: nil))
     session.isGranted(own)
     #expect(session.answer(to: waiting) == nil, "it is not on disk yet")
     session.writes()
     #expect(session.answer(to: waiting)?.isToken == true)
     #expect(session.events.contains(.signedIn(.sample)))
+  }
+
+  @Test("makes nothing due by a refresh token that came with it and is not used")
+  func unusedRefreshToken() {
+    var session = SessionScript(settings)
+    session.reads(.neverSignedIn)
+    var response = TokenResponse.sample(2)
+    response.refreshLifetime = .seconds(30)
+    session.isGranted(response)
+    session.writes()
+    #expect(session.snapshot.token?.refreshExpiresAt == nil)
+    session.comesDue()
+    #expect(session.attempts.count == 2 && session.now > .sample + .seconds(3000))
   }
 
   @Test("backs off while the provider cannot be asked, answers calls with that, and goes on by itself")
@@ -38,7 +51,7 @@ struct ClientCredentialsTests {
     session.fails(.unreachable(message: "no route"))
     #expect(session.state == .authenticated)
     #expect(session.snapshot.history.failures == 1)
-    #expect(session.snapshot.message.contains("no route"))
+    #expect(session.snapshot.message.hasPrefix("No token yet: ") && session.snapshot.message.contains("no route"))
     guard case .rejected(.refreshUnavailable)? = session.answer(asking: .token(minValidity: nil)) else {
       Issue.record("\(session.answers)")
       return
@@ -57,6 +70,7 @@ struct ClientCredentialsTests {
     session.reads(.neverSignedIn)
     session.fails(.misconfigured(message: "invalid_client"))
     #expect(session.snapshot.action == .fixConfiguration)
+    #expect(session.snapshot.message.hasPrefix("No token yet: "))
     session.take(.settingsChanged(RefreshSettings()))
     session.passes(RefreshSettings.leastGap)
     #expect(isAsking(session))

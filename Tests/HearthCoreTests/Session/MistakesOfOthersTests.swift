@@ -9,8 +9,8 @@ struct MistakesOfOthersTests {
     session.effects.contains { effect in
       switch effect {
       case .write, .writeEnd, .remove, .setAside: true
-      case .recall, .read, .refresh, .requestGrant, .identify, .rememberLockedByUser, .lockStore, .revoke, .answer,
-        .publish:
+      case .recall, .read, .refresh, .requestGrant, .askTime, .identify, .rememberLockedByUser, .lockStore, .revoke,
+        .answer, .publish:
         false
       }
     }

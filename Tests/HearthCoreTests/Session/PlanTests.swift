@@ -100,6 +100,29 @@ struct PlanTests {
     #expect(session.events.contains(.expiring(at: .sample + .seconds(3600), final: false)))
   }
 
+  @Test("ends nothing by a token that runs out while its file cannot be read, which may hold another one")
+  func runsOutUnreadable() {
+    var session = SessionScript.signedIn(.sample(1, issuedAt: .sample, isRenewable: false))
+    session.isHinted(.unreadable(.denied))
+    session.passes(.seconds(3600))
+    #expect(session.state == .locked(.accessFailure(.denied)))
+    #expect(session.effects == [.read])
+  }
+
+  @Test("counts a token that an API has rejected, and that is given to nobody, as expired while no other one comes")
+  func rejectedHealth() throws {
+    var session = SessionScript.holding()
+    session.asks(.reportUnauthorized(APIRejection(Token.sample(1).fingerprint)))
+    session.fails(.unreachable(message: "no route"))
+    let life = try #require(session.snapshot.token)
+    #expect(session.token == nil && session.state == .authenticated)
+    #expect(life.health(at: session.now) == .expired && life.remaining(at: session.now) == .zero)
+    session.comesDue()
+    session.isGranted(.sample(2))
+    session.writes()
+    #expect(session.snapshot.token?.health(at: session.now) == .fresh)
+  }
+
   @Test("tells health as fresh, expiring inside the margin, and expired")
   func health() throws {
     var session = SessionScript.holding()

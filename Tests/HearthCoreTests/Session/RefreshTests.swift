@@ -300,7 +300,7 @@ struct RefreshTests {
       session.take(.networkReturned)
       if session.snapshot.isRefreshing {
         number += 1
-        session.isGranted(.sample(number, lifetime: .zero))
+        session.isGranted(.sample(number, lifetime: .milliseconds(1)))
         session.writes()
       }
       session.passes(.milliseconds(50))
@@ -323,7 +323,7 @@ struct RefreshTests {
 
   @Test("ends when there is nothing to refresh with and the token has run out, not before")
   func noRefreshToken() {
-    var session = SessionScript.holding(.sample(1, issuedAt: .sample, isRenewable: false))
+    var session = SessionScript.signedIn(.sample(1, issuedAt: .sample, isRenewable: false))
     session.passes(.seconds(3599))
     #expect(session.token == .sample(1))
     session.wakes()
@@ -336,13 +336,47 @@ struct RefreshTests {
   func refreshTokenExpired() {
     var credential = Credential.sample(1, issuedAt: .sample)
     credential.grant.refreshExpiresAt = .sample + .seconds(1800)
-    var session = SessionScript.holding(credential)
+    var session = SessionScript.signedIn(credential)
     session.passes(.seconds(3599))
     #expect(session.token == .sample(1))
     #expect(session.attempts.isEmpty)
     session.wakes()
     session.writesEnd()
     #expect(session.state == .reauthRequired(.refreshTokenExpired))
+  }
+
+  @Test("asks for nothing with a refresh token that runs out together with the access token, and has")
+  func refreshTokenExpiresWithIt() {
+    var credential = Credential.sample(1, issuedAt: .sample)
+    credential.grant.refreshExpiresAt = credential.grant.expiresAt
+    var session = SessionScript.signedIn(credential)
+    session.passes(.seconds(3600))
+    #expect(session.attempts.isEmpty)
+    session.writesEnd()
+    #expect(session.state == .reauthRequired(.refreshTokenExpired))
+  }
+
+  @Test("takes a token with a lifetime of none as expired on arrival, and asks again after a wait that grows")
+  func expiredOnArrival() {
+    var session = SessionScript.holding()
+    let waiting = session.asks(.refresh)
+    session.isGranted(.sample(2, lifetime: .zero))
+    session.writes()
+    #expect(session.snapshot.token?.health(at: session.now) == .expired && session.token == nil)
+    guard case .rejected(.refreshUnavailable)? = session.answer(to: waiting) else {
+      Issue.record("\(session.answers)")
+      return
+    }
+    for number in 3..<12 {
+      session.comesDue()
+      session.isGranted(.sample(number, lifetime: .zero))
+      session.writes()
+    }
+    #expect(session.snapshot.nextAttemptAt.map { $0 - session.now > .seconds(60) } == true)
+    session.comesDue()
+    session.isGranted(.sample(12))
+    session.writes()
+    #expect(session.token == .sample(12) && session.snapshot.history.failures == 0)
   }
 
   @Test("renews without a refresh token where the provider grants so")

@@ -6,22 +6,58 @@ import Testing
 struct SubjectTests {
   private let other = Subject(issuer: "https://id.example.com", id: "9999")
 
-  @Test("keeps what an answer for another user rotated, uses nothing of it, revokes nothing, and asks to mend it")
+  @Test("stores, uses and revokes nothing of an answer for another user, and asks her to sign in")
   func anotherUser() {
     var session = SessionScript.holding()
-    session.asks(.refresh)
-    session.isGranted(
-      TokenResponse(
-        accessToken: .sample(2), refreshToken: .sample(1002), lifetime: .seconds(60), subject: other, origin: .sample))
-    var kept = Credential.sample(1, issuedAt: .sample)
-    kept.grant.refreshToken = .sample(1002)
-    #expect(session.effects == [.write(kept, generation: 0)])
-    session.writes()
-    #expect(session.token == .sample(1))
+    let waiting = session.asks(.refresh)
+    session.isGranted(.sample(2, subject: other))
+    #expect(session.effects.isEmpty)
+    guard case .rejected(.refreshUnavailable(let message, nil))? = session.answer(to: waiting) else {
+      Issue.record("\(session.answers)")
+      return
+    }
+    #expect(message.contains("another user"))
+    #expect(session.state == .authenticated && session.token == .sample(1), "hers is served while it lasts")
     #expect(session.snapshot.subject == .sample)
-    #expect(session.snapshot.action == .fixConfiguration)
-    session.comesDue()
-    #expect(session.effects == [.refresh(kept, generation: 0)])
+    #expect(session.snapshot.action == .signIn)
+    #expect(session.snapshot.message.contains("hearthctl login work"))
+    #expect(session.snapshot.nextAttemptAt == nil && session.snapshot.token?.refreshAt == nil)
+  }
+
+  @Test("does not refresh again after an answer for another user before somebody signs in, whatever else happens")
+  func anotherUserOnce() {
+    var session = SessionScript.holding()
+    session.asks(.refresh)
+    session.isGranted(.sample(2, subject: other))
+    session.take(.networkReturned)
+    session.take(.settingsChanged(RefreshSettings()))
+    session.take(.locked(.screen))
+    session.take(.unlocked(.screen))
+    session.reads(.found(.sample(1, issuedAt: .sample)))
+    for _ in 0..<10 {
+      session.passes(.seconds(1000))
+      session.asks(.refresh)
+      session.asks(.token(minValidity: nil))
+    }
+    #expect(session.attempts.count == 1)
+    #expect(session.state == .authenticated && session.token == nil)
+    session.asks(.adopt(.sample(3, issuedAt: session.now)))
+    session.writes()
+    #expect(session.snapshot.action == nil)
+    session.refreshes(to: 4)
+    #expect(session.token == .sample(4))
+  }
+
+  @Test("asks anew for a client's own grant that was for another subject, once somebody asks for that")
+  func anotherClient() {
+    var session = SessionScript.holding(
+      .sample(1, issuedAt: .sample), SessionSettings(renewsWithoutRefreshToken: true))
+    session.asks(.refresh)
+    session.isGranted(.sample(2, subject: other))
+    session.passes(.seconds(7200))
+    #expect(session.attempts.count == 1)
+    session.asks(.requestGrant)
+    #expect(session.attempts.count == 2)
   }
 
   @Test("takes the real issuer for the one that was assumed where the provider names the same user, and keeps it")
@@ -61,7 +97,6 @@ struct SubjectTests {
     var session = SessionScript.holding()
     session.asks(.refresh)
     session.isGranted(.sample(2, subject: Subject(issuer: "https://other.example.com", id: "2482")))
-    session.writes()
     #expect(session.token == .sample(1))
     let message = session.snapshot.message
     #expect(message.contains("https://other.example.com") && message.contains("than 2482 of https://id.example.com"))
@@ -104,9 +139,8 @@ struct SubjectTests {
     var session = SessionScript.holding(.sample(1, issuedAt: .sample), SessionSettings(configuredSubject: .sample))
     session.asks(.refresh)
     session.isGranted(.sample(2, subject: other))
-    session.writes()
     #expect(session.token == .sample(1))
-    #expect(session.snapshot.action == .fixConfiguration)
+    #expect(session.snapshot.action == .signIn)
   }
 
   @Test("takes note of whose it is when a refresh says so, and publishes it")

@@ -43,10 +43,14 @@ struct Ledger {
   /// Nothing has since the request that is under way was sent.
   var isQuietSinceSending = false
   var hasClockStepped = false
+  /// The grant in use was read while a clock was wrong, and seems to last longer than it does.
+  var seemsYounger = false
+  /// The provider has answered for another user, and nobody has signed in since.
+  var isBarred = false
   /// Until when the network's return may cut no wait short again.
   var shortenedUntil: Timestamp?
   var adoptionCalls: Set<CallID> = []
-  /// Access tokens that came for another user.
+  /// Tokens that came for another user.
   var others: Set<Fingerprint> = []
 
   /// `isRenewable`: a refresh could bring another one. `age`: since the provider issued it.

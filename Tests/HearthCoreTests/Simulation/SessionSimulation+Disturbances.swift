@@ -81,7 +81,7 @@ extension SessionSimulation {
   private mutating func reportUnauthorized() throws(Violation) {
     guard case .active(let active) = machine.credentialState else { return }
     let token = chances(3, in: 4) ? active.grant.accessToken : Token.sample(2)
-    let isRenewable = machine.isRenewable(active.grant, at: now)
+    let isRenewable = machine.isRenewable(active, at: now)
     ledger.noteReport(
       of: token.fingerprint, current: active.grant.accessToken.fingerprint, isRenewable: isRenewable,
       age: provider.issuedAt[token.fingerprint].map { elapsed - $0 })
@@ -122,7 +122,9 @@ extension SessionSimulation {
   }
 
   private mutating func stepClock() throws(Violation) {
-    let step = Duration.seconds(Int.random(in: -100_000...100_000, using: &random) / (chances(1, in: 2) ? 1 : 1000))
+    let chance = Duration.seconds(Int.random(in: -100_000...100_000, using: &random) / (chances(1, in: 2) ? 1 : 1000))
+    // It was wrong, and is set right.
+    let step = offset != .zero && chances(1, in: 2) ? .zero - offset : chance
     offset += step
     note("the clock steps by \(step)")
     ledger.lastAttemptAt = nil
@@ -239,6 +241,7 @@ extension SessionSimulation {
       if !active.isStored, disk.file != .tooNew, !machine.snapshot(at: now).isRefreshing {
         throw Violation("the grant is still not on disk")
       }
+      if ledger.isBarred { return }
       if active.grant.isExpired(at: now), let token = active.grant.refreshToken, provider.isCurrent(token),
         active.phase == .idle, machine.snapshot(at: now).nextAttemptAt == nil
       {

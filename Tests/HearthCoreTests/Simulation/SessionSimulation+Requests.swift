@@ -3,13 +3,13 @@ import TestSupport
 
 /// What becomes of a request on its way to the provider and back.
 extension SessionSimulation {
-  mutating func send(_ credential: Credential?, _ generation: Int) throws(Violation) {
+  mutating func send(_ credential: Credential?, _ generation: Int, asksTime: Bool = false) throws(Violation) {
     try checkSending(credential)
     tally[.request] += 1
     let latency = Duration.milliseconds(chances(1, in: 6) ? Int.random(in: 0...40_000, using: &random) : 120)
     let timeout = elapsed + settings.refresh.requestTimeout
     var flight = Flight(
-      credential: credential, generation: generation, process: process, sentAt: elapsed,
+      credential: credential, asksTime: asksTime, generation: generation, process: process, sentAt: elapsed,
       handledAt: elapsed + latency / 2, answeredAt: Swift.min(elapsed + latency, timeout),
       outcome: .failed(.unanswered(message: "timeout")))
     let fate = weather.draw(answers, at: now, &random)
@@ -43,12 +43,19 @@ extension SessionSimulation {
     flights[index].handledAt = nil
     let flight = flights[index]
     let outcome: RefreshOutcome
-    if let token = flight.credential?.grant.refreshToken {
+    if flight.asksTime {
+      outcome = .told(serverTime)
+    } else if let token = flight.credential?.grant.refreshToken {
       do throws(SimulatedProvider.Refusal) {
         let issued = try provider.refresh(token, at: elapsed)
         flights[index].granted = issued.refreshToken
-        let named = isMixedUp(issued) ? Self.named(issued, Subject(issuer: Subject.sample.issuer, id: "other")) : issued
-        outcome = answers.granting(named, serverTime: serverTime, receivedAt: now, &random)
+        flights[index].isMixedUp = isMixedUp(issued)
+        var named = issued
+        if flights[index].isMixedUp { named.subject = Subject(issuer: Subject.sample.issuer, id: "other") }
+        // Something on the way, or the provider itself, spoils the access token alone.
+        let isSpoiled = weather == .strange && chances(1, in: 2)
+        if isSpoiled { ledger.hadTrouble = true }
+        outcome = answers.granting(named, serverTime: serverTime, receivedAt: now, isSpoiled: isSpoiled, &random)
       } catch {
         if case .reuse = error { try noteReuse(of: token) }
         (outcome, flights[index].isFinal) = answers.refusing(at: now, &random)
@@ -99,13 +106,8 @@ extension SessionSimulation {
   private mutating func isMixedUp(_ issued: TokenResponse) -> Bool {
     guard weather == .misconfigured, answers.tellsIssuer, chances(1, in: 2) else { return false }
     ledger.others.insert(issued.accessToken.fingerprint)
+    if let token = issued.refreshToken { ledger.others.insert(token.fingerprint) }
     return true
-  }
-
-  private static func named(_ issued: TokenResponse, _ subject: Subject) -> TokenResponse {
-    var issued = issued
-    issued.subject = subject
-    return issued
   }
 
   /// A new sign-in at the provider. Where nothing told the issuer, the origin of the token endpoint stands in.
@@ -119,5 +121,5 @@ extension SessionSimulation {
   }
 
   /// The provider's clock goes by the time that passes, whatever this machine's is set to.
-  private var serverTime: Timestamp { Timestamp.sample + elapsed + .seconds(30) }
+  var serverTime: Timestamp { Timestamp.sample + elapsed + .seconds(30) }
 }

@@ -51,6 +51,13 @@ extension SessionSimulation {
     guard isOurs, case .active(let active) = before.credentialState, active.phase.isInFlight,
       before.refreshes.request == .sent
     else { return }
+    if ledger.answered?.isMixedUp == true, case .granted = outcome {
+      // Hers may be spent all the same.
+      if let family = refreshToken(active.credential).flatMap(provider.family) { ledger.excusedFamilies.insert(family) }
+      ledger.isBarred = true
+      ledger.hadTrouble = true
+      return
+    }
     // What the provider has granted counts, and not what was made of its answer.
     if let granted = ledger.answered?.granted {
       if let token = refreshToken(active.credential) { ledger.spent.insert(token) }
@@ -85,22 +92,15 @@ extension SessionSimulation {
     ledger.shortenedUntil = planned
   }
 
-  /// A grant is taken over with the life that is left of it, whatever the clock was when it was written.
-  private func checkAdopted(_ credential: Credential, _ before: SessionMachine) throws(Violation) {
-    if case .active = before.credentialState { return }
-    guard case .active(let active) = machine.credentialState, let expiresAt = active.grant.expiresAt else { return }
-    if expiresAt - now > provider.lifetime + .seconds(1) {
-      throw Violation("a grant is fresh for longer than any lives: \(expiresAt - now)")
-    }
-  }
-
   mutating func noteOutcome(_ event: SessionInput, _ before: SessionMachine) throws(Violation) {
     switch event {
     case .networkReturned: try checkNetworkReturn(before)
     case .clockChanged:
       ledger.shortenedUntil = nil
+      noteAge(isNew: false)
     case .credentialRead(.found(let credential)):
       try checkAdopted(credential, before)
+      noteAge(isNew: before.active?.grant.accessToken != machine.active?.grant.accessToken)
       let isActive = tokensInMemory == [refreshToken(credential)]
       let isEnding = if case .ending = machine.credentialState { true } else { false }
       if isActive || isEnding || machine.credentialState == .withheld {
@@ -152,6 +152,7 @@ extension SessionSimulation {
     ledger.lastAttemptAt = nil
     ledger.isRepetition = false
     ledger.isTampered = false
+    ledger.isBarred = false
   }
 
   /// A provider that detects reuse ends the family: only an answer that was lost excuses that.
@@ -207,7 +208,10 @@ extension SessionSimulation {
       guard ledger.signOutAsked else { throw Violation("a credential is removed, though nobody signed out") }
     case .setAside:
       guard case .corrupt = ledger.lastReading else { throw Violation("a file is set aside that was not corrupt") }
-    case .write:
+    case .write(let credential, _):
+      if credential.grant.tokens.contains(where: { ledger.others.contains($0.fingerprint) }) {
+        throw Violation("a token is stored that came for another user")
+      }
       if case .active(let active) = machine.credentialState, active.accessFailure != nil, case .woke = event {
         throw Violation("a file that cannot be read is replaced")
       }
@@ -217,6 +221,8 @@ extension SessionSimulation {
       }
     case .answer(let id, let answer): try checkAnswer(id, answer, event)
     case .publish(let event): try checkPublished(event, before)
+    case .askTime:
+      if !locks.isEmpty || isStopping { throw Violation("the time is asked for where nothing may be asked") }
     case .recall, .read, .identify, .rememberLockedByUser, .revoke: break
     }
   }
@@ -225,6 +231,7 @@ extension SessionSimulation {
     _ credential: Credential?, _ generation: Int, of event: SessionInput
   ) throws(Violation) {
     let isRepetition = if case .refreshEnded(generation, .failed(.unanswered)) = event { true } else { false }
+    if ledger.isBarred { throw Violation("a refresh is sent, though the last answer was for another user") }
     if !locks.isEmpty, !isRepetition { throw Violation("a refresh is sent while locked") }
     if isStopping, !isRepetition { throw Violation("a refresh is sent while stopping") }
     if let credential, !ledger.durable.contains(credential.grant.accessToken.fingerprint) {
@@ -237,36 +244,6 @@ extension SessionSimulation {
     ledger.isRepetition = isRepetition
     ledger.attemptBefore = ledger.lastAttemptAt
     ledger.lastAttemptAt = elapsed
-  }
-
-  /// The grant that is over: the one in memory, or one that was just read or written.
-  private func endedGrant(_ record: EndRecord, _ before: SessionMachine) -> (grant: Grant, wasUsed: Bool)? {
-    var grants: [(Grant, Bool)] = []
-    if case .active(let active) = before.credentialState {
-      grants.append((active.grant, true))
-      if case .storing(let next, _) = active.phase { grants.append((next.grant, true)) }
-    }
-    if case .adopting(let adoption) = before.credentialState { grants.append((adoption.credential.grant, false)) }
-    if case .found(let credential)? = ledger.lastReading { grants.append((credential.grant, false)) }
-    if let handedOver { grants.append((handedOver.credential.grant, false)) }
-    return grants.first { $0.0.accessToken.fingerprint == record.fingerprint }
-  }
-
-  private mutating func checkEnd(_ record: EndRecord, _ before: SessionMachine) throws(Violation) {
-    // One that could be written nowhere is written again.
-    if case .ending(record, _) = before.credentialState { return }
-    var grounds = ledger.grounds
-    if !settings.renewsWithoutRefreshToken, let (grant, wasUsed) = endedGrant(record, before),
-      grant.isExpired(at: now)
-    {
-      if grant.refreshToken == nil { grounds.insert(.noRefreshToken) }
-      if ledger.hadTrouble || !wasUsed || !provider.manner.rotates, grant.refreshExpiresAt.map({ $0 <= now }) ?? false {
-        grounds.insert(.refreshTokenExpired)
-      }
-    }
-    guard grounds.contains(record.reason) else { throw Violation("a session ends without grounds: \(record.reason)") }
-    ledger.newest = nil
-    tally[.ended(record.reason)] += 1
   }
 
   private mutating func checkAnswer(_ id: CallID, _ answer: SessionResponse, _ event: SessionInput) throws(Violation) {
@@ -284,7 +261,7 @@ extension SessionSimulation {
         throw Violation("a token is given out that has run out")
       }
       // The provider's own count, and the time that its answer was on its way.
-      if !isFresh, !ledger.hasClockStepped, let end = provider.runsOutAt[fingerprint],
+      if !isFresh, !ledger.seemsYounger, let end = provider.runsOutAt[fingerprint],
         end + .seconds(45) < elapsed
       {
         throw Violation("a token is given out that ran out at the provider \(elapsed - end) ago")
@@ -312,6 +289,7 @@ extension SessionSimulation {
     case .refreshed(let token, _, _):
       ledger.grounds = []
       ledger.hadTrouble = !ledger.isQuietSinceSending
+      ledger.seemsYounger = false
       try checkDurable(token)
     case .changed(_, .reauthRequired(let reason)):
       guard disk.known.end?.reason == reason || ledger.endFailed || reason == .credentialTooNew else {
@@ -323,10 +301,15 @@ extension SessionSimulation {
       }
     case .changed(_, .unauthenticated(signedOut: false)):
       guard ledger.lastReading == .neverSignedIn else { throw Violation("a session is gone without a reading") }
-    case .signedIn: ledger.grounds = []
+    case .signedIn:
+      ledger.grounds = []
+      (ledger.seemsYounger, ledger.isBarred) = (false, false)
     case .statusChanged:
       // Another program's grant, and not only advice.
-      if machine.epoch.generation != before.epoch.generation { ledger.grounds = [] }
+      if machine.epoch.generation != before.epoch.generation {
+        ledger.grounds = []
+        ledger.isBarred = false
+      }
     // Whatever else is published, nothing follows from it here.
     default: break
     }
@@ -383,7 +366,7 @@ extension SessionSimulation {
       if active.accessFailure != nil || !active.isStored {
         try need(.seconds(30), "the credential is to be read or written")
       }
-      guard locks.isEmpty, !isStopping, active.accessFailure == nil, active.isStored,
+      guard locks.isEmpty, !isStopping, active.accessFailure == nil, active.isStored, !ledger.isBarred,
         let expiresAt = active.grant.expiresAt
       else {
         return

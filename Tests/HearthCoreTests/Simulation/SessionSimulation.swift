@@ -7,8 +7,9 @@ import TestSupport
 /// every step the rules are checked (`+Rules`).
 struct SessionSimulation: Simulation {
   struct Flight {
-    /// Nil: the client's own first grant is asked for.
+    /// Nil: the client's own first grant is asked for, or the time.
     let credential: Credential?
+    var asksTime = false
     let generation: Int
     let process: Int
     let sentAt: Duration
@@ -20,6 +21,8 @@ struct SessionSimulation: Simulation {
     var isFinal = false
     /// The refresh token that the provider granted with it.
     var granted: Token?
+    /// The answer names another user.
+    var isMixedUp = false
   }
 
   struct Call {
@@ -137,7 +140,15 @@ struct SessionSimulation: Simulation {
     isStopping = false
     for index in flights.indices { flights[index].answeredAt = .seconds(1 << 40) }
     flights.removeAll { $0.handledAt == nil }
+    if unwritten == nil { misset() }
     try boot(handingOver: unwritten)
+  }
+
+  /// Between two processes the clock may be set, and nobody tells the next one: a dual boot, no battery.
+  private mutating func misset() {
+    guard chances(1, in: 3) else { return }
+    offset = chances(1, in: 2) ? .zero : .seconds(Int.random(in: -200_000...200_000, using: &random))
+    ledger.hasClockStepped = true
   }
 
   mutating func stopAndStart() throws(Violation) {
@@ -185,11 +196,11 @@ struct SessionSimulation: Simulation {
     for action in actions {
       note("   \(action)")
       try checkAction(action, of: event, before)
-      perform(action)
+      try perform(action)
     }
   }
 
-  private mutating func perform(_ action: SessionAction) {
+  private mutating func perform(_ action: SessionAction) throws(Violation) {
     switch action {
     case .recall: enqueue(.recall)
     case .read: enqueue(.read)
@@ -202,6 +213,7 @@ struct SessionSimulation: Simulation {
       enqueue(.prepare(credential, generation: generation, over: machine.storedVersion))
     case .requestGrant(let generation):
       enqueue(.prepare(nil, generation: generation, over: machine.storedVersion))
+    case .askTime(let generation): try send(nil, generation, asksTime: true)
     case .rememberLockedByUser(let isLocked):
       // A sign-in takes the user's lock away.
       if !isLocked { locks.remove(.user) }

@@ -45,9 +45,11 @@ struct SimulatedAnswers {
     return url
   }()
 
-  /// A grant as it comes over the wire, and as it is read. `serverTime`: the provider's own clock.
+  /// A grant as it comes over the wire, and as it is read. `serverTime`: the provider's own clock. `isSpoiled`: its access
+  /// token is missing, or none.
   func granting(
-    _ issued: TokenResponse, serverTime: Timestamp, receivedAt now: Timestamp, _ random: inout SeededGenerator
+    _ issued: TokenResponse, serverTime: Timestamp, receivedAt now: Timestamp, isSpoiled: Bool = false,
+    _ random: inout SeededGenerator
   ) -> RefreshOutcome {
     // Nothing tells of a lifetime of none.
     let seconds = Swift.max(issued.lifetime.map { Int64($0.components.seconds) } ?? 1, 1)
@@ -65,9 +67,13 @@ struct SimulatedAnswers {
     if style == .envelope || JSONValue(parsing: Array(body.utf8)) == nil {
       body = Self.envelope(access: access, refresh: refresh)
     }
-    let value = adjusted(
+    var value = adjusted(
       JSONValue(parsing: Array(body.utf8)) ?? .null, seconds: seconds,
       refreshSeconds: issued.refreshLifetime.map { Int64($0.components.seconds) }, idToken: isMixedUp ? id : nil)
+    if isSpoiled {
+      let tokens: [JSONValue?] = [nil, .null, .string("a token"), .string("tök")]
+      value = spoiled(value, by: tokens.randomElement(using: &random) ?? nil)
+    }
     return read(
       200, value.serialized ?? [], headers: [APIRequest.Header(name: "Date", value: serverTime.httpDate)], at: now,
       instead: (access, issued.accessToken, refresh, issued.refreshToken))
@@ -145,6 +151,12 @@ struct SimulatedAnswers {
     if let refreshSeconds { members["refresh_token_expires_in"] = .integer(refreshSeconds) }
     // What assumes a lifetime knows no better, and is not to be measured by the provider's own count.
     if style != .cachedJWT, members["expires_in"] == nil { members["expires_in"] = .integer(seconds) }
+    return .object(members)
+  }
+
+  private func spoiled(_ value: JSONValue, by token: JSONValue?) -> JSONValue {
+    guard case .object(var members) = value else { return value }
+    for (name, member) in members { members[name] = name == "access_token" ? token : spoiled(member, by: token) }
     return .object(members)
   }
 

@@ -40,10 +40,11 @@ import Testing
   }
 
   @Test(
-    "a lifetime is a number or a string, and zero is none",
+    "a lifetime is a number or a string; that of none is none, and not one that is not told",
     arguments: [
       (#"3600"#, Duration.seconds(3600)), (#""3600""#, .seconds(3600)), (#"3599.5"#, .milliseconds(3_599_500)),
-      (#"2"#, .seconds(2)), (#"1e300"#, .seconds(3_155_760_000)), (#"0"#, nil), (#"-5"#, nil), (#""soon""#, nil),
+      (#"2"#, .seconds(2)), (#"1e300"#, .seconds(3_155_760_000)), (#"0"#, .zero), (#""0""#, .zero), (#"-5"#, nil),
+      (#""soon""#, nil),
       (#"null"#, nil), (#"true"#, nil), (#""nan""#, nil), (#""inf""#, nil),
     ] as [(String, Duration?)])
   func lifetime(_ value: String, _ expected: Duration?) throws {
@@ -83,7 +84,7 @@ import Testing
     var reader = reader()
     reader.defaultLifetime = .seconds(900)
     let dated = jwt(#"{"exp":1795257000,"iat":1795250000}"#)
-    for told in ["", #","expires_in":0"#, #","expires_in":-5"#] {
+    for told in ["", #","expires_in":-5"#] {
       #expect(try reader.read(answer(#"{"access_token":"opaque"\#(told)}"#)).lifetime == .seconds(900))
       #expect(try reader.read(answer(#"{"access_token":"\#(dated)"\#(told)}"#)).lifetime == .seconds(1800))
     }
@@ -210,6 +211,39 @@ import Testing
   func spoilt() throws {
     let response = try reader().read(answer(#"{"access_token":"at","refresh_token":"a\nb","id_token":"a b"}"#))
     #expect(response.accessToken.secret == Secret("at") && response.refreshToken == nil && response.idToken == nil)
+  }
+
+  @Test(
+    "a refresh token is kept where the access token beside it is missing or cannot be used, and the answer is no grant",
+    arguments: [
+      #"{"refresh_token":"rt"}"#, #"{"access_token":null,"refresh_token":"rt"}"#,
+      #"{"access_token":"","refresh_token":"rt","expires_in":60}"#, #"{"access_token":"a b","refresh_token":"rt"}"#,
+      #"{"access_token":"tök","refresh_token":"rt"}"#, #"{"data":{"refresh_token":"rt"}}"#,
+      #"{"error":"server_error","access_token":"a b","refresh_token":"rt"}"#,
+    ])
+  func refreshTokenAlone(_ body: String) throws {
+    for reader in [reader(), reader(.json(try backend()))] {
+      let response = try reader.read(answer(body))
+      #expect(response.refreshToken?.secret == Secret("rt") && response.accessToken.secret.isEmpty)
+      guard case .unavailable? = response.error else {
+        Issue.record("\(String(describing: response.error))")
+        continue
+      }
+    }
+  }
+
+  @Test("an error with a refresh token and no access token is a refusal")
+  func refusalWithRefreshToken() {
+    #expect(throws: RefreshFailure.self) {
+      try reader().read(answer(#"{"error":"invalid_grant","refresh_token":"rt"}"#))
+    }
+  }
+
+  @Test("the time that a cache has kept is not the server's, as its Age tells")
+  func cachedDate() throws {
+    let date = [("Date", "Sat, 21 Nov 2026 09:00:00 GMT")]
+    #expect(try reader().read(answer(#"{"access_token":"at"}"#, headers: date)).skew == .seconds(-3600))
+    #expect(try reader().read(answer(#"{"access_token":"at"}"#, headers: date + [("Age", "3600")])).skew == nil)
   }
 
   @Test("a form is read like JSON")

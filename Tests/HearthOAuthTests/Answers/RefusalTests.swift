@@ -23,7 +23,7 @@ import Testing
     ResponseFact("JSON that calls itself a page is none", 200, #"{"access_token":"t"}"#, type: "text/html", .granted),
     ResponseFact("a code beside no token is no error", 200, #"{"code":"TOKEN_EXPIRED"}"#, .unavailable),
     ResponseFact("nor are the zeros of success", 200, #"{"error":0,"error_code":"0","code":0}"#, .unavailable),
-    ResponseFact("an ID token alone is no grant", 200, #"{"id_token":"t","refresh_token":"r"}"#, .unavailable),
+    ResponseFact("an ID token alone is no grant", 200, #"{"id_token":"t"}"#, .unavailable),
     ResponseFact("an access token with a line's end is none", 200, #"{"access_token":"t\r\nX: y"}"#, .unavailable),
     ResponseFact("an access token with a space is none", 200, #"{"access_token":"t x"}"#, .unavailable),
     // Final.

@@ -51,7 +51,7 @@ extension TokenResponseReader {
       case .failed(.misconfigured): .misconfigured
       case .failed(.unclear): .unclear
       case .failed(.unavailable): .unavailable
-      case .failed(.unreachable), .failed(.unanswered), .notAsked, .superseded: nil
+      case .failed(.unreachable), .failed(.unanswered), .told, .notAsked, .superseded: nil
       }
     #expect(meaning == answer.meaning)
   }

@@ -62,6 +62,16 @@ extension SessionServiceTests {
     }
   }
 
+  @Test("does not end by this machine's clock what was imported with the expiry that its token names")
+  func importedAheadOfTime() async throws {
+    store.becomes(.nothing)
+    try await running {
+      endpoint.tells(expiry: clock.now() - .seconds(60))
+      try await service.adopt(.sample(7, issuedAt: clock.now(), lifetime: nil, isRenewable: false), isTried: true)
+      #expect(await service.snapshot().state == .authenticated)
+    }
+  }
+
   @Test("answers an import that a sign-out supersedes at once, and revokes what the provider grants for it later")
   func importIsSuperseded() async throws {
     try await running {

@@ -42,6 +42,39 @@ struct SessionServiceTests {
     }
   }
 
+  @Test(
+    "lets a grant that another program wrote without an expiry expire as its token says, or after an hour if renewable")
+  func writtenWithoutExpiry() async throws {
+    let named = clock.now() + .seconds(60)
+    for (expiry, isRenewable, expected) in [
+      (named, true, named), (named, false, named), (nil, true, clock.now() + .seconds(3600)), (nil, false, nil),
+    ] as [(Timestamp?, Bool, Timestamp?)] {
+      let (store, endpoint) = (MemoryCredentialStore(), ScriptedTokenEndpoint())
+      store.becomes(.grant(.sample(7, issuedAt: clock.now(), lifetime: nil, isRenewable: isRenewable)))
+      endpoint.tells(expiry: expiry)
+      let service = SessionService(
+        account: .sample, settings: SessionSettings(), store: store, endpoint: endpoint, clock: clock,
+        logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), publish: { _, _ in })
+      try await withThrowingTaskGroup { group in
+        group.addTask { await service.run() }
+        _ = await service.call(.awaitReading)
+        #expect(await service.snapshot().token?.expiresAt == expected)
+        await service.stop()
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  @Test("ends a session that nothing can renew after a start once the provider's clock agrees that it has run out")
+  func asksForTheTime() async throws {
+    store.becomes(.grant(.sample(7, issuedAt: clock.now() - .seconds(7200), isRenewable: false)))
+    endpoint.tells(time: clock.now() - .seconds(60))
+    try await running {
+      #expect(await service.call(.token(minValidity: nil)) == .rejected(.state(.reauthRequired(.noRefreshToken))))
+      #expect(store.memory.end?.reason == .noRefreshToken)
+    }
+  }
+
   @Test("reads no credential before what is remembered, and finds the user's lock when that can be read")
   func recallsFirst() async throws {
     try await store.remember(lockedByUser: true)

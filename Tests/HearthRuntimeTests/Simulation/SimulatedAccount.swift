@@ -264,6 +264,12 @@ final class SimulatedTokenEndpoint: TokenEndpoint, @unchecked Sendable {
 
   func expiry(of token: Token, at now: Timestamp) -> Timestamp? { nil }
 
+  func time() async throws(RefreshFailure) -> Timestamp {
+    await world.travel(world.latency, daemon)
+    guard world.lives(daemon), world.isOnline else { throw .unreachable(message: "no route") }
+    return Timestamp.sample + world.elapsed
+  }
+
   func origin() async -> Origin? { .sample }
 
   func identify(_ credential: Credential) async -> Subject? {

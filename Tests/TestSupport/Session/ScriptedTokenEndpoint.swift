@@ -22,6 +22,7 @@ package final class ScriptedTokenEndpoint: TokenEndpoint {
     var origins: Set<Origin>?
     var expiry: Timestamp?
     var expiries: [Token: Timestamp] = [:]
+    var time: Timestamp?
     var whenAsked: @Sendable () -> Void = {}
   }
 
@@ -68,6 +69,11 @@ package final class ScriptedTokenEndpoint: TokenEndpoint {
     state.withLock { $0.expiries[token] ?? $0.expiry }
   }
 
+  package func time() async throws(RefreshFailure) -> Timestamp {
+    guard let time = state.withLock(\.time) else { throw .unavailable(message: "no Date", retryAfter: nil) }
+    return time
+  }
+
   package func origin() async -> Origin? { state.withLock(\.origin) }
 
   package func origins() async -> Set<Origin>? { state.withLock(\.origins) }
@@ -85,6 +91,9 @@ package final class ScriptedTokenEndpoint: TokenEndpoint {
 
   /// What `expiry` tells of one token from now on.
   package func tells(expiry: Timestamp, of token: Token) { state.withLock { $0.expiries[token] = expiry } }
+
+  /// What `time` tells from now on; nil where it tells none.
+  package func tells(time: Timestamp?) { state.withLock { $0.time = time } }
 
   /// What `origin` tells from now on.
   package func isAt(_ origin: Origin?) { state.withLock { $0.origin = origin } }

@@ -40,6 +40,17 @@ package struct SessionScript: Sendable {
     return script
   }
 
+  /// A session that holds `credential`, signed in by this process.
+  package static func signedIn(
+    _ credential: Credential = .sample(1, issuedAt: .sample), _ settings: SessionSettings = .obeyingEveryLock
+  ) -> SessionScript {
+    var script = SessionScript(settings)
+    script.reads(.neverSignedIn)
+    script.asks(.adopt(credential))
+    script.writes()
+    return script
+  }
+
   // MARK: - What happens
 
   package mutating func take(_ input: SessionInput) {
@@ -55,7 +66,7 @@ package struct SessionScript: Sendable {
       case .publish(let event): events.append(event)
       case .write(_, let generation): generationOfWrite = generation
       case .identify(_, let generation): generationOfQuestion = generation
-      case .refresh(_, let generation), .requestGrant(let generation):
+      case .refresh(_, let generation), .requestGrant(let generation), .askTime(let generation):
         generationOfRefresh = generation
         attempts.append(now)
       case .recall, .read, .writeEnd, .remove, .setAside, .rememberLockedByUser, .lockStore, .revoke, .answer: break
@@ -98,6 +109,8 @@ package struct SessionScript: Sendable {
 
   package mutating func isGranted(_ response: TokenResponse) { ends(.granted(response)) }
 
+  package mutating func isTold(_ time: Timestamp) { ends(.told(time)) }
+
   package mutating func fails(_ failure: RefreshFailure) { ends(.failed(failure)) }
 
   package mutating func ends(_ outcome: RefreshOutcome) {
@@ -122,6 +135,12 @@ package struct SessionScript: Sendable {
   package mutating func passes(_ duration: Duration) {
     now = now + duration
     take(.woke)
+  }
+
+  /// The clock is set.
+  package mutating func steps(_ step: Duration) {
+    now = now + step
+    take(.clockChanged(by: step))
   }
 
   /// Goes to the next time at which the machine wants to be woken; false where there is none.

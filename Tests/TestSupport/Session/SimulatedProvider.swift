@@ -37,6 +37,8 @@ package struct SimulatedProvider: Sendable {
   /// When each access token runs out.
   package private(set) var runsOutAt: [Fingerprint: Duration] = [:]
   package private(set) var issuedAt: [Fingerprint: Duration] = [:]
+  /// When each refresh token runs out, where it does.
+  package private(set) var refreshEnds: [Fingerprint: Duration] = [:]
   package private(set) var families: [Family] = []
   private var familyOf: [Fingerprint: Int] = [:]
   private var numberOf: [Fingerprint: Int] = [:]
@@ -61,6 +63,7 @@ package struct SimulatedProvider: Sendable {
     let left = manner.cachesTokens ? lifetime * (Double(issued * 37 % 100 + 1) / 100) : lifetime
     runsOutAt[tokens.access.fingerprint] = elapsed + left
     issuedAt[tokens.access.fingerprint] = elapsed
+    refreshEnds[tokens.refresh.fingerprint] = manner.refreshLifetime.map { elapsed + $0 }
     return (tokens.access, tokens.refresh, left)
   }
 

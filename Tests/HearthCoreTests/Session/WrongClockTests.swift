@@ -1,0 +1,218 @@
+import HearthCore
+import TestSupport
+import Testing
+
+@Suite("A session on a machine whose clock is wrong")
+struct WrongClockTests {
+  /// An hour's access token, and half an hour's refresh token.
+  private let short: Credential = {
+    var credential = Credential.sample(1, issuedAt: .sample)
+    credential.grant.refreshExpiresAt = .sample + .seconds(1800)
+    return credential
+  }()
+  private let unrenewable = Credential.sample(1, issuedAt: .sample, isRenewable: false)
+
+  /// Started while the clock is ahead by so much.
+  private func started(ahead: Duration, with credential: Credential) -> SessionScript {
+    var session = SessionScript(at: .sample + ahead)
+    session.reads(.found(credential))
+    return session
+  }
+
+  private func isAskingForTheTime(_ session: SessionScript) -> Bool {
+    session.effects.contains { if case .askTime = $0 { true } else { false } }
+  }
+
+  // MARK: - With something to ask with
+
+  @Test("a lifetime that a clock two hours ahead says has run out is asked about after a start, and ends nothing")
+  func aheadAtBoot() {
+    var session = started(ahead: .seconds(7200), with: short)
+    #expect(session.effects == [.refresh(short, generation: 0)])
+    #expect(session.state == .authenticated && session.token == nil)
+    #expect(session.snapshot.token?.health(at: session.now) == .expired)
+    for _ in 0..<20 {
+      session.fails(.unclear(message: "400", retryAfter: nil))
+      session.comesDue()
+    }
+    #expect(session.state == .authenticated, "no final word was said")
+    session.isGranted(.sample(2))
+    session.writes()
+    #expect(session.token == .sample(2))
+  }
+
+  @Test("a lifetime that seems to have run out after a start ends the session once the provider has refused for good")
+  func refusedAfterBoot() {
+    var session = started(ahead: .seconds(7200), with: short)
+    session.fails(.rejected(.refreshToken, message: "invalid_grant"))
+    session.reads(.found(short))
+    session.writesEnd()
+    #expect(session.state == .reauthRequired(.refreshTokenRejected))
+  }
+
+  @Test("a clock set ahead after a start makes a grant that was read seem expired, is asked about, and ends nothing")
+  func setAheadAfterStart() {
+    var session = SessionScript.holding(short)
+    session.steps(.seconds(7200))
+    #expect(session.state == .authenticated && session.token == nil)
+    #expect(session.attempts.count == 1)
+    session.fails(.unreachable(message: "no route"))
+    session.steps(.seconds(-7200))
+    #expect(session.token == .sample(1), "set right again, it is as it was")
+  }
+
+  @Test("a lifetime that this process has counted is believed, wherever the clock is set meanwhile")
+  func counted() {
+    var session = SessionScript.signedIn(short)
+    session.steps(.seconds(7200))
+    session.writes()
+    #expect(session.token == .sample(1) && session.snapshot.token?.remaining(at: session.now) == .seconds(3600))
+    session.steps(.seconds(-86_400))
+    session.writes()
+    session.passes(.seconds(3599))
+    #expect(session.token == .sample(1))
+    session.passes(.seconds(1))
+    session.writesEnd()
+    #expect(session.state == .reauthRequired(.refreshTokenExpired))
+  }
+
+  @Test("the end of a refresh token that was told before the start is not believed, though refreshes have succeeded")
+  func keptEnd() {
+    var kept = Credential.sample(1, issuedAt: .sample)
+    kept.grant.refreshExpiresAt = .sample + .seconds(86_400)
+    var session = started(ahead: .seconds(82_800), with: kept)
+    var granted = 1
+    while session.now < .sample + .seconds(3 * 86_400), session.attempts.count < 100 {
+      guard session.snapshot.isRefreshing else {
+        session.wakes()
+        continue
+      }
+      granted += 1
+      session.isGranted(
+        TokenResponse(accessToken: .sample(granted), lifetime: .seconds(3600), subject: .sample, origin: .sample))
+      session.writes()
+    }
+    #expect(session.state == .authenticated)
+    #expect(session.attempts.count < 100, "the provider is not asked all the time because of it")
+  }
+
+  @Test("a lifetime that came while the machine slept, nobody knows when, is asked about before the session ends by it")
+  func sleptThroughTheAnswer() {
+    var session = SessionScript.holding()
+    session.asks(.refresh)
+    session.passes(.seconds(8 * 3600))
+    var response = TokenResponse.sample(2)
+    response.refreshLifetime = .seconds(1800)
+    session.isGranted(response)
+    session.writes()
+    #expect(session.state == .authenticated && session.snapshot.isRefreshing)
+  }
+
+  // MARK: - With nothing to ask with
+
+  @Test("a token that nothing can renew, and that seems to have run out, is given to nobody, and ends nothing")
+  func unrenewableAhead() {
+    var session = started(ahead: .seconds(7200), with: unrenewable)
+    #expect(isAskingForTheTime(session))
+    for _ in 0..<20 {
+      session.fails(.unreachable(message: "no route"))
+      #expect(session.state == .authenticated && session.token == nil)
+      #expect(session.snapshot.token?.health(at: session.now) == .expired)
+      guard case .rejected(.refreshUnavailable)? = session.answer(asking: .token(minValidity: nil)) else {
+        Issue.record("\(session.answers)")
+        return
+      }
+      session.comesDue()
+      #expect(isAskingForTheTime(session))
+    }
+  }
+
+  @Test("a token that nothing can renew ends the session after a start where the provider's clock agrees")
+  func agrees() {
+    var session = started(ahead: .seconds(7200), with: unrenewable)
+    session.isTold(.sample + .seconds(3600))
+    session.writesEnd()
+    #expect(session.state == .reauthRequired(.noRefreshToken))
+  }
+
+  @Test("a token that nothing can renew is served for what is left of it by the provider's clock where that disagrees")
+  func disagrees() {
+    var session = started(ahead: .seconds(7200), with: unrenewable)
+    let waiting = session.asks(.token(minValidity: nil))
+    session.isTold(.sample + .seconds(600))
+    #expect(session.answer(to: waiting)?.isToken == true)
+    #expect(session.snapshot.token?.remaining(at: session.now) == .seconds(3000))
+    session.steps(.seconds(-7200))
+    #expect(session.snapshot.token?.remaining(at: session.now) == .seconds(3000), "it follows the clock from then on")
+    session.passes(.seconds(3000))
+    session.writesEnd()
+    #expect(session.state == .reauthRequired(.noRefreshToken))
+  }
+
+  @Test("a provider whose clock is years behind makes a token last no longer than its lifetime")
+  func providerFarBehind() {
+    var session = started(ahead: .seconds(7200), with: unrenewable)
+    session.isTold(.sample - .seconds(400_000_000))
+    #expect(session.snapshot.token?.remaining(at: session.now) == .seconds(3600))
+    session.passes(.seconds(3600))
+    session.writesEnd()
+    #expect(session.state == .reauthRequired(.noRefreshToken))
+  }
+
+  @Test("an answer about the time that is as old as a sleep is not believed, and the time is asked for again")
+  func sleptThroughTheTime() {
+    var session = started(ahead: .seconds(7200), with: unrenewable)
+    session.passes(.seconds(86_400))
+    session.isTold(.sample + .seconds(600))
+    #expect(session.state == .authenticated && session.token == nil)
+    session.comesDue()
+    #expect(isAskingForTheTime(session))
+  }
+
+  // MARK: - Steps
+
+  @Test("a clock set back brings no dead token to life, nor makes a living one last longer")
+  func setBack() {
+    let brief = Credential.sample(1, issuedAt: .sample, lifetime: .seconds(8))
+    var session = SessionScript.holding(brief, SessionSettings())
+    session.passes(.seconds(9))
+    session.fails(.unreachable(message: "no route"))
+    session.steps(.seconds(-3600))
+    #expect(session.token == nil)
+    #expect(session.snapshot.token?.remaining(at: session.now) == .zero)
+
+    var living = SessionScript.holding()
+    living.passes(.seconds(600))
+    living.steps(.seconds(-3600))
+    #expect(living.snapshot.token?.remaining(at: living.now) == .seconds(3000))
+  }
+
+  @Test("a clock that was behind at the start, and is set right, shows that a token which was read has run out")
+  func behindAtBoot() {
+    var session = started(ahead: .seconds(10), with: .sample(1, issuedAt: .sample))
+    #expect(session.token == .sample(1))
+    session.steps(.seconds(86_400))
+    #expect(session.token == nil && session.attempts.count == 1)
+  }
+
+  @Test("what was read is written as it was, whatever the clock was set to since")
+  func writtenAsRead() {
+    var session = SessionScript.holding(.sample(1, subject: nil, issuedAt: .sample, isRenewable: false))
+    session.steps(.seconds(-7200))
+    session.isIdentified(as: .sample)
+    #expect(session.effects == [.write(unrenewable, generation: 0)])
+  }
+
+  @Test("a session of a new configuration knows what the one before it was not sure of")
+  func handedOver() throws {
+    var old = started(ahead: .seconds(7200), with: .sample(1, subject: nil, issuedAt: .sample, isRenewable: false))
+    old.fails(.unreachable(message: "no route"))
+    old.isIdentified(as: .sample)
+    old.writes(.full)
+    let unwritten = try #require(old.machine.unwritten)
+    let session = SessionScript(remembered: RememberedAccount(unwritten: unwritten), at: old.now)
+    #expect(session.state == .authenticated && session.token == nil)
+    let isEnding = session.effects.contains { if case .writeEnd = $0 { true } else { false } }
+    #expect(!isEnding)
+  }
+}

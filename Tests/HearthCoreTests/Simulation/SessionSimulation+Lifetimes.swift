@@ -1,0 +1,66 @@
+import TestSupport
+
+@testable import HearthCore
+
+/// How long tokens last, by the provider's count and not by this machine's clock, and what may end a session.
+extension SessionSimulation {
+  /// A grant is taken over with the life that is left of it, whatever the clock was when it was written.
+  func checkAdopted(_ credential: Credential, _ before: SessionMachine) throws(Violation) {
+    if case .active = before.credentialState { return }
+    guard case .active(let active) = machine.credentialState, let expiresAt = active.grant.expiresAt else { return }
+    if expiresAt - now > provider.lifetime + .seconds(1) {
+      throw Violation("a grant is fresh for longer than any lives: \(expiresAt - now)")
+    }
+  }
+
+  /// How long the grant in use seems to last, against how long it does. What was read may seem younger where a clock was
+  /// wrong; no step makes it so.
+  mutating func noteAge(isNew: Bool) {
+    guard isNew || ledger.seemsYounger, let active = machine.active,
+      let seen = active.grant.expiresAt, let end = provider.runsOutAt[active.grant.accessToken.fingerprint]
+    else { return }
+    ledger.seemsYounger = seen - now > end - elapsed + .seconds(45)
+  }
+
+  /// The grant that is over: the one in memory, or one that was just read or written.
+  private func endedGrant(_ record: EndRecord, _ before: SessionMachine) -> (grant: Grant, wasUsed: Bool)? {
+    var grants: [(Grant, Bool)] = []
+    if case .active(let active) = before.credentialState {
+      grants.append((active.grant, true))
+      if case .storing(let next, _) = active.phase { grants.append((next.grant, true)) }
+    }
+    if case .adopting(let adoption) = before.credentialState { grants.append((adoption.credential.grant, false)) }
+    if case .found(let credential)? = ledger.lastReading { grants.append((credential.grant, false)) }
+    if let handedOver { grants.append((handedOver.credential.grant, false)) }
+    return grants.first { $0.0.accessToken.fingerprint == record.fingerprint }
+  }
+
+  private func hasEndedByProvidersClock(_ before: SessionMachine) -> Bool {
+    guard case .active(let active) = before.credentialState, active.timing.access != .counted else { return false }
+    return active.stored.grant.expiresAt.map { $0 <= serverTime } ?? false
+  }
+
+  mutating func checkEnd(_ record: EndRecord, _ before: SessionMachine) throws(Violation) {
+    // One that could be written nowhere is written again.
+    if case .ending(record, _) = before.credentialState { return }
+    var grounds = ledger.grounds
+    if !settings.renewsWithoutRefreshToken, let (grant, wasUsed) = endedGrant(record, before),
+      grant.isExpired(at: now)
+    {
+      // This machine's clock is no ground: the time that has passed is, or the provider's clock.
+      let end = provider.runsOutAt[grant.accessToken.fingerprint]
+      if grant.refreshToken == nil,
+        end.map({ $0 <= elapsed + .milliseconds(1) }) ?? false || hasEndedByProvidersClock(before)
+      {
+        grounds.insert(.noRefreshToken)
+      }
+      let refreshEnd = (grant.refreshToken?.fingerprint).flatMap { provider.refreshEnds[$0] }
+      if ledger.hadTrouble || !wasUsed || !provider.manner.rotates, refreshEnd.map({ $0 <= elapsed }) ?? false {
+        grounds.insert(.refreshTokenExpired)
+      }
+    }
+    guard grounds.contains(record.reason) else { throw Violation("a session ends without grounds: \(record.reason)") }
+    ledger.newest = nil
+    tally[.ended(record.reason)] += 1
+  }
+}
