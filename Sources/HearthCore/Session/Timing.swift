@@ -50,7 +50,7 @@ package struct GrantTiming: Hashable, Sendable {
   static let counted = GrantTiming()
   static let read = GrantTiming(access: .read(), refresh: .read())
 
-  /// Of the grant that follows: what it has kept of this one rests on what it rested on.
+  /// The timing of the grant that follows this one. What that grant has kept rests on what it rested on before.
   func of(_ next: Grant, after grant: Grant) -> GrantTiming {
     let isSameToken = next.accessToken == grant.accessToken || next.idToken != nil && next.idToken == grant.idToken
     let isKept = isSameToken && next.expiresAt == grant.expiresAt && next.issuedAt == grant.issuedAt
