@@ -48,6 +48,10 @@ extension SessionSimulation {
   }
 
   private mutating func noteRefresh(_ outcome: RefreshOutcome, isOurs: Bool, _ before: SessionMachine) {
+    // Also where a sign-in has taken its place meanwhile, which a crash may take back.
+    if let answered = ledger.answered, answered.granted != nil, let token = answered.credential.flatMap(refreshToken) {
+      ledger.spent.insert(token)
+    }
     guard isOurs, case .active(let active) = before.credentialState, active.phase.isInFlight,
       before.refreshes.request == .sent
     else { return }
@@ -60,7 +64,6 @@ extension SessionSimulation {
     }
     // What the provider has granted counts, and not what was made of its answer.
     if let granted = ledger.answered?.granted {
-      if let token = refreshToken(active.credential) { ledger.spent.insert(token) }
       if provider.isCurrent(granted), let family = provider.family(of: granted.fingerprint) {
         ledger.excusedFamilies.remove(family)
       }
