@@ -206,6 +206,7 @@ install-help: $(HELPERS)/hearthd
 	$(HELPERS)/hearthctl --generate-completion-script bash > "$(DESTDIR)$(BASHDIR)/hearthctl"
 	$(HELPERS)/hearthctl --generate-completion-script zsh > "$(DESTDIR)$(ZSHDIR)/_hearthctl"
 	$(HELPERS)/hearthctl --generate-completion-script fish > "$(DESTDIR)$(FISHDIR)/hearthctl.fish"
+	chmod 644 "$(DESTDIR)$(BASHDIR)/hearthctl" "$(DESTDIR)$(ZSHDIR)/_hearthctl" "$(DESTDIR)$(FISHDIR)/hearthctl.fish"
 
 install-units:
 	install -d "$(DESTDIR)$(UNITDIR)"

@@ -117,6 +117,7 @@ def page(command, path, section, others, date):
 def write(command, folder, section, others, date, above=()):
     path = [*above, command["commandName"]]
     with open(os.path.join(folder, f"{'-'.join(path)}.{section}"), "w", encoding="ascii") as file:
+        os.fchmod(file.fileno(), 0o644)  # whatever the umask
         file.write(page(command, path, section, others, date))
     for verb in shown(command.get("subcommands", [])):
         write(verb, folder, section, others, date, path)

@@ -1,4 +1,4 @@
-// For dup3(2).
+// For dup3(2) and statx(2).
 #define _GNU_SOURCE
 #include "hearth_process.h"
 
@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -84,6 +85,17 @@ int hearth_open_file(const char *path, int flags, mode_t mode) {
       return -1;
     }
   }
+}
+
+int hearth_identify_file(int folder, const char *name, int flags, unsigned long long identity[3]) {
+  struct statx status;
+  if (statx(folder, name, flags, STATX_INO | STATX_BTIME, &status) != 0) return -1;
+  identity[0] = (unsigned long long)status.stx_dev_major << 32 | status.stx_dev_minor;
+  identity[1] = status.stx_ino;
+  identity[2] = (status.stx_mask & STATX_BTIME) == 0
+                    ? 0
+                    : (unsigned long long)status.stx_btime.tv_sec * 1000000000 + status.stx_btime.tv_nsec;
+  return 0;
 }
 
 int hearth_close_file(int descriptor) {

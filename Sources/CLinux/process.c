@@ -3,6 +3,7 @@
 #include "hearth_process.h"
 
 #include <malloc.h>
+#include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
@@ -22,6 +23,23 @@ int hearth_forbid_new_privileges(void) {
 
 void hearth_trim_heap(void) {
   malloc_trim(0);
+}
+
+static void *pass_gate(void *gate) {
+  pthread_mutex_lock(gate);
+  pthread_mutex_unlock(gate);
+  return NULL;
+}
+
+int hearth_count_free_threads(int most) {
+  pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+  pthread_t threads[64];
+  int count = 0;
+  pthread_mutex_lock(&gate);
+  while (count < most && count < 64 && pthread_create(&threads[count], NULL, pass_gate, &gate) == 0) count++;
+  pthread_mutex_unlock(&gate);
+  for (int index = 0; index < count; index++) pthread_join(threads[index], NULL);
+  return count;
 }
 
 int hearth_close_from(posix_spawn_file_actions_t *actions, int first) {

@@ -20,11 +20,18 @@ enum Main {
     } catch {
       fail("The process could not be protected: \(error).")
     }
+    do {
+      try Surroundings.requireProc()
+    } catch {
+      fail("\(error)")
+    }
     let options = parsedOptions()
     if options.version {
       print("hearthd \(HearthVersion.text)")
       return
     }
+    // Reading the configuration takes the first one.
+    orRefuse { try Surroundings.requireThreads() }
     let paths = options.paths(
       environment: ProcessInfo.processInfo.environment,
       workingDirectory: FileManager.default.currentDirectoryPath)
@@ -35,7 +42,7 @@ enum Main {
       print(configuration.summary(path: path?.shown()))
       return
     }
-    let descriptors = descriptors()
+    let descriptors = orRefuse { try Descriptors.prepare() }
     threshold.level = options.logLevel ?? configuration.logLevel
     DaemonLog.bootstrap(threshold: threshold)
     do {
@@ -99,9 +106,10 @@ enum Main {
     }
   }
 
-  private static func descriptors() -> Descriptors {
+  /// Where the daemon cannot start, clients that wait at its socket are told why.
+  private static func orRefuse<T>(_ body: () throws -> T) -> T {
     do {
-      return try Descriptors.prepare()
+      return try body()
     } catch {
       PassedSocket.rejectClients(with: .internalError("The daemon cannot start: \(error)"))
       fail("\(error)")

@@ -1,3 +1,4 @@
+import Glibc
 import HearthClient
 import HearthControl
 import TestSupport
@@ -16,6 +17,28 @@ import Testing
       #expect(try process.wait() == .exited(1))
       #expect(process.errors.contains("needs 40 file descriptors") && process.errors.isOneLine)
       #expect(!Files.exists(daemon.state) && !Files.exists(daemon.socket))
+    }
+  }
+
+  @Test("with too few threads, or without /proc, the daemon ends with one sentence, and touches nothing")
+  func tooFewThreads() async throws {
+    // The limit does not hold for root.
+    let user = geteuid() == 0 ? ["/usr/bin/setpriv", "--reuid=65534", "--clear-groups"] : []
+    var launchers = [("needs 16 threads", user + ["/usr/bin/prlimit", "--nproc=1", "--"])]
+    if SmallDisk.isPossible, geteuid() == 0 {
+      // The program is named by a path in /proc.
+      let script =
+        #"mount --bind "$1" /usr/bin/false && shift && mount -t tmpfs none /proc && exec /usr/bin/false "$@""#
+      launchers.append(("needs /proc", ["/usr/bin/unshare", "--mount", "/bin/sh", "-c", script, "sh"]))
+    }
+    for (sentence, launcher) in launchers {
+      try await TestEnvironment.run { environment in
+        let process = try environment.spawn(
+          "hearthd", ["--state-dir", "/none/state", "--socket", "/none/socket"], environment: ["HOME": "/none"],
+          launcher: launcher)
+        #expect(try process.wait() == .exited(1))
+        #expect(process.errors.contains(sentence) && process.errors.isOneLine, "\(process.errors)")
+      }
     }
   }
 

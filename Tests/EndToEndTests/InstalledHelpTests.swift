@@ -14,7 +14,9 @@ import Testing
   func pages() async throws {
     let folder = TemporaryFolder()
     let place = "DESTDIR=\(folder.path)"
-    try make("install-help", place, "HELPERS=\(ChildProcess.binaries)")
+    try make("install-help", "install-units", place, "HELPERS=\(ChildProcess.binaries)")
+    // Everybody may read what the administrator has installed, whatever the umask.
+    try shell(#"test -z "$(find "$1" \( -type f ! -perm 644 -o -type d ! -perm 755 \) ! -path "$1")""#, folder.path)
     let pages = "\(folder.path)/usr/local/share/man"
     for (name, abstract) in Self.pages(Hearthctl.self) {
       let page = String(decoding: try #require(Files.read("\(pages)/man1/\(name).1")), as: UTF8.self)
@@ -81,7 +83,7 @@ import Testing
   }
 
   private func make(_ arguments: String...) throws {
-    try Command.run(["/usr/bin/make", "--silent", "-C", Self.root] + arguments)
+    try Command.run(["/bin/sh", "-c", #"umask 077; exec make --silent "$@""#, "sh", "-C", Self.root] + arguments)
   }
 
   private func shell(_ script: String, _ argument: String) throws {

@@ -69,6 +69,9 @@ import Testing
       ("get", ""), ("store", "protocol=https\nhost=git.example.com\nusername=a\npassword=b\n"),
       ("erase", "protocol=https\nhost=git.example.com\nusername=a\npassword=secret\n"),
       ("approve", "protocol=https\nhost=git.example.com\n"),
+      ("get", "protocol=https\nhost=git.example.com/elsewhere\n"), ("get", "protocol=https\nhost=git.example.com/?\n"),
+      ("get", "protocol=https\nhost=git.example.com?elsewhere.example.com\n"),
+      ("get", "protocol=https\nhost=elsewhere@git.example.com\n"), ("get", "protocol=https\nhost=\n"),
     ])
   func gitNothing(operation: String, input: String) async throws {
     let outcome = try await run(["git", operation], input: input).0
@@ -90,6 +93,13 @@ import Testing
       outcome.output == #"{"ServerURL":"git.example.com","Username":"oauth2accesstoken","Secret":"secret"}"# + "\n")
     let other = try await run(["docker", "get"], input: "https://index.docker.io/v1/").0
     #expect((other.status, other.output) == (1, "credentials not found in native keychain\n"))
+    for server in [
+      "git.example.com/elsewhere", "git.example.com?x", "git.example.com elsewhere.example.com",
+      "elsewhere@git.example.com", "https://git.example.com#elsewhere.example.com", "git.example.com/#",
+    ] {
+      let nothing = try await run(["docker", "get"], input: server + "\n").0
+      #expect((nothing.status, nothing.output) == (1, "credentials not found in native keychain\n"), "\(server)")
+    }
     #expect(try await run(["docker", "list"]).0.output == "{}\n")
     #expect(try await run(["docker", "erase"], input: "git.example.com").0.status == 0)
     let store = try await run(["docker", "store"], input: "{}").0

@@ -18,6 +18,9 @@ int hearth_forbid_new_privileges(void);
 /// Gives freed memory back to the system (malloc_trim(3)).
 void hearth_trim_heap(void);
 
+/// How many more threads this process could have at once now, counted up to `most`.
+int hearth_count_free_threads(int most);
+
 /// Raises the soft limit of open descriptors to the hard one (getrlimit(2), RLIMIT_NOFILE); where that is forbidden, it
 /// stays. Returns the soft limit that holds now.
 unsigned long hearth_raise_descriptor_limit(void);
@@ -34,6 +37,10 @@ int hearth_open_file(const char *path, int flags, mode_t mode);
 
 /// close(2), which makes the descriptor a spare one again where one of those is missing.
 int hearth_close_file(int descriptor);
+
+/// Tells the files that were ever at a name apart (statx(2)): device, inode and time of birth, which is 0 where the file
+/// system keeps none. `flags` as of statx(2). 0, or -1 with errno.
+int hearth_identify_file(int folder, const char *name, int flags, unsigned long long identity[3]);
 
 /// Closes all descriptors from `first` on in a program that is started (posix_spawn(3)). 0, or an error number.
 int hearth_close_from(posix_spawn_file_actions_t *actions, int first);

@@ -64,10 +64,10 @@ extension Incoming.Call {
       return
     }
     switch object["params"] {
-    // Many clients send null for none.
-    case nil, .null: self = .request(Request(id: id, method: method))
+    case nil: self = .request(Request(id: id, method: method))
     case .object(let params): self = .request(Request(id: id, method: method, params: params))
-    case .array: self = .invalid(id: id, .invalidParams("Parameters are given by name, in an object."))
+    // Absent or an object (section 4.2): null is neither.
+    case .array, .null: self = .invalid(id: id, .invalidParams("Parameters are given by name, in an object."))
     case .bool, .number, .string: self = invalid("Parameters are an object.")
     }
   }

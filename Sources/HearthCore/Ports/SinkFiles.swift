@@ -8,11 +8,11 @@ package protocol SinkFiles: Sendable {
   func requireFree(_ path: String) async throws(SinkFailure)
 
   /// Takes the place of the regular file at the sink's path, if there is one, with the sink's mode and owner from its
-  /// first byte on. A link is neither followed nor replaced.
+  /// first byte on. A link is neither followed nor replaced, and a file that `put` has not put there is not replaced.
   func put(_ bytes: [UInt8], at sink: SinkSettings) async throws(SinkFailure)
 
   /// Removes the regular file at `path`, and what a `put` that was cut off has left. Where there is none, it is done; what
-  /// is no regular file stays.
+  /// is no regular file stays, and what somebody else has put there.
   func remove(_ path: String) async throws(SinkFailure)
 }
 

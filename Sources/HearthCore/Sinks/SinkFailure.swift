@@ -7,7 +7,7 @@ package enum SinkFailure: Error, Hashable, Sendable {
   /// Another sink, at this path, is the same file.
   case shared(String)
   case folderMissing
-  /// Others may write in the folder, or it is another user's; the text says which.
+  /// Others may write in the folder or one above it, or it is another user's; the text says which.
   case folderUnsafe(String)
   case denied
   case readOnly
@@ -32,7 +32,7 @@ package enum SinkFailure: Error, Hashable, Sendable {
     case .shared(let other):
       "\(path) is the same file as \(other), which is another sink's: name another path."
     case .folderMissing: "The folder \(folder) is not there: make it with \"mkdir -p -m 700 \(folder)\"."
-    case .folderUnsafe(let why): "\(path) is not written, because the folder \(folder) \(why)."
+    case .folderUnsafe(let why): "\(path) is not written, because \(why)."
     case .denied: "\(folder) does not let Hearth write or remove \(path): give its user the right to write there."
     case .readOnly: "\(path) is on a file system that can only be read: name another path."
     case .noSpace: "There is no space left for \(path): make room."

@@ -1,13 +1,16 @@
 import CLinux
 import Glibc
 package import HearthCore
+internal import Synchronization
 
 /// The file of one sink on this machine. Each step works in the folder that it has opened and looked at, so that nobody
 /// can exchange it meanwhile. Each sink has an object of its own, so that a mount that hangs delays no other.
 ///
 /// Nothing is fsynced: after a power loss a token is written anew.
-package struct LinuxSinkFiles: SinkFiles {
+package final class LinuxSinkFiles: SinkFiles {
   private let calls: BlockingCallQueue
+  /// The file that was put last; nil where it was removed, or nothing was put in this run.
+  private let written = Mutex<FileIdentity?>(nil)
   private let limit: Duration
 
   /// `limit`: how long a step may take before it fails with `unanswered`.
@@ -32,7 +35,7 @@ package struct LinuxSinkFiles: SinkFiles {
   package func requireFree(_ path: String) async throws(SinkFailure) {
     try await run { () throws(SinkFailure) in
       try withFolder(of: path) { folder, name throws(SinkFailure) in
-        guard try kind(of: name, in: folder) == nil else { throw .occupied }
+        guard try status(of: name, in: folder) == nil else { throw .occupied }
       }
     }
   }
@@ -41,14 +44,19 @@ package struct LinuxSinkFiles: SinkFiles {
     try await run { () throws(SinkFailure) in
       let owner = try sink.owner.map { name throws(SinkFailure) in try Owner.user(name) }
       let group = try sink.group.map { name throws(SinkFailure) in try Owner.group(name) }
-      try withFolder(of: sink.path) { folder, name throws(SinkFailure) in
-        try requireTrust(in: folder)
-        guard try kind(of: name, in: folder) ?? S_IFREG == S_IFREG else { throw .notRegular }
+      try requireTrust(inFolderOf: sink.path)
+      try withFolder(of: sink.path) { [self] folder, name throws(SinkFailure) in
+        if let status = try status(of: name, in: folder) {
+          guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular }
+          guard [geteuid(), owner].contains(status.st_uid), isWritten(name, in: folder) else { throw .occupied }
+        }
         let draft = draft(of: name)
         _ = unlinkat(folder, draft, 0)
         do throws(SinkFailure) {
           try create(draft, in: folder, owner: owner, group: group, sink: sink, bytes)
+          let identity = FileIdentity(draft, in: folder)
           try check(renameat(folder, draft, folder, name))
+          written.withLock { $0 = identity }
         } catch {
           _ = unlinkat(folder, draft, 0)
           throw error
@@ -58,17 +66,26 @@ package struct LinuxSinkFiles: SinkFiles {
   }
 
   package func remove(_ path: String) async throws(SinkFailure) {
-    try await run { () throws(SinkFailure) in
+    try await run { [self] () throws(SinkFailure) in
       do throws(SinkFailure) {
         try withFolder(of: path) { folder, name throws(SinkFailure) in
-          for name in [draft(of: name), name] where try kind(of: name, in: folder) == S_IFREG {
+          for (name, isDraft) in [(draft(of: name), true), (name, false)] {
+            guard let status = try status(of: name, in: folder), status.st_mode & S_IFMT == S_IFREG,
+              isDraft || isWritten(name, in: folder), geteuid() == 0 || status.st_uid == geteuid()
+            else { continue }
             guard unlinkat(folder, name, 0) == 0 || errno == ENOENT else { throw SinkFailure(errno: errno) }
           }
         }
       } catch .folderMissing {
         // With the folder the file is gone.
       }
+      written.withLock { $0 = nil }
     }
+  }
+
+  /// Whether the file of this name is the one that was put; of what an earlier run has put, nobody knows.
+  private func isWritten(_ name: String, in folder: Int32) -> Bool {
+    written.withLock { $0.map { $0 == FileIdentity(name, in: folder) } ?? true }
   }
 
   private func run<Value: Sendable>(
@@ -144,26 +161,80 @@ private func withFolder(
   try body(descriptor, String(path[path.index(after: slash)...]))
 }
 
-/// In a folder where others may replace files, they could hand a token of their own to whoever reads this one.
-private func requireTrust(in folder: Int32) throws(SinkFailure) {
-  var status = stat()
-  try check(fstat(folder, &status))
-  guard status.st_uid == geteuid() || status.st_uid == 0 else {
-    throw .folderUnsafe("belongs to user \(status.st_uid): name one of your own")
+/// Where others may exchange what lies in a folder, or the folder itself, they could hand a token of their own to whoever
+/// reads this one. Each step of the way belongs to this user or to root, links as well; nobody else may write in any, but
+/// in those above the last one with the sticky bit, which protects what belongs to others.
+private func requireTrust(inFolderOf path: String) throws(SinkFailure) {
+  var left = Array(path.split(separator: "/").dropLast().reversed())
+  var folder = ""
+  var links = 0
+  try requireTrust(in: lstatus(of: "/"), "/", isLast: left.isEmpty)
+  while let step = left.popLast() {
+    if step == "." { continue }
+    if step == ".." {
+      folder = String(folder[..<(folder.lastIndex(of: "/") ?? folder.startIndex)])
+      continue
+    }
+    let next = "\(folder)/\(step)"
+    let status = try lstatus(of: next)
+    let isLink = status.st_mode & S_IFMT == S_IFLNK
+    try requireTrust(in: status, next, isLast: left.isEmpty)
+    guard isLink else {
+      folder = next
+      continue
+    }
+    links += 1
+    guard links <= 40, let target = linkTarget(next) else { throw SinkFailure(errno: ELOOP) }
+    if target.hasPrefix("/") { folder = "" }
+    left += target.split(separator: "/").reversed()
   }
-  guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 || status.st_mode & S_ISVTX != 0 else {
-    throw .folderUnsafe("may be written by others: run \"chmod go-w\" on it")
+  try requireTrust(in: lstatus(of: folder.isEmpty ? "/" : folder), folder, isLast: true)
+}
+
+private func requireTrust(in status: stat, _ step: String, isLast: Bool) throws(SinkFailure) {
+  guard status.st_uid == geteuid() || status.st_uid == 0 else {
+    throw .folderUnsafe("\(step) belongs to user \(status.st_uid): name a folder of your own")
+  }
+  // The mode of a link says nothing. A group of one's own is a widespread default (umask 002).
+  let others = S_IWOTH | (isLast || status.st_gid != getegid() ? S_IWGRP : 0)
+  guard status.st_mode & S_IFMT != S_IFLNK, status.st_mode & others != 0 else { return }
+  guard status.st_mode & S_ISVTX != 0 else {
+    throw .folderUnsafe("\(step) may be written by others: run \"chmod go-w \(step)\"")
+  }
+  guard !isLast else { throw .folderUnsafe("\(step) is shared with others: name a folder of your own") }
+}
+
+private func lstatus(of path: String) throws(SinkFailure) -> stat {
+  var status = stat()
+  try check(lstat(path, &status))
+  return status
+}
+
+private func linkTarget(_ link: String) -> String? {
+  var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+  let count = readlink(link, &buffer, buffer.count)
+  return count > 0 ? String(decoding: buffer.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self) : nil
+}
+
+/// What tells a file from every other that was ever at its name.
+private struct FileIdentity: Hashable {
+  private let numbers: [UInt64]
+
+  init?(_ name: String, in folder: Int32) {
+    var numbers: [UInt64] = [0, 0, 0]
+    guard hearth_identify_file(folder, name, AT_SYMLINK_NOFOLLOW, &numbers) == 0 else { return nil }
+    self.numbers = numbers
   }
 }
 
-/// The type of the file of this name; nil where there is none.
-private func kind(of name: String, in folder: Int32) throws(SinkFailure) -> mode_t? {
+/// The file of this name; nil where there is none.
+private func status(of name: String, in folder: Int32) throws(SinkFailure) -> stat? {
   var status = stat()
   guard fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
     if errno == ENOENT { return nil }
     throw SinkFailure(errno: errno)
   }
-  return status.st_mode & S_IFMT
+  return status
 }
 
 private func check(_ result: Int32) throws(SinkFailure) {

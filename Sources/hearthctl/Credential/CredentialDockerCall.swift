@@ -17,8 +17,8 @@ struct CredentialDockerCall: PlainCall {
     let output = Output(isJSON: true)
     switch operation {
     case "get":
-      let server =
-        String(decoding: try Input.all(), as: UTF8.self).split { $0.isWhitespace }.first.map(String.init) ?? ""
+      let lines = String(decoding: try Input.all(), as: UTF8.self).split(whereSeparator: \.isNewline)
+      let server = lines.count == 1 ? String(lines[0]) : ""
       guard let token = try source.token(for: Self.urls(of: server)) else {
         output.line(Self.none)
         throw CommandFailure(.failed, nil)
@@ -36,6 +36,7 @@ struct CredentialDockerCall: PlainCall {
 
   /// Docker names a registry by its host; on this machine it may be asked without TLS.
   static func urls(of server: String) -> [String] {
-    server.contains("://") ? [server] : ["https://\(server)/", "http://\(server)/"]
+    let urls = server.contains("://") ? [try? HTTPURL(server)] : ["https", "http"].map { HTTPURL.root($0, server) }
+    return urls.compactMap { $0?.description }
   }
 }

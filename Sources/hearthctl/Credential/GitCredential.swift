@@ -18,12 +18,12 @@ struct GitCredential {
     }
   }
 
-  /// Of the server; nil where it is asked for in another way than over HTTP.
+  /// Of the server; nil where it is asked for in another way than over HTTP, or by what is no host.
   var url: String? {
     guard let scheme = attributes["protocol"], ["http", "https"].contains(scheme), let host = attributes["host"] else {
       return nil
     }
-    return "\(scheme)://\(host)/"
+    return HTTPURL.root(scheme, host)?.description
   }
 
   /// Basic, as git hosts take a token: in place of the password, under the name that git was told or `user`. With

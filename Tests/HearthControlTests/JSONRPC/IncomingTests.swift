@@ -27,12 +27,14 @@ import Testing
     #expect(request.params == ["a": 1])
   }
 
-  @Test("a call without id is a notification; parameters may be absent, or null")
+  @Test("a call without id is a notification; parameters may be absent")
   func readsNotification() {
     #expect(decode(#"{"jsonrpc":"2.0","method":"m"}"#) == .single(.request(Request(id: nil, method: "m"))))
-    #expect(
-      decode(#"{"jsonrpc":"2.0","id":1,"method":"m","params":null}"#)
-        == .single(.request(Request(id: 1, method: "m"))))
+  }
+
+  @Test("parameters that are null, or by position, are refused with -32602", arguments: ["null", "[]", "[null]"])
+  func refusesParameters(params: String) {
+    #expect(refusal(#"{"jsonrpc":"2.0","id":1,"method":"m","params":\#(params)}"#) == "1 -32602")
   }
 
   @Test(

@@ -77,26 +77,77 @@ import Testing
     #expect(folder.names == ["target", "token"])
   }
 
-  @Test("a folder in which others may write is refused, but with the sticky bit")
+  @Test("a folder in which others may write is refused, with the sticky bit as well")
   func sharedFolder() async throws {
     for mode: mode_t in [0o777, 0o770, 0o702] {
       chmod(folder.path, mode)
-      await #expect(throws: SinkFailure.folderUnsafe("may be written by others: run \"chmod go-w\" on it")) {
-        try await put("token")
-      }
+      let why = "\(folder.path) may be written by others: run \"chmod go-w \(folder.path)\""
+      await #expect(throws: SinkFailure.folderUnsafe(why)) { try await put("token") }
       #expect(folder.names.isEmpty)
     }
     chmod(folder.path, 0o1777)
-    try await put("token")
-    #expect(Files.text(path) == "token")
+    let why = "\(folder.path) is shared with others: name a folder of your own"
+    await #expect(throws: SinkFailure.folderUnsafe(why)) { try await put("token") }
+    #expect(folder.names.isEmpty)
   }
 
-  @Test("another user's folder is refused", .enabled(if: geteuid() == 0, "needs root"))
-  func foreignFolder() async throws {
-    chown(folder.path, 65534, 65534)
-    await #expect(throws: SinkFailure.folderUnsafe("belongs to user 65534: name one of your own")) {
-      try await put("token")
+  @Test("each folder above is one's own or root's, and others may write there only with the sticky bit")
+  func above() async throws {
+    let inner = folder.file("a/b")
+    try #require(mkdir(folder.file("a"), 0o700) == 0 && mkdir(inner, 0o700) == 0)
+    try #require(symlink(inner, folder.file("link")) == 0 && symlink("../a/./b", folder.file("a/relative")) == 0)
+    chmod(folder.path, 0o1777)
+    for path in ["a/b/token", "link/token", "a/relative/token"] { try await put("1", sink(at: folder.file(path))) }
+    for changed in [folder.file("a"), folder.path] {
+      chmod(changed, 0o707)
+      for path in ["a/b/token", "link/token", "a/relative/token"] {
+        let why = "\(changed) may be written by others: run \"chmod go-w \(changed)\""
+        await #expect(throws: SinkFailure.folderUnsafe(why)) { try await put("2", sink(at: folder.file(path))) }
+      }
+      chmod(changed, 0o700)
     }
+    #expect(Files.text(inner + "/token") == "1")
+  }
+
+  @Test("another user's folder, parent or link is refused", .enabled(if: geteuid() == 0, "needs root"))
+  func foreignFolder() async throws {
+    let (outer, inner) = (folder.file("a"), folder.file("a/b"))
+    try #require(mkdir(outer, 0o700) == 0 && mkdir(inner, 0o700) == 0 && symlink(inner, folder.file("link")) == 0)
+    lchown(folder.file("link"), 65534, 65534)
+    func refuses(_ foreign: String, _ path: String) async {
+      let why = "\(foreign) belongs to user 65534: name a folder of your own"
+      await #expect(throws: SinkFailure.folderUnsafe(why)) { try await put("token", sink(at: folder.file(path))) }
+    }
+    await refuses(folder.file("link"), "link/token")
+    chown(outer, 65534, 65534)
+    await refuses(outer, "a/b/token")
+    await refuses(outer, "a/token")
+  }
+
+  @Test("a file that somebody has put in its place is neither replaced nor removed")
+  func exchanged() async throws {
+    try await put("token")
+    unlink(path)
+    try Files.write("mine", to: path)
+    await #expect(throws: SinkFailure.occupied) { try await put("token") }
+    try await files.remove(path)
+    #expect(Files.text(path) == "mine")
+    unlink(path)
+    try await put("token")
+    // It is the same file, whatever was written to it.
+    try Files.write("token and more", to: path)
+    try await put("again")
+    #expect(Files.text(path) == "again")
+    try await files.remove(path)
+    #expect(folder.names.isEmpty)
+  }
+
+  @Test("another user's file in its place is neither replaced nor removed", .enabled(if: geteuid() == 0, "needs root"))
+  func foreignFile() async throws {
+    try Files.write("theirs", to: path)
+    chown(path, 65534, 65534)
+    await #expect(throws: SinkFailure.occupied) { try await put("token") }
+    #expect(Files.text(path) == "theirs")
   }
 
   @Test("what a crash has left half written goes with the next put, and with a removal")
