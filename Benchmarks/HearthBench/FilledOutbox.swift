@@ -131,7 +131,8 @@ final class FilledOutbox {
 
   private func complete() async throws {
     let demand = OutboxDemand(
-      account: account, subject: subject, lanes: 32, unordered: 32, takesFollowers: true, open: [url.origin],
+      account: account, subject: subject,
+      rooms: [url.origin: OutboxDemand.Room(lanes: 32, unordered: 32, takesFollowers: true)],
       configured: [url.origin], expiry: .agreed(Self.now), policy: DeliveryPolicy(OutboxSettings()))
     let settled = claims.flatMap { claim in
       claim.deliveries.map {

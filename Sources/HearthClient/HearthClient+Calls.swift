@@ -56,7 +56,8 @@ extension HearthClient {
   ) async throws -> Receipt {
     let draft = OutboxDraft(
       account: try name(account), method: request.method, url: request.url, headers: request.fields, body: request.body,
-      lane: lane ?? "default", isUnordered: lane == nil, idempotencyKey: idempotencyKey, replaceKey: replaceKey)
+      lane: Name(lane ?? "default"), isUnordered: lane == nil, idempotencyKey: idempotencyKey,
+      replaceKey: replaceKey.map { Name($0) })
     return Receipt(value: try await call(Enqueue(draft), mayRepeat: idempotencyKey != nil))
   }
 

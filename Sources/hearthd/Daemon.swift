@@ -50,7 +50,8 @@ struct Daemon {
 
   private enum SessionUpdate: Sendable {
     case changed(SessionStatus)
-    case skewMeasured(Duration)
+    case signedIn(AccountName)
+    case skewMeasured(AccountName, Duration)
   }
 
   init(_ setup: Setup) async throws {
@@ -70,8 +71,8 @@ struct Daemon {
     // The socket comes first: where another daemon has it, nothing else is touched.
     let socket = try Self.listen(at: setup.socketPath)
     // Sessions are kept even where the outbox cannot be opened: its calls are rejected, and opening is tried again.
-    outboxStore = SQLiteOutboxStore.openOrWait(at: setup.state.outbox, clock: clock) { [logger] place in
-      logger.error("The outbox was broken. It was moved to \(place) whole, and a new one was begun.")
+    outboxStore = SQLiteOutboxStore.openOrWait(at: setup.state.outbox, clock: clock) { [logger] in
+      logger.error("\($0)")
     }
     // Nothing may throw from here on, since the senders must be shut down.
     let userAgent = "hearth/\(HearthVersion.text)"
@@ -110,13 +111,14 @@ struct Daemon {
     let builder = SessionBuilder(
       state: setup.state, clock: clock, watch: InotifyWatch(logger: logger), logger: logger,
       sender: senders.token, api: api, revocations: revocations,
-      skewMeasured: { updates.yield(.skewMeasured($0)) },
+      skewMeasured: { updates.yield(.skewMeasured($0, $1)) },
       publish: { [status] events, session in
         hub.update(session, after: events)
         metrics.update(session, after: events)
         for event in events { log.record(.session(event, session)) }
         sinks.sessionChanged(session.account, session.state)
         updates.yield(.changed(session))
+        if events.contains(where: \.isSignIn) { updates.yield(.signedIn(session.account)) }
         status.sessionIs(session.account, session.state)
       }, sessionEnded: { reauth.sessionEnded($0) })
     let places = PlacesInUse(
@@ -217,13 +219,14 @@ struct Daemon {
       switch update {
       case .changed(let snapshot):
         await outbox.sessionChanged(
-          snapshot.account, permission: snapshot.outboxPermission, knownSubject: snapshot.subject,
+          snapshot.account, permission: snapshot.outboxPermission, knownSubject: snapshot.outboxUser,
           formerly: snapshot.formerSubject, token: snapshot.token?.fingerprint)
         await signIns.sessionChanged(snapshot.account)
         await requests.sessionChanged(snapshot.account, snapshot.state, snapshot.subject)
         await streams.sessionChanged(snapshot.account, snapshot.state, snapshot.subject)
         await revocations.sessionChanged(snapshot.account, snapshot.state, snapshot.subject)
-      case .skewMeasured(let skew): await outbox.serverTimeReported(skew: skew)
+      case .signedIn(let account): await outbox.signedIn(account)
+      case .skewMeasured(let name, let skew): await outbox.providerTimeReported(of: name, skew: skew)
       }
     }
   }

@@ -15,14 +15,15 @@ struct SessionBuilder: Sendable {
   let api: HTTPAPIEndpoint
   let accounts: AccountsFile
   let revocations: RevocationService
-  let skewMeasured: @Sendable (Duration) -> Void
+  let skewMeasured: @Sendable (AccountName, Duration) -> Void
   let publish: @Sendable ([SessionEvent], SessionStatus) -> Void
   /// Receives each end for which the account wants the browser to be opened.
   let sessionEnded: @Sendable (AccountName) -> Void
 
   init(
     state: StatePaths, clock: any Clock, watch: any FileWatch, logger: Logger, sender: HTTPSender,
-    api: HTTPAPIEndpoint, revocations: RevocationService, skewMeasured: @escaping @Sendable (Duration) -> Void,
+    api: HTTPAPIEndpoint, revocations: RevocationService,
+    skewMeasured: @escaping @Sendable (AccountName, Duration) -> Void,
     publish: @escaping @Sendable ([SessionEvent], SessionStatus) -> Void,
     sessionEnded: @escaping @Sendable (AccountName) -> Void
   ) {
@@ -59,7 +60,7 @@ struct SessionBuilder: Sendable {
     settings.refresh = refresh
     let service = SessionService(
       account: account.name, settings: settings, store: store, endpoint: endpoint, clock: clock, logger: logger,
-      skewMeasured: skewMeasured,
+      skewMeasured: { [skewMeasured, name = account.name] in skewMeasured(name, $0) },
       leave: { [revocations, keeping = account.credential.keepsRevocations] credential in
         await revocations.leave(credential, of: account.name, keeping)
       },

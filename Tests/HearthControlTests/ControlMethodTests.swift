@@ -32,7 +32,7 @@ import Testing
     #expect(begin.flow == .clientCredentials && begin.replace)
     #expect(try reread(AwaitSignIn("s")).text == "s")
     #expect(try reread(CancelItems(.item("i"))).choice == .item("i"))
-    #expect(try reread(RetryItems(.allDead(work))).choice == .allDead(work))
+    #expect(try reread(RetryItems(.all(work, in: .held))).choice == .all(work, in: .held))
     let flush = try reread(FlushOutbox(work, timeout: .seconds(3)))
     #expect(flush.account == work && flush.timeout == .seconds(3))
     let query = OutboxQuery(account: work, state: .held, lane: "l", limit: 7, cursor: "c")
@@ -72,7 +72,7 @@ import Testing
       let error = #expect(throws: RPCError.self) { _ = try Method(params: params) }
       return error?.message
     }
-    let either = "Give either \"id\", or \"account\" and \"state\":\"dead\"."
+    let either = "Give either \"id\", or \"account\" and \"state\", \"dead\" or \"held\"."
     #expect(message(CancelItems.self, [:]) == either)
     #expect(message(RetryItems.self, ["id": "i", "account": "work", "state": "dead"]) == either)
     #expect(

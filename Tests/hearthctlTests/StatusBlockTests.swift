@@ -62,7 +62,7 @@ import Testing
     #expect(text.contains("credential not on disk yet: disk full"))
     #expect(text.contains("outbox    empty, paused (user)"))
     var stats = Samples.stats(pending: 1)
-    stats.trouble = "The disk is full."
+    stats.trouble = "The disk is full. Nothing is sent until it can be written."
     #expect(
       block(session, outbox: stats)
         .contains("\n  outbox    1 pending\n  disk      The disk is full. Nothing is sent until it can be written.\n"))

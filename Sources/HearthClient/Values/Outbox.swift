@@ -46,7 +46,7 @@ extension HearthClient {
     public var id: String { value.id }
     public var account: String { value.account.description }
     /// Nil for an item that waits for no other.
-    public var lane: String? { value.lane }
+    public var lane: String? { value.lane?.text }
     public var method: String { value.method }
     public var url: String { value.url }
     public var state: State { State(value.state) }

@@ -51,16 +51,18 @@ extension ExportedItem: TimelessWireValue {
     .omittable("subject", \.subjectID, .text), .all(\.draft, OutboxDraft.fields),
     .required("state", \.state, .choice), .omittable("reason", \.reason, .choice),
     .required("attempts", \.attempts, .int(in: 0...ExportedItem.mostAttempts)),
-    .required("createdAt", \.createdAt, .time), .omittable("unknownSince", \.unknownSince, .time),
+    .required("createdAt", \.createdAt, .time), .omittable("nextAttemptAt", \.nextAttemptAt, .time),
+    .omittable("unknownSince", \.unknownSince, .time),
     .omittable("lastStatus", \.lastStatus, .int), .omittable("lastError", \.lastError, .text),
     .required("exportedAt", \.exportedAt, .time), make: Self.make)
 
-  private var issuer: String? { subject?.issuer }
-  private var subjectID: String? { subject?.id }
+  private var issuer: String? { subject?.named?.issuer }
+  private var subjectID: String? { subject?.named?.id }
 
   private static func make(
     id: String, issuer: String?, subject: String?, draft: OutboxDraft, state: OutboxItem.State,
-    reason: OutboxItem.Reason?, attempts: Int, createdAt: Timestamp, unknownSince: Timestamp?, lastStatus: Int?,
+    reason: OutboxItem.Reason?, attempts: Int, createdAt: Timestamp, nextAttemptAt: Timestamp?,
+    unknownSince: Timestamp?, lastStatus: Int?,
     lastError: String?, exportedAt: Timestamp
   ) throws(RPCError) -> ExportedItem? {
     guard (issuer == nil) == (subject == nil) else {
@@ -69,6 +71,7 @@ extension ExportedItem: TimelessWireValue {
     let user = subject.flatMap { subject in issuer.map { Subject(issuer: $0, id: subject) } }
     return ExportedItem(
       id: id, subject: user, draft: draft, state: state, reason: reason, attempts: attempts, createdAt: createdAt,
+      nextAttemptAt: nextAttemptAt,
       unknownSince: unknownSince, lastStatus: lastStatus, lastError: lastError, exportedAt: exportedAt)
   }
 }

@@ -40,19 +40,22 @@ package struct EnqueueMany: ControlMethod {
 
 /// The items of a call that queued several, in its order.
 package struct EnqueuedItems: TimelessWireValue {
-  package static let fields = Fields<EnqueuedItems>(.required("ids", \.ids, .texts), make: Self.init)
+  package static let fields = Fields<EnqueuedItems>(
+    .required("ids", \.ids, .texts), .required("duplicates", \.duplicates, .bools), make: Self.init)
 
   package let ids: [String]
+  /// Whether each was queued before (`EnqueueReceipt.isDuplicate`).
+  package let duplicates: [Bool]
 
-  package init(ids: [String]) { self.ids = ids }
+  package init(ids: [String], duplicates: [Bool]) { (self.ids, self.duplicates) = (ids, duplicates) }
 }
 
 extension OutboxDraft {
   static let fields = Fields<OutboxDraft>(
     .required("account", \.account, .account), .required("method", \.method, .text), .required("url", \.url, .text),
     .optional("headers", \.headers, .headers, omitting: []), .body(\.body, isText: \.isPlain),
-    .optional("lane", \.lane, .text, omitting: "default"), .unordered(\.isUnordered),
-    .optional("idempotencyKey", \.idempotencyKey, .text), .optional("replaceKey", \.replaceKey, .text),
+    .optional("lane", \.lane, .name, omitting: Name("default")), .unordered(\.isUnordered),
+    .optional("idempotencyKey", \.idempotencyKey, .text), .optional("replaceKey", \.replaceKey, .name),
     .optional("notBefore", \.notBefore, .time), .optional("expiresAt", \.expiresAt, .time),
     .optional("expect", \.expect, .choice), make: OutboxDraft.init)
 }
@@ -95,30 +98,34 @@ package struct ListItems: ControlMethod {
 
 extension OutboxQuery {
   static let fields = Fields<OutboxQuery>(
-    .optional("account", \.account, .account), .optional("state", \.state, .choice), .optional("lane", \.lane, .text),
+    .optional("account", \.account, .account), .optional("state", \.state, .choice), .optional("lane", \.lane, .name),
     .optional("limit", \.limit, .int(in: 1...1000), omitting: 100), .optional("cursor", \.cursor, .text),
     make: OutboxQuery.init)
 }
 
-/// One item, or all dead ones of an account.
+/// One item, or all of an account that are in a state.
 package enum ItemChoice: Hashable, Sendable {
   case item(String)
-  case allDead(AccountName)
+  case all(AccountName, in: ChangeableState)
 
   fileprivate var id: String? {
     if case .item(let id) = self { id } else { nil }
   }
 
   fileprivate var account: AccountName? {
-    if case .allDead(let account) = self { account } else { nil }
+    if case .all(let account, _) = self { account } else { nil }
   }
 
-  fileprivate var state: ChangeableState? { account == nil ? nil : .dead }
+  fileprivate var state: ChangeableState? {
+    if case .all(_, let state) = self { state } else { nil }
+  }
 }
 
 /// The states of which all items of an account can be changed at once.
-fileprivate enum ChangeableState: String, CaseIterable {
-  case dead
+package enum ChangeableState: String, CaseIterable, Sendable {
+  case dead, held
+
+  package var state: OutboxItem.State { self == .dead ? .dead : .held }
 }
 
 /// A method that changes the items that are chosen; its result is how many they were.
@@ -140,9 +147,9 @@ extension ItemChangeMethod {
     ) { (id, account, state) throws(RPCError) in
       switch (id, account, state) {
       case (let id?, nil, nil): Self(.item(id))
-      case (nil, let account?, .dead): Self(.allDead(account))
+      case (nil, let account?, let state?): Self(.all(account, in: state))
       case (.some, .some, _), (.some, _, .some), (nil, nil, _), (nil, _, nil):
-        throw .invalidParams("Give either \"id\", or \"account\" and \"state\":\"dead\".")
+        throw .invalidParams("Give either \"id\", or \"account\" and \"state\", \"dead\" or \"held\".")
       }
     }
   }

@@ -4,13 +4,17 @@ package import HearthCore
 extension OutboxItem: TimelessWireValue {
   package static let fields = Fields<OutboxItem>(
     .required("id", \.id, .text), .required("account", \.account, .account),
-    .optional("subject", \.subject, .subject), .optional("lane", \.lane, .text),
+    .optional("subject", \.namedSubject, .subject), .optional("lane", \.lane, .name),
     .required("method", \.method, .text), .required("url", \.url, .text), .required("state", \.state, .choice),
     .optional("reason", \.reason, .choice), .required("attempts", \.attempts, .int),
     .required("createdAt", \.createdAt, .time), .optional("nextAttemptAt", \.nextAttemptAt, .time),
     .optional("lastStatus", \.lastStatus, .int), .optional("lastError", \.lastError, .text),
     .required("idempotencyKey", \.idempotencyKey, .text), .required("bytes", \.bytes, .int),
     make: OutboxItem.init)
+}
+
+extension OutboxItem {
+  fileprivate var namedSubject: Subject? { subject?.named }
 }
 
 extension WireType<Subject> {

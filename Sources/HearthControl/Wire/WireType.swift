@@ -71,6 +71,10 @@ extension WireType<String> {
   static var text: WireType { WireType("must be a string", .type("string"), read: \.string, write: JSON.string) }
 }
 
+extension WireType<Name> {
+  static var name: WireType { WireType<String>.text.mapped("", to: { Name($0) }, from: \.text) }
+}
+
 extension WireType<Bool> {
   static var bool: WireType { WireType("must be true or false", .type("boolean"), read: \.bool, write: JSON.bool) }
 }
@@ -144,6 +148,17 @@ extension WireType<[String]> {
       return texts?.count == json.array?.count ? texts : nil
     } write: { texts in
       .array(texts.map(JSON.string))
+    }
+  }
+}
+
+extension WireType<[Bool]> {
+  static var bools: WireType {
+    WireType("must be an array of true and false", .array(of: .type("boolean"))) { json in
+      let bools = json.array?.compactMap(\.bool)
+      return bools?.count == json.array?.count ? bools : nil
+    } write: { bools in
+      .array(bools.map(JSON.bool))
     }
   }
 }

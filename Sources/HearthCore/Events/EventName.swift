@@ -77,4 +77,8 @@ package enum SessionEvent: Hashable, Sendable {
   case credentialPendingWrite(AccessFailure)
   /// Another program's grant is in use now, its owner has become known, or signing in is all that is left to do.
   case statusChanged
+
+  package var isSignIn: Bool {
+    if case .signedIn = self { true } else { false }
+  }
 }

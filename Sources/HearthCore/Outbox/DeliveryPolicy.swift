@@ -14,22 +14,22 @@ package struct DeliveryPolicy: Hashable, Sendable {
     retry = RetryPolicy(initial: settings.retryInitial, max: settings.retryMax)
   }
 
-  /// Whether the response came not from the API but from a proxy (407) or a captive portal: 511 (RFC 6585, section 6), or
-  /// a success with a page for people where the request asks for something else.
-  package static func meansOffline(
+  /// Whether the response came not from the API but from a proxy (407) or a captive portal (511, RFC 6585, section 6).
+  package static func meansOffline(_ response: APIResponse) -> Bool { response.status == 407 || response.status == 511 }
+
+  /// Whether a success is a page for people where JSON is asked for. No captive portal answers for a verified origin: it is
+  /// the word of the API, or of a gateway before it, and nobody knows what was done.
+  package static func isPageForJSON(
     _ response: APIResponse, to request: APIRequest, expecting content: ExpectedContent?
   ) -> Bool {
-    switch response.status {
-    case 407, 511: true
-    case 200...299: (content == .json || request.acceptsOnlyJSON) && response.isHTML
-    default: false
-    }
+    (200...299).contains(response.status) && (content == .json || request.acceptsOnlyJSON) && response.isHTML
   }
 
-  /// `challenge`: what the response asks for beyond a fresh token. `overrides`: of the account, as they are when it comes.
-  /// `random` is in 0..<1.
+  /// `challenge`: what the response asks for beyond a fresh token. `content`: what the item or its account asks for.
+  /// `overrides`: of the account, as they are when the response comes. `random` is in 0..<1.
   package func outcome(
     on response: APIResponse, _ challenge: Challenge? = nil, to delivery: Delivery,
+    expecting content: ExpectedContent? = nil,
     overriding overrides: DeliveryOverrides, sentAt: Timestamp, at now: Timestamp, random: Double
   ) -> DeliveryOutcome {
     let status = response.status
@@ -44,8 +44,13 @@ package struct DeliveryPolicy: Hashable, Sendable {
       return retried(
         delivery, response.retryAfter, status: status, message: message, sentAt: sentAt, at: now, random: random)
     }
-    if let challenge { return .dead(.rejected, status: status, error: challenge.sentence) }
+    if let challenge { return .needsStepUp(status: status, error: challenge.sentence) }
     switch status {
+    case 200...299 where Self.isPageForJSON(response, to: delivery.request, expecting: content):
+      let message =
+        "The server answered \(status) with a page in place of JSON: it is unknown whether it has acted on this."
+      return retried(
+        delivery, response.retryAfter, status: status, message: message, sentAt: sentAt, at: now, random: random)
     case 200...299: return .delivered(status: status)
     case 300...399:
       return .dead(.redirected, status: status, error: "The server redirects to another place (\(status)).")
@@ -84,7 +89,7 @@ package struct DeliveryPolicy: Hashable, Sendable {
     let attempts = delivery.item.attempts + 1
     let error = message ?? "The server answered \(status ?? 0)."
     guard attempts < settings.maxAttempts else { return .dead(.attemptsExhausted, status: status, error: error) }
-    let isFateUnknown = status == nil || status == 502 || status == 504
+    let isFateUnknown = status.map { (200...299).contains($0) || $0 == 502 || $0 == 504 } ?? true
     var wait = retry.wait(failures: attempts, retryAfter: retryAfter, random: random)
     if let unknownSince = delivery.unknownSince ?? (isFateUnknown ? sentAt : nil),
       !Self.mayBeRepeated(delivery.request.method)
@@ -116,6 +121,8 @@ package enum DeliveryOutcome: Hashable, Sendable {
   /// `probeIn`.
   case unreachable(probeIn: Duration, status: Int?, error: String)
   case dead(OutboxItem.Reason, status: Int?, error: String)
+  /// The API wants more than a fresh token: the item is held in its place until somebody signs in anew, uncharged.
+  case needsStepUp(status: Int, error: String)
   /// The item is pending again in its old position, and no attempt is charged.
   case released
 
@@ -138,14 +145,14 @@ package enum DeliveryOutcome: Hashable, Sendable {
 
   /// The error of an item whose origin is not, or no longer, one of the account's `api_origins`.
   package static func foreignOrigin(_ origin: some CustomStringConvertible) -> String {
-    "\(origin) is not one of the account's api_origins."
+    "\(origin) is not one of the account's api_origins. It goes on once that is configured again."
   }
 
   /// Whether the next item of the lane may be sent at once.
   package var leavesLane: Bool {
     switch self {
     case .delivered, .dead: true
-    case .waiting, .unreachable, .released: false
+    case .waiting, .unreachable, .needsStepUp, .released: false
     }
   }
 }

@@ -9,6 +9,8 @@ package struct ExportedItem: Hashable, Sendable {
   package var reason: OutboxItem.Reason?
   package var attempts: Int
   package var createdAt: Timestamp
+  /// When it was due again, where it waited: as long as an API may have asked for.
+  package var nextAttemptAt: Timestamp?
   /// When the first request was sent whose fate is unknown; nil where the API had surely not acted on the item.
   package var unknownSince: Timestamp?
   package var lastStatus: Int?
@@ -18,7 +20,8 @@ package struct ExportedItem: Hashable, Sendable {
 
   package init(
     id: String, subject: Subject?, draft: OutboxDraft, state: OutboxItem.State, reason: OutboxItem.Reason? = nil,
-    attempts: Int = 0, createdAt: Timestamp, unknownSince: Timestamp? = nil, lastStatus: Int? = nil,
+    attempts: Int = 0, createdAt: Timestamp, nextAttemptAt: Timestamp? = nil, unknownSince: Timestamp? = nil,
+    lastStatus: Int? = nil,
     lastError: String? = nil, exportedAt: Timestamp
   ) {
     self.id = id
@@ -28,6 +31,7 @@ package struct ExportedItem: Hashable, Sendable {
     self.reason = reason
     self.attempts = attempts
     self.createdAt = createdAt
+    self.nextAttemptAt = nextAttemptAt
     self.unknownSince = unknownSince
     self.lastStatus = lastStatus
     self.lastError = lastError
@@ -51,11 +55,16 @@ extension ExportedItem {
     (progress.lastStatus, progress.lastError) = (lastStatus, lastError)
     let hasLeft = state == .inFlight || now - exportedAt > horizon
     progress.unknownSince = (unknownSince ?? (hasLeft ? exportedAt : nil)).map { min($0, now) }
+    if let nextAttemptAt {
+      // The clock may have been ahead there.
+      progress.wait(
+        until: min(nextAttemptAt - max(exportedAt - now, .zero), now + RetryPolicy.longestRetryAfter), at: now)
+    }
     switch state {
     case .pending, .waiting, .inFlight: break
     case .held:
-      // That it was another user's is found out anew.
-      if reason != .otherUser { progress.end(.held, reason ?? .needsReview, at: now) }
+      // That it was another user's is found out anew, and so is what it was held for in its place.
+      if reason != .otherUser, reason?.keepsPlace != true { progress.end(.held, reason ?? .needsReview, at: now) }
     case .dead: progress.end(.dead, reason ?? .rejected, at: now)
     case .delivered, .cancelled, .superseded:
       throw DraftError("state: an item that is \(state.rawValue) is not sent any more")
@@ -68,7 +77,7 @@ extension OutboxItem.State {
   /// Why an item may be in it.
   fileprivate var reasons: Set<OutboxItem.Reason> {
     switch self {
-    case .held: [.otherUser, .needsReview, .damaged]
+    case .held: [.otherUser, .needsReview, .damaged, .originNotConfigured, .needsStepUp]
     case .dead: [.rejected, .expired, .attemptsExhausted, .redirected]
     case .pending, .inFlight, .waiting, .delivered, .cancelled, .superseded: []
     }

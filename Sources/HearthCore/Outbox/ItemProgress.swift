@@ -29,6 +29,12 @@ package struct ItemProgress: Hashable, Sendable {
     self.expiresAt = expiresAt
   }
 
+  /// Has a new item wait, where it does not wait for longer anyway.
+  mutating func wait(until time: Timestamp, at now: Timestamp) {
+    guard time > max(dueAt ?? now, now) else { return }
+    (state, dueAt, nextAttemptAt) = (.waiting, time, time)
+  }
+
   /// An item as it was kept.
   package init(state: OutboxItem.State) {
     self.state = state
@@ -36,6 +42,18 @@ package struct ItemProgress: Hashable, Sendable {
 
   /// Whether the last request got no response, so that the next one may take as long as the time limit.
   package var isUnanswered: Bool { lastStatus == nil && unknownSince != nil }
+
+  /// It keeps its place and holds its lane until what its reason names is over.
+  package var isHeldInPlace: Bool { state == .held && reason?.keepsPlace == true }
+
+  /// Whether the item still takes a place in its lane.
+  package var isActive: Bool { state.isActive || isHeldInPlace }
+
+  /// It has come to its end, and none of its requests can have left: its idempotency key is free.
+  package var hasEndedUnsent: Bool {
+    guard attempts == 0, unknownSince == nil else { return false }
+    return state == .cancelled || state == .superseded || state == .dead && reason == .expired
+  }
 
   // MARK: - Delivery
 
@@ -68,8 +86,21 @@ package struct ItemProgress: Hashable, Sendable {
       if status != nil || reason == .attemptsExhausted { attempts += 1 }
       (lastStatus, lastError) = (status, error)
       leaveLane(reason, at: now)
+    case .needsStepUp(let status, let error):
+      (lastStatus, lastError) = (status, error)
+      hold(.needsStepUp)
     case .released: break
     }
+  }
+
+  /// Holds the item; whether in its place is the reason's to say.
+  package mutating func hold(_ reason: OutboxItem.Reason) { (state, self.reason, nextAttemptAt) = (.held, reason, nil) }
+
+  /// What the item was held for in its place is over. Returns false where it was not held so.
+  package mutating func goOn() -> Bool {
+    guard isHeldInPlace else { return false }
+    (state, reason, dueAt) = (.pending, nil, nil)
+    return true
   }
 
   /// The daemon ended while the item was claimed (since `since`), and its request may have left.
@@ -110,30 +141,41 @@ package struct ItemProgress: Hashable, Sendable {
     case .needsReview:
       let last = lastError.map { " (\($0))" } ?? ""
       lastError = "What became of it is unknown since \(unknownSince ?? now)\(last); retry it, or cancel it."
-      (state, nextAttemptAt) = (.held, nil)
-    case .damaged, .otherUser: (state, nextAttemptAt) = (.held, nil)
-    case .rejected, .expired, .attemptsExhausted, .redirected: finish(.dead, at: now)
+      hold(reason)
+    case .damaged, .otherUser, .originNotConfigured, .needsStepUp: hold(reason)
+    case .rejected, .expired, .attemptsExhausted, .redirected:
+      finish(.dead, at: now)
+      self.reason = reason
     }
-    self.reason = reason
   }
 
   // MARK: - Changes that people ask for
 
-  /// Returns false where the item has come to its end already.
-  package mutating func cancel(at now: Timestamp) -> Bool {
+  /// Returns false where the item has come to its end already. `hasBegun`: its request may have left.
+  package mutating func cancel(hasBegun: Bool = false, at now: Timestamp) -> Bool {
     guard state.mayBeCancelled else { return false }
+    if hasBegun { unknownSince = unknownSince ?? now }
     finish(.cancelled, at: now)
     return true
   }
 
-  /// Puts a dead or held item back, as if it were new; its place is at the end of its lane. Returns false for others, and
-  /// for one that expired: whoever made it wanted it sent until then or not at all. Its `expiresAt` still holds.
+  /// Puts a dead or held item back, as if it were new; its place is at the end of its lane, but for one that has kept its
+  /// place. Returns false for others, and for one that expired: whoever made it wanted it sent until then or not at all.
+  /// Its `expiresAt` still holds.
   package mutating func retry() -> Bool {
+    if goOn() { return true }
     guard state == .held || state == .dead && reason != .expired else { return false }
     let before = self
     self = ItemProgress(state: .pending)
     (expiresAt, lastStatus, lastError) = (before.expiresAt, before.lastStatus, before.lastError)
     return true
+  }
+
+  /// The item with this id has its idempotency key and other content: a person has to say which of them is meant.
+  package mutating func doubt(because id: String) {
+    hold(.needsReview)
+    lastError =
+      "Item \(id) has the same idempotency key and other content; retry this one to have it sent, or cancel it."
   }
 
   /// A newer item with the same `replaceKey` takes its place.

@@ -17,30 +17,40 @@ package struct KeyedItem: Hashable, Sendable {
     case own, joining
   }
 
-  /// What becomes of two items with one key, of which one joins the items of the other's owner. Nil where both go on:
-  /// with other contents, since each was acknowledged, and where the write does not come through the one that stays, or
-  /// the other one was sent already. Of the same content the one that may have been done goes on, otherwise the earlier
-  /// one, as if the later one had been enqueued as its duplicate (contract, section 6).
-  package static func surplus(own: KeyedItem, joining: KeyedItem, isSameContent: Bool) -> Surplus? {
-    guard isSameContent else { return nil }
+  /// What becomes of two items with one key and content, of which one joins the items of the other's owner. Nil where both
+  /// go on: the write does not come through the one that stays, or the other one was sent already. The one that may have
+  /// been done goes on, otherwise the earlier one, as if the later one had been enqueued as its duplicate (contract,
+  /// section 6).
+  package static func surplus(own: KeyedItem, joining: KeyedItem) -> Surplus? {
     let staysOwn = own.mayBeDone || !joining.mayBeDone && own.position < joining.position
     let (stays, other) = staysOwn ? (own, joining) : (joining, own)
-    guard stays.mayBeDone || stays.progress.state.isActive, other.isUnsent else { return nil }
+    guard stays.mayBeDone || stays.progress.isActive, other.isUnsent else { return nil }
     return staysOwn ? .joining : .own
   }
+
+  /// The same for other contents: which of the two is held for review, so that one key is not sent with both. Nil where
+  /// neither can be sent by itself any more.
+  package static func doubtful(own: KeyedItem, joining: KeyedItem) -> Surplus? {
+    if joining.waits, !joining.wasSent || own.wasSent || !own.waits { return .joining }
+    return own.waits && (joining.waits || joining.wasSent) ? .own : nil
+  }
+
+  private var waits: Bool { progress.isActive && !hasBegun }
+
+  private var wasSent: Bool { hasBegun || mayBeDone || progress.attempts > 0 || progress.unknownSince != nil }
 
   /// The API has acted on it, or may have.
   private var mayBeDone: Bool {
     switch progress.state {
     case .delivered: true
     case .pending, .inFlight, .waiting: hasBegun || progress.unknownSince != nil
-    case .held: progress.reason == .needsReview
+    case .held: progress.reason == .needsReview || progress.unknownSince != nil
     case .dead, .cancelled, .superseded: false
     }
   }
 
   /// It waits for its delivery, and the API has got nothing of it.
   private var isUnsent: Bool {
-    progress.state.isActive && !hasBegun && progress.attempts == 0 && progress.unknownSince == nil
+    progress.isActive && !hasBegun && progress.attempts == 0 && progress.unknownSince == nil
   }
 }

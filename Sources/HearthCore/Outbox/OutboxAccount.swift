@@ -18,6 +18,12 @@ struct OutboxAccount {
   var isSessionReported = false
   /// Whether the store knows the current user, and every item that is to be theirs is theirs.
   var isBound = true
+  /// Who had no name may have signed out: the store is to be told before the next one's items are sent.
+  var isLeft = false
+  /// Whether items may be held in their places for an origin that is configured by now, or for a sign-in that has been.
+  var mayHoldConfigured = true
+  /// After a start nobody knows whether the process before has freed them.
+  var hasSignedIn = true
   private(set) var isPausedByUser = false
   /// The number of the pause or reading of pauses that `isPausedByUser` comes from.
   private var pauseNumber = 0
@@ -37,6 +43,8 @@ struct OutboxAccount {
   var lacksToken = false
   /// Nothing is sent until then, or until the session has another token.
   var stalledUntil: Timestamp?
+  /// Since this clock was last stepped.
+  var clocks = ServerClocks()
   /// The origin whose time decides whether items have expired; nil where none seem to.
   var timeNeededFrom: Origin?
   var timeAskedAt: Timestamp?
@@ -47,10 +55,12 @@ struct OutboxAccount {
 
   /// The kinds of which the store may have more items that can be sent.
   var mayHaveMore = OutboxKinds.all
+  /// The same of one origin for which no more could be claimed: it is asked again once there is room. No value is empty.
+  var left: [Origin: OutboxKinds] = [:]
   /// Whether the store is asked for deliveries of this account now.
   var isClaiming = false
   var nextDueAt: Timestamp?
-  var readAhead = ReadAhead()
+  var readAhead: [Origin: ReadAhead] = [:]
 
   /// Whether items that are held for another user are still to be published, and from which page on.
   var isPublishingHeld = false
@@ -63,31 +73,35 @@ struct OutboxAccount {
 
   // MARK: - What is under way
 
-  /// The senders of a kind. Those that wait for the cause of a 401 are not among them: others may tell it.
-  func sending(_ kind: OutboxKinds) -> Int { senders.values.count { $0.kind == kind && !$0.isJudging } }
-
+  /// Whether there are senders. Those that wait for the cause of a 401 are not among them: others may tell it.
   var isSending: Bool { senders.values.contains { !$0.isJudging } }
 
-  /// Deliveries of a kind that are claimed and not begun.
-  func unsent(of kind: OutboxKinds) -> Int {
-    queue.reduce(0) { $0 + ($1.kind == kind ? $1.deliveries.count : 0) }
-      + senders.values.reduce(0) { $0 + ($1.kind == kind ? $1.rest.count : 0) }
+  var hasMore: Bool { !mayHaveMore.isEmpty || !left.isEmpty }
+
+  /// Whether something waits for room, which a request that takes long may make.
+  var isWaiting: Bool { hasMore || !queue.isEmpty || timeNeededFrom != nil }
+
+  /// There may be more of these kinds for this origin, and there is no room for it, or there was none.
+  mutating func leaves(_ kinds: OutboxKinds, for origin: Origin) {
+    if !kinds.isEmpty { left[origin, default: []].formUnion(kinds) }
   }
 
-  /// Deliveries under way, or about to be, whose last request got no response.
-  var unanswered: Int {
-    queue.count { $0.deliveries.first?.wasUnanswered == true }
-      + senders.values.count { $0.current?.wasUnanswered == true }
+  mutating func isDemanded(_ kinds: OutboxKinds, for origin: Origin) {
+    left[origin]?.subtract(kinds)
+    if left[origin]?.isEmpty == true { left[origin] = nil }
   }
 
   /// Nothing is under way and nothing is known to be due, or may be sent: the account is looked at again when something
   /// happens to it.
   var isQuiet: Bool {
-    guard queue.isEmpty, senders.isEmpty, isBound, !isPublishingHeld else { return false }
+    guard queue.isEmpty, senders.isEmpty, isBound, !isPublishingHeld, !isFreeing else { return false }
     return !isSendable
-      || mayHaveMore.isEmpty && nextDueAt == nil && stalledUntil == nil && breaker.unreachable.isEmpty
+      || !hasMore && nextDueAt == nil && stalledUntil == nil && breaker.unreachable.isEmpty
         && timeNeededFrom == nil
   }
+
+  /// Whether the store is to be asked to free what is held in its place.
+  var isFreeing: Bool { mayHoldConfigured || hasSignedIn }
 
   // MARK: - What is permitted
 
@@ -106,8 +120,11 @@ struct OutboxAccount {
     return lacksToken ? Self.refreshUnavailable : nil
   }
 
+  /// Whose items those are to become that nobody, or the one before, has. Nil where nobody is known.
+  var boundSubject: Subject? { isLeft ? .unnamedBefore : knownSubject }
+
   /// There are, or may be, items of no user: they are to become the known user's.
-  mutating func bindAgain() { isBound = knownSubject == nil }
+  mutating func bindAgain() { isBound = boundSubject == nil }
 
   /// A change or a reading of the pauses has ended. The one with the highest number counts, whichever ends first.
   mutating func pauseRead(isPaused: Bool, number: Int) {
@@ -125,11 +142,13 @@ struct OutboxAccount {
   /// The clock was stepped.
   mutating func shift(by shift: Duration) {
     breaker.shift(by: shift)
+    if shift != .zero { clocks = ServerClocks() }
     stalledUntil = stalledUntil.map { $0 + shift }
     timeAskedAt = timeAskedAt.map { $0 + shift }
     for id in senders.keys { senders[id]?.shift(by: shift) }
     for claim in queue.indices { queue[claim].shift(by: shift) }
     mayHaveMore = .all
+    nextDueAt = nil
   }
 
   /// The network may be back, or a person wants it: everything is tried now.

@@ -5,17 +5,17 @@ package struct OutboxDraft: Hashable, Sendable {
   package var url: String
   package var headers: [APIRequest.Header]
   package var body: [UInt8]
-  package var lane: String
+  package var lane: Name
   package var isUnordered: Bool
   package var idempotencyKey: String?
-  package var replaceKey: String?
+  package var replaceKey: Name?
   package var notBefore: Timestamp?
   package var expiresAt: Timestamp?
   package var expect: ExpectedContent?
 
   package init(
     account: AccountName, method: String, url: String, headers: [APIRequest.Header] = [], body: [UInt8] = [],
-    lane: String = "default", isUnordered: Bool = false, idempotencyKey: String? = nil, replaceKey: String? = nil,
+    lane: Name = "default", isUnordered: Bool = false, idempotencyKey: String? = nil, replaceKey: Name? = nil,
     notBefore: Timestamp? = nil, expiresAt: Timestamp? = nil, expect: ExpectedContent? = nil
   ) {
     self.account = account
@@ -55,7 +55,7 @@ extension OutboxDraft {
     guard method != "CONNECT", method != "TRACE" else { throw DraftError("method: \(method) cannot be delivered") }
     try checkHeaders()
     guard body.count <= maxBody else { throw DraftError("body: it is longer than \(maxBody) bytes") }
-    guard isUnordered || Self.isName(lane) else {
+    guard isUnordered || Self.isName(lane.text) else {
       throw DraftError("lane: it must have 1 to 255 bytes and no control characters")
     }
     if let idempotencyKey {
@@ -63,7 +63,7 @@ extension OutboxDraft {
         throw DraftError("idempotencyKey: it must be 1 to 255 visible ASCII characters")
       }
     }
-    if let replaceKey, !Self.isName(replaceKey) {
+    if let replaceKey, !Self.isName(replaceKey.text) {
       throw DraftError("replaceKey: it must have 1 to 255 bytes and no control characters")
     }
     if let notBefore, let expiresAt, expiresAt <= notBefore {
@@ -74,6 +74,11 @@ extension OutboxDraft {
     } catch {
       throw DraftError("url: \(error)")
     }
+  }
+
+  /// What counts for the limit of the outbox: of all that can be long.
+  package func byteCount(with url: HTTPURL) -> Int {
+    body.count + headers.reduce(0) { $0 + $1.byteCount } + url.description.utf8.count
   }
 
   private func checkHeaders() throws(DraftError) {

@@ -3,11 +3,13 @@ package struct OutboxExchange: Hashable, Sendable {
   /// What a demand brought.
   package struct Claimed: Hashable, Sendable {
     package var claims: [LaneClaim] = []
-    /// When the next item becomes due that could not be claimed yet, of the kinds that are not `cut`. A second from now
-    /// where only `OutboxDemand.unanswered` stood in the way.
+    /// When the next item becomes due that could not be claimed yet, but for what is `cut`. A second from now where only
+    /// `OutboxDemand.Room.unanswered` stood in the way.
     package var nextDueAt: Timestamp?
-    /// The kinds of which there may be more: a limit was reached.
-    package var cut: OutboxKinds = []
+    /// The kinds of which there may be more for an origin: a limit of its room was reached.
+    package var cut: [Origin: OutboxKinds] = [:]
+    /// The kinds of which there may be more for any origin: items have left their lanes.
+    package var moved: OutboxKinds = []
     /// Some items seem to have expired; whether they have depends on the time that this origin reports.
     package var timeNeededFrom: Origin?
 

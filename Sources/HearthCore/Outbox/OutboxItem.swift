@@ -11,8 +11,12 @@ package struct OutboxItem: Hashable, Sendable {
   /// | `waiting` | `pending` | the daemon ended while its request was on its way |
   /// | `pending`, `waiting` | `held` | it needs review: its fate is unknown for longer than the idempotency horizon |
   /// | `pending`, `waiting` | `held` | its content is damaged |
-  /// | `pending`, `waiting` | `dead` | it expired, its origin is no longer the account's, or its content is missing |
-  /// | `pending`, `waiting` | `superseded` | a newer item with its `replaceKey` is enqueued; another is the same write (`KeyedItem`) |
+  /// | `pending`, `waiting` | `held` | in its place: its origin is no longer the account's, or the API wants a step-up |
+  /// | `held` | `pending` | what it was held for in its place is over |
+  /// | `pending`, `waiting`, `held` | `dead` | it expired, held in its place or not held; its content is missing |
+  /// | `pending`, `waiting`, `held`, `dead` | `superseded` | a newer item with its `replaceKey` is enqueued |
+  /// | `pending`, `waiting` | `superseded` | another is the same write (`KeyedItem`) |
+  /// | `pending`, `waiting` | `held` | another has its idempotency key and other content (`KeyedItem`) |
   /// | `pending`, `waiting`, `held`, `dead` | `cancelled` | the user cancels it, or signs out with `outbox: "discard"` |
   /// | `held`, `dead` | `pending` | the user retries it; not one that expired |
   ///
@@ -25,7 +29,7 @@ package struct OutboxItem: Hashable, Sendable {
 
   /// Why an item is held or dead. The raw value is the `reason` of the item.
   package enum Reason: String, Hashable, Sendable, CaseIterable {
-    case otherUser, needsReview, damaged
+    case otherUser, needsReview, damaged, originNotConfigured, needsStepUp
     case rejected, expired, attemptsExhausted, redirected
   }
 
@@ -34,7 +38,7 @@ package struct OutboxItem: Hashable, Sendable {
   /// Nil as long as no user has been known since it was made.
   package var subject: Subject?
   /// Nil for an unordered item.
-  package var lane: String?
+  package var lane: Name?
   package var method: String
   package var url: String
   package var state: State
@@ -46,11 +50,11 @@ package struct OutboxItem: Hashable, Sendable {
   package var lastStatus: Int?
   package var lastError: String?
   package var idempotencyKey: String
-  /// The size of body and headers.
+  /// The size of body, headers and URL.
   package var bytes: Int
 
   package init(
-    id: String, account: AccountName, subject: Subject?, lane: String?, method: String, url: String, state: State,
+    id: String, account: AccountName, subject: Subject?, lane: Name?, method: String, url: String, state: State,
     reason: Reason? = nil, attempts: Int = 0, createdAt: Timestamp, nextAttemptAt: Timestamp? = nil,
     lastStatus: Int? = nil, lastError: String? = nil, idempotencyKey: String, bytes: Int
   ) {
@@ -72,6 +76,16 @@ package struct OutboxItem: Hashable, Sendable {
   }
 }
 
+extension OutboxItem.Reason {
+  /// Whether an item that is held for this reason keeps its place, and holds its lane, until the reason is gone.
+  package var keepsPlace: Bool {
+    switch self {
+    case .originNotConfigured, .needsStepUp: true
+    case .otherUser, .needsReview, .damaged, .rejected, .expired, .attemptsExhausted, .redirected: false
+    }
+  }
+}
+
 extension OutboxItem.State {
   /// The states that are kept and may follow this one.
   package var transitions: Set<Self> {
@@ -79,12 +93,13 @@ extension OutboxItem.State {
     case .pending: [.waiting, .delivered, .held, .dead, .superseded, .cancelled]
     case .waiting: [.pending, .delivered, .held, .dead, .superseded, .cancelled]
     case .inFlight: []
-    case .held, .dead: [.pending, .cancelled]
+    case .held: [.pending, .dead, .superseded, .cancelled]
+    case .dead: [.pending, .superseded, .cancelled]
     case .delivered, .cancelled, .superseded: []
     }
   }
 
-  /// Whether the item still takes a place in its lane.
+  /// Whether the item still takes a place in its lane. Some that are held do as well (`ItemProgress.isActive`).
   package var isActive: Bool {
     switch self {
     case .pending, .inFlight, .waiting: true

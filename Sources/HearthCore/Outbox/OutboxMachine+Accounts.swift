@@ -14,22 +14,36 @@ extension OutboxMachine {
       if case .sendable(let subject) = permission { subject ?? knownSubject } else { knownSubject }
     if permission != account.permission || subject != account.knownSubject {
       withdraw(name, at: now)
-      accounts[name]?.isBound = subject == nil
     }
     if permission != account.permission || token != account.token {
       accounts[name]?.stalledUntil = nil
       accounts[name]?.hasGoodToken()
     }
+    let isOther = permission != account.permission || subject != account.knownSubject
     accounts[name]?.permission = permission
     accounts[name]?.lastSubject = subject == nil ? account.knownSubject ?? account.lastSubject : nil
     accounts[name]?.knownSubject = subject
     accounts[name]?.formerSubject = former
+    if subject == nil, permission == .blocked(reason: OutboxPermission.signedOut) { accounts[name]?.isLeft = true }
+    if isOther { accounts[name]?.bindAgain() }
     accounts[name]?.isSessionReported = true
     accounts[name]?.token = token
     accounts[name]?.mayHaveMore = .all
     wake(name)
     judge(name, at: now)
     notePause(of: name)
+  }
+
+  /// Somebody has signed in, anew or again: what needed that goes on.
+  package mutating func signedIn(_ name: AccountName) {
+    accounts[name]?.hasSignedIn = true
+    wake(name)
+  }
+
+  /// Items of the account may be nobody's from now on, or again.
+  package mutating func madeNobodys(_ name: AccountName) {
+    accounts[name]?.bindAgain()
+    wake(name)
   }
 
   /// Whether an item that is enqueued now is its user's: the session of its account has been read.
@@ -60,15 +74,18 @@ extension OutboxMachine {
         accounts[name]?.senders = before?.senders ?? [:]
         accounts[name]?.discards = before?.discards ?? 0
       }
+      if accounts[name]?.api.origins != api.origins { accounts[name]?.mayHoldConfigured = true }
       accounts[name]?.api = api
       accounts[name]?.breaker.configure(api.origins, retry)
       // It may be an origin that is not the account's any more; the next claim finds out anew.
       accounts[name]?.timeNeededFrom = nil
+      accounts[name]?.left = [:]
       accounts[name]?.mayHaveMore = .all
       wake(name)
       notePause(of: name)
     }
     arePausesRead = false
+    agreeOnTime()
   }
 
   /// An account that is not configured any more is forgotten with its last request, and the last call that discards.

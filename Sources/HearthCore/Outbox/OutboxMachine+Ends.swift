@@ -8,7 +8,8 @@ extension OutboxMachine {
       return
     }
     unwritten.settle(Settlement(epoch: sender.epoch, number: delivery.number, outcome: outcome), at: now)
-    accounts[name]?.readAhead.finished(at: now, after: now - (sender.begunAt ?? now))
+    accounts[name]?.readAhead[delivery.request.url.origin, default: ReadAhead()]
+      .finished(at: now, after: now - (sender.begunAt ?? now))
     freePlace(of: delivery)
     accounts[name]?.senders[id]?.step = .between
     accounts[name]?.senders[id]?.current = nil
@@ -16,17 +17,17 @@ extension OutboxMachine {
     if case .released = outcome { accounts[name]?.breaker.probeGivenUp(delivery.request.url.origin) }
     if outcome.leavesLane {
       finishedSincePrune += 1
-      claimedBytes -= delivery.item.bytes
     } else {
       // The claim ends with the settlement.
-      claimedBytes -= sender.underWay.bytes
       accounts[name]?.senders[id]?.rest = []
     }
   }
 
   /// Another item that got no response may be sent in place of this one; the store does not tell of it.
   mutating func freePlace(of delivery: Delivery) {
-    if delivery.wasUnanswered { accounts[delivery.item.account]?.mayHaveMore.formUnion(delivery.kind) }
+    if delivery.wasUnanswered {
+      accounts[delivery.item.account]?.leaves(delivery.kind, for: delivery.request.url.origin)
+    }
   }
 
   /// Nothing more is sent of the sender's claim.
@@ -40,7 +41,6 @@ extension OutboxMachine {
   /// Gives a claim back; what is left of it was not sent.
   mutating func release(_ epoch: Int64, _ left: some Collection<Delivery>, at now: Timestamp) {
     unwritten.release(epoch, at: now)
-    claimedBytes -= left.bytes
     guard let first = left.first else { return }
     accounts[first.item.account]?.breaker.probeGivenUp(first.request.url.origin)
     wake(first.item.account)

@@ -1,10 +1,14 @@
 /// The exchanges with the store: what is written down of deliveries, what is demanded, and what is claimed by that.
 extension OutboxMachine {
-  /// The bytes of content that all accounts together may have claimed. An account that has nothing under way may claim
-  /// one item all the same.
+  /// The bytes of content that all accounts together may have claimed, but for what is slow. An account that has nothing
+  /// under way to an origin may claim one item for it all the same.
   private static let memory = 32 << 20
-  /// The most lanes of an account whose last request got no response, of all that are sent at once.
+  /// The bytes that requests to one origin of an account may hold which take long.
+  private static let slowMemory = 64 << 20
+  /// The most items of an account whose last request got no response, of all that are sent to an origin at once. Those
+  /// that take long again count against the larger limit.
   private static let unansweredAtOnce = 16
+  private static let slowUnansweredAtOnce = 112
 
   mutating func request(at now: Timestamp) -> OutboxRequest {
     exchangeAskedAt = now
@@ -19,25 +23,31 @@ extension OutboxMachine {
   private func isWritingDue(at now: Timestamp) -> Bool {
     guard let since = unwritten.since else { return false }
     return unwritten.count >= Self.batch / 4 || senders.isEmpty || stopsAt != nil
+      || awake.contains { accounts[$0]?.isFreeing == true }
       || now - since >= Self.longestUnwritten
-      || !awake.contains { accounts[$0].map { $0.isSendable && $0.readAhead.limit > 0 } ?? false }
+      || !awake.contains {
+        accounts[$0].map { $0.isSendable && $0.readAhead.values.contains { $0.limit > 0 } } ?? false
+      }
   }
 
   private mutating func demands(at now: Timestamp) -> [OutboxDemand] {
     guard stopsAt == nil else { return [] }
+    let loads = awake.reduce(into: [:]) { $0[$1] = accounts[$1]?.loads(at: now) }
+    let bytes = loads.values.joined().reduce(0) { $0 + $1.value.bytes.all - $1.value.bytes.slow }
     var demands: [OutboxDemand] = []
     for name in awake.sorted() {
       look(at: name, now)
-      guard let account = accounts[name] else { continue }
-      let (lanes, unordered) = (room(account, .lanes, at: now), room(account, .unordered, at: now))
-      guard lanes > 0 || unordered > 0 else { continue }
-      if lanes > 0 { accounts[name]?.mayHaveMore.remove(.lanes) }
-      if unordered > 0 { accounts[name]?.mayHaveMore.remove(.unordered) }
-      accounts[name]?.isClaiming = true
-      demands.append(demand(of: name, account, lanes: lanes, unordered: unordered, at: now))
+      guard let account = accounts[name], account.isSendable, account.isBound, account.stalledUntil == nil,
+        account.hasMore
+      else { continue }
+      let rooms = rooms(account, loads[name] ?? [:], isMemoryFull: bytes >= Self.memory, at: now)
+      if let demand = demand(of: name, account, rooms, at: now) { demands.append(demand) }
     }
-    let share = max(Self.memory - claimedBytes, 0) / max(demands.count, 1)
-    for index in demands.indices { demands[index].bytes = max(share, 1) }
+    let count = demands.reduce(0) { $0 + $1.rooms.values.count { $0.lanes > 0 || $0.unordered > 0 } }
+    let share = max(Self.memory - bytes, 0) / max(count, 1)
+    for index in demands.indices {
+      for origin in demands[index].rooms.keys { demands[index].rooms[origin]?.bytes = max(share, 1) }
+    }
     return demands
   }
 
@@ -51,31 +61,61 @@ extension OutboxMachine {
     }
   }
 
-  private func demand(
-    of name: AccountName, _ account: OutboxAccount, lanes: Int, unordered: Int, at now: Timestamp
-  ) -> OutboxDemand {
-    var demand = OutboxDemand(
-      account: name, subject: account.knownSubject, lanes: lanes, unordered: unordered,
-      unanswered: max(Self.unansweredAtOnce - account.unanswered, 0), takesFollowers: account.readAhead.limit > 0,
-      open: [], configured: account.api.origins, expiry: expiryTime(at: now), policy: policy)
-    for origin in account.api.origins {
-      switch account.breaker.allowance(for: origin, at: now) {
-      case .open: demand.open.insert(origin)
-      case .probe: demand.probed.insert(origin)
-      case .closed: break
-      }
+  /// Nil where there is room for none of what there may be.
+  private mutating func demand(
+    of name: AccountName, _ account: OutboxAccount, _ rooms: [Origin: OutboxDemand.Room], at now: Timestamp
+  ) -> OutboxDemand? {
+    var rooms = rooms
+    var kinds = OutboxKinds()
+    for kind in [OutboxKinds.lanes, .unordered] {
+      let isWanted =
+        account.mayHaveMore.contains(kind) && (rooms.isEmpty || rooms.values.contains { $0.limit(kind) > 0 })
+        || account.left.contains { $1.contains(kind) && rooms[$0].map { $0.limit(kind) > 0 } ?? false }
+      if isWanted { kinds.insert(kind) }
     }
-    return demand
+    if kinds.isEmpty { return nil }
+    for (origin, room) in rooms {
+      let open: OutboxKinds = [room.lanes > 0 ? .lanes : [], room.unordered > 0 ? .unordered : []]
+      accounts[name]?.isDemanded(kinds.intersection(open), for: origin)
+      accounts[name]?.leaves(kinds.subtracting(open), for: origin)
+      if !kinds.contains(.lanes) { rooms[origin]?.lanes = 0 }
+      if !kinds.contains(.unordered) { rooms[origin]?.unordered = 0 }
+    }
+    accounts[name]?.mayHaveMore.subtract(kinds)
+    accounts[name]?.isClaiming = true
+    return OutboxDemand(
+      account: name, subject: account.knownSubject, rooms: rooms, configured: account.api.origins,
+      expiry: expiryTime(of: name, at: now), policy: policy)
   }
 
-  /// How many more items of a kind may be claimed for an account now.
-  private func room(_ account: OutboxAccount, _ kind: OutboxKinds, at now: Timestamp) -> Int {
-    guard account.isSendable, account.isBound, account.mayHaveMore.contains(kind), account.stalledUntil == nil
-    else { return 0 }
-    let unsent = account.unsent(of: kind)
-    if claimedBytes >= Self.memory, unsent > 0 || account.isSending { return 0 }
-    let ahead = account.readAhead.limit
-    if ahead == 0 { return max(freeSenders(account, kind, at: now) - unsent, 0) }
+  /// What more may be claimed now for each origin that may be sent to.
+  private func rooms(
+    _ account: OutboxAccount, _ loads: [Origin: OriginLoad], isMemoryFull: Bool, at now: Timestamp
+  ) -> [Origin: OutboxDemand.Room] {
+    var rooms: [Origin: OutboxDemand.Room] = [:]
+    for origin in account.api.origins {
+      var room = OutboxDemand.Room(lanes: 0, unordered: 0)
+      switch account.breaker.allowance(for: origin, at: now) {
+      case .open: break
+      case .probe: room.isProbe = true
+      case .closed: continue
+      }
+      let load = loads[origin] ?? OriginLoad()
+      if !isMemoryFull && load.bytes.slow < Self.slowMemory || loads[origin] == nil {
+        let ahead = account.readAhead[origin]?.limit ?? 0
+        room.lanes = limit(.lanes, beside: load.lanes, unsent: load.unsent.lanes, ahead: ahead)
+        room.unordered = limit(.unordered, beside: load.unordered, unsent: load.unsent.unordered, ahead: ahead)
+        room.takesFollowers = ahead > 0
+      }
+      room.unanswered = load.unanswered.room(Self.unansweredAtOnce, slow: Self.slowUnansweredAtOnce)
+      rooms[origin] = room
+    }
+    return rooms
+  }
+
+  /// How many more items of a kind may be claimed for an origin now.
+  private func limit(_ kind: OutboxKinds, beside sending: OriginLoad.Count, unsent: Int, ahead: Int) -> Int {
+    if ahead == 0 { return max(freeSenders(kind, beside: sending) - unsent, 0) }
     return unsent <= ahead / 4 ? ahead - unsent : 0
   }
 
@@ -89,6 +129,8 @@ extension OutboxMachine {
   /// The store has written the request down and answered. A claim that may not be sent by now is given back.
   package mutating func exchanged(_ exchange: OutboxExchange, _ request: OutboxRequest, at now: Timestamp) {
     unwritten.written()
+    let removesContent = request.settled.contains { if case .delivered = $0.outcome { true } else { false } }
+    if removesContent { wipeSoon(at: now) }
     expired(next: exchange.nextExpiryAt)
     for demand in request.demands {
       accounts[demand.account]?.isClaiming = false
@@ -115,14 +157,15 @@ extension OutboxMachine {
       return
     }
     accounts[name]?.queue += claimed.claims
-    claimedBytes += claimed.claims.reduce(0) { $0 + $1.deliveries.bytes }
-    accounts[name]?.nextDueAt = claimed.nextDueAt
-    accounts[name]?.mayHaveMore.formUnion(claimed.cut)
+    // Not every kind and origin need have been demanded: what was known of the others stands.
+    accounts[name]?.nextDueAt = [account.nextDueAt, claimed.nextDueAt].compactMap(\.self).min()
+    accounts[name]?.mayHaveMore.formUnion(claimed.moved)
+    for (origin, kinds) in claimed.cut { accounts[name]?.leaves(kinds, for: origin) }
     // A server may have told the time while the store worked.
-    accounts[name]?.timeNeededFrom = skew == nil ? claimed.timeNeededFrom : nil
-    if skew != nil, claimed.timeNeededFrom != nil { accounts[name]?.mayHaveMore = .all }
+    accounts[name]?.timeNeededFrom = account.clocks.isTold ? nil : claimed.timeNeededFrom
+    if account.clocks.isTold, claimed.timeNeededFrom != nil { accounts[name]?.mayHaveMore = .all }
     let origins = Set(claimed.claims.compactMap(\.origin))
-    for origin in demand.probed {
+    for (origin, room) in demand.rooms where room.isProbe {
       if origins.contains(origin) {
         accounts[name]?.breaker.probing(origin)
       } else {

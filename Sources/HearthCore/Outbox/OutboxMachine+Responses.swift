@@ -1,8 +1,5 @@
 /// What came of the steps of senders: tokens, responses, and what a 401 is about.
 extension OutboxMachine {
-  /// Responses without the time after which it is believed that nobody tells it.
-  private static let undatedAtMost = 8
-
   /// A token, or why there is none.
   package mutating func received(_ result: Result<Bearer, BearerFailure>, for id: SenderID, at now: Timestamp) {
     guard let name = senders[id], let sender = accounts[name]?.senders[id] else { return }
@@ -56,7 +53,6 @@ extension OutboxMachine {
     case .failure(.unanswered(let message)):
       if stopsAt != nil || isCancelled {
         // It stays in flight on disk and is sent again after the next start.
-        claimedBytes -= sender.underWay.bytes
         leaveClaim(id, of: name)
       } else {
         reached(origin, of: name)
@@ -64,13 +60,16 @@ extension OutboxMachine {
           id, policy.outcome(unanswered: message, delivery, sentAt: sentAt, at: now, random: random()), at: now)
       }
     case .success(let response):
-      let expected = delivery.expect ?? accounts[name]?.api.expect
-      if DeliveryPolicy.meansOffline(response, to: delivery.request, expecting: expected) {
-        if let skew = response.skew, !sender.isTimeDoubtful { serverAnswered(skew: skew) }
+      if DeliveryPolicy.meansOffline(response) {
+        if let skew = response.skew, !sender.isTimeDoubtful,
+          accounts[name]?.clocks.answered(skew, by: origin) == true
+        {
+          agreeOnTime()
+        }
         let message = "A proxy or a captive portal asks for a sign-in before the API can be reached."
         return unreachable(id, delivery, response.status, message, at: now)
       }
-      if !sender.isTimeDoubtful { noteTime(response) }
+      if !sender.isTimeDoubtful, accounts[name]?.clocks.answered(response.skew, by: origin) == true { agreeOnTime() }
       reached(origin, of: name)
       let challenge = Challenge(response, from: origin, without: bearer.secrets)
       if response.status == 401, challenge == nil {
@@ -79,18 +78,21 @@ extension OutboxMachine {
         accounts[name]?.senders[id]?.step = .rejected(bearer, response, isSecond: isSecond)
         return
       }
-      if (200...299).contains(response.status) { accepted(bearer, of: name, at: now) }
+      // There is another token by now: whether that is enough shows when it is tried.
+      if challenge != nil, bearer.token.fingerprint != accounts[name]?.token {
+        return settle(id, .released, at: now)
+      }
+      let expected = delivery.expect ?? accounts[name]?.api.expect
+      if (200...299).contains(response.status),
+        !DeliveryPolicy.isPageForJSON(response, to: delivery.request, expecting: expected)
+      {
+        accepted(bearer, of: name, at: now)
+      }
       let outcome = policy.outcome(
-        on: response, challenge, to: delivery, overriding: accounts[name]?.api.overrides ?? DeliveryOverrides(),
-        sentAt: sentAt, at: now, random: random())
+        on: response, challenge, to: delivery, expecting: expected,
+        overriding: accounts[name]?.api.overrides ?? DeliveryOverrides(), sentAt: sentAt, at: now, random: random())
       settle(id, outcome, at: now)
     }
-  }
-
-  /// One response without the time says nothing; servers that never tell it cannot contradict this clock.
-  private mutating func noteTime(_ response: APIResponse) {
-    undatedResponses = response.skew == nil ? undatedResponses + 1 : 0
-    if response.skew != nil || undatedResponses >= Self.undatedAtMost { serverAnswered(skew: response.skew) }
   }
 
   /// Whether the token took the place of one that an API rejected.
@@ -113,6 +115,8 @@ extension OutboxMachine {
     let isConfigured = accounts[name]?.api.origins.contains(origin) == true
     let probeAt = (isConfigured ? accounts[name]?.breaker.failed(origin, at: now, random: random()) : nil) ?? now
     settle(id, .unreachable(probeIn: probeAt - now, status: status, error: message), at: now)
+    // The probe asks the store again.
+    accounts[name]?.left[origin] = nil
     // What is claimed for the origin would find out the same, one by one.
     withdraw(name, at: now) { $0.origin == origin }
     notePause(of: name)
@@ -135,8 +139,7 @@ extension OutboxMachine {
     let judging = account.senders.filter(\.value.isJudging)
     if judging.isEmpty { return }
     let isAlone =
-      !account.isSending && account.queue.isEmpty && !account.isClaiming && account.mayHaveMore.isEmpty
-      && unwritten.isEmpty
+      !account.isSending && account.queue.isEmpty && !account.isClaiming && !account.hasMore && unwritten.isEmpty
     let isCrowded = judging.count >= max(settings.concurrency, 2)
     for (id, sender) in judging.sorted(by: { $0.key < $1.key }) {
       guard case .judging(let bearer, let response, let isSecond) = sender.step else { continue }

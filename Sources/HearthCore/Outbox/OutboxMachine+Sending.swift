@@ -1,7 +1,7 @@
 /// The senders: how many there are, and what each does next.
 extension OutboxMachine {
-  /// Requests of lanes at once in an account. Each lane has one and waits for no other lane, so the limit only protects
-  /// the machine: a sender whose request takes long counts against the larger one.
+  /// Requests of lanes at once to an origin of an account. Each lane has one and waits for no other lane, so the limit only
+  /// protects the machine: a sender whose request takes long counts against the larger one.
   private static let lanesAtOnce = 64
   private static let slowLanesAtOnce = 192
   /// The most requests for one delivery: the first, one with a token that another delivery brought, one after a refresh,
@@ -11,23 +11,11 @@ extension OutboxMachine {
   /// The same where nothing waits for the answer but that the store is swept.
   private static let sweepTimeInterval = Duration.seconds(900)
 
-  /// How many more senders of a kind an account may have now.
-  func freeSenders(_ account: OutboxAccount, _ kind: OutboxKinds, at now: Timestamp) -> Int {
-    let sending = account.sending(kind)
-    guard kind == .lanes else { return max(settings.concurrency - sending, 0) }
-    let slow = account.senders.values.count { $0.kind == .lanes && $0.isSlow(at: now) }
-    let most = max(settings.concurrency, Self.lanesAtOnce)
-    return max(min(most - (sending - slow), most + Self.slowLanesAtOnce - sending), 0)
-  }
-
-  /// When the next sender counts as slow and makes room, where all senders of lanes are busy.
-  func slowSenderAt(_ account: OutboxAccount) -> Timestamp? {
-    guard account.sending(.lanes) >= max(settings.concurrency, Self.lanesAtOnce),
-      account.mayHaveMore.contains(.lanes) || !account.queue.isEmpty
-    else { return nil }
-    return account.senders.values.compactMap { sender in
-      if case .sending(_, let since) = sender.step { since + Sender.slow } else { nil }
-    }.min()
+  /// How many more senders of a kind an account may have now for one origin, beside these.
+  func freeSenders(_ kind: OutboxKinds, beside sending: OriginLoad.Count) -> Int {
+    kind == .lanes
+      ? sending.room(max(settings.concurrency, Self.lanesAtOnce), slow: Self.slowLanesAtOnce)
+      : max(settings.concurrency - sending.all, 0)
   }
 
   /// The senders to be started now.
@@ -35,10 +23,9 @@ extension OutboxMachine {
     guard stopsAt == nil else { return [] }
     var started: [SenderID] = []
     for name in awake.sorted() {
+      guard accounts[name]?.isSendable == true else { continue }
       for kind in [OutboxKinds.lanes, .unordered] {
-        while let account = accounts[name], account.isSendable, freeSenders(account, kind, at: now) > 0,
-          let claim = takeClaim(name, kind)
-        {
+        while let claim = takeClaim(name, kind, at: now) {
           lastSender += 1
           senders[lastSender] = name
           accounts[name]?.senders[lastSender] = Sender(claim, kind)
@@ -49,19 +36,37 @@ extension OutboxMachine {
     return started
   }
 
-  private mutating func takeClaim(_ name: AccountName, _ kind: OutboxKinds) -> LaneClaim? {
-    guard let index = accounts[name]?.queue.firstIndex(where: { $0.kind == kind }) else { return nil }
+  /// The first claim of a kind for whose origin there is a place.
+  private mutating func takeClaim(_ name: AccountName, _ kind: OutboxKinds, at now: Timestamp) -> LaneClaim? {
+    guard let index = claimWithPlace(name, kind, at: now) else { return nil }
     return accounts[name]?.queue.remove(at: index)
+  }
+
+  private func claimWithPlace(_ name: AccountName, _ kind: OutboxKinds, at now: Timestamp) -> Int? {
+    guard let account = accounts[name] else { return nil }
+    var full: Set<Origin?> = []
+    return account.queue.firstIndex { claim in
+      guard claim.kind == kind, case let origin = claim.origin, !full.contains(origin) else { return false }
+      var sending = OriginLoad.Count()
+      for sender in account.senders.values where sender.kind == kind && sender.origin == origin && !sender.isJudging {
+        sending.add(1, isSlow: sender.isSlow(at: now))
+      }
+      if freeSenders(kind, beside: sending) > 0 { return true }
+      full.insert(origin)
+      return false
+    }
   }
 
   /// The accounts and origins whose time is to be asked: items seem to have expired there, and no server has answered
   /// yet. Without that they would wait for ever. Where nothing is sent, one server tells the time for all that the store
   /// is to be swept of.
   package mutating func timesToAsk(at now: Timestamp) -> [(account: AccountName, origin: Origin)] {
-    guard skew == nil, stopsAt == nil else { return [] }
+    guard stopsAt == nil else { return [] }
     let asked: [(AccountName, Origin)] = awake.sorted().compactMap { name in
       guard let account = accounts[name], account.isSendable, let origin = account.timeNeededFrom,
-        account.senders.isEmpty, account.stalledUntil == nil,
+        account.stalledUntil == nil,
+        // What is under way may tell it shortly.
+        !account.senders.values.contains(where: { $0.origin == origin && !$0.isSlow(at: now) }),
         account.timeAskedAt.map({ now - $0 >= Self.timeProbeInterval }) ?? true
       else { return nil }
       accounts[name]?.timeAskedAt = now
@@ -77,6 +82,18 @@ extension OutboxMachine {
   var sweepTimeAt: Timestamp? {
     guard skew == nil, let due = [nextExpiryAt, tooOldSince].compactMap(\.self).min() else { return nil }
     return max(due, sweepTimeAskedAt.map { $0 + Self.sweepTimeInterval } ?? due)
+  }
+
+  /// A server that was asked for the time has answered, or could not be reached, or has not answered: one that refuses to is
+  /// asked again, but not for ever.
+  package mutating func timeAnswered(
+    _ result: Result<APIResponse, ExchangeFailure>, _ name: AccountName, _ origin: Origin
+  ) {
+    switch result {
+    case .success(let response): serverAnswered(name, origin, skew: response.skew)
+    case .failure(.notSent): break
+    case .failure(.unanswered): if accounts[name]?.clocks.keptSilent() == true { agreeOnTime() }
+    }
   }
 
   private mutating func sweepTimeToAsk(at now: Timestamp) -> (AccountName, Origin)? {
@@ -143,9 +160,7 @@ extension OutboxMachine {
     if sender.rest.isEmpty || !mayGoOn {
       if !sender.rest.isEmpty { release(sender.epoch, sender.rest, at: now) }
       accounts[name]?.senders[id] = nil
-      guard mayGoOn, let account = accounts[name], freeSenders(account, sender.kind, at: now) > 0,
-        let claim = takeClaim(name, sender.kind)
-      else { return false }
+      guard mayGoOn, let claim = takeClaim(name, sender.kind, at: now) else { return false }
       sender = Sender(claim, sender.kind)
     }
     guard let delivery = sender.rest.popFirst() else { return false }
@@ -174,7 +189,9 @@ extension OutboxMachine {
     else {
       return false
     }
-    if let expiresAt = delivery.expiresAt, expiresAt <= expiryTime(at: now).time { return false }
+    if let expiresAt = delivery.expiresAt, expiresAt <= expiryTime(of: delivery.item.account, at: now).time {
+      return false
+    }
     return stopsAt == nil && account.isSendable && account.knownSubject == delivery.item.subject
       && policy.mayBeSent(method: delivery.request.method, unknownSince: delivery.unknownSince, at: now)
   }

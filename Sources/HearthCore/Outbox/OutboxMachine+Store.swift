@@ -4,13 +4,14 @@ extension OutboxMachine {
   package static let batch = 256
   private static let storeRetry = Duration.milliseconds(500)
   private static let shortestPruneInterval = Duration.seconds(60)
+  private static let wipeDelay = Duration.seconds(1)
   /// Finished items after which it is looked at once whether they are too many.
   private static let finishedAtOnce = 1024
   static let longestUnwritten = Duration.milliseconds(50)
 
   /// One kind of work in a round. Each round visits every kind, so that none waits for a long piece of another.
   enum StorePhase {
-    case bind(AccountName)
+    case bind(AccountName), free(AccountName)
     case exchange, expire, prune
     case publishHeld(AccountName)
   }
@@ -45,6 +46,7 @@ extension OutboxMachine {
     restQuiet()
     let names = awake.sorted()
     return names.filter { accounts[$0]?.isBound == false }.map(StorePhase.bind)
+      + names.filter { accounts[$0]?.isFreeing == true }.map(StorePhase.free)
       + [.exchange, .expire, .prune]
       + names.filter { accounts[$0]?.isPublishingHeld == true }.map(StorePhase.publishHeld)
   }
@@ -52,11 +54,19 @@ extension OutboxMachine {
   private mutating func work(of phase: StorePhase, at now: Timestamp) -> OutboxStoreWork? {
     switch phase {
     case .bind(let name):
-      guard let account = accounts[name], !account.isBound, let subject = account.knownSubject else { return nil }
+      guard let account = accounts[name], !account.isBound, let subject = account.boundSubject else { return nil }
       // An item that is added while the store works asks for another binding.
       accounts[name]?.isBound = true
-      let adopts = if case .sendable = account.permission { true } else { false }
-      return .bind(name, to: subject, formerly: account.formerSubject, adopts: adopts)
+      // What was nobody's stays so where somebody without a name has left.
+      let adopts = if case .sendable = account.permission { !account.isLeft } else { false }
+      let former = subject == .unnamedBefore ? .unnamed : account.formerSubject
+      return .bind(name, to: subject, formerly: former, adopts: adopts)
+    case .free(let name):
+      // What an API has said of the token before the sign-in is to be on disk first.
+      guard let account = accounts[name], account.isFreeing, unwritten.isEmpty else { return nil }
+      accounts[name]?.mayHoldConfigured = false
+      accounts[name]?.hasSignedIn = false
+      return .free(name, configured: account.api.origins, signedIn: account.hasSignedIn)
     case .exchange:
       let request = request(at: now)
       if request.isEmpty { return nil }
@@ -69,13 +79,20 @@ extension OutboxMachine {
       expiryAsked()
       return .expire(agreed)
     case .prune:
-      guard let nextPruneAt, nextPruneAt <= now || finishedSincePrune >= Self.finishedAtOnce else { return nil }
+      guard let nextPruneAt,
+        nextPruneAt <= now || finishedSincePrune >= Self.finishedAtOnce || wipeAt.map({ $0 <= now }) == true
+      else { return nil }
+      // What is delivered while the store works asks for another sweep.
+      wipeAt = nil
       return .prune(agreedTime(at: now))
     case .publishHeld(let name):
       guard let account = accounts[name], account.isPublishingHeld else { return nil }
       return .publishHeld(name, cursor: account.heldCursor)
     }
   }
+
+  /// Not at once: to empty its log takes the store about as long as a commit.
+  mutating func wipeSoon(at now: Timestamp) { wipeAt = wipeAt ?? now + Self.wipeDelay }
 
   private func isDue(_ time: Timestamp?, _ agreed: Timestamp?) -> Bool {
     guard let time, let agreed else { return false }
@@ -92,6 +109,7 @@ extension OutboxMachine {
     case .expire: isExpiryRead = false
     case .readPauses: arePausesRead = false
     case .bind(let name, _, _, _): accounts[name]?.bindAgain()
+    case .free: freeAgain(work)
     case .exchange(let request):
       isExpiryRead = false
       unwritten.failed(at: now)
@@ -143,10 +161,26 @@ extension OutboxMachine {
       accounts[name]?.isPublishingHeld = true
       accounts[name]?.heldCursor = nil
     }
+    if subject == .unnamedBefore {
+      accounts[name]?.isLeft = !binding.isDone
+      return accounts[name]?.bindAgain() ?? ()
+    }
     let adoptsNow = if case .sendable = account.permission { true } else { false }
     // The session may have changed meanwhile, and has asked for a binding of its own then.
-    guard account.knownSubject == subject, adoptsNow == adopts else { return }
+    guard account.boundSubject == subject, adoptsNow == adopts else { return }
     if !binding.isDone { accounts[name]?.bindAgain() }
+  }
+
+  /// The store has freed as many items as that; there may be more.
+  package mutating func freed(_ count: Int, _ work: OutboxStoreWork) {
+    if count == Self.batch { freeAgain(work) }
+  }
+
+  private mutating func freeAgain(_ work: OutboxStoreWork) {
+    guard case .free(let name, _, let signedIn) = work else { return }
+    accounts[name]?.mayHoldConfigured = true
+    if signedIn { accounts[name]?.hasSignedIn = true }
+    wake(name)
   }
 
   /// The store is being asked when the next item expires. Items that are enqueued meanwhile may expire before that one.
@@ -180,13 +214,15 @@ extension OutboxMachine {
     // While the store fails nothing else can be done.
     if let storeRetryAt { return min(storeRetryAt, stopsAt ?? storeRetryAt) }
     restQuiet()
-    var deadlines = [stopsAt, nextPruneAt]
+    var deadlines = [stopsAt, nextPruneAt, nextPruneAt == nil ? nil : wipeAt]
     deadlines.append(skew.map { skew in nextExpiryAt.map { $0 - min(skew, .zero) } } ?? sweepTimeAt)
     if let since = unwritten.since { deadlines.append(since + Self.longestUnwritten) }
+    let isAnyWaiting = awake.contains { accounts[$0].map(\.isWaiting) ?? false }
+    if isAnyWaiting { deadlines += awake.map { accounts[$0]?.nextSlowAt(after: begun) } }
     for name in awake {
       guard let account = accounts[name], account.isSendable else { continue }
-      deadlines += [account.nextDueAt, account.stalledUntil, account.breaker.nextProbeAt, slowSenderAt(account)]
-      if skew == nil, account.timeNeededFrom != nil {
+      deadlines += [account.nextDueAt, account.stalledUntil, account.breaker.nextProbeAt]
+      if account.timeNeededFrom != nil {
         deadlines.append(account.timeAskedAt.map { $0 + Self.timeProbeInterval })
       }
     }

@@ -17,8 +17,6 @@ package struct OutboxMachine {
   var awake: Set<AccountName>
 
   var unwritten = UnwrittenOutcomes()
-  /// Bytes of the content of all deliveries in memory.
-  var claimedBytes = 0
   /// The account of each sender.
   var senders: [SenderID: AccountName] = [:]
   var lastSender = 0
@@ -29,17 +27,16 @@ package struct OutboxMachine {
   /// What is left of the current round of store work.
   var round: [StorePhase] = []
 
-  /// The last server's clock less this one, or zero where that is negligible; nil while no server has reported the time
-  /// since this clock was last stepped.
+  /// By how much the clocks of all accounts' servers are ahead of this one (`ServerClocks`): what is swept goes by it.
   var skew: Duration?
-  /// Responses in a row that told no time, since one did or this clock was last stepped.
-  var undatedResponses = 0
   /// When the store was asked for the exchange that it works on, or for the last one.
   var exchangeAskedAt = Timestamp(milliseconds: 0)
   var nextExpiryAt: Timestamp?
   /// Whether the store has told when the next item expires, or is being asked, since this clock was last stepped.
   var isExpiryRead = false
   var nextPruneAt: Timestamp?
+  /// When the content of what was delivered or replaced has to go from the store's files, which a sweep does.
+  var wipeAt: Timestamp?
   /// Since when the store keeps what is too old by this clock, where no server had told the time when it was pruned.
   var tooOldSince: Timestamp?
   /// When a server was last asked for the time that the store is swept by.
@@ -53,8 +50,6 @@ package struct OutboxMachine {
   var arePausesRead = false
   /// The number of the last change or reading of the pauses. The store carries them out in this order.
   var lastPauseNumber = 0
-
-  static let negligibleSkew = Duration.seconds(60)
 
   package init(
     settings: OutboxSettings, accounts: [AccountName: APISettings], random: @escaping @Sendable () -> Double
@@ -82,16 +77,20 @@ package struct OutboxMachine {
     wake(name)
   }
 
-  /// A server has told the time; `skew` is its clock less this one. Nil where it was asked and tells none: it cannot
-  /// contradict this clock.
-  package mutating func serverAnswered(skew: Duration?) {
-    guard let reported = skew ?? (self.skew == nil ? .zero : nil) else { return }
-    let magnitude = reported < .zero ? .zero - reported : reported
-    let skew = magnitude <= Self.negligibleSkew ? .zero : reported
-    guard skew != self.skew else { return }
-    self.skew = skew
-    if let since = tooOldSince { (nextPruneAt, tooOldSince) = (since, nil) }
-    for name in accounts.keys where accounts[name]?.timeNeededFrom != nil {
+  /// A server of an account has told the time: one of its APIs or, without an origin, its provider. `skew` is its clock less
+  /// this one; nil where it was asked and tells none.
+  package mutating func serverAnswered(_ name: AccountName, _ origin: Origin? = nil, skew: Duration?) {
+    if accounts[name]?.clocks.told(skew, by: origin) == true { agreeOnTime() }
+  }
+
+  /// The one that contradicts this clock least is believed: a server may be wrong by years, and where this clock is wrong
+  /// all of them contradict it.
+  mutating func agreeOnTime() {
+    let clocks = accounts.values.filter(\.isConfigured).map(\.clocks)
+    skew =
+      clocks.compactMap(\.skew).min { $0.magnitude < $1.magnitude } ?? (clocks.contains(where: \.isTold) ? .zero : nil)
+    if skew != nil, let since = tooOldSince { (nextPruneAt, tooOldSince) = (since, nil) }
+    for (name, account) in accounts where account.timeNeededFrom != nil && account.clocks.isTold {
       accounts[name]?.timeNeededFrom = nil
       accounts[name]?.mayHaveMore = .all
       wake(name)
@@ -102,8 +101,10 @@ package struct OutboxMachine {
   /// is ahead. Nil while no server has answered.
   func agreedTime(at now: Timestamp) -> Timestamp? { skew.map { now + min($0, .zero) } }
 
-  func expiryTime(at now: Timestamp) -> ExpiryTime {
-    agreedTime(at: now).map(ExpiryTime.agreed) ?? .unconfirmed(now)
+  /// The same for the items of an account: nobody else's servers tell whether they have expired.
+  func expiryTime(of name: AccountName, at now: Timestamp) -> ExpiryTime {
+    guard accounts[name]?.clocks.isTold == true else { return .unconfirmed(now) }
+    return .agreed(agreedTime(at: now) ?? now)
   }
 
   /// This clock was set ahead by `shift`, or back where it is negative. Deadlines stay as far away as they
@@ -115,13 +116,13 @@ package struct OutboxMachine {
     }
     storeRetryAt = storeRetryAt.map { $0 + shift }
     nextPruneAt = nextPruneAt.map { $0 + shift }
+    wipeAt = wipeAt.map { $0 + shift }
     sweepTimeAskedAt = sweepTimeAskedAt.map { $0 + shift }
     stopsAt = stopsAt.map { $0 + shift }
     unwritten.shift(by: shift)
     exchangeAskedAt = exchangeAskedAt + shift
     guard shift != .zero else { return }
     skew = nil
-    undatedResponses = 0
     // Has the store look at its clock, though nothing is claimed.
     isExpiryRead = false
   }
@@ -158,12 +159,20 @@ package struct OutboxMachine {
     }
   }
 
-  /// Items were enqueued that belong to nobody yet, or that expire.
-  package mutating func enqueued(_ receipts: [OutboxReceipt], expiring expiresAt: Timestamp?) {
+  /// Items were enqueued that belong to nobody yet, that expire, or that may replace others.
+  package mutating func enqueued(
+    _ receipts: [OutboxReceipt], expiring expiresAt: Timestamp?, mayReplace: Bool, at now: Timestamp
+  ) {
+    if mayReplace { wipeSoon(at: now) }
     // A user may have signed in meanwhile, and the items of no user were bound before these were there.
-    for receipt in receipts where receipt.item.subject == nil {
-      accounts[receipt.item.account]?.bindAgain()
-      wake(receipt.item.account)
+    for receipt in receipts {
+      let (name, subject) = (receipt.item.account, receipt.item.subject)
+      // Whoever had no name may have signed out meanwhile.
+      let hasChanged = subject == .unnamed && knownSubject(of: name) != .unnamed
+      if hasChanged, accounts[name]?.permission == .blocked(reason: OutboxPermission.signedOut) {
+        accounts[name]?.isLeft = true
+      }
+      if subject == nil || hasChanged { madeNobodys(name) }
     }
     if let expiresAt { nextExpiryAt = min(nextExpiryAt ?? expiresAt, expiresAt) }
   }
@@ -202,6 +211,7 @@ package struct OutboxMachine {
     guard arePausesRead, !account.isHydrating else { return false }
     return account.senders.isEmpty && account.queue.isEmpty && unwritten.isEmpty && !account.isClaiming
       && (account.stalledUntil != nil
-        || account.mayHaveMore.isEmpty && account.isBound && !(account.breaker.nextProbeAt.map { $0 <= now } ?? false))
+        || !account.hasMore && account.isBound && !account.isFreeing
+          && !(account.breaker.nextProbeAt.map { $0 <= now } ?? false))
   }
 }

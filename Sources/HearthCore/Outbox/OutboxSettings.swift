@@ -5,7 +5,7 @@ package struct OutboxSettings: Hashable, Sendable {
   package var maxBytes: Int = 1 << 30
   /// Of one body, in bytes.
   package var maxBody: Int = 1 << 20
-  /// How many unordered requests of an account are in flight at once. Lanes have one each, besides these.
+  /// How many unordered requests of an account to one origin are in flight at once. Lanes have one each, besides these.
   package var concurrency: Int = 8
   package var retryInitial: Duration = .seconds(1)
   package var retryMax: Duration = .seconds(6 * 3600)

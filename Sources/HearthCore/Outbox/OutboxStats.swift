@@ -6,12 +6,13 @@ package struct OutboxStats: Hashable, Sendable {
   package var held = 0
   package var delivered = 0
   package var dead = 0
-  /// Of bodies and headers that are kept.
+  /// Of bodies, headers and URLs that are kept.
   package var bytes = 0
   package var oldestPendingAt: Timestamp?
   package var isPaused = false
   package var pausedReason: String?
-  /// Why the outbox cannot be written now, as a sentence for people: nothing is sent meanwhile.
+  /// Why the outbox cannot be written now, and nothing is sent meanwhile, or what was lost in this run, as sentences for
+  /// people.
   package var trouble: String?
 
   package init() {}

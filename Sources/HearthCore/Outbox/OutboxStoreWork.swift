@@ -6,6 +6,9 @@ package enum OutboxStoreWork: Hashable, Sendable {
   case readPauses(number: Int)
   /// Makes the account's items that were made while no user was known, or under the former name, the subject's.
   case bind(AccountName, to: Subject, formerly: Subject?, adopts: Bool)
+  /// Has the account's items go on that were held in their places for an origin that is configured now, and with
+  /// `signedIn` those that waited for a sign-in.
+  case free(AccountName, configured: Set<Origin>, signedIn: Bool)
   case exchange(OutboxRequest)
   /// Makes items dead that have expired by then; nil: finds out when the next one expires.
   case expire(Timestamp?)

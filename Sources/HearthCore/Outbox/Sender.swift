@@ -18,6 +18,7 @@ struct Sender {
   }
 
   let kind: OutboxKinds
+  let origin: Origin?
   var epoch: Int64
   /// What is to be sent after `current`.
   var rest: ArraySlice<Delivery>
@@ -34,6 +35,7 @@ struct Sender {
 
   init(_ claim: LaneClaim, _ kind: OutboxKinds) {
     self.kind = kind
+    origin = claim.origin
     epoch = claim.epoch
     rest = claim.deliveries[...]
   }
@@ -46,11 +48,12 @@ struct Sender {
   }
 
   /// Whether the request has been under way for so long that the sender keeps no quicker one waiting.
-  func isSlow(at now: Timestamp) -> Bool {
-    if case .sending(_, let since) = step { now - since >= Self.slow } else { false }
-  }
+  func isSlow(at now: Timestamp) -> Bool { slowAt.map { $0 <= now } ?? false }
 
-  static let slow = Duration.seconds(1)
+  /// Its token may take long as well.
+  var slowAt: Timestamp? { current == nil ? nil : begunAt.map { $0 + Self.slow } }
+
+  private static let slow = Duration.seconds(1)
 
   /// The clock was stepped.
   mutating func shift(by shift: Duration) {

@@ -8,8 +8,9 @@
 /// (`notBefore`, `expiresAt`), and where servers agree to them.
 ///
 /// When the store's clock is set, an item that waits for a retry waits for as long as it still had to, and `unknownSince` is
-/// as long ago as it was. The clock may also have been set while nothing ran, by nobody knows how much. Therefore no retry
-/// is due more than 24 hours from then, and no `unknownSince` lies in the future, after `recover()` as well.
+/// as long ago as it was. The clock may also have been set while nothing ran, by nobody knows how much. Where it shows less
+/// than when a wait was last written down, `recover()` takes it for set back by that much. For all else no retry is due more
+/// than 24 hours from then, and no `unknownSince` lies in the future.
 ///
 /// A call runs to its end when its task is cancelled.
 package protocol OutboxStore: Sendable {
@@ -22,18 +23,28 @@ package protocol OutboxStore: Sendable {
   /// have left is unknown since they were claimed. The commit has the counts of all accounts.
   func recover() async throws(OutboxStoreFailure)
 
-  /// Whether a call has met damage: each call fails until `recover()` has been called.
+  /// Whether a call has met damage, or the file is gone: each call fails until `recover()` has been called.
   var isBroken: Bool { get }
 
+  /// What people have to know of this run: that a damaged outbox was set aside, or that its file was removed, as a sentence;
+  /// nil where there is nothing.
+  var notice: String? { get }
+
   /// Keeps all items, in order, or none. For an item whose idempotency key is known with the same content the receipt
-  /// names the item that is there; for one that was exported (`NewOutboxItem.kept`), also the item that has its id, which
-  /// is a conflict of keys where it is another request, and a newer one with its `replaceKey`. Of `settings` the limits of the whole outbox count.
+  /// names the item that is there, unless that has ended unsent (`ItemProgress.hasEndedUnsent`). An item supersedes each
+  /// older one of its owner with its `replaceKey` that could be sent some day, in whatever lane and state. One whose
+  /// request may have left is superseded where it ends otherwise than delivered, and the newer one is not claimed before.
+  /// For one that was exported (`NewOutboxItem.kept`) the receipt may also name the item that has its id, which is a
+  /// conflict of keys where it is another request, or a later one with its `replaceKey`. Of `settings` the limits of the
+  /// whole outbox count.
   func enqueue(
     _ items: [NewOutboxItem], within settings: OutboxSettings
   ) async throws(OutboxStoreFailure) -> [OutboxReceipt]
 
-  /// For each the item that is there in its place, as `enqueue` would find it; nil where it would be kept.
-  func known(_ items: [NewOutboxItem]) async throws(OutboxStoreFailure) -> [OutboxItem?]
+  /// What `enqueue` would return now, or throw; nothing is kept.
+  func rehearse(
+    _ items: [NewOutboxItem], within settings: OutboxSettings
+  ) async throws(OutboxStoreFailure) -> [OutboxReceipt]
 
   /// Writes down what became of deliveries, ends the claims of the epochs `released`, and claims the next lanes, in one
   /// transaction. A settlement whose claim does not hold any more changes nothing.
@@ -61,20 +72,30 @@ package protocol OutboxStore: Sendable {
   /// The counts of an account; of all accounts where it is nil.
   func stats(of account: AccountName?) async throws(OutboxStoreFailure) -> OutboxStats
 
-  /// Cancels an item, or puts a dead or held one at its lane's end, but none that has expired.
+  /// Cancels an item, or puts a dead or held one at its lane's end, but none that has expired; one that is held in its
+  /// place goes on there.
   func change(_ id: String, _ change: OutboxChange) async throws(OutboxStoreFailure) -> OutboxItem
 
   /// Changes up to `limit` of an account's items that are shown in `state` and can be changed so, and returns their
-  /// number. Items that are held for another user are left alone.
+  /// number, in their order. Items that are held for another user are left alone, but for those of `unnamedBefore`: who
+  /// retries one of these makes it nobody's, so that it becomes the next user's. What was put at its lane's end since is
+  /// left alone too where the `place` is passed on that the first of several calls has returned.
   func changeAll(
-    of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, limit: Int
+    of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, upTo place: Int64?, limit: Int
+  ) async throws(OutboxStoreFailure) -> (count: Int, place: Int64)
+
+  /// Has up to `limit` of an account's items go on in their places that are held there: those for an origin that is one of
+  /// `configured`, and with `signedIn` those that needed a step-up. Returns their number.
+  func free(
+    _ account: AccountName, configured: Set<Origin>, signedIn: Bool, limit: Int
   ) async throws(OutboxStoreFailure) -> Int
 
   /// Makes `subject` the current user of an account: the items of other users are held from then on. Up to `limit`
   /// items that were made under the `former` name of this user become theirs; with `adopts` also those that were made
-  /// while no user was known. Of those, what is in flight stays so, and what is only claimed is free again. Where two
-  /// items with one idempotency key come together, one may be superseded (`KeyedItem`); the key stands for the one that
-  /// goes on, and for the one that was there before where both do.
+  /// while no user was known, or (for a named one) while the user had no name. `unnamedBefore` is never the current user:
+  /// those items are always held. Of items that become theirs, what is in flight stays so, and what is only claimed is
+  /// free again. Where two with one idempotency key come together, one may be superseded, or held for review where their
+  /// contents differ (`KeyedItem`); the key stands for the one that goes on, and for the one that was there before where both do.
   func bind(
     _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int
   ) async throws(OutboxStoreFailure) -> OutboxBinding
@@ -200,12 +221,12 @@ package struct OutboxReceipt: Hashable, Sendable {
 package struct OutboxQuery: Hashable, Sendable {
   package var account: AccountName?
   package var state: OutboxItem.State?
-  package var lane: String?
+  package var lane: Name?
   package var limit: Int
   package var cursor: String?
 
   package init(
-    account: AccountName? = nil, state: OutboxItem.State? = nil, lane: String? = nil, limit: Int = 100,
+    account: AccountName? = nil, state: OutboxItem.State? = nil, lane: Name? = nil, limit: Int = 100,
     cursor: String? = nil
   ) {
     self.account = account

@@ -60,7 +60,9 @@ package struct RequestMachine: Sendable {
   package mutating func responded(
     _ response: APIResponse, _ api: APISettings?, acceptance: TokenAcceptance
   ) -> Step {
-    if DeliveryPolicy.meansOffline(response, to: request, expecting: api?.expect) {
+    if DeliveryPolicy.meansOffline(response)
+      || DeliveryPolicy.isPageForJSON(response, to: request, expecting: api?.expect)
+    {
       return unanswered(
         .notSent(message: "A proxy or a captive portal asks for a sign-in before the API can be reached"))
     }

@@ -222,7 +222,7 @@ extension SessionMachine {
   }
 
   private static func otherUser(_ named: Subject, than known: Subject) -> String {
-    let isSameID = named.id == known.id
+    let isSameID = Name(named.id) == Name(known.id)
     let (new, old) = isSameID ? (" of \(named.issuer)", " of \(known.issuer)") : ("", "")
     return "The provider answered for another user (\(named.id)\(new)) than \(known.id)\(old); nothing of that is used."
   }

@@ -18,7 +18,3 @@ package struct ClockSkew: Hashable, Sendable {
     return true
   }
 }
-
-extension Duration {
-  fileprivate var magnitude: Duration { self < .zero ? .zero - self : self }
-}

@@ -1,4 +1,5 @@
-/// Who a credential belongs to: the provider's name for the user, unique within the issuer (OIDC Core, section 2).
+/// Who a credential belongs to: the provider's name for the user, unique within the issuer, and compared byte by byte
+/// (OIDC Core, sections 2 and 5.7).
 package struct Subject: Hashable, Sendable {
   package let issuer: String
   package let id: String
@@ -17,28 +18,39 @@ package struct Subject: Hashable, Sendable {
     self.isIssuerAssumed = isIssuerAssumed
   }
 
+  /// Whoever is signed in where nothing tells a name: the outbox's items are this sign-in's, until its user signs out.
+  package static let unnamed = Subject(issuer: "", id: "unnamed")
+  /// Those whose sign-in had no name and who have signed out: their items wait until somebody retries them.
+  package static let unnamedBefore = Subject(issuer: "", id: "unnamed before")
+
+  /// Nil for who has no name.
+  package var named: Subject? { self == .unnamed || self == .unnamedBefore ? nil : self }
+
   /// The same user under the issuer that is named, where this one's was assumed.
   package func refined(by named: Subject) -> Subject {
-    isIssuerAssumed && !named.isIssuerAssumed && id == named.id ? named : self
+    isIssuerAssumed && !named.isIssuerAssumed && Name(id) == Name(named.id) ? named : self
   }
 
   /// Whether both name one user: an issuer that was assumed contradicts none that is named, and one issuer may be spelt
   /// with a scheme and a slash at its end or without (Google documents `https://accounts.google.com` and
   /// `accounts.google.com` as one).
   package func isSameUser(as other: Subject) -> Bool {
-    id == other.id && (spelledIssuer == other.spelledIssuer || isIssuerAssumed || other.isIssuerAssumed)
+    Name(id) == Name(other.id)
+      && (spelledIssuer == other.spelledIssuer || isIssuerAssumed || other.isIssuerAssumed)
   }
 
-  private var spelledIssuer: Substring {
+  private var spelledIssuer: Name {
     let name = issuer.hasPrefix("https://") ? issuer.dropFirst("https://".count) : Substring(issuer)
-    return name.hasSuffix("/") ? name.dropLast() : name
+    return Name(String(name.hasSuffix("/") ? name.dropLast() : name))
   }
 
   /// One name of one issuer. How the issuer became known is no part of it.
-  package static func == (one: Subject, other: Subject) -> Bool { one.issuer == other.issuer && one.id == other.id }
+  package static func == (one: Subject, other: Subject) -> Bool {
+    Name(one.issuer) == Name(other.issuer) && Name(one.id) == Name(other.id)
+  }
 
   package func hash(into hasher: inout Hasher) {
-    hasher.combine(issuer)
-    hasher.combine(id)
+    hasher.combine(Name(issuer))
+    hasher.combine(Name(id))
   }
 }

@@ -25,8 +25,11 @@ struct JSONSignInEndpoint: SignInWithoutBrowser {
     let further = exchange.parameters.map { ($0, JSONValue.string($1)) }
     let fields: [String: JSONValue] = ["username": .string(username), "password": .string(password.reveal())]
     let request = HTTPSender.Request.json(fields.merging(further) { own, _ in own }, to: url)
-    return try await exchange.signIn(
+    var granted = try await exchange.signIn(
       by: request, in: .json(backend), secrets: [password], refreshedAt: backend.refreshURL.origin)
+    // Where the backend tells no subject, the name that it knows the user by is one.
+    if granted.subject == nil, Subject.isName(username) { granted.subject = exchange.issuer.subject(username) }
+    return granted
   }
 }
 

@@ -50,17 +50,18 @@ extension ControlService {
     }
   }
 
-  /// Changes one item, or all dead ones of an account.
+  /// Changes one item, or all of an account that are in a state.
   fileprivate func change(
     _ choice: ItemChoice, item: (String) async throws(OutboxError) -> Int,
-    all: (AccountName) async throws(OutboxError) -> Int
+    all: (AccountName, OutboxItem.State) async throws(OutboxError) -> Int
   ) async throws(RPCError) -> ItemCount {
     switch choice {
     case .item(let id):
       return ItemCount(try await asked(item: id) { () async throws(OutboxError) in try await item(id) })
-    case .allDead(let account):
+    case .all(let account, let state):
       try await check(account)
-      return ItemCount(try await asked(of: account) { () async throws(OutboxError) in try await all(account) })
+      return ItemCount(
+        try await asked(of: account) { () async throws(OutboxError) in try await all(account, state.state) })
     }
   }
 }
@@ -79,7 +80,8 @@ extension EnqueueMany: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> EnqueuedItems {
     for draft in drafts { try await service.check(draft.account) }
     return try await service.asked(about: drafts) { () async throws(OutboxError) in
-      EnqueuedItems(ids: try await service.outbox.enqueueMany(drafts).map(\.item.id))
+      let receipts = try await service.outbox.enqueueMany(drafts)
+      return EnqueuedItems(ids: receipts.map(\.item.id), duplicates: receipts.map(\.isDuplicate))
     }
   }
 }
@@ -120,7 +122,7 @@ extension CancelItems: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> ItemCount {
     try await service.change(
       choice, item: { (id) async throws(OutboxError) in try await service.outbox.cancel(id) },
-      all: { (account) async throws(OutboxError) in try await service.outbox.cancelAll(account, in: .dead) })
+      all: { (account, state) async throws(OutboxError) in try await service.outbox.cancelAll(account, in: state) })
   }
 }
 
@@ -128,7 +130,7 @@ extension RetryItems: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> ItemCount {
     try await service.change(
       choice, item: { (id) async throws(OutboxError) in try await service.outbox.retry(id) },
-      all: { (account) async throws(OutboxError) in try await service.outbox.retryAll(account, in: .dead) })
+      all: { (account, state) async throws(OutboxError) in try await service.outbox.retryAll(account, in: state) })
   }
 }
 

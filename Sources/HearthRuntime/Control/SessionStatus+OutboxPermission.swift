@@ -5,9 +5,17 @@ extension SessionStatus {
   package var outboxPermission: OutboxPermission {
     switch state {
     case .authenticated where isForeign: .blocked(reason: SessionState.Action.fixConfiguration.rawValue)
-    case .authenticated: .sendable(under: subject)
-    case .unauthenticated(let signedOut): .blocked(reason: signedOut ? "signedOut" : "neverSignedIn")
+    case .authenticated: .sendable(under: outboxUser)
+    case .unauthenticated(let signedOut): .blocked(reason: signedOut ? OutboxPermission.signedOut : "neverSignedIn")
     case .hydrating, .locked, .reauthRequired: .blocked(reason: state.name)
+    }
+  }
+
+  /// Whose the account's items are. Without a name they belong to the sign-in, also once that has ended by itself.
+  package var outboxUser: Subject? {
+    switch state {
+    case .authenticated, .locked, .reauthRequired: subject ?? .unnamed
+    case .hydrating, .unauthenticated: subject
     }
   }
 }

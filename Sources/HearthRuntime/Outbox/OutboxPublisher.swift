@@ -16,6 +16,8 @@ final class OutboxPublisher: Sendable {
     var pauses: [AccountName: String] = [:]
     /// Why nothing can be written.
     var trouble: String?
+    /// What people have to know of this run.
+    var notice: String?
     /// Accounts for which there is more to send since the service last asked.
     var ready: [AccountName: OutboxKinds] = [:]
     /// The counts as they were last published.
@@ -81,6 +83,15 @@ final class OutboxPublisher: Sendable {
     }
   }
 
+  /// What the store has to say of this run.
+  func noticed(_ sentence: String?) {
+    state.withLock { state in
+      guard state.notice != sentence else { return }
+      state.notice = sentence
+      publish([], state.names, &state)
+    }
+  }
+
   /// The accounts for which there is more to send since this was last called.
   func takeReady() -> [AccountName: OutboxKinds] {
     state.withLock { state in
@@ -127,7 +138,7 @@ extension OutboxPublisher.State {
       stats.pausedReason = names.first.flatMap { pauses[$0] }
     }
     stats.isPaused = stats.pausedReason != nil
-    stats.trouble = trouble
+    stats.trouble = trouble.map { "\($0) Nothing is sent until it can be written." } ?? notice
     return stats
   }
 }

@@ -28,7 +28,9 @@ extension OutboxService {
     if items.isEmpty { return [] }
     let receipts: [OutboxReceipt]
     do { receipts = try await store.enqueue(items, within: settings) } catch { throw callError(error) }
-    machine.enqueued(receipts, expiring: items.compactMap(\.draft.expiresAt).min())
+    machine.enqueued(
+      receipts, expiring: items.compactMap(\.draft.expiresAt).min(),
+      mayReplace: items.contains { $0.draft.replaceKey != nil }, at: self.now())
     follow()
     return receipts.map { OutboxReceipt(item: shown($0.item), isDuplicate: $0.isDuplicate) }
   }
@@ -90,7 +92,9 @@ extension OutboxService {
   }
 
   private func change(_ id: String, _ change: OutboxChange) async throws(OutboxError) -> Int {
-    do { _ = try await store.change(id, change) } catch { throw callError(error) }
+    let item: OutboxItem
+    do { item = try await store.change(id, change) } catch { throw callError(error) }
+    if item.subject == nil { madeNobodys(item.account) }
     return 1
   }
 
@@ -98,9 +102,21 @@ extension OutboxService {
     _ account: AccountName, _ state: OutboxItem.State, _ change: OutboxChange
   ) async throws(OutboxError) -> Int {
     try requireKnown(account)
-    return try await untilDone { [store] () async throws(OutboxStoreFailure) in
-      try await store.changeAll(of: account, in: state, change, limit: OutboxMachine.batch)
+    defer { madeNobodys(account) }
+    var (count, place) = (0, Int64?.none)
+    while true {
+      let changed: (count: Int, place: Int64)
+      do {
+        changed = try await store.changeAll(of: account, in: state, change, upTo: place, limit: OutboxMachine.batch)
+      } catch { throw callError(error) }
+      (count, place) = (count + changed.count, changed.place)
+      if changed.count < OutboxMachine.batch { return count }
     }
+  }
+
+  private func madeNobodys(_ account: AccountName) {
+    machine.madeNobodys(account)
+    follow()
   }
 
   /// Repeats a step of at most `OutboxMachine.batch` items until there are no more, and returns their number.

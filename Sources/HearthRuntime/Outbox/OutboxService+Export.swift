@@ -26,7 +26,9 @@ extension OutboxService {
     for (place, item) in exported.enumerated() {
       do throws(OutboxError) { items.append(try checked(item, at: now)) } catch { throw .item(place, error) }
     }
-    if isDryRun { return try await expected(items) }
+    guard !isDryRun else {
+      do { return try await store.rehearse(items, within: settings) } catch { throw callError(error) }
+    }
     return try await keep(items, at: now)
   }
 
@@ -34,20 +36,9 @@ extension OutboxService {
     let url = try checkedURL(of: exported.draft)
     do {
       let kept = try exported.kept(horizon: settings.idempotencyHorizon, at: now)
-      return NewOutboxItem(id: exported.id, draft: exported.draft, url: url, subject: exported.subject, kept: kept)
+      // One of another user without a name waits for a person here, too.
+      let subject = exported.subject ?? (exported.reason == .otherUser ? .unnamedBefore : nil)
+      return NewOutboxItem(id: exported.id, draft: exported.draft, url: url, subject: subject, kept: kept)
     } catch { throw .invalidRequest("\(error)") }
-  }
-
-  private func expected(_ items: [NewOutboxItem]) async throws(OutboxError) -> [OutboxReceipt] {
-    let known: [OutboxItem?]
-    do { known = try await store.known(items) } catch { throw callError(error) }
-    return zip(items, known).map { item, known in
-      let progress = item.kept?.progress
-      let new = OutboxItem(
-        id: item.id, account: item.draft.account, subject: item.subject, lane: item.draft.lane,
-        method: item.draft.method, url: item.url.description, state: progress?.state ?? .pending,
-        createdAt: item.kept?.createdAt ?? now(), idempotencyKey: item.draft.idempotencyKey ?? item.id, bytes: 0)
-      return OutboxReceipt(item: known ?? new, isDuplicate: known != nil)
-    }
   }
 }

@@ -83,6 +83,12 @@ package actor OutboxService {
     follow()
   }
 
+  /// Somebody has signed in, anew or again.
+  package func signedIn(_ name: AccountName) {
+    machine.signedIn(name)
+    follow()
+  }
+
   /// Returns once the session of each of these accounts has been reported and the store has been asked, or `shutdown` is
   /// called: an item that is enqueued before has no user, and a snapshot no counts.
   package func waitUntilReady(for names: [AccountName]) async {
@@ -102,9 +108,9 @@ package actor OutboxService {
     follow()
   }
 
-  /// A server has reported the time; `skew` is its clock less this one.
-  package func serverTimeReported(skew: Duration) {
-    machine.serverAnswered(skew: skew)
+  /// The provider of an account has reported the time; `skew` is its clock less this one.
+  package func providerTimeReported(of name: AccountName, skew: Duration) {
+    machine.serverAnswered(name, skew: skew)
     follow()
   }
 
@@ -226,6 +232,7 @@ package actor OutboxService {
     switch work {
     case .recover(let paused):
       try await store.recover()
+      publisher.noticed(store.notice)
       if !paused.isEmpty { try await store.setPaused(paused, true) }
       machine.recovered(at: now())
     case .readPauses(let number):
@@ -234,6 +241,9 @@ package actor OutboxService {
       let binding = try await store.bind(
         name, to: subject, formerly: former, adopts: adopts, limit: OutboxMachine.batch)
       machine.bound(binding, work)
+    case .free(let name, let configured, let signedIn):
+      machine.freed(
+        try await store.free(name, configured: configured, signedIn: signedIn, limit: OutboxMachine.batch), work)
     case .exchange(let request):
       let exchange = try await store.exchange(
         request.settled, releasing: request.released, claiming: request.demands)
@@ -325,11 +335,12 @@ package actor OutboxService {
     guard let url = try? HTTPURL(origin.description + "/") else { return }
     let request = APIRequest(method: "HEAD", url: url, headers: [], body: [], idempotencyKey: nil)
     let stepped = stepped
-    let response = try? await api.exchange(request, of: name, bearer: nil, timeout: Self.requestTimeout)
+    let result = await Result { () async throws(ExchangeFailure) in
+      try await api.exchange(request, of: name, bearer: nil, timeout: Self.requestTimeout)
+    }
     _ = now()
-    // A server without a clock sends no time, and cannot contradict this clock. Where the clock was set meanwhile, the skew
-    // may be that of the clock before: it is asked for again.
-    if let response, stepped == self.stepped { machine.serverAnswered(skew: response.skew) }
+    // Where the clock was set meanwhile, the skew may be that of the clock before: it is asked for again.
+    if stepped == self.stepped { machine.timeAnswered(result, name, origin) }
     follow()
   }
 }

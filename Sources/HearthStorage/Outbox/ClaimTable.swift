@@ -13,18 +13,20 @@ final class ClaimTable: Sendable {
     let state: OutboxItem.State
     /// Its request may have left.
     var hasBegun = false
+    /// A newer item with its `replaceKey` was accepted after that.
+    var isOutdated = false
   }
 
   struct Claim: Hashable {
     let epoch: Int64
     var owner: Int64
-    let lane: String?
+    let lane: Name?
     /// Those that are not settled, in their order.
     var items: [Item]
     /// The place of its mark in the file of marks.
     fileprivate(set) var slot = 0
 
-    init(epoch: Int64, owner: Int64, lane: String?, items: [Item]) {
+    init(epoch: Int64, owner: Int64, lane: Name?, items: [Item]) {
       self.epoch = epoch
       self.owner = owner
       self.lane = lane
@@ -43,7 +45,7 @@ final class ClaimTable: Sendable {
 
   struct LaneKey: Hashable {
     let owner: Int64
-    let lane: String
+    let lane: Name
   }
 
   fileprivate struct State: ~Copyable {
@@ -97,6 +99,8 @@ final class ClaimTable: Sendable {
         return false
       }
       let item = claim.items[index]
+      // Its first request was refused by a 401, and a newer one takes its place.
+      guard !item.hasBegun || !item.isOutdated else { return false }
       // Items before this one that have not begun were settled without a request, or will be.
       guard claim.items[(index + 1)...].allSatisfy({ !$0.hasBegun }) else { return false }
       try state.marks.write(item.position, of: epoch, in: claim.slot)
@@ -122,7 +126,7 @@ final class ClaimTable: Sendable {
     state.withLock { state in state.epochs[number].flatMap { state.claims[$0] } }
   }
 
-  func isClaimed(_ owner: Int64, _ lane: String) -> Bool {
+  func isClaimed(_ owner: Int64, _ lane: Name) -> Bool {
     state.withLock { $0.lanes[LaneKey(owner: owner, lane: lane)] != nil }
   }
 
@@ -227,6 +231,17 @@ final class ClaimTable: Sendable {
       claim.items = claim.items[..<index] + claim.items[(index + 1)...].filter(\.hasBegun)
       state.set(epoch, claim.items.isEmpty ? nil : claim)
       return .cut(claim)
+    }
+  }
+
+  /// A claimed item that has begun is not sent again.
+  func outdate(_ number: Int64) {
+    state.withLock { state in
+      guard let epoch = state.epochs[number], var claim = state.claims[epoch],
+        let index = claim.items.firstIndex(where: { $0.number == number })
+      else { return }
+      claim.items[index].isOutdated = true
+      state.set(epoch, claim)
     }
   }
 

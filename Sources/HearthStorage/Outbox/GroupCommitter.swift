@@ -32,7 +32,7 @@ final class GroupCommitter: Sendable {
   /// The commit would use the room that completions may need.
   private struct ReserveExceeded: Error {}
 
-  /// The path names another file, or none: what is written now would be lost when the process ends.
+  /// The path names another file, or none: what is written now would be lost when the database is closed.
   private struct FileReplaced: Error {}
 
   private struct State {
@@ -47,6 +47,7 @@ final class GroupCommitter: Sendable {
   let database: DatabaseQueue
   private let file: OutboxFile
   private let identity: OutboxFile.Identity?
+  private let logIdentity: OutboxFile.Identity?
   private let reserve: DiskReserve
   private let state = Mutex(State())
   /// As they are on disk; nil during a transaction, and after one that failed.
@@ -91,6 +92,7 @@ final class GroupCommitter: Sendable {
         counters.skipPlaces(to: past.lastEpoch)
         return counters
       })
+    logIdentity = file.logIdentity
     claims = ClaimTable(try SentMarks.open(file.sentMarks, bootID: file.bootID))
     // Claims of another process are ended by `recover`, which reads its marks before.
     let hasClaims = try database.writeWithoutTransaction { db in
@@ -167,7 +169,7 @@ final class GroupCommitter: Sendable {
 
   private func retry(_ request: WriteRequest, after error: any Error, in db: Database) {
     let failure = failure(error)
-    if case .broken = failure { file.requestCheck() }
+    if case .broken = failure, !(error is FileReplaced) { file.requestCheck() }
     guard error is ReserveExceeded || (error as? DatabaseError)?.resultCode == .SQLITE_FULL else {
       return request.fail(failure)
     }
@@ -202,10 +204,24 @@ final class GroupCommitter: Sendable {
     return isMore
   }
 
+  /// What was lost with a database that was removed or replaced while it was open.
+  struct Loss {
+    let identity: OutboxFile.Identity?
+    let items: Int
+  }
+
   /// Closes the database. Requests that come later fail.
-  func close() {
+  @discardableResult
+  func close() -> Loss? {
+    guard file.holds(identity) else {
+      let items = database.writeWithoutTransaction { (try? OutboxCounters($0))?.keptItems ?? 0 }
+      try? database.close()
+      file.removeRest(of: logIdentity)
+      return Loss(identity: identity, items: items)
+    }
     database.writeWithoutTransaction { emptyLog($0) }
     try? database.close()
+    return nil
   }
 
   private func transaction(
@@ -262,7 +278,7 @@ final class GroupCommitter: Sendable {
       }
       try transaction.counters.write(to: transaction.db)
       if observer.isThere { commit = try transaction.commit() }
-      if isGrowing, file.identity != identity { throw FileReplaced() }
+      guard file.holds(identity) else { throw FileReplaced() }
       // The contents of the log must fit into the database when the disk is full, so the reserve is kept as large.
       if isGrowing, !reserve.allocate(try file.unwritten(transaction.db)) { throw ReserveExceeded() }
       return .commit
@@ -275,9 +291,7 @@ final class GroupCommitter: Sendable {
     case let partlyWritten as PartlyWritten: partlyWritten.failure
     case is ReserveExceeded: reserve.failure(of: file)
     case is FileReplaced:
-      .unavailable(
-        "The outbox \(file.path) was removed or replaced while it was open: it accepts nothing more until the daemon is "
-          + "restarted.")
+      .broken("The outbox \(file.path) was removed or replaced while it was open.")
     default: OutboxStoreFailure(error, at: file.path)
     }
   }

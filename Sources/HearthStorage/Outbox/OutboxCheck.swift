@@ -33,6 +33,7 @@ package enum OutboxCheck {
           // An outbox of a version without claims is checked as it will be, and left as it is.
           if try !db.tableExists("claims") { try OutboxSchema.separateClaims(db) }
           if try !ContentChecksums.areKept(in: db) { try OutboxSchema.addChecksums(db) }
+          if try !OutboxSchema.isScheduleDated(db) { try OutboxSchema.dateSchedule(db) }
           try readAll(db)
           problems = try unreadable(db) + damagedContents(db) + orphans(db) + miscounts(db) + lanes(db)
           return .rollback
@@ -83,7 +84,7 @@ package enum OutboxCheck {
     try count(db, "SELECT count(*) FROM items WHERE owner NOT IN (SELECT id FROM owners)", "items have no owner")
       + count(db, "SELECT count(*) FROM contents WHERE item NOT IN (SELECT n FROM items)", "contents have no item")
       + count(
-        db, "SELECT count(*) FROM items WHERE state IN (0, 2, 3, 5) AND n NOT IN (SELECT item FROM contents)",
+        db, "SELECT count(*) FROM items WHERE state IN (0, 1, 2, 3, 5) AND n NOT IN (SELECT item FROM contents)",
         "items have no content")
       + count(
         db, "SELECT count(*) FROM items WHERE position > (SELECT last FROM places)",
@@ -151,7 +152,8 @@ package enum OutboxCheck {
     for owner in counters.owners.values {
       guard owner.bytes < OutboxCounters.mostBytes else { return try recounted(db) }
       for state in OutboxItem.State.byNumber {
-        let hasRows = try db.firstRow(OutboxQueries.oldest, [owner.id, state.number]) { _ in true } ?? false
+        let hasRows =
+          try db.firstRow(OutboxQueries.placesByState, [owner.id, state.number, -1, 1]) { _ in true } ?? false
         let count = owner.counts[state.number]
         guard hasRows == (count > 0), count < OutboxCounters.mostItems else { return try recounted(db) }
       }

@@ -25,6 +25,8 @@ struct OutboxCounters: Sendable {
   private var ids: [Key: Int64] = [:]
   private var current: [AccountName: Int64] = [:]
   private(set) var lastPlace: Int64 = 0
+  /// What the clock showed when a time was last written that is to come, or was moved with it.
+  private(set) var scheduledAt = Timestamp(milliseconds: 0)
   private var changed: Set<Int64> = []
   private var isPlaceChanged = false
   /// Counts the items whose content is kept.
@@ -35,11 +37,14 @@ struct OutboxCounters: Sendable {
 
   /// Reads the owners and the last position that was given to an item.
   init(_ db: Database) throws {
-    let last = try db.firstRow("SELECT last FROM places WHERE id = 1") { try $0.number(0) }
-    guard let last else {
+    let place = try db.firstRow("SELECT last, scheduled_at FROM places WHERE id = 1") {
+      (last: try $0.number(0), scheduledAt: try $0.number(1))
+    }
+    guard let place else {
       throw OutboxStoreFailure.broken("The outbox is damaged: the table of places is empty.")
     }
-    lastPlace = last
+    lastPlace = place.last
+    scheduledAt = Timestamp(milliseconds: place.scheduledAt)
     guard 0..<Self.furthestPlace ~= lastPlace else {
       throw OutboxStoreFailure.broken("The outbox is damaged: its last position is out of range.")
     }
@@ -72,7 +77,7 @@ struct OutboxCounters: Sendable {
   private static let furthestPlace: Int64 = 1 << 62
 
   func isOtherUser(_ owner: Owner) -> Bool {
-    owner.subject != nil && !owner.isCurrent && current[owner.account] != nil
+    owner.subject == .unnamedBefore || owner.subject != nil && !owner.isCurrent && current[owner.account] != nil
   }
 
   func owner(_ account: AccountName, _ subject: Subject?) -> Int64? {
@@ -99,20 +104,20 @@ struct OutboxCounters: Sendable {
     isPlaceChanged = true
   }
 
+  mutating func scheduled(at now: Timestamp) {
+    (scheduledAt, isPlaceChanged) = (now, true)
+  }
+
   mutating func nextPlace() -> Int64 {
     lastPlace += 1
     isPlaceChanged = true
     return lastPlace
   }
 
-  /// `createdAt`: nil for an item that is not the newest.
-  mutating func added(_ state: OutboxItem.State, bytes: Int, createdAt: Timestamp?, to owner: Int64) {
+  mutating func added(_ state: OutboxItem.State, bytes: Int, createdAt: Timestamp, to owner: Int64) {
     count(state, 1, bytes: bytes, of: owner)
-    guard let createdAt else {
-      owners[owner]?.oldestPendingAt = nil
-      return
-    }
-    if case .some(.none) = owners[owner]?.oldestPendingAt { owners[owner]?.oldestPendingAt = .some(createdAt) }
+    guard state == .pending || state == .waiting, case .some(let known) = owners[owner]?.oldestPendingAt else { return }
+    owners[owner]?.oldestPendingAt = .some(min(known ?? createdAt, createdAt))
   }
 
   mutating func moved(_ from: OutboxItem.State, _ to: OutboxItem.State, bytes: Int, of owner: Int64) {
@@ -178,7 +183,8 @@ struct OutboxCounters: Sendable {
       try statement.execute(arguments: StatementArguments(arguments))
     }
     if isPlaceChanged {
-      try db.cachedStatement(sql: "UPDATE places SET last = ? WHERE id = 1").execute(arguments: [lastPlace])
+      try db.cachedStatement(sql: "UPDATE places SET last = ?, scheduled_at = ? WHERE id = 1").execute(
+        arguments: [lastPlace, scheduledAt.milliseconds])
     }
     changed = []
     isPlaceChanged = false

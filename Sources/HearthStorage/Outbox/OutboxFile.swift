@@ -1,3 +1,4 @@
+internal import CLinux
 internal import GRDB
 internal import Glibc
 internal import HearthCore
@@ -41,15 +42,34 @@ struct OutboxFile: Sendable {
     unlink(checkMark)
   }
 
-  /// The file that is at the path now.
-  var identity: Identity? {
-    var status = stat()
-    return stat(path, &status) == 0 ? Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino)) : nil
+  /// The files that are at the paths of the database and of its log now.
+  var identity: Identity? { Self.identity(of: path) }
+  var logIdentity: Identity? { Self.identity(of: path + "-wal") }
+
+  private static func identity(of path: String) -> Identity? {
+    var marks: [UInt64] = [0, 0, 0]
+    return hearth_identify_file(AT_FDCWD, path, 0, &marks) == 0 ? Identity(marks: marks) : nil
   }
 
+  /// Whether the path leads to this file still. Where that cannot be told, it is taken to.
+  func holds(_ opened: Identity?) -> Bool {
+    errno = 0
+    let identity = identity
+    return identity == opened || identity == nil && ![ENOENT, ENOTDIR].contains(errno)
+  }
+
+  /// After the database was removed or replaced: the log of the former one, which must not be taken for the new one's, and
+  /// the marks of what it had sent go.
+  func removeRest(of formerLog: Identity?) {
+    unlink(sentMarks)
+    guard let formerLog, formerLog == logIdentity else { return }
+    unlink(path + "-wal")
+    unlink(path + "-shm")
+  }
+
+  /// Device, inode and time of birth: the number of a file that was removed may be given to the next one at once.
   struct Identity: Equatable {
-    let device: UInt64
-    let inode: UInt64
+    let marks: [UInt64]
   }
 
   /// Bytes of the write-ahead log.

@@ -3,7 +3,7 @@ enum OutboxQueries {
   private static let columns = """
     n, id, owner, lane, position, state, reason, is_head, due_at, method, url, attempts, conflicts, created_at, \
     not_before, expires_at, next_attempt_at, unknown_since, finished_at, last_status, last_error, \
-    idempotency_key, bytes, expect
+    idempotency_key, bytes, expect, replace_key
     """
 
   /// For `OutboxCheck` alone.
@@ -11,7 +11,6 @@ enum OutboxQueries {
 
   static let byNumber = "SELECT \(columns) FROM items WHERE n = ?"
   static let byID = "SELECT \(columns) FROM items WHERE id = ?"
-  static let replaceKey = "SELECT replace_key FROM items WHERE n = ?"
   static let content = "SELECT headers, body, checksum FROM contents WHERE item = ?"
   static let byKey = """
     SELECT \(columns), digest FROM items WHERE owner = ? AND idempotency_key = ? AND digest IS NOT NULL
@@ -25,7 +24,14 @@ enum OutboxQueries {
       WHERE others.owner = ?2 AND others.idempotency_key = items.idempotency_key AND others.digest IS NOT NULL)
     """
   static let byReplaceKey = """
-    SELECT \(columns) FROM items WHERE owner = ? AND replace_key = ? AND state = ? AND lane IS ?
+    SELECT \(columns) FROM items WHERE owner = ? AND replace_key = ? AND state IN (0, 1, 2, 3, 5)
+    """
+  static let newerToReplace = """
+    SELECT 1 FROM items INDEXED BY items_by_newness WHERE owner = ? AND replace_key = ? AND n > ? LIMIT 1
+    """
+  static let laterToReplace = """
+    SELECT \(columns) FROM items INDEXED BY items_by_newness
+    WHERE owner = ? AND replace_key = ? AND created_at > ? LIMIT 1
     """
   static let byState = """
     SELECT \(columns) FROM items WHERE owner = ? AND state = ? AND position > ? ORDER BY position LIMIT ?
@@ -39,7 +45,7 @@ enum OutboxQueries {
   static let firstOfLane = """
     SELECT n, position, is_head FROM items WHERE owner = ? AND lane = ? AND state = ? ORDER BY position LIMIT 1
     """
-  static let activeInLane = "SELECT 1 FROM items WHERE owner = ? AND lane = ? AND state IN (0, 2) LIMIT 1"
+  static let activeInLane = "SELECT 1 FROM items WHERE owner = ? AND lane = ? AND state IN (0, 1, 2) LIMIT 1"
   static let placeInLane = """
     SELECT min(position) FROM items WHERE owner = ? AND lane = ? AND state = ? AND position > ?
     """
@@ -53,7 +59,7 @@ enum OutboxQueries {
     ORDER BY position
     """
   static let oldest = """
-    SELECT n, created_at FROM items WHERE owner = ? AND state = ? ORDER BY position
+    SELECT n, created_at FROM items INDEXED BY items_by_age WHERE owner = ? AND state IN (0, 2) ORDER BY created_at
     """
 
   static let nextOrigin = "SELECT min(origin) FROM items WHERE owner = ? AND is_head = 1 AND origin > ?"
@@ -79,7 +85,8 @@ enum OutboxQueries {
   /// A head that is due and got no response when it was sent last.
   static let unanswered = """
     SELECT n FROM items INDEXED BY items_unknown
-    WHERE owner = ? AND unknown_since IS NOT NULL AND state < 3 AND is_head = 1 AND last_status IS NULL AND due_at <= ?
+    WHERE owner = ? AND origin = ? AND unknown_since IS NOT NULL AND state < 3 AND is_head = 1 AND last_status IS NULL
+      AND due_at <= ?
     LIMIT 1
     """
   private static let isRetrying = "is_head = 1 AND due_at > 0 AND (not_before IS NULL OR not_before < due_at)"
@@ -117,10 +124,10 @@ enum OutboxQueries {
   static let shiftClaims = "UPDATE claims SET claimed_at = max(claimed_at + ?1, 1)"
   static let expired = """
     SELECT \(columns) FROM items
-    WHERE expires_at IS NOT NULL AND state <> 1 AND state < 3 AND expires_at <= ? ORDER BY expires_at LIMIT ?
+    WHERE expires_at IS NOT NULL AND state < 3 AND expires_at <= ? ORDER BY expires_at LIMIT ?
     """
   static let expiring = """
-    SELECT n, expires_at FROM items WHERE expires_at IS NOT NULL AND state <> 1 AND state < 3 ORDER BY expires_at
+    SELECT n, expires_at FROM items WHERE expires_at IS NOT NULL AND state < 3 ORDER BY expires_at
     """
   static let finished = """
     SELECT \(columns) FROM items
@@ -163,7 +170,8 @@ enum OutboxQueries {
 
   /// All statements on items but `every`, for the test of their query plans.
   static let all = [
-    byNumber, byID, replaceKey, content, byKey, byReplaceKey, byState, placesByState, placesByLane, firstOfLane,
+    byNumber, byID, content, byKey, byReplaceKey, newerToReplace, laterToReplace, byState, placesByState, placesByLane,
+    firstOfLane,
     activeInLane, placeInLane, followers, window, oldest, nextOrigin, fresh, due, nextDue, unanswered, retrying, shift,
     shiftClaimed, free, cap,
     shiftUnknown,

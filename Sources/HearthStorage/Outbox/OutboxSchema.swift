@@ -19,6 +19,7 @@ enum OutboxSchema {
     }
     migrator.registerMigration("4", migrate: separateClaims)
     migrator.registerMigration("5", migrate: addChecksums)
+    migrator.registerMigration("6", migrate: dateSchedule)
     return migrator
   }
 
@@ -26,6 +27,10 @@ enum OutboxSchema {
   static func isNewer(_ db: Database) throws -> Bool {
     guard try migrator.hasBeenSuperseded(db) else { return false }
     return try !hasUnreadableList(db)
+  }
+
+  static func isScheduleDated(_ db: Database) throws -> Bool {
+    try db.tableExists("places") && db.columns(in: "places").contains { $0.name == "scheduled_at" }
   }
 
   private static func hasUnreadableList(_ db: Database) throws -> Bool {
@@ -40,6 +45,7 @@ enum OutboxSchema {
     return try hasUnreadableList(db) || applied.contains("1") != db.tableExists("owners")
       || applied.contains("2") != (indexes != nil) || applied.contains("4") != db.tableExists("claims")
       || applied.contains("5") != ContentChecksums.areKept(in: db)
+      || applied.contains("6") != isScheduleDated(db)
   }
 
   /// An owner is an account and a subject of it (NULL: nobody was known), with the counts of its items by state.
@@ -85,6 +91,19 @@ enum OutboxSchema {
     DROP INDEX items_ready;
     CREATE INDEX items_ready ON items (owner, origin, (lane IS NULL), due_at) WHERE is_head = 1;
     """
+
+  /// What is held in its place expires, too: it has the number that items in flight had before. Whether an item is the
+  /// newest with its `replaceKey` is asked before it is sent. The oldest item is asked for by its age. The time at which
+  /// waits were last planned is kept, so that they last as long as they were planned for.
+  private static let placesAndNewness = """
+    DROP INDEX items_by_expiry;
+    CREATE INDEX items_by_expiry ON items (expires_at) WHERE expires_at IS NOT NULL AND state < 3;
+    CREATE INDEX items_by_newness ON items (owner, replace_key) WHERE replace_key IS NOT NULL;
+    CREATE INDEX items_by_age ON items (owner, created_at) WHERE state IN (0, 2);
+    ALTER TABLE places ADD COLUMN scheduled_at INTEGER NOT NULL DEFAULT 0;
+    """
+
+  static func dateSchedule(_ db: Database) throws { try db.execute(sql: placesAndNewness) }
 
   /// A claim holds the head of a lane and what follows it up to a position, or one unordered item (no lane).
   private static let claims = """
@@ -147,7 +166,7 @@ extension OutboxSchema {
 }
 
 extension OutboxItem.State {
-  /// The number that stands for the state in the database. Active ones are below 3.
+  /// The number that stands for the state in the database. Active ones are below 3. See `StoredItem.state`.
   var number: Int {
     switch self {
     case .pending: 0

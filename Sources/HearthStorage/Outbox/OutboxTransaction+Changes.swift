@@ -13,7 +13,7 @@ extension OutboxTransaction {
       // Without a mark of this boot each of the claim's requests may have left.
       let last = min(claim.last, marks.map { $0[claim.epoch] ?? 0 } ?? .max)
       for var item in try items(of: claim) where item.position <= last {
-        let old = item.progress.state
+        let old = item.state
         item.progress.lost(since: claim.claimedAt)
         try write(item, was: old)
       }
@@ -32,8 +32,8 @@ extension OutboxTransaction {
     effects.touched.formUnion(counters.owners.keys)
     effects.isOfAll = true
     for owner in counters.owners.keys { noteReady(owner) }
-    // The clock may have been set while nothing ran.
-    try shiftSchedule(by: .zero)
+    // The clock may have been set while nothing ran. Where it shows less than before, it was set back by that at least.
+    try shiftSchedule(by: min(now - counters.scheduledAt, .zero))
     afterCommit.append { [claims] in claims.openForClaims() }
   }
 
@@ -48,7 +48,7 @@ extension OutboxTransaction {
   /// The items of a claim that are not settled.
   private func items(of claim: StoredClaim) throws -> [StoredItem] {
     guard let lane = claim.lane else {
-      return try rows(OutboxQueries.byNumber, [claim.head]).filter(\.progress.state.isActive)
+      return try rows(OutboxQueries.byNumber, [claim.head]).filter(\.state.isActive)
     }
     return try [OutboxItem.State.pending, .waiting].flatMap { state in
       try rows(OutboxQueries.window, [claim.owner, lane, state.number, claim.first, claim.last])
@@ -58,29 +58,50 @@ extension OutboxTransaction {
   // MARK: - Changes that a person asks for
 
   func change(_ id: String, _ change: OutboxChange) throws -> OutboxItem {
-    guard let item = try row(OutboxQueries.byID, [id]) else { throw OutboxStoreFailure.unknownItem }
-    guard let changed = try apply(change, to: item) else {
-      let item = try shown(item)
-      throw OutboxStoreFailure.invalidState(OutboxRefusal(item.state, item.reason))
+    guard let stored = try row(OutboxQueries.byID, [id]) else { throw OutboxStoreFailure.unknownItem }
+    guard let changed = try apply(change, to: stored) else {
+      let item = try shown(stored)
+      let isOutdated = try change == .retry && isOutdated(stored)
+      throw OutboxStoreFailure.invalidState(
+        isOutdated ? OutboxRefusal(.superseded) : OutboxRefusal(item.state, item.reason))
     }
     return try shown(changed)
   }
 
   func changeAll(
-    of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, limit: Int
+    of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, upTo place: Int64, limit: Int
   ) throws -> Int {
     var count = 0
-    for owner in counters.owners.values where owner.account == account && count < limit {
-      if counters.isOtherUser(owner), state == .pending || state == .waiting { continue }
-      // Some are shown in another state, since they have begun, and some cannot be changed.
-      var after: Int64 = 0
-      while count < limit,
-        case let items = try rows(OutboxQueries.byState, [owner.id, state.number, after, limit]), let last = items.last
-      {
-        for item in items where count < limit {
-          if try apply(change, to: item) != nil { count += 1 }
+    var query = OutboxQuery(account: account, state: state, limit: limit)
+    repeat {
+      let page = try list(query)
+      query.cursor = page.cursor
+      for shown in page.items where count < limit && (shown.reason != .otherUser || shown.subject == .unnamedBefore) {
+        if let item = try row(OutboxQueries.byID, [shown.id]), item.position <= place,
+          try apply(change, to: item) != nil
+        {
+          count += 1
         }
+      }
+    } while count < limit && query.cursor != nil
+    return count
+  }
+
+  func free(_ account: AccountName, configured: Set<Origin>, signedIn: Bool, limit: Int) throws -> Int {
+    var count = 0
+    for owner in counters.owners.values where owner.account == account && owner.subject != .unnamedBefore {
+      var after: Int64 = 0
+      let state = OutboxItem.State.inFlight.number
+      while count < limit, case let items = try rows(OutboxQueries.byState, [owner.id, state, after, limit]),
+        let last = items.last
+      {
         after = last.position
+        for item in items where count < limit {
+          let isOver =
+            item.progress.reason == .needsStepUp
+            ? signedIn : (try? HTTPURL(item.url)).map { configured.contains($0.origin) } ?? false
+          if try isOver && apply(.retry, to: item) != nil { count += 1 }
+        }
       }
     }
     return count
@@ -90,21 +111,32 @@ extension OutboxTransaction {
   private func apply(
     _ change: OutboxChange, to item: StoredItem, always: Bool = false
   ) throws -> StoredItem? {
+    let before = item
     var item = item
-    let old = item.progress.state
+    let old = item.state
     switch change {
     case .cancel:
-      guard item.progress.cancel(at: now), try revoke(item, always: always) else { return nil }
+      guard item.progress.cancel(hasBegun: claims.isBegun(item.number), at: now), try revoke(item, always: always)
+      else { return nil }
       item.isHead = false
       try publish(item, was: old)
       if let lane = item.lane { try promote(item.owner, lane) }
       effects.leavesContentInLog = true
     case .retry:
-      guard item.progress.retry() else { return nil }
-      item.position = counters.nextPlace()
-      item.isHead = try item.lane.map { try !isLaneBusy(item.owner, $0) } ?? true
+      let owner = counters.owners[item.owner]
+      let isLeft = owner?.subject == .unnamedBefore
+      guard item.progress.retry() || isLeft && old.isActive, try !isOutdated(before) else { return nil }
+      if old.isActive, isLeft, try !revoke(before) { return nil }
+      if isLeft, let account = owner?.account {
+        // Nobody can tell whose it is: it becomes the next user's.
+        try merge(before, into: counters.madeOwner(account, nil, in: db))
+        guard let moved = try row(OutboxQueries.byNumber, [item.number]), moved.state == old else { return before }
+        item.owner = moved.owner
+      }
+      if isLeft || !old.isActive { item.position = counters.nextPlace() }
+      item.isHead = item.lane == nil
       try publish(item, was: old)
-      if item.isHead { becameReady(item.owner, item.lane == nil ? .unordered : .lanes) }
+      if let lane = item.lane { try promote(item.owner, lane) } else { becameReady(item.owner, .unordered) }
     }
     return item
   }
@@ -112,7 +144,7 @@ extension OutboxTransaction {
   func purge(_ account: AccountName, of subject: Subject?, limit: Int) throws -> Int {
     guard let owner = counters.owner(account, subject) else { return 0 }
     var count = 0
-    for state in [OutboxItem.State.pending, .waiting, .held, .dead] where count < limit {
+    for state in [OutboxItem.State.pending, .inFlight, .waiting, .held, .dead] where count < limit {
       for item in try rows(OutboxQueries.byState, [owner, state.number, 0, limit - count]) {
         if try apply(.cancel, to: item, always: true) != nil { count += 1 }
       }
@@ -131,7 +163,7 @@ extension OutboxTransaction {
           for var item in items {
             after = item.dueAt
             guard item.progress.retryNow(at: now) else { continue }
-            try write(item, was: item.progress.state)
+            try write(item, was: item.state)
             becameReady(owner.id, item.lane == nil ? .unordered : .lanes)
             count += 1
           }
@@ -156,6 +188,7 @@ extension OutboxTransaction {
       try execute(OutboxQueries.shiftClaims, [shift.wholeMilliseconds])
     }
     try execute(OutboxQueries.clampUnknown, [now.milliseconds])
+    counters.scheduled(at: now)
   }
 
   // MARK: - Owners
@@ -163,15 +196,21 @@ extension OutboxTransaction {
   func bind(
     _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int
   ) throws -> OutboxBinding {
-    var isDone = true
-    let before = former.flatMap { $0 == subject ? nil : counters.owner(account, $0) }
-    for theirs in [before, adopts ? counters.owner(account, nil) : nil].compactMap(\.self) {
+    var (isDone, leavesItems) = (true, false)
+    var others = [former].compactMap(\.self) as [Subject?]
+    if adopts { others += subject == .unnamed ? [nil] : [nil, .unnamed] }
+    for other in others where other != subject {
+      guard let theirs = counters.owner(account, other) else { continue }
+      leavesItems = leavesItems || counters.owners[theirs].map { $0.counts[..<3].contains { $0 > 0 } } ?? false
+      effects.touched.insert(theirs)
       if let owner = counters.owner(account, subject) {
         isDone = try merge(theirs, into: owner, limit: limit) && isDone
       } else {
         try counters.name(theirs, subject, in: db)
       }
     }
+    // These are held, and nobody's items are their current user's.
+    if subject == .unnamedBefore { return OutboxBinding(isDone: isDone, holdsOthers: leavesItems) }
     let owner = try counters.madeOwner(account, subject, in: db)
     let holdsOthers = counters.makeCurrent(owner)
     // Whose items are held may have changed for all users of the account.
@@ -184,7 +223,7 @@ extension OutboxTransaction {
   /// positions. Of what is claimed, only what is in flight stays so.
   private func merge(_ former: Int64, into owner: Int64, limit: Int) throws -> Bool {
     var left = limit
-    for state in OutboxItem.State.byNumber where state != .inFlight && left > 0 {
+    for state in OutboxItem.State.byNumber where left > 0 {
       let items = try rows(OutboxQueries.byState, [former, state.number, 0, left])
       left -= items.count
       for item in items where try !mergeClaim(of: item, into: owner) {
@@ -219,7 +258,7 @@ extension OutboxTransaction {
   private func merge(_ item: StoredItem, into owner: Int64) throws {
     var item = item
     let isEnded = try settleKey(of: &item, with: owner)
-    let (former, state) = (item.owner, item.progress.state)
+    let (former, state) = (item.owner, item.state)
     let oldHead = try state.isActive ? item.lane.flatMap { try first(owner, $0) } : nil
     if let oldHead, oldHead.isHead { try execute(OutboxQueries.setHead, [false, oldHead.number]) }
     try execute(OutboxQueries.cedeKey, [item.number, owner])
@@ -233,6 +272,7 @@ extension OutboxTransaction {
       try promote(former, lane)
     }
     if isEnded { effects.changes.append(.changed(try shown(item))) }
+    try item.replaceKey.map { try supersedeOutdated(owner, $0) }
   }
 
   /// Where the owner that an item joins has one with its idempotency key, one of the two may be ended. Returns whether it
@@ -240,19 +280,24 @@ extension OutboxTransaction {
   private func settleKey(of joining: inout StoredItem, with owner: Int64) throws -> Bool {
     guard
       let digest = try Data.fetchOne(try db.cachedStatement(sql: OutboxQueries.digest), arguments: [joining.number]),
-      let (own, kept) = try keyed(owner, joining.idempotencyKey)
+      !joining.progress.hasEndedUnsent, let (twin, kept) = try keyed(owner, joining.idempotencyKey)
     else { return false }
-    switch KeyedItem.surplus(own: keyedItem(own), joining: keyedItem(joining), isSameContent: digest == kept) {
+    var own = twin
+    let isSame = digest == kept
+    let surplus =
+      isSame
+      ? KeyedItem.surplus(own: keyedItem(own), joining: keyedItem(joining))
+      : KeyedItem.doubtful(own: keyedItem(own), joining: keyedItem(joining))
+    switch surplus {
     case nil: return false
     case .joining:
-      try end(&joining, for: own)
+      try end(&joining, for: own, isSame: isSame)
       return true
     case .own:
-      var own = own
       // Its request may leave just now.
       guard try revoke(own) else { return try settleKey(of: &joining, with: owner) }
-      try end(&own, for: joining)
-      try execute(OutboxQueries.dropKey, [own.number])
+      try end(&own, for: joining, isSame: isSame)
+      if isSame { try execute(OutboxQueries.dropKey, [own.number]) }
       effects.changes.append(.changed(try shown(own)))
       if let lane = own.lane { try promote(owner, lane) }
       return false
@@ -263,12 +308,13 @@ extension OutboxTransaction {
     KeyedItem(item.progress, position: item.position, hasBegun: claims.isBegun(item.number))
   }
 
-  private func end(_ item: inout StoredItem, for twin: StoredItem) throws {
-    let old = item.progress.state
-    item.progress.supersede(by: twin.id, at: now)
+  /// One of two items with one key is superseded, where it is the same write, or needs review.
+  private func end(_ item: inout StoredItem, for twin: StoredItem, isSame: Bool) throws {
+    let old = item.state
+    if isSame { item.progress.supersede(by: twin.id, at: now) } else { item.progress.doubt(because: twin.id) }
     item.isHead = false
     try write(item, was: old)
-    effects.leavesContentInLog = true
+    if isSame { effects.leavesContentInLog = true }
   }
 
   // MARK: - Housekeeping

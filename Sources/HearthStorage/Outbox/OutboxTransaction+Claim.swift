@@ -9,72 +9,62 @@ extension OutboxTransaction {
     let owner: Int64
     let now: Timestamp
     var claimed = OutboxExchange.Claimed()
-    /// What is left of the demand's limits.
-    var bytes: Int
-    var unanswered: Int
 
     /// Something is left that can be claimed only when room is free again, which nobody tells of.
     mutating func returns() {
       claimed.nextDueAt = min(claimed.nextDueAt ?? .distantFuture, now + .seconds(1))
     }
 
-    /// The most that is claimed of a kind.
-    func limit(_ kind: OutboxKinds) -> Int { kind == .lanes ? demand.lanes : demand.unordered }
+    mutating func cut(_ kind: OutboxKinds, _ origin: Origin) { claimed.cut[origin, default: []].formUnion(kind) }
   }
 
   /// Claims the next deliveries of an account. Items that cannot be sent any more leave their lanes on the way.
   func claim(_ demand: OutboxDemand) throws -> OutboxExchange.Claimed {
     guard let owner = counters.owner(demand.account, demand.subject) else { return OutboxExchange.Claimed() }
-    var search = Search(
-      demand: demand, owner: owner, now: now, bytes: demand.bytes, unanswered: demand.unanswered)
+    var search = Search(demand: demand, owner: owner, now: now)
     let configured = Dictionary(uniqueKeysWithValues: demand.configured.map { ($0.description, $0) })
-    var heads: (lanes: [StoredItem], unordered: [StoredItem]) = ([], [])
     for name in try origins(of: owner) {
       guard let origin = configured[name] else {
-        if try rejectAll(of: owner, to: name) { search.claimed.cut = .all }
+        if try holdAll(of: owner, to: name) { search.claimed.moved = .all }
+        try findNextDue(name, but: search.claimed.moved, &search)
         continue
       }
-      if demand.open.contains(origin) {
-        heads.lanes += try sendable(origin, .lanes, demand.lanes, &search)
-        heads.unordered += try sendable(origin, .unordered, demand.unordered, &search)
-      } else if demand.probed.contains(origin) {
-        let lane = try sendable(origin, .lanes, min(demand.lanes, 1), &search)
-        let other = try sendable(origin, .unordered, min(demand.unordered, 1), &search)
-        // The other kind in turn: the response to one item may be about that item alone.
-        let isOther = lane.isEmpty || !other.isEmpty && other[0].dueAt < lane[0].dueAt
-        if isOther { heads.unordered += other } else { heads.lanes += lane }
-      }
+      if let room = demand.rooms[origin] { try claim(origin, room, &search) }
     }
-    try claim(heads.lanes, .lanes, &search)
-    try claim(heads.unordered, .unordered, &search)
-    try findNextDue(configured, &search)
-    if demand.open.union(demand.probed).isSuperset(of: demand.configured) {
-      // What there is to claim is claimed.
-      for kind in [OutboxKinds.lanes, .unordered] where search.limit(kind) > 0 && !search.claimed.cut.contains(kind) {
-        effects.ready[owner]?.remove(kind)
-      }
+    if demand.configured.allSatisfy({ demand.rooms[$0] != nil }) {
+      // What there is to claim is claimed, or its origin is known to have more.
+      effects.ready[owner]?.subtract(demand.kinds.subtracting(search.claimed.moved))
     }
     return search.claimed
   }
 
-  /// When the next item is due of the kinds that are not cut: those are claimed again before.
-  private func findNextDue(_ configured: [String: Origin], _ search: inout Search) throws {
-    let kinds = [OutboxKinds.lanes, .unordered].filter { !search.claimed.cut.contains($0) }
-    guard !kinds.isEmpty else { return }
-    if search.unanswered <= 0,
-      try number(OutboxQueries.unanswered, [search.owner, search.now.milliseconds]) != nil
+  private func claim(_ origin: Origin, _ room: OutboxDemand.Room, _ search: inout Search) throws {
+    var room = room
+    var unanswered = room.unanswered
+    let most = room.isProbe ? 1 : Int.max
+    var lanes = try sendable(origin, .lanes, min(room.lanes, most), room, &unanswered, &search)
+    var unordered = try sendable(origin, .unordered, min(room.unordered, most), room, &unanswered, &search)
+    if room.isProbe, let lane = lanes.first, let other = unordered.first {
+      // The other kind in turn: the response to one item may be about that item alone.
+      if other.dueAt < lane.dueAt { lanes = [] } else { unordered = [] }
+    }
+    try claim(lanes, .lanes, origin, &room, &search)
+    try claim(unordered, .unordered, origin, &room, &search)
+    let (name, cut) = (origin.description, search.claimed.moved.union(search.claimed.cut[origin] ?? []))
+    if cut != .all, unanswered <= 0,
+      try number(OutboxQueries.unanswered, [search.owner, name, search.now.milliseconds]) != nil
     {
       search.returns()
     }
-    for name in try origins(of: search.owner) {
-      if let origin = configured[name], !search.demand.open.contains(origin), !search.demand.probed.contains(origin) {
-        continue
-      }
-      for kind in kinds {
-        let arguments: StatementArguments = [search.owner, name, kind == .unordered, search.now.milliseconds]
-        guard let due = try number(OutboxQueries.nextDue, arguments) else { continue }
-        search.claimed.nextDueAt = min(search.claimed.nextDueAt ?? .distantFuture, Timestamp(milliseconds: due))
-      }
+    try findNextDue(name, but: cut, &search)
+  }
+
+  /// When the next item is due of the kinds that are not cut: those are claimed again before.
+  private func findNextDue(_ name: String, but cut: OutboxKinds, _ search: inout Search) throws {
+    for kind in [OutboxKinds.lanes, .unordered] where !cut.contains(kind) {
+      let arguments: StatementArguments = [search.owner, name, kind == .unordered, search.now.milliseconds]
+      guard let due = try number(OutboxQueries.nextDue, arguments) else { continue }
+      search.claimed.nextDueAt = min(search.claimed.nextDueAt ?? .distantFuture, Timestamp(milliseconds: due))
     }
   }
 
@@ -95,24 +85,22 @@ extension OutboxTransaction {
   /// Up to `limit` heads of a kind for one origin. For a probe, items that have not been probes come first, and the last
   /// probe last. Items that have expired or need review leave their lanes on the way.
   private func sendable(
-    _ origin: Origin, _ kind: OutboxKinds, _ limit: Int, _ search: inout Search
+    _ origin: Origin, _ kind: OutboxKinds, _ limit: Int, _ room: OutboxDemand.Room, _ unanswered: inout Int,
+    _ search: inout Search
   ) throws -> [StoredItem] {
-    let (demand, name) = (search.demand, origin.description)
+    let name = origin.description
     var found: [StoredItem] = []
     // Half of them are items that are due again and half new ones, so that neither kind waits for the other to end.
     // Many items may be due at the same time; new ones are due at 0.
     var dueAfter: (time: Int64, number: Int64) = (1, -1)
     var after: Int64 = 0
     var isDry = (due: false, fresh: false)
-    let isProbe = demand.probed.contains(origin)
     var left = 4 * limit
-    var hasLost = false
-    var unanswered = demand.unanswered
     while found.count < limit, left > 0, !isDry.due || !isDry.fresh {
       let wanted = limit - found.count
       var batch: [StoredItem] = []
       if !isDry.due {
-        let share = isDry.fresh ? wanted : isProbe ? 0 : (wanted + 1) / 2
+        let share = isDry.fresh ? wanted : room.isProbe ? 0 : (wanted + 1) / 2
         batch = try rows(
           OutboxQueries.due,
           [
@@ -132,6 +120,12 @@ extension OutboxTransaction {
       }
       left -= batch.count
       for item in batch {
+        if try supersedeIfOutdated(item) {
+          search.claimed.moved.formUnion(kind)
+          continue
+        }
+        // Its end makes this one ready.
+        if try isOvertaking(item) { continue }
         switch try eligibility(item, search) {
         case .sendable:
           if item.progress.isUnanswered {
@@ -142,13 +136,20 @@ extension OutboxTransaction {
         case .timeNeeded: search.claimed.timeNeededFrom = origin
         case .leaves(let reason):
           try leaveLane(item, reason, isDemanded: true)
-          hasLost = true
+          // The item that moved up behind it is found by the next demand.
+          search.claimed.moved.formUnion(kind)
         }
       }
     }
-    // The item that moved up behind one that left its lane is found by the next demand.
-    if limit > 0, found.count == limit || hasLost { search.claimed.cut.formUnion(kind) }
+    if limit > 0, found.count == limit { search.cut(kind, origin) }
     return found
+  }
+
+  private func supersedeIfOutdated(_ item: StoredItem) throws -> Bool {
+    guard try isOutdated(item) else { return false }
+    try supersede(item)
+    if let lane = item.lane { try promote(item.owner, lane, isDemanded: true) }
+    return true
   }
 
   private func eligibility(_ item: StoredItem, _ search: Search) throws -> ItemProgress.Eligibility {
@@ -160,40 +161,35 @@ extension OutboxTransaction {
       method: item.method, policy: search.demand.policy, expiry: search.demand.expiry, at: search.now)
   }
 
-  /// Makes items dead whose origin is not one of the account's any more. Returns whether there may be more.
-  private func rejectAll(of owner: Int64, to origin: String) throws -> Bool {
+  /// Holds items in their places whose origin is not one of the account's any more. Returns whether there may be more.
+  private func holdAll(of owner: Int64, to origin: String) throws -> Bool {
     let limit = 64
     var items: [StoredItem] = []
     for isUnordered in [false, true] {
       items += try rows(OutboxQueries.fresh, [owner, origin, isUnordered, 0, true, limit])
       items += try rows(OutboxQueries.due, [owner, origin, isUnordered, 1, -1, now.milliseconds, true, limit])
     }
-    for var item in items {
+    for var item in items where try !supersedeIfOutdated(item) {
+      let old = item.state
       item.progress.lastError = DeliveryOutcome.foreignOrigin(origin)
-      try leaveLane(item, .rejected, isDemanded: true)
+      item.progress.hold(.originNotConfigured)
+      item.isHead = false
+      try publish(item, was: old)
     }
     return !items.isEmpty
   }
 
-  /// Claims heads, the longest ready first, and what follows them in their lanes.
-  private func claim(_ found: [StoredItem], _ kind: OutboxKinds, _ search: inout Search) throws {
-    let limit = search.limit(kind)
-    var heads: [StoredItem] = []
-    for head in found.sorted(by: { ($0.readySince, $0.position) < ($1.readySince, $1.position) }) {
-      if heads.count == limit {
-        search.claimed.cut.formUnion(kind)
-        break
-      }
-      if head.progress.isUnanswered {
-        guard search.unanswered > 0 else { continue }
-        search.unanswered -= 1
-      }
-      heads.append(head)
-    }
-    var room = limit
+  /// Claims heads for an origin, the longest ready first, and what follows them in their lanes.
+  private func claim(
+    _ found: [StoredItem], _ kind: OutboxKinds, _ origin: Origin, _ room: inout OutboxDemand.Room,
+    _ search: inout Search
+  ) throws {
+    let heads = found.sorted { ($0.readySince, $0.position) < ($1.readySince, $1.position) }
+    let limit = room.limit(kind)
+    var left = limit
     for (index, head) in heads.enumerated() {
-      guard search.bytes > 0 else {
-        search.claimed.cut.formUnion(kind)
+      guard room.bytes > 0 else {
+        search.cut(kind, origin)
         break
       }
       guard claims.hasRoom() else {
@@ -207,38 +203,38 @@ extension OutboxTransaction {
         var lost = head
         lost.progress.lastError = error
         try leaveLane(lost, reason, isDemanded: true)
-        search.claimed.cut.formUnion(kind)
+        search.claimed.moved.formUnion(kind)
         continue
       }
-      search.bytes -= head.bytes
-      room -= 1
+      room.bytes -= head.bytes
+      left -= 1
       var items = [head]
       var deliveries = [delivery]
       // The room that the other heads leave is shared among the lanes.
-      let share = max(room - (heads.count - index - 1), 0) / max(heads.count - index, 1)
-      if search.demand.takesFollowers, share > 0, let lane = head.lane, case let origin = delivery.request.url.origin,
-        search.demand.open.contains(origin)
-      {
+      let share = max(left - (heads.count - index - 1), 0) / max(heads.count - index, 1)
+      if room.takesFollowers, !room.isProbe, share > 0, let lane = head.lane {
         for follower in try followers(of: head, lane, share) {
-          guard search.bytes > 0, case .sendable = try eligibility(follower, search),
+          guard room.bytes > 0, case .sendable = try eligibility(follower, search), try !isOutdated(follower),
+            try !isOvertaking(follower),
             (try? HTTPURL(follower.url))?.origin == origin, case .sound(let delivery) = try content(of: follower)
           else { break }
           items.append(follower)
           deliveries.append(delivery)
-          search.bytes -= follower.bytes
-          room -= 1
+          room.bytes -= follower.bytes
+          left -= 1
         }
       }
       search.claimed.claims.append(LaneClaim(epoch: try claim(items), deliveries: deliveries))
     }
-    if limit > 0, room <= 0 { search.claimed.cut.formUnion(kind) }
+    if limit > 0, left <= 0 { search.cut(kind, origin) }
   }
 
   /// The pending items right behind a head.
-  private func followers(of head: StoredItem, _ lane: String, _ limit: Int) throws -> [StoredItem] {
-    let waiting = OutboxItem.State.waiting.number
-    let end = try number(OutboxQueries.placeInLane, [head.owner, lane, waiting, head.position])
-    return try rows(OutboxQueries.followers, [head.owner, lane, head.position, end ?? .max, limit])
+  private func followers(of head: StoredItem, _ lane: Name, _ limit: Int) throws -> [StoredItem] {
+    let ends = try [OutboxItem.State.waiting, .inFlight].compactMap {
+      try number(OutboxQueries.placeInLane, [head.owner, lane, $0.number, head.position])
+    }
+    return try rows(OutboxQueries.followers, [head.owner, lane, head.position, ends.min() ?? .max, limit])
   }
 
   /// Claims a head and the items behind it, and returns the claim's epoch.

@@ -18,24 +18,25 @@ extension OutboxTransaction {
     if let item = try twin(of: new, content, known, place: place) {
       return OutboxReceipt(item: try shown(item), isDuplicate: true)
     }
-    let bytes = draft.body.count + draft.headers.reduce(0) { $0 + $1.byteCount }
+    let bytes = draft.byteCount(with: new.url)
     let lane = draft.isUnordered ? nil : draft.lane
     let progress =
       new.kept?.progress ?? ItemProgress(notBefore: draft.notBefore, expiresAt: draft.expiresAt, at: now)
-    var older: StoredItem?
+    var replaced: [StoredItem]
     repeat {
-      let replaceKey = progress.state.isActive ? draft.replaceKey : nil
-      older = try known.flatMap { owner in try replaceKey.flatMap { try replaced(owner, $0, lane) } }
-      guard counters.keptItems - (older == nil ? 0 : 1) < settings.maxItems,
-        counters.keptBytes - (older?.bytes ?? 0) + bytes <= settings.maxBytes
+      replaced = try known.flatMap { owner in try draft.replaceKey.map { try replaceable(owner, $0) } } ?? []
+      guard counters.keptItems - replaced.count < settings.maxItems,
+        counters.keptBytes - replaced.reduce(0, { $0 + $1.bytes }) + bytes <= settings.maxBytes
       else { throw OutboxStoreFailure.full }
-      // Its request may leave just now.
-    } while try older.map { try !revoke($0) } ?? false
+      // A request may leave just now.
+    } while try !replaced.allSatisfy { try revoke($0) }
 
     let owner = try counters.madeOwner(draft.account, new.subject, in: db)
-    let isHead = try progress.state.isActive && (lane.map { try older?.isHead ?? !isLaneBusy(owner, $0) } ?? true)
-    let position = older?.position ?? counters.nextPlace()
-    if let older { try supersede(older) }
+    let isBusy = try lane.map { try !replaced.isEmpty || isLaneBusy(owner, $0) } ?? false
+    let isHead = progress.state.isActive && !isBusy
+    let older = replaced.first { $0.state.isActive && $0.lane == lane }
+    let position = older.flatMap { progress.state.isActive ? $0.position : nil } ?? counters.nextPlace()
+    for item in replaced { try supersede(item) }
     let createdAt = new.kept?.createdAt ?? now
     let idempotencyKey = draft.idempotencyKey ?? new.id
     try execute(
@@ -56,11 +57,13 @@ extension OutboxTransaction {
         // An empty body is stored as NULL: SQLite reads a null pointer as that anyway.
         draft.body.isEmpty ? nil : Data(draft.body), ItemDigest.checksum(content, idempotencyKey: idempotencyKey),
       ])
-    counters.added(progress.state, bytes: bytes, createdAt: new.kept == nil ? now : nil, to: owner)
+    try draft.replaceKey.map { try outdate(owner, $0) }
+    counters.added(progress.state, bytes: bytes, createdAt: createdAt, to: owner)
     effects.touched.insert(owner)
     if isHead { becameReady(owner, lane == nil ? .unordered : .lanes) }
-    // The claim on the item that was replaced may have ended.
-    if !isHead, older != nil, let lane { try promote(owner, lane) }
+    for lane in Set(replaced.compactMap(\.lane) + (replaced.isEmpty ? [] : [lane].compactMap(\.self))) {
+      try promote(owner, lane)
+    }
     var item = OutboxItem(
       id: new.id, account: draft.account, subject: new.subject, lane: lane, method: draft.method,
       url: new.url.description, state: progress.state, createdAt: now, nextAttemptAt: progress.nextAttemptAt,
@@ -68,14 +71,6 @@ extension OutboxTransaction {
     if new.kept != nil, let kept = try row(OutboxQueries.byID, [new.id]) { item = try shown(kept) }
     effects.changes.append(.enqueued(item))
     return OutboxReceipt(item: item, isDuplicate: false)
-  }
-
-  /// For each the item that is there in its place; nil where `enqueue` would keep it.
-  func known(_ items: [NewOutboxItem]) throws -> [OutboxItem?] {
-    try items.enumerated().map { place, new in
-      let owner = counters.owner(new.draft.account, new.subject)
-      return try twin(of: new, content(of: new), owner, place: place).map(shown)
-    }
   }
 
   private func content(of new: NewOutboxItem) -> Data {
@@ -103,30 +98,62 @@ extension OutboxTransaction {
       else { throw OutboxStoreFailure.keyConflict(at: place) }
       return item
     }
-    guard kept.progress.state.isActive, let owner, let key = draft.replaceKey,
-      let other = try replaced(owner, key, draft.isUnordered ? nil : draft.lane), other.createdAt > kept.createdAt
-    else { return nil }
-    return other
+    guard let owner, let key = draft.replaceKey else { return nil }
+    return try row(OutboxQueries.laterToReplace, [owner, key, kept.createdAt.milliseconds])
   }
 
-  /// The item with this idempotency key, and the digest of its content.
+  /// The item with this idempotency key, and the digest of its content. One that has ended unsent gives its key up.
   func keyed(_ owner: Int64, _ key: String) throws -> (StoredItem, digest: Data)? {
-    try db.firstRow(OutboxQueries.byKey, [owner, key]) { (try StoredItem($0), Data(try $0.blob(24) ?? [])) }
-  }
-
-  /// The item that a newer one with the same `replaceKey` replaces: a pending or waiting one of the same lane whose
-  /// request has not left.
-  private func replaced(_ owner: Int64, _ key: String, _ lane: String?) throws -> StoredItem? {
-    for state in [OutboxItem.State.pending, .waiting] {
-      let items = try rows(OutboxQueries.byReplaceKey, [owner, key, state.number, lane])
-      if let item = items.first(where: { !claims.isBegun($0.number) }) { return item }
+    let found = try db.firstRow(OutboxQueries.byKey, [owner, key]) {
+      (try StoredItem($0), digest: Data(try $0.blob(25) ?? []))
     }
+    guard let found, found.0.progress.hasEndedUnsent else { return found }
+    try execute(OutboxQueries.dropKey, [found.0.number])
     return nil
   }
 
-  private func supersede(_ item: StoredItem) throws {
+  // MARK: - Replacing
+
+  /// The items that a newer one with their `replaceKey` replaces, in their order: all that could be sent some day, but for
+  /// those whose requests may have left.
+  private func replaceable(_ owner: Int64, _ key: Name) throws -> [StoredItem] {
+    try rows(OutboxQueries.byReplaceKey, [owner, key]).filter { !claims.isBegun($0.number) }
+      .sorted { $0.position < $1.position }
+  }
+
+  /// Whether a newer item with its `replaceKey` was accepted: it is not sent again.
+  func isOutdated(_ item: StoredItem) throws -> Bool {
+    guard let key = item.replaceKey else { return false }
+    return try number(OutboxQueries.newerToReplace, [item.owner, key, item.number]) != nil
+  }
+
+  /// Whether the request of an older item with its `replaceKey` may be under way: it waits for its end.
+  func isOvertaking(_ item: StoredItem) throws -> Bool {
+    guard let key = item.replaceKey else { return false }
+    return try rows(OutboxQueries.byReplaceKey, [item.owner, key]).contains {
+      $0.number < item.number && claims.isBegun($0.number)
+    }
+  }
+
+  /// What may have left already is not sent again.
+  private func outdate(_ owner: Int64, _ key: Name) throws {
+    for item in try rows(OutboxQueries.byReplaceKey, [owner, key])
+    where try claims.isBegun(item.number) && isOutdated(item) { claims.outdate(item.number) }
+  }
+
+  /// Items of two owners have come together.
+  func supersedeOutdated(_ owner: Int64, _ key: Name) throws {
+    try outdate(owner, key)
+    for item in try replaceable(owner, key) where try isOutdated(item) && revoke(item) {
+      try supersede(item)
+      if let lane = item.lane { try promote(owner, lane) }
+    }
+  }
+
+  /// The caller promotes the item's lane.
+  func supersede(_ item: StoredItem) throws {
     var item = item
-    let old = item.progress.state
+    let old = item.state
     item.progress.supersede(at: now)
     item.isHead = false
     item.position = counters.nextPlace()

@@ -27,8 +27,15 @@ extension OutboxTransaction {
 
   private func settle(_ item: StoredItem, _ outcome: DeliveryOutcome, at time: Timestamp) throws {
     var item = item
-    let old = item.progress.state
+    let old = item.state
     item.progress.settle(outcome, at: time)
+    // One with its `replaceKey` may wait for that.
+    if item.replaceKey != nil { becameReady(item.owner, .all) }
+    if item.progress.state != .delivered, try isOutdated(item) {
+      item.progress.supersede(at: time)
+      item.isHead = false
+      return try publish(item, was: old)
+    }
     // The head of a lane is found when its claim ends.
     item.isHead = item.lane == nil && item.progress.state.isActive
     switch outcome {
@@ -41,7 +48,7 @@ extension OutboxTransaction {
       try execute(OutboxQueries.deleteContent, [item.number])
       counters.moved(old, .delivered, bytes: item.bytes, of: item.owner)
       effects.changes.append(.changed(try shown(item)))
-    case .waiting, .unreachable, .dead: try publish(item, was: old)
+    case .waiting, .unreachable, .dead, .needsStepUp: try publish(item, was: old)
     }
     if item.isHead { becameReady(item.owner, .unordered) }
   }

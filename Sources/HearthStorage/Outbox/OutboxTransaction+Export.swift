@@ -18,25 +18,24 @@ extension OutboxTransaction {
       last = stored
       switch try content(of: stored) {
       case .sound(let delivery):
-        exported.items.append(try self.exported(item, stored, delivery.request))
+        exported.items.append(self.exported(item, stored, delivery.request))
       case .unsendable: exported.damaged += 1
       }
     }
     return exported
   }
 
-  private func exported(
-    _ item: OutboxItem, _ stored: StoredItem, _ request: APIRequest
-  ) throws -> ExportedItem {
-    let replaceKey = try db.firstRow(OutboxQueries.replaceKey, [stored.number]) { try $0.text(0) }
+  private func exported(_ item: OutboxItem, _ stored: StoredItem, _ request: APIRequest) -> ExportedItem {
     let draft = OutboxDraft(
       account: item.account, method: item.method, url: item.url, headers: request.headers, body: request.body,
       lane: item.lane ?? "default", isUnordered: item.lane == nil,
-      idempotencyKey: item.idempotencyKey == item.id ? nil : item.idempotencyKey, replaceKey: replaceKey,
+      idempotencyKey: item.idempotencyKey == item.id ? nil : item.idempotencyKey, replaceKey: stored.replaceKey,
       notBefore: stored.progress.notBefore, expiresAt: stored.progress.expiresAt, expect: stored.expect)
     return ExportedItem(
       id: item.id, subject: item.subject, draft: draft, state: item.state, reason: item.reason,
-      attempts: item.attempts, createdAt: item.createdAt, unknownSince: stored.progress.unknownSince,
+      attempts: item.attempts, createdAt: item.createdAt,
+      nextAttemptAt: stored.progress.state == .waiting ? stored.progress.dueAt : nil,
+      unknownSince: stored.progress.unknownSince,
       lastStatus: item.lastStatus, lastError: item.lastError, exportedAt: now)
   }
 }

@@ -19,7 +19,9 @@ extension OutboxTransaction {
     stats.pending = isOtherUser ? 0 : unsent.pending
     stats.waiting = isOtherUser ? 0 : unsent.waiting
     stats.inFlight = begun.all
-    stats.held = owner.counts[OutboxItem.State.held.number] + (isOtherUser ? unsent.pending + unsent.waiting : 0)
+    stats.held =
+      owner.counts[OutboxItem.State.held.number] + owner.counts[OutboxItem.State.inFlight.number]
+      + (isOtherUser ? unsent.pending + unsent.waiting : 0)
     stats.delivered = owner.counts[OutboxItem.State.delivered.number]
     stats.dead = owner.counts[OutboxItem.State.dead.number]
     stats.bytes = owner.bytes
@@ -27,16 +29,11 @@ extension OutboxTransaction {
     return stats
   }
 
-  /// When the first item was made that waits for its delivery and has not begun.
+  /// When the oldest item was made that waits for its delivery and has not begun.
   private func oldestPending(of owner: OutboxCounters.Owner, _ begun: ClaimTable.Counts) throws -> Timestamp? {
     if begun.all == 0, case .some(let known) = owner.oldestPendingAt { return known }
-    var oldest: Timestamp?
-    for (state, count) in [(OutboxItem.State.pending, begun.pending), (.waiting, begun.waiting)]
-    where owner.counts[state.number] > count {
-      let first = try db.firstRow(OutboxQueries.oldest, [owner.id, state.number]) { row in
-        try count > 0 && claims.isBegun(row.number(0)) ? nil : Timestamp(milliseconds: try row.number(1))
-      }
-      if let first { oldest = min(oldest ?? .distantFuture, first) }
+    let oldest = try db.firstRow(OutboxQueries.oldest, [owner.id]) { row in
+      try begun.all > 0 && claims.isBegun(row.number(0)) ? nil : Timestamp(milliseconds: try row.number(1))
     }
     if begun.all == 0 { counters.remember(oldest: oldest, of: owner.id) }
     return oldest
@@ -76,13 +73,14 @@ extension OutboxTransaction {
   }
 
   /// The states in the database of the items that are shown as `state`; those that have begun are not.
-  private func states(shownAs state: OutboxItem.State?, of owner: OutboxCounters.Owner) -> [OutboxItem.State] {
+  func states(shownAs state: OutboxItem.State?, of owner: OutboxCounters.Owner) -> [OutboxItem.State] {
     guard let state else { return OutboxItem.State.byNumber }
-    guard counters.isOtherUser(owner) else { return [state] }
+    let isOtherUser = counters.isOtherUser(owner)
     switch state {
-    case .pending, .waiting: return []
-    case .held: return [.held, .pending, .waiting]
-    case .inFlight, .delivered, .dead, .cancelled, .superseded: return [state]
+    case .pending, .waiting: return isOtherUser ? [] : [state]
+    case .held: return [.held, .inFlight] + (isOtherUser ? [.pending, .waiting] : [])
+    case .inFlight: return []
+    case .delivered, .dead, .cancelled, .superseded: return [state]
     }
   }
 }

@@ -57,6 +57,20 @@ final class OutboxTransaction {
     }
   }
 
+  private struct Undone: Error {}
+
+  /// What `body` returns. Nothing is left of what it has written.
+  func undoing<T>(_ body: () throws -> T) throws -> T {
+    var value: T?
+    do {
+      try savepoint {
+        value = try body()
+        throw Undone()
+      }
+    } catch is Undone {}
+    return value!
+  }
+
   /// What those who observe the outbox are told of this transaction.
   func commit() throws -> OutboxCommit {
     var commit = OutboxCommit()
@@ -109,15 +123,16 @@ final class OutboxTransaction {
     try execute(
       OutboxQueries.update,
       [
-        item.owner, item.position, progress.state.number, progress.reason?.rawValue, item.isHead, item.dueAt,
+        item.owner, item.position, item.state.number, progress.reason?.rawValue, item.isHead, item.dueAt,
         progress.attempts, progress.conflicts, progress.notBefore?.milliseconds, progress.expiresAt?.milliseconds,
         progress.nextAttemptAt?.milliseconds, progress.unknownSince?.milliseconds, progress.finishedAt?.milliseconds,
         progress.lastStatus, progress.lastError, item.number,
       ])
+    if progress.dueAt != nil { counters.scheduled(at: now) }
     effects.touched.insert(item.owner)
-    if old != progress.state {
-      counters.moved(old, progress.state, bytes: item.bytes, of: item.owner)
-      if old.keepsContent, !progress.state.keepsContent {
+    if old != item.state {
+      counters.moved(old, item.state, bytes: item.bytes, of: item.owner)
+      if old.keepsContent, !item.state.keepsContent {
         try execute(OutboxQueries.deleteContent, [item.number])
       }
     }
@@ -132,7 +147,7 @@ final class OutboxTransaction {
   /// The item as it is shown: in flight once it has begun to be sent, and held where it is another user's than the
   /// current one.
   func shown(_ item: StoredItem) throws -> OutboxItem {
-    try shown(item, hasBegun: item.progress.state.isActive && claims.isBegun(item.number))
+    try shown(item, hasBegun: item.state.isActive && claims.isBegun(item.number))
   }
 
   func shown(_ item: StoredItem, hasBegun: Bool) throws -> OutboxItem {
@@ -140,7 +155,7 @@ final class OutboxTransaction {
       throw OutboxStoreFailure.broken("Item \(item.id) has no owner.")
     }
     let progress = item.progress
-    let isOtherUsers = progress.state.isActive && !hasBegun && counters.isOtherUser(owner)
+    let isOtherUsers = progress.isActive && !hasBegun && counters.isOtherUser(owner)
     return OutboxItem(
       id: item.id, account: owner.account, subject: owner.subject, lane: item.lane, method: item.method, url: item.url,
       state: hasBegun ? .inFlight : isOtherUsers ? .held : progress.state,
@@ -152,27 +167,28 @@ final class OutboxTransaction {
   // MARK: - Lanes
 
   /// The first active item of a lane.
-  func first(_ owner: Int64, _ lane: String) throws -> (number: Int64, isHead: Bool)? {
-    var first: (number: Int64, position: Int64, isHead: Bool)?
-    for state in [OutboxItem.State.pending, .waiting] {
-      let found = try db.firstRow(OutboxQueries.firstOfLane, [owner, lane, state.number]) {
-        (number: try $0.number(0), position: try $0.number(1), isHead: try $0.number(2) != 0)
+  func first(_ owner: Int64, _ lane: Name) throws -> (number: Int64, isHead: Bool, isHeld: Bool)? {
+    var first: (number: Int64, position: Int64, isHead: Bool, isHeld: Bool)?
+    for state in [OutboxItem.State.pending, .inFlight, .waiting] {
+      let found = try db.firstRow(OutboxQueries.firstOfLane, [owner, lane, state.number]) { row in
+        (try row.number(0), try row.number(1), isHead: try row.number(2) != 0, isHeld: state == .inFlight)
       }
-      if let found, found.position < first?.position ?? .max { first = found }
+      if let found, found.1 < first?.position ?? .max { first = found }
     }
-    return first.map { ($0.number, $0.isHead) }
+    return first.map { ($0.number, $0.isHead, $0.isHeld) }
   }
 
   /// Whether a new item of the lane stands behind another.
-  func isLaneBusy(_ owner: Int64, _ lane: String) throws -> Bool {
+  func isLaneBusy(_ owner: Int64, _ lane: Name) throws -> Bool {
     if claims.isClaimed(owner, lane) { return true }
     return try number(OutboxQueries.activeInLane, [owner, lane]) != nil
   }
 
-  /// Makes the first active item of a lane its head, unless the lane is claimed. `isDemanded`: by the scan of a demand,
-  /// which tells its caller by itself that there is more.
-  func promote(_ owner: Int64, _ lane: String, isDemanded: Bool = false) throws {
-    guard !claims.isClaimed(owner, lane), let first = try first(owner, lane), !first.isHead else { return }
+  /// Makes the first active item of a lane its head, unless the lane is claimed, or that item is held in its place.
+  /// `isDemanded`: by the scan of a demand, which tells its caller by itself that there is more.
+  func promote(_ owner: Int64, _ lane: Name, isDemanded: Bool = false) throws {
+    guard !claims.isClaimed(owner, lane), let first = try first(owner, lane), !first.isHead, !first.isHeld
+    else { return }
     try execute(OutboxQueries.setHead, [true, first.number])
     if !isDemanded { becameReady(owner, .lanes) }
   }
@@ -196,7 +212,11 @@ final class OutboxTransaction {
   func ended(_ claim: ClaimTable.Claim) throws {
     try execute(OutboxQueries.endClaim, [claim.epoch])
     // Items that had begun are in flight no more.
-    if claim.items.contains(where: \.hasBegun) { effects.touched.insert(claim.owner) }
+    if claim.items.contains(where: \.hasBegun) {
+      effects.touched.insert(claim.owner)
+      // A newer one with the `replaceKey` of one of them may wait for that.
+      becameReady(claim.owner, .all)
+    }
     if let lane = claim.lane { try promote(claim.owner, lane) }
   }
 
@@ -225,7 +245,7 @@ final class OutboxTransaction {
   {
     guard try revoke(item) else { return false }
     var item = item
-    let old = item.progress.state
+    let old = item.state
     item.progress.leaveLane(reason, at: now)
     item.isHead = false
     try publish(item, was: old)

@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// The outbox in an SQLite database: write-ahead log, an fsync for every commit.
 ///
-/// Where a call meets damage, that call and all later ones fail until `recover` has checked the database, set it aside if
-/// it is damaged indeed, and begun a new one.
+/// Where a call meets damage, or finds that the database was removed or replaced, that call and all later ones fail until
+/// `recover` has checked the database, set it aside if it is damaged indeed, and begun a new one.
 package final class SQLiteOutboxStore: OutboxStore {
   private enum Connection {
     case open(GroupCommitter)
@@ -19,14 +19,17 @@ package final class SQLiteOutboxStore: OutboxStore {
   private let connection: Mutex<Connection>
   private let past: Mutex<GroupCommitter.Past>
   private let observer = CommitObserver()
-  private let reportSetAside: @Sendable (String) -> Void
+  /// Of a database that was removed, until the next one is open.
+  private let loss = Mutex<GroupCommitter.Loss?>(nil)
+  private let told = Mutex<String?>(nil)
+  private let tell: @Sendable (String) -> Void
 
-  private init(_ file: OutboxFile, _ clock: any Clock, setAside: @escaping @Sendable (String) -> Void) {
+  private init(_ file: OutboxFile, _ clock: any Clock, tell: @escaping @Sendable (String) -> Void) {
     self.file = file
     self.clock = clock
     connection = Mutex(.closed(.unavailable("The outbox \(file.path) is not open yet."), before: nil))
     past = Mutex(GroupCommitter.Past(steps: clock.moment().stepped))
-    reportSetAside = setAside
+    self.tell = tell
   }
 
   /// Opens the outbox, or creates a new one. A damaged database is set aside whole: `setAside` is its new path.
@@ -39,38 +42,53 @@ package final class SQLiteOutboxStore: OutboxStore {
   static func open(
     _ file: OutboxFile, clock: any Clock
   ) throws(OutboxStoreFailure) -> (store: SQLiteOutboxStore, setAside: String?) {
-    let store = SQLiteOutboxStore(file, clock) { _ in }
+    let store = SQLiteOutboxStore(file, clock, tell: { _ in })
     return (store, try store.open(after: nil))
   }
 
   /// The same for a daemon that goes on without its outbox: where it cannot be opened, each call fails with the reason,
-  /// and each `recover` tries again. `setAside` is called with the new path of a damaged database.
+  /// and each `recover` tries again. `tell` is called with each `notice`.
   package static func openOrWait(
-    at path: String, clock: any Clock, setAside: @escaping @Sendable (String) -> Void
+    at path: String, clock: any Clock, tell: @escaping @Sendable (String) -> Void
   ) -> SQLiteOutboxStore {
-    let store = SQLiteOutboxStore(OutboxFile(path), clock, setAside: setAside)
+    let store = SQLiteOutboxStore(OutboxFile(path), clock, tell: tell)
     store.openOrWait(after: nil)
     return store
   }
 
   private func openOrWait(after former: GroupCommitter?) {
     do throws(OutboxStoreFailure) {
-      if let place = try open(after: former) { reportSetAside(place) }
+      let place = try open(after: former)
+      let loss = loss.withLock { $0.take() }
+      let notice: String? =
+        if let place {
+          "The outbox was broken. It was moved to \(place) whole, and a new one was begun."
+        } else if let loss {
+          "The outbox \(file.path) was removed or replaced while it was open, with \(loss.items) items that were not "
+            + "delivered; Hearth goes on with what is there now."
+        } else { nil }
+      guard let notice else { return }
+      told.withLock { $0 = notice }
+      tell(notice)
     } catch {
       connection.withLock { $0 = .closed(error, before: nil) }
     }
   }
 
+  package var notice: String? { told.withLock(\.self) }
+
   /// Returns the new path of a damaged database.
   private func open(after former: GroupCommitter?) throws(OutboxStoreFailure) -> String? {
     if let former {
       // Otherwise it would end with removing the log that is at its path by then.
-      former.close()
+      if let lost = former.close() { loss.withLock { $0 = lost } }
       past.withLock { past in
         past = GroupCommitter.Past(
           steps: former.past.steps, lastEpoch: max(past.lastEpoch, former.past.lastEpoch))
       }
     }
+    // It may be there again. Once another is open, that may have its number.
+    loss.withLock { if let lost = $0, file.holds(lost.identity) { $0 = nil } }
     let (committer, place) = try openDatabase()
     connection.withLock { $0 = .open(committer) }
     return place
@@ -139,7 +157,7 @@ package final class SQLiteOutboxStore: OutboxStore {
   /// Writes the log back and closes the database. To be called at the end; calls that come later fail.
   package func close() async {
     guard let committer = try? committer else { return }
-    await WorkerThread.run { committer.close() }
+    await WorkerThread.run { _ = committer.close() }
   }
 
   package var isBroken: Bool {
@@ -179,8 +197,12 @@ package final class SQLiteOutboxStore: OutboxStore {
     }
   }
 
-  package func known(_ items: [NewOutboxItem]) async throws(OutboxStoreFailure) -> [OutboxItem?] {
-    try await run { try $0.known(items) }
+  package func rehearse(
+    _ items: [NewOutboxItem], within settings: OutboxSettings
+  ) async throws(OutboxStoreFailure) -> [OutboxReceipt] {
+    try await run(.growth, mayFailHalfway: true) { transaction in
+      try transaction.undoing { try transaction.enqueue(items, within: settings) }
+    }
   }
 
   package func exchange(
@@ -226,9 +248,18 @@ package final class SQLiteOutboxStore: OutboxStore {
   }
 
   package func changeAll(
-    of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, limit: Int
+    of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, upTo place: Int64?, limit: Int
+  ) async throws(OutboxStoreFailure) -> (count: Int, place: Int64) {
+    try await run { transaction in
+      let place = place ?? transaction.counters.lastPlace
+      return (try transaction.changeAll(of: account, in: state, change, upTo: place, limit: limit), place)
+    }
+  }
+
+  package func free(
+    _ account: AccountName, configured: Set<Origin>, signedIn: Bool, limit: Int
   ) async throws(OutboxStoreFailure) -> Int {
-    try await run { try $0.changeAll(of: account, in: state, change, limit: limit) }
+    try await run { try $0.free(account, configured: configured, signedIn: signedIn, limit: limit) }
   }
 
   package func bind(

@@ -5,7 +5,7 @@ struct StoredClaim {
   let epoch: Int64
   let owner: Int64
   /// Nil for the claim on one unordered item, which is the head.
-  let lane: String?
+  let lane: Name?
   let head: Int64
   /// The positions of the first and the last claimed item.
   let first: Int64
@@ -16,7 +16,7 @@ struct StoredClaim {
   init(_ row: StoredRow) throws {
     epoch = try row.number(0)
     owner = try row.number(1)
-    lane = try row.text(2)
+    lane = try row.text(2).map { Name($0) }
     head = try row.number(3)
     first = try row.number(4)
     last = try row.number(5)

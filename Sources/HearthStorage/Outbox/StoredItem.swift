@@ -6,7 +6,7 @@ struct StoredItem {
   let number: Int64
   let id: String
   var owner: Int64
-  let lane: String?
+  let lane: Name?
   var position: Int64
   var isHead: Bool
   let method: String
@@ -15,7 +15,11 @@ struct StoredItem {
   let idempotencyKey: String
   let bytes: Int
   let expect: ExpectedContent?
+  let replaceKey: Name?
   var progress: ItemProgress
+
+  /// The state of its row. Nothing is kept as in flight: there that stands for what is held in its place.
+  var state: OutboxItem.State { progress.isHeldInPlace ? .inFlight : progress.state }
 
   /// When a head may be claimed, in milliseconds; 0 for at once.
   var dueAt: Int64 { progress.dueAt?.milliseconds ?? 0 }
@@ -25,13 +29,11 @@ struct StoredItem {
     func time(_ column: Int) throws -> Timestamp? {
       try row.integer(column).map(Timestamp.init(milliseconds:))
     }
-    guard let state = OutboxItem.State(number: try row.number(5)), state != .inFlight else {
-      throw OutboxStoreFailure.broken("The outbox is damaged: an item is in no known state.")
-    }
+    let state = OutboxItem.State(number: try row.number(5))
     number = try row.number(0)
     id = try row.name(1)
     owner = try row.number(2)
-    lane = try row.text(3)
+    lane = try row.text(3).map { Name($0) }
     position = try row.number(4)
     isHead = try row.number(7) != 0
     method = try row.name(9)
@@ -40,7 +42,8 @@ struct StoredItem {
     idempotencyKey = try row.name(21)
     bytes = try row.count(22, atMost: OutboxCounters.mostBytes)
     expect = try row.text(23).flatMap(ExpectedContent.init(rawValue:))
-    progress = ItemProgress(state: state)
+    replaceKey = try row.text(24).map { Name($0) }
+    progress = ItemProgress(state: state.flatMap { $0 == .inFlight ? .held : $0 } ?? .dead)
     progress.reason = try row.text(6).flatMap(OutboxItem.Reason.init(rawValue:))
     let dueAt = try row.number(8)
     progress.dueAt = dueAt == 0 ? nil : Timestamp(milliseconds: dueAt)
@@ -53,6 +56,9 @@ struct StoredItem {
     progress.finishedAt = try time(18)
     progress.lastStatus = try row.integer(19).map(Int.init)
     progress.lastError = try row.text(20)
+    guard self.state == state else {
+      throw OutboxStoreFailure.broken("The outbox is damaged: an item is in no known state.")
+    }
   }
 
   static let mostAttempts = 1 << 31

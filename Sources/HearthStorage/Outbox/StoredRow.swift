@@ -64,6 +64,14 @@ struct StoredRow {
   }
 }
 
+extension Name: DatabaseValueConvertible {
+  var databaseValue: DatabaseValue { text.databaseValue }
+
+  static func fromDatabaseValue(_ value: DatabaseValue) -> Name? {
+    String.fromDatabaseValue(value).map { Name($0) }
+  }
+}
+
 extension Database {
   /// What `body` makes of the first row of which it makes something. `body` must not run the same query.
   func firstRow<T>(

@@ -28,11 +28,11 @@ struct OutboxAddCall: PlainCall {
     var client = try daemon.connect()
     var draft = OutboxDraft(
       account: try AccountName(asked: content.account), method: content.method, url: content.url, headers: headers,
-      body: body, isUnordered: unordered, idempotencyKey: key, replaceKey: replaceKey,
+      body: body, isUnordered: unordered, idempotencyKey: key, replaceKey: replaceKey.map { Name($0) },
       notBefore: try notBefore.map { try WireType.time.value($0, as: "notBefore") },
       expiresAt: try expiresAt.map { try WireType.time.value($0, as: "expiresAt") },
       expect: try expect.map { try WireType<ExpectedContent>.choice.value($0, as: "expect") })
-    if let lane { draft.lane = lane }
+    if let lane { draft.lane = Name(lane) }
     let reply = try client.call(Enqueue(draft))
     daemon.output.show(reply.json) { reply.value.id }
   }

@@ -42,7 +42,7 @@ struct StatusBlock {
     if let credential = describeCredential() { rows.append(("credential", credential)) }
     if let signIn = session.signIn { rows.append(("sign-in", describe(signIn))) }
     rows.append(("outbox", outbox.map(describe) ?? "cannot be read now: see why with \"hearthctl outbox stats\""))
-    if let trouble = outbox?.trouble { rows.append(("disk", "\(trouble) Nothing is sent until it can be written.")) }
+    if let trouble = outbox?.trouble { rows.append(("disk", trouble)) }
     return rows
   }
 

@@ -18,7 +18,7 @@ struct BegunAction {
     case .refresh:
       self = try Self("Refreshing \(account)", RefreshSession(account), &daemon) { _ in "\(account) has a new token." }
     case .retry:
-      self = try Self("Putting back \(account)'s dead items", RetryItems(.allDead(account)), &daemon) {
+      self = try Self("Putting back \(account)'s dead items", RetryItems(.all(account, in: .dead)), &daemon) {
         "\($0.count) \($0.count == 1 ? "item" : "items") put back."
       }
     // What a lock or the network has paused goes on by itself.

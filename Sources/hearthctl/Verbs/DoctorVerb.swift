@@ -86,7 +86,12 @@ struct DoctorVerb: ParsableCommand {
     for session in sessions {
       findings.append(Finding(session))
       findings += try diagnose(session.account, &daemon)
-      guard let stats = try daemon.outboxStats(of: session.account), stats.dead + stats.held > 0 else { continue }
+      let stats = try daemon.outboxStats(of: session.account)
+      if session == sessions.first {
+        let trouble = stats == nil ? "The outbox cannot be read now: see \"outbox stats\"." : stats?.trouble
+        if let trouble { findings.append(Finding(.doubtful, "outbox", trouble)) }
+      }
+      guard let stats, stats.dead + stats.held > 0 else { continue }
       findings.append(
         Finding(
           .doubtful, "outbox", "\(session.account): \(stats.dead) dead, \(stats.held) held: see \"outbox list\"."))

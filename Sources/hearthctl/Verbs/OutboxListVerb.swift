@@ -30,7 +30,7 @@ struct OutboxListVerb: ParsableCommand {
 
   func run() throws {
     var daemon = try daemonOptions.connect()
-    var query = OutboxQuery(account: try choice.name, lane: lane, cursor: cursor)
+    var query = OutboxQuery(account: try choice.name, lane: lane.map { Name($0) }, cursor: cursor)
     query.state = try state.map { try WireType.choice.value($0, as: "state") }
     if let limit { query.limit = limit }
     let reply = try daemon.call(ListItems(query))
@@ -50,7 +50,7 @@ struct OutboxListVerb: ParsableCommand {
     for item in items {
       let reason = item.reason.map { ": \($0.rawValue)" } ?? ""
       table.rows.append([
-        item.id, "\(item.account)", item.lane ?? "-", item.state.rawValue + reason,
+        item.id, "\(item.account)", item.lane?.text ?? "-", item.state.rawValue + reason,
         "\(item.attempts)", Timestamp.now.since(item.createdAt).span, "\(item.method) \(item.url)",
       ])
     }

@@ -35,7 +35,7 @@ struct OutboxShowVerb: ParsableCommand {
   }
 }
 
-/// One item, or all dead ones of an account.
+/// One item, or all dead or all held ones of an account.
 struct OutboxChoice: ParsableArguments {
   @Argument(help: "The item.", completion: Completions.items([.dead, .held, .waiting, .pending]))
   var id: String?
@@ -44,8 +44,14 @@ struct OutboxChoice: ParsableArguments {
     help: ArgumentHelp("All dead items of this account.", valueName: "account"), completion: Completions.accounts)
   var dead: String?
 
+  @Option(
+    help: ArgumentHelp("All held items of this account.", valueName: "account"), completion: Completions.accounts)
+  var held: String?
+
   func validate() throws {
-    guard (id == nil) != (dead == nil) else { throw ValidationError("Give an item's id or --dead ACCOUNT.") }
+    guard [id, dead, held].count(where: { $0 != nil }) == 1 else {
+      throw ValidationError("Give an item's id, --dead ACCOUNT or --held ACCOUNT.")
+    }
   }
 
   /// Changes what was chosen, and prints how many items that were. `done`: what became of them.
@@ -53,7 +59,8 @@ struct OutboxChoice: ParsableArguments {
     _ done: String, _ options: DaemonOptions, _ method: (ItemChoice) -> Method
   ) throws {
     var daemon = try options.connect()
-    let choice: ItemChoice = if let id { .item(id) } else { .allDead(try AccountName(asked: dead ?? "")) }
+    let choice: ItemChoice =
+      if let id { .item(id) } else { .all(try AccountName(asked: dead ?? held ?? ""), in: dead == nil ? .held : .dead) }
     let reply = try daemon.call(method(choice))
     let count = reply.value.count
     options.output.show(reply.json) { "\(count) \(count == 1 ? "item" : "items") \(done)." }
@@ -68,6 +75,7 @@ struct OutboxRetryVerb: ParsableCommand {
 
         hearthctl outbox retry ID
         hearthctl outbox retry --dead work
+        hearthctl outbox retry --held work
       """)
 
   @OptionGroup var choice: OutboxChoice

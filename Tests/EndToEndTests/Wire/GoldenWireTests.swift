@@ -27,7 +27,7 @@ import Testing
         try scene.line("an id comes back as it came", #"{"jsonrpc":"2.0","id":\#(id),"method":"session.list"}"#)
       }
       try scene.line("an id that comes last", #"{"method":"session.list","jsonrpc":"2.0","id":1}"#)
-      try scene.line("null for no parameters", #"{"jsonrpc":"2.0","id":1,"method":"session.list","params":null}"#)
+      try scene.line("null is no parameters", #"{"jsonrpc":"2.0","id":1,"method":"session.list","params":null}"#)
       try scene.line("a member nobody asked for", #"{"jsonrpc":"2.0","id":1,"method":"session.list","x":1}"#)
       try scene.silence("a notification", #"{"jsonrpc":"2.0","method":"session.list"}"#)
       try scene.silence("a notification that is wrong", #"{"jsonrpc":"2.0","method":"session.get","params":{}}"#)

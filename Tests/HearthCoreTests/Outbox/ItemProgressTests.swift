@@ -57,6 +57,26 @@ import Testing
     }
   }
 
+  @Test("An item that is held in its place goes on there as it was, and no attempt is charged")
+  func heldInPlace() {
+    var waiting = ItemProgress(state: .waiting)
+    (waiting.attempts, waiting.unknownSince, waiting.dueAt) = (3, Self.now, Self.now)
+    waiting.hold(.originNotConfigured)
+    #expect(waiting.isHeldInPlace && waiting.isActive && !waiting.state.isActive)
+    let isFreed = waiting.retry()
+    #expect(isFreed)
+    #expect((waiting.state, waiting.reason, waiting.attempts, waiting.unknownSince) == (.pending, nil, 3, Self.now))
+    #expect((waiting.dueAt, waiting.nextAttemptAt) == (nil, nil))
+    var item = ItemProgress(at: Self.now)
+    item.settle(.needsStepUp(status: 401, error: "no"), at: Self.now)
+    #expect((item.reason, item.attempts, item.lastStatus, item.lastError) == (.needsStepUp, 0, 401, "no"))
+    #expect(item.isHeldInPlace)
+    item.leaveLane(.needsReview, at: Self.now)
+    #expect(!item.isActive)
+    let goesOn = item.goOn()
+    #expect(!goesOn)
+  }
+
   @Test("A lost item is due at once, and its fate is unknown since the first of its losses")
   func lost() {
     var item = ItemProgress(notBefore: Self.now + .seconds(1), at: Self.now)

@@ -56,14 +56,24 @@ import Testing
   func surplus(_ pair: Pair) {
     let (first, second) = (Self.item(pair.first, at: 1), Self.item(pair.second, at: 2))
     let ended: [KeyedItem.Surplus?] = [nil, .own, .joining]
-    #expect(KeyedItem.surplus(own: first, joining: second, isSameContent: true) == ended[pair.ended])
+    #expect(KeyedItem.surplus(own: first, joining: second) == ended[pair.ended])
     let swapped: [KeyedItem.Surplus?] = [nil, .joining, .own]
-    #expect(KeyedItem.surplus(own: second, joining: first, isSameContent: true) == swapped[pair.ended])
+    #expect(KeyedItem.surplus(own: second, joining: first) == swapped[pair.ended])
   }
 
-  @Test("two contents both go on, since each was acknowledged", arguments: Standing.allCases, Standing.allCases)
-  func contents(_ first: Standing, _ second: Standing) {
-    let (first, second) = (Self.item(first, at: 1), Self.item(second, at: 2))
-    #expect(KeyedItem.surplus(own: first, joining: second, isSameContent: false) == nil)
+  @Test(
+    "with two contents the one that was not sent is held, otherwise the one that joins; nothing where neither waits",
+    arguments: [
+      Pair(first: .unsent, second: .unsent, ended: 2), Pair(first: .begun, second: .unsent, ended: 2),
+      Pair(first: .delivered, second: .unsent, ended: 2), Pair(first: .rejected, second: .unsent, ended: 2),
+      Pair(first: .review, second: .unknown, ended: 2), Pair(first: .unsent, second: .begun, ended: 1),
+      Pair(first: .unsent, second: .refused, ended: 1), Pair(first: .unsent, second: .delivered, ended: 1),
+      Pair(first: .refused, second: .refused, ended: 2), Pair(first: .unsent, second: .damaged, ended: 0),
+      Pair(first: .delivered, second: .begun, ended: 0), Pair(first: .delivered, second: .rejected, ended: 0),
+    ])
+  func contents(_ pair: Pair) {
+    let held: [KeyedItem.Surplus?] = [nil, .own, .joining]
+    let (own, joining) = (Self.item(pair.first, at: 1), Self.item(pair.second, at: 2))
+    #expect(KeyedItem.doubtful(own: own, joining: joining) == held[pair.ended])
   }
 }

@@ -26,6 +26,50 @@ import Testing
     return probeAt - outbox.now
   }
 
+  @Test("has items go on that were held for an origin that is configured again, or for a sign-in")
+  func frees() throws {
+    var outbox = OutboxScript()
+    let apis: [AccountName: APISettings] = [Sample.work: [Sample.origin]]
+    outbox.machine.accountsChanged(apis, settings: OutboxSettings(), at: outbox.now)
+    outbox.run()
+    let before = outbox.works.count
+    outbox.machine.accountsChanged(apis, settings: OutboxSettings(), at: outbox.now)
+    outbox.run()
+    #expect(!outbox.works[before...].contains { if case .free = $0 { true } else { false } })
+    outbox.machine.signedIn(Sample.work)
+    #expect(!outbox.machine.isIdle(Sample.work, at: outbox.now))
+    let work = OutboxStoreWork.free(Sample.work, configured: [Sample.origin], signedIn: true)
+    var found: OutboxStoreWork?
+    while found != work, let next = outbox.machine.nextStoreWork(at: outbox.now) {
+      found = next
+      if case .readPauses(let number) = next { outbox.machine.pausesRead([], number: number) }
+    }
+    #expect(found == work)
+    outbox.machine.storeFailed(work, at: outbox.now)
+    outbox.now = outbox.now + .seconds(1)
+    outbox.run()
+    #expect(outbox.works.contains(work))
+  }
+
+  @Test("asks whose a nameless user's items are only after that user's own sign-out")
+  func unnamed() {
+    var outbox = OutboxScript()
+    func report(_ permission: OutboxPermission, _ subject: Subject?) {
+      outbox.machine.sessionChanged(
+        Sample.work, permission: permission, knownSubject: subject, formerly: nil, token: nil, at: outbox.now)
+      outbox.run()
+    }
+    let left = OutboxStoreWork.bind(Sample.work, to: .unnamedBefore, formerly: .unnamed, adopts: false)
+    report(.sendable(under: .unnamed), .unnamed)
+    #expect(outbox.works.contains(.bind(Sample.work, to: .unnamed, formerly: nil, adopts: true)))
+    report(.blocked(reason: "reauthRequired"), .unnamed)
+    report(.sendable(under: .unnamed), .unnamed)
+    #expect(!outbox.works.contains(left))
+    report(.blocked(reason: OutboxPermission.signedOut), nil)
+    #expect(outbox.works.contains(left))
+    #expect(outbox.machine.subjects(of: Sample.work) == [nil, .unnamed])
+  }
+
   @Test("probes an origin that cannot be reached after the waits of the new configuration")
   func retryMax() throws {
     var outbox = OutboxScript()

@@ -20,7 +20,7 @@ struct OutboxScript {
   init(_ settings: OutboxSettings = OutboxSettings(), accounts: [AccountName] = [Sample.work]) {
     self.init(restarted: settings, accounts: accounts)
     for account in accounts { signIn(account) }
-    machine.serverAnswered(skew: .zero)
+    for account in accounts { machine.serverAnswered(account, skew: .zero) }
     run()
   }
 
@@ -65,6 +65,7 @@ struct OutboxScript {
       case .recover: machine.recovered(at: now)
       case .readPauses(let number): machine.pausesRead([], number: number)
       case .bind: machine.bound(OutboxBinding(isDone: true, holdsOthers: false), work)
+      case .free: machine.freed(0, work)
       case .expire(let time):
         if let time, let next = nextExpiryAt, next <= time { nextExpiryAt = nil }
         machine.expired(next: nextExpiryAt)
@@ -80,11 +81,17 @@ struct OutboxScript {
         exchange.nextExpiryAt = nextExpiryAt
         for demand in request.demands {
           let theirs = left.filter { $0.deliveries.first?.item.account == demand.account }
-          let lanes = theirs.filter { $0.kind == .lanes }.prefix(demand.lanes)
-          let unordered = theirs.filter { $0.kind == .unordered }.prefix(demand.unordered)
           var claimed = OutboxExchange.Claimed()
-          claimed.claims = Array(lanes + unordered)
-          if claimed.claims.count < theirs.count { claimed.cut = .all }
+          for (origin, room) in demand.rooms {
+            let here = theirs.filter { $0.origin == origin }
+            let (lanes, unordered) = (here.filter { $0.kind == .lanes }, here.filter { $0.kind == .unordered })
+            claimed.claims += lanes.prefix(room.lanes) + unordered.prefix(room.unordered)
+            let cut: OutboxKinds = [
+              lanes.count > room.lanes ? .lanes : [], unordered.count > room.unordered ? .unordered : [],
+            ]
+            if !cut.isEmpty { claimed.cut[origin] = cut }
+          }
+          claimed.claims.sort { $0.epoch < $1.epoch }
           exchange.claimed[demand.account] = claimed
           left.removeAll(where: claimed.claims.contains)
         }
@@ -95,7 +102,7 @@ struct OutboxScript {
   }
 
   mutating func claim(
-    _ lane: String? = "default", count: Int = 1, account: AccountName = Sample.work, origin: Origin = Sample.origin,
+    _ lane: Name? = "default", count: Int = 1, account: AccountName = Sample.work, origin: Origin = Sample.origin,
     bytes: Int = 10, expiresAt: Timestamp? = nil, unknownSince: Timestamp? = nil
   ) -> LaneClaim {
     epoch += 1

@@ -108,10 +108,10 @@ import Testing
       outbox.block("locked")
       outbox.run()
       outbox.machine.clockStepped(by: .seconds(1))
-      outbox.machine.serverAnswered(skew: .zero)
+      outbox.machine.serverAnswered(Sample.work, skew: .zero)
     }
     let next = outbox.machine.nextStoreWork(at: asked)
-    outbox.machine.enqueued([], expiring: asked + .seconds(5))
+    outbox.machine.enqueued([], expiring: asked + .seconds(5), mayReplace: false, at: outbox.now)
     switch try #require(next) {
     case .exchange(let request): outbox.machine.exchanged(OutboxExchange(at: asked), request, at: asked)
     case .expire: outbox.machine.expired(next: asked + .seconds(60))

@@ -60,6 +60,20 @@ struct SubjectTests {
     #expect(session.attempts.count == 2)
   }
 
+  @Test("takes a user whose name only looks alike for another one")
+  func lookalike() {
+    let issuer = "https://id.example.com"
+    var session = SessionScript.holding(
+      .sample(1, subject: Subject(issuer: issuer, id: "K"), issuedAt: .sample))
+    session.asks(.refresh)
+    session.isGranted(
+      TokenResponse(
+        accessToken: .sample(2), lifetime: .seconds(60), subject: Subject(issuer: issuer, id: "\u{212A}"),
+        origin: .sample))
+    #expect(session.token == .sample(1))
+    #expect(session.snapshot.subject?.id.utf8.count == 1)
+  }
+
   @Test("takes the real issuer for the one that was assumed where the provider names the same user, and keeps it")
   func realIssuer() {
     let assumed = Subject(issuer: "https://tokens.example.com", id: "2482", isIssuerAssumed: true)

@@ -2,6 +2,25 @@ import HearthCore
 import TestSupport
 import Testing
 
+@Suite("A name")
+struct NameTests {
+  @Test(
+    "is another one where it only looks the same: canonical equivalence counts for nothing",
+    arguments: [("caf\u{E9}", "cafe\u{301}"), ("K", "\u{212A}"), ("\u{C5}", "\u{212B}")])
+  func lookalikes(one: String, other: String) {
+    #expect(one == other)
+    #expect(Name(one) != Name(other))
+    #expect(Set([Name(one), Name(other), Name(one)]).count == 2)
+    #expect((Name(one) < Name(other)) == one.utf8.lexicographicallyPrecedes(other.utf8))
+    let subjects = [one, other].map { Subject(issuer: "https://id.example.com", id: $0) }
+    #expect(subjects[0] != subjects[1])
+    #expect(!subjects[0].isSameUser(as: subjects[1]))
+    #expect(Set(subjects).count == 2)
+    #expect(Subject(issuer: "https://\(one)", id: "1") != Subject(issuer: "https://\(other)", id: "1"))
+    #expect(!Subject(issuer: "https://\(one)", id: "1").isSameUser(as: Subject(issuer: "https://\(other)", id: "1")))
+  }
+}
+
 @Suite("An account's name")
 struct AccountNameTests {
   @Test(

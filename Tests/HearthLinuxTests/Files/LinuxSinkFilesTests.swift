@@ -127,8 +127,8 @@ import Testing
   @Test("a file that somebody has put in its place is neither replaced nor removed")
   func exchanged() async throws {
     try await put("token")
-    unlink(path)
-    try Files.write("mine", to: path)
+    try Files.write("mine", to: folder.file("other"))
+    rename(folder.file("other"), path)
     await #expect(throws: SinkFailure.occupied) { try await put("token") }
     try await files.remove(path)
     #expect(Files.text(path) == "mine")

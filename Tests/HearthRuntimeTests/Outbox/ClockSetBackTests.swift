@@ -16,9 +16,11 @@ import Testing
     try await withService({ _, _ in .success(APIResponse(status: 200, skew: .zero)) }) { outbox in
       await outbox.signIn()
       try await outbox.delivered(outbox.add(Sample.draft("/1"))[0])
-      await outbox.idle(until: outbox.clock.now() + .seconds(3 * 3600))
+      await outbox.idle(until: outbox.clock.now() + .seconds(1))
       await setBack(outbox)
       try await outbox.delivered(outbox.add(Sample.draft("/2"))[0])
+      await outbox.idle(until: outbox.clock.now() + .seconds(1))
+      outbox.clock.advance(by: .seconds(1))
       await outbox.idle(until: outbox.clock.now() + .seconds(3 * 3600))
     }
   }

@@ -325,7 +325,9 @@ import Testing
         Sample.draft(
           "/old", notBefore: outbox.clock.now() + .seconds(5),
           expiresAt: outbox.clock.now() + .seconds(10)))[0]
-      await outbox.idle(until: outbox.clock.now() + .seconds(5))
+      await outbox.idle(until: outbox.clock.now() + .seconds(1))
+      outbox.clock.advance(by: .seconds(1))
+      await outbox.idle(until: outbox.clock.now() + .seconds(4))
       outbox.clock.step(by: .seconds(3600))
       _ = try await outbox.service.flush(nil, timeout: .seconds(1))
       await outbox.delivered(old)

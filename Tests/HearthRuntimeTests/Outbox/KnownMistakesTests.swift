@@ -139,7 +139,7 @@ import Testing
       for id in waiting { await outbox.retrying(id) }
       let quick = try await outbox.add(Sample.draft("/quick", lane: "quick"))[0]
       await outbox.delivered(quick)
-      await outbox.idle(until: outbox.clock.now() + .seconds(3600))
+      await outbox.idle(until: outbox.clock.now() + .seconds(1))
       #expect(await outbox.service.machine.senders.isEmpty)
       #expect(try await outbox.stats().waiting == 20)
     }

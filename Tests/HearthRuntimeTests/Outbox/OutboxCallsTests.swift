@@ -301,18 +301,27 @@ import Testing
     }
   }
 
-  @Test("A reload that takes an origin away sends nothing there")
+  @Test("A reload that takes an origin away holds what is for it, and one that puts it back has it sent, in its order")
   func reload() async throws {
     try await withService(answers200) { outbox in
       await outbox.block("locked")
       let id = try await outbox.add(Sample.draft(origin: "https://second.example.com"))[0]
       await outbox.service.accountsChanged([Sample.work: [Sample.origin]], settings: OutboxSettings())
       await outbox.signIn()
-      #expect(await outbox.dead(id)?.reason == .rejected)
+      let behind = try await outbox.add(Sample.draft("/behind"))[0]
+      await outbox.published.first {
+        if case .held(let item) = $0 { item.reason == .originNotConfigured } else { false }
+      }
+      #expect(try await outbox.service.flush(Sample.work, timeout: .seconds(30)).held == 1)
       #expect(outbox.api.log.isEmpty)
       await #expect(throws: OutboxError.unknownAccount(Sample.other)) {
         try await outbox.service.enqueue(Sample.draft(account: Sample.other))
       }
+      await outbox.service.accountsChanged(
+        [Sample.work: [Sample.origin, Sample.secondOrigin]], settings: OutboxSettings())
+      await outbox.delivered(id)
+      await outbox.delivered(behind)
+      #expect(outbox.paths() == ["/notes", "/behind"])
     }
   }
 }

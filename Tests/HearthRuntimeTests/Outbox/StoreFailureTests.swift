@@ -1,4 +1,5 @@
 import GRDB
+import Glibc
 import HearthCore
 import Logging
 import TestSupport
@@ -34,7 +35,7 @@ import Testing
         #expect(outbox.store.beginCount == attempt)
         #expect(outbox.paths() == [])
         let stats = try await outbox.service.getStats(.sample)
-        #expect(stats.trouble == "The disk fails." && !stats.isPaused)
+        #expect(stats.trouble == "The disk fails. Nothing is sent until it can be written." && !stats.isPaused)
         if attempt == 3 { outbox.store.setBeginFailing(nil) }
         outbox.clock.advance(by: .milliseconds(500))
       }
@@ -52,7 +53,8 @@ import Testing
       await outbox.signIn()
       let id = try await outbox.add(Sample.draft())[0]
       await outbox.idle(until: outbox.clock.now() + .milliseconds(500))
-      #expect(try await outbox.service.getStats(nil).trouble == "The disk fails.")
+      #expect(
+        try await outbox.service.getStats(nil).trouble == "The disk fails. Nothing is sent until it can be written.")
       _ = try await outbox.service.cancel(id)
       outbox.clock.advance(by: .milliseconds(500))
       while try await outbox.service.getStats(nil).trouble != nil { await Task.yield() }
@@ -90,6 +92,34 @@ import Testing
       await outbox.delivered(id)
       #expect(outbox.paths() == ["/3"])
       #expect(try await outbox.store.paused() == [Sample.other])
+    }
+  }
+
+  @Test("An outbox whose file was removed while it runs is begun anew, and whoever asks for its counts is told")
+  func removed() async throws {
+    try await withService(answers200) { outbox in
+      try await outbox.service.pause(Sample.other)
+      await outbox.signIn()
+      try await outbox.delivered(outbox.add(Sample.draft("/0"))[0])
+      // The service has nothing more to do, which would find it out first and wait.
+      await outbox.idle(until: outbox.clock.now() + .seconds(1))
+      await outbox.block("locked")
+      try await outbox.add(Sample.draft("/1"), Sample.draft("/2"))
+      let path = outbox.folder.file("outbox.sqlite")
+      let (recovered, signal) = AsyncStream<Void>.makeStream()
+      outbox.store.once(.afterRecover) { signal.yield() }
+      unlink(path)
+      let told = "The outbox \(path) was removed or replaced while it was open"
+      await #expect(throws: OutboxError.storageUnavailable(told + ".")) { try await outbox.stats() }
+      for await _ in recovered { break }
+      let lost = told + ", with 2 items that were not delivered; Hearth goes on with what is there now."
+      await outbox.signIn()
+      await outbox.delivered(try await outbox.add(Sample.draft("/3"))[0])
+      #expect(outbox.paths() == ["/0", "/3"])
+      let stats = try await outbox.stats()
+      #expect((stats.pending, stats.delivered, stats.trouble) == (0, 1, lost))
+      #expect(outbox.counts.all.last?.trouble == lost)
+      #expect(try await outbox.service.getStats(Sample.other).pausedReason == "user")
     }
   }
 

@@ -17,6 +17,55 @@ import Testing
     }
   }
 
+  @Test("Nothing is sent under a user whose name only looks alike")
+  func lookalike() async throws {
+    try await withService(answers200) { outbox in
+      let (kay, kelvin) = (Subject(issuer: "i", id: "K"), Subject(issuer: "i", id: "\u{212A}"))
+      await outbox.block("locked", knownSubject: kay)
+      let id = try await outbox.add(Sample.draft())[0]
+      await outbox.signIn(kelvin)
+      await outbox.published.first { if case .held(let item) = $0 { item.id == id } else { false } }
+      _ = try await outbox.service.flush(Sample.work, timeout: .seconds(30))
+      #expect(outbox.paths() == [])
+      await outbox.signIn(kay)
+      await outbox.delivered(id)
+    }
+  }
+
+  @Test("Without a name items are the sign-in's: they go on after it ended by itself, and wait after its own sign-out")
+  func unnamed() async throws {
+    try await withService(answers200) { outbox in
+      func signIn() async {
+        outbox.bearers.set(subject: nil)
+        await outbox.service.sessionChanged(
+          Sample.work, permission: .sendable(under: .unnamed), knownSubject: .unnamed,
+          token: outbox.bearers.current.fingerprint)
+      }
+      await outbox.block("neverSignedIn", knownSubject: nil)
+      let nobodys = try await outbox.add(Sample.draft("/nobodys"))[0]
+      await signIn()
+      await outbox.delivered(nobodys)
+      await outbox.block("reauthRequired", knownSubject: .unnamed)
+      let ended = try await outbox.add(Sample.draft("/ended"))[0]
+      await signIn()
+      await outbox.delivered(ended)
+      await outbox.block("locked", knownSubject: .unnamed)
+      let left = try await outbox.add(Sample.draft("/1"), Sample.draft("/2"))
+      await outbox.block(OutboxPermission.signedOut, knownSubject: nil)
+      for id in left {
+        await outbox.published.first { if case .held(let item) = $0 { item.id == id } else { false } }
+      }
+      let next = try await outbox.add(Sample.draft("/next"))[0]
+      await signIn()
+      await outbox.delivered(next)
+      #expect(try await outbox.service.flush(Sample.work, timeout: .seconds(30)).held == 2)
+      #expect(outbox.paths() == ["/nobodys", "/ended", "/next"])
+      #expect(try await outbox.service.retryAll(Sample.work, in: .held) == 2)
+      await outbox.delivered(left[1])
+      #expect(outbox.paths() == ["/nobodys", "/ended", "/next", "/1", "/2"])
+    }
+  }
+
   @Test("Who signs in while another account is bound is bound to their own account")
   func boundMeanwhile() async throws {
     try await withService { outbox in

@@ -33,6 +33,32 @@ import Testing
     }
   }
 
+  @Test("A second after it was delivered or replaced, nothing of an item's content is left in the files")
+  func wiped() async throws {
+    let folder = TemporaryFolder()
+    defer { folder.remove() }
+    func traces() -> [String] {
+      folder.names.filter { folder.bytes(of: $0).firstRange(of: Array("nobody-is-to-find-it".utf8)) != nil }
+    }
+    try await withService(answers200, in: folder) { outbox in
+      await outbox.signIn()
+      try await outbox.delivered(outbox.add(Sample.draft("/1", body: "nobody-is-to-find-it"))[0])
+      await outbox.idle(until: outbox.clock.now() + .seconds(1))
+      #expect(traces() != [])
+      outbox.clock.advance(by: .seconds(1))
+      await outbox.idle(until: outbox.clock.now() + .seconds(3 * 3600))
+      #expect(traces() == [])
+      await outbox.block("locked")
+      for body in ["nobody-is-to-find-it", "the newer one"] {
+        try await outbox.add(Sample.draft("/2", body: body, replaceKey: "r"))
+      }
+      await outbox.idle(until: outbox.clock.now() + .seconds(1))
+      outbox.clock.advance(by: .seconds(1))
+      await outbox.idle(until: outbox.clock.now() + .seconds(3 * 3600))
+      #expect(traces() == [])
+    }
+  }
+
   @Test("After a start with nothing to remove no server is asked for the time")
   func nothing() async throws {
     try await withService { outbox in

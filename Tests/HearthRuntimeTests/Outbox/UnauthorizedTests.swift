@@ -108,7 +108,9 @@ import Testing
       let ids = try await outbox.add(Sample.draft("/more", lane: "a"), Sample.draft("/good", lane: "b"))
       await outbox.signIn()
       await outbox.delivered(ids[1])
-      let item = try #require(await outbox.dead(ids[0]))
+      await outbox.published.first { if case .held(let item) = $0 { item.id == ids[0] } else { false } }
+      let item = try await outbox.service.get(ids[0])
+      #expect(item.state == .held && item.reason == .needsStepUp && item.attempts == 0)
       #expect(item.lastStatus == status && item.lastError?.contains("https://api.example.com wants") == true)
       #expect(outbox.bearers.refused.isEmpty)
     }

@@ -4,7 +4,7 @@ import HearthCore
 struct OpenCall {
   enum Kind {
     case other
-    case enqueue(trackedRequests: [Int], replaceKeys: Set<String>)
+    case enqueue(trackedRequests: [Int], replaceKeys: Set<Name>)
     case cancel(id: String)
     case retry(id: String)
     case changeAll(AccountName, OutboxItem.State, OutboxChange)
@@ -24,7 +24,7 @@ struct OpenCall {
     if case .enqueue(let trackedRequests, _) = kind { trackedRequests.contains(trackedRequest.number) } else { false }
   }
 
-  func replaces(_ key: String) -> Bool {
+  func replaces(_ key: Name) -> Bool {
     if case .enqueue(_, let keys) = kind { keys.contains(key) } else { false }
   }
 

@@ -98,14 +98,15 @@ extension OutboxSimulation {
     let method = ["POST", "POST", "POST", "POST", "PATCH", "PUT", "DELETE", "GET"].randomElement(using: &random)
     let notBefore = chances(1, in: 8) ? now + .seconds(self.number(0...1800)) : nil
     let expiresAt = chances(1, in: 6) ? (notBefore ?? now) + .seconds(self.number(1...3600)) : nil
-    let lane: String? = ["default", "default", "second", nil].randomElement(using: &random) ?? nil
+    let lane: String? = ["caf\u{E9}", "caf\u{E9}", "cafe\u{301}", nil].randomElement(using: &random) ?? nil
     let origin = chances(3, in: 4) ? Sample.origin : Sample.secondOrigin
     return TrackedRequest(
       number,
       Sample.draft(
         "/requests/\(number)", account: account, method: method ?? "POST", body: "body \(number)", lane: lane,
         key: chances(1, in: 3) ? "key-\(number)" : nil,
-        replaceKey: chances(1, in: 6) ? "replace-\(self.number(0...1))" : nil, notBefore: notBefore,
+        replaceKey: chances(1, in: 6) ? ["\u{C5}", "A\u{30A}"].randomElement(using: &random) : nil,
+        notBefore: notBefore,
         expiresAt: expiresAt, origin: origin.description))
   }
 

@@ -25,9 +25,10 @@ extension OutboxSimulation {
     }
     let under = trackedRequests.filter {
       $0.draft.account == account.name && $0.draft.isUnordered && !$0.flights.isEmpty
+        && (try? HTTPURL($0.draft.url))?.origin == request.url.origin
     }
     if trackedRequest.draft.isUnordered, under.reduce(0, { $0 + $1.flights.count }) >= settings.concurrency {
-      violated("\(name) is sent beside \(settings.concurrency) others")
+      violated("\(name) is sent beside \(settings.concurrency) others to its origin")
     }
     guard !trackedRequest.isTaken, let id = trackedRequest.ids.first else { return }
     sent.append((trackedRequest.number, id))
@@ -136,9 +137,10 @@ extension OutboxSimulation {
         case .cancelled, .superseded: break
         }
         if item.state.keepsContent { counted.bytes += item.bytes }
+        if [.pending, .waiting].contains(item.state) {
+          counted.oldestPendingAt = min(counted.oldestPendingAt ?? item.createdAt, item.createdAt)
+        }
       }
-      // By place, not by time: put back items and a clock that was set make the difference.
-      counted.oldestPendingAt = published.oldestPendingAt
       if counted != published { throw Violation("the counts are \(published), the rows \(counted)") }
     }
   }
@@ -214,7 +216,17 @@ extension OutboxSimulation {
         throw Violation("\(name) is cancelled, unasked")
       }
     case .superseded:
-      let isReplaced = trackedRequest.draft.replaceKey.map { key in calls.contains { $0.replaces(key) } } ?? false
+      let isReplaced =
+        trackedRequest.draft.replaceKey.map { key in
+          calls.contains { $0.replaces(key) }
+            // One whose request was under way then is superseded when that has ended.
+            || rows.values.contains { other in
+              guard other.id != item.id, other.account == item.account, let url = try? HTTPURL(other.url) else {
+                return false
+              }
+              return self.trackedRequest(at: url.target)?.draft.replaceKey == key
+            }
+        } ?? false
       // It was handed in twice, under two names of its user, and came together.
       let isTwin = trackedRequest.draft.idempotencyKey != nil && trackedRequest.ids.count > 1 && item.attempts == 0
       guard isReplaced || isTwin else { throw Violation("\(name) is superseded by nothing") }
@@ -229,9 +241,11 @@ extension OutboxSimulation {
     case .redirected: isGrounded = trackedRequest.statuses.contains { (300...399).contains($0) }
     case .attemptsExhausted: isGrounded = trackedRequest.charged >= settings.maxAttempts
     case .expired:
-      let serverTime = Timestamp.sample + elapsed
-      isGrounded = trackedRequest.draft.expiresAt.map { $0 - .seconds(62) <= serverTime } ?? false
-    case .otherUser, .needsReview, .damaged, nil: isGrounded = false
+      // Where a server's clock is wrong, or none tells the time, this one's may be believed.
+      let isTimeKnown = clockErrors.values.allSatisfy { $0 == .zero }
+      let time = isTimeKnown ? Timestamp.sample + elapsed : max(now, Timestamp.sample + elapsed)
+      isGrounded = trackedRequest.draft.expiresAt.map { $0 - .seconds(62) <= time } ?? false
+    case .otherUser, .needsReview, .damaged, .originNotConfigured, .needsStepUp, nil: isGrounded = false
     }
     if !isGrounded {
       throw Violation(

@@ -43,6 +43,8 @@ final class OutboxSimulation: Simulation, @unchecked Sendable {
   var trackedRequests: [TrackedRequest] = []
   var lastWritten = 0
   var origins: [Origin: OriginMood] = [:]
+  /// What the clocks of some are wrong by.
+  var clockErrors: [Origin: Duration] = [:]
   var isOnline = true
   var disk = DiskMood.fine
   var daemon: SimulatedDaemon?
@@ -97,6 +99,8 @@ final class OutboxSimulation: Simulation, @unchecked Sendable {
     for origin in [Sample.origin, Sample.secondOrigin] {
       let isFine = Int.random(in: 0..<3, using: &random) == 0
       origins[origin] = isFine ? .fine : OriginMood.allCases.randomElement(using: &random)
+      let errors: [Int64] = [0, 0, 0, -7200, -11 * 365 * 86_400, 9 * 365 * 86_400]
+      clockErrors[origin] = .seconds(errors.randomElement(using: &random) ?? 0)
     }
     self.random = random
   }

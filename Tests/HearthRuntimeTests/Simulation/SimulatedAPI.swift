@@ -16,6 +16,8 @@ enum OriginMood: CaseIterable {
   case refusing
   /// Something before it asks for a sign-in.
   case portal
+  /// A gateway before it answers one request or the other with a page.
+  case mixed
 }
 
 /// A request on its way.
@@ -70,7 +72,7 @@ extension OutboxSimulation {
     switch mood {
     case .down: return .notSent
     case .lossy: return [.lost, .answerLost, .notSent, .answered].randomElement(using: &random) ?? .lost
-    case .fine, .flaky, .slow, .refusing, .portal: return .answered
+    case .fine, .flaky, .slow, .refusing, .portal, .mixed: return .answered
     }
   }
 
@@ -101,7 +103,7 @@ extension OutboxSimulation {
       at(elapsed + time / 2) {
         let answer = self.handle(request, trackedRequest, account, token, self.origins[origin] ?? .fine)
         self.flights[id]?.answer = answer
-        self.flights[id]?.dateSentAt = self.elapsed
+        self.flights[id]?.dateSentAt = self.elapsed + (self.clockErrors[origin] ?? .zero)
       }
       at(elapsed + Swift.min(time, timeout)) {
         guard fate == .answered, let answer = self.flights[id]?.answer else {
@@ -132,10 +134,14 @@ extension OutboxSimulation {
     if mood == .refusing || token.flatMap({ account?.isValid($0, at: elapsed) }) != true {
       return APIResponse(status: 401)
     }
+    if mood == .mixed, chances(1, in: 2) {
+      if chances(1, in: 4) { perform(trackedRequest, request) }
+      return APIResponse(status: 200, headers: [Self.page])
+    }
     let status: Int
     switch mood {
     case .flaky: status = Self.anything.randomElement(using: &random) ?? 200
-    case .fine, .slow, .lossy, .down, .refusing, .portal: status = chances(1, in: 30) ? 503 : 200
+    case .fine, .slow, .lossy, .down, .refusing, .portal, .mixed: status = chances(1, in: 30) ? 503 : 200
     }
     // A server that fails may have done it all the same.
     if (200...299).contains(status) || status >= 500 && chances(1, in: 4) { perform(trackedRequest, request) }
@@ -144,6 +150,8 @@ extension OutboxSimulation {
       asks && chances(1, in: 2) ? .seconds(chances(1, in: 20) ? 200_000 : number(0...3600)) : nil
     return APIResponse(status: status, retryAfter: retryAfter)
   }
+
+  private static let page = APIRequest.Header(name: "Content-Type", value: "text/html")
 
   private static let anything = [
     200, 200, 200, 201, 204, 302, 307, 400, 401, 403, 407, 408, 409, 409, 409, 422, 425, 429, 429, 500, 501, 502, 503,
@@ -193,8 +201,10 @@ extension OutboxSimulation {
         "\(account.name): hears \(answer.status) to \(trackedRequest.number), Retry-After \(String(describing: answer.retryAfter))"
       )
       tally[.answered(answer.status)] += 1
-      trackedRequest.received(answer.status, answer.retryAfter, sentAt: flight.sentAt, at: elapsed, settings)
-      guard let token = flight.token, let fact = account.tokens[token] else { return }
+      let isPage = answer.headers.contains(Self.page)
+      trackedRequest.received(
+        answer.status, answer.retryAfter, isPage: isPage, sentAt: flight.sentAt, at: elapsed, settings)
+      guard let token = flight.token, let fact = account.tokens[token], !isPage else { return }
       if (200...299).contains(answer.status) { account.tokens[token]?.isAccepted = true }
       guard answer.status == 401 else { return }
       checkRepeats(account, trackedRequest, token)

@@ -79,7 +79,8 @@ final class SimulatedAccount: @unchecked Sendable {
 }
 
 extension OutboxSimulation {
-  static let users = [Sample.alice, Sample.bob]
+  /// Their names look alike: K, and the Kelvin sign.
+  static let users = ["K", "\u{212A}"].map { Subject(issuer: Sample.alice.issuer, id: $0) }
 
   func account(_ name: AccountName) -> SimulatedAccount? { accounts.first { $0.name == name } }
 
@@ -87,7 +88,7 @@ extension OutboxSimulation {
 
   /// A person signs in at the provider.
   func signedIn(_ account: SimulatedAccount) -> Credential {
-    let user = Self.users.randomElement(using: &random) ?? Sample.alice
+    let user = Self.users.randomElement(using: &random) ?? Self.users[0]
     let credential = account.provider.signIn(at: elapsed, now, as: user)
     account.issued(credential.grant.accessToken, to: user, at: elapsed)
     return credential

@@ -8,7 +8,7 @@ import TestSupport
 final class SimulatedDaemon: @unchecked Sendable {
   private enum SessionUpdate: Sendable {
     case changed(SessionStatus)
-    case skewMeasured(skew: Duration)
+    case skewMeasured(AccountName, skew: Duration)
   }
 
   let number: Int
@@ -33,7 +33,7 @@ final class SimulatedDaemon: @unchecked Sendable {
     let file = try SQLiteOutboxStore.open(at: world.folder.file("outbox.sqlite"), clock: world.clock)
     if let place = file.setAside { throw Violation("a sound outbox was set aside: \(place)") }
     store = SimulatedOutboxStore(file.store, in: world, of: number)
-    let apis = APISettings(origins: Set(world.origins.keys))
+    let apis = APISettings(origins: Set(world.origins.keys), expect: .json)
     outbox = OutboxService(
       store: store, bearers: sessions, api: SimulatedAPI(world, number), clock: world.clock,
       settings: world.settings, accounts: Dictionary(uniqueKeysWithValues: names.map { ($0, apis) }),
@@ -47,7 +47,8 @@ final class SimulatedDaemon: @unchecked Sendable {
         account: account.name, settings: .obeyingEveryLock,
         store: SimulatedCredentialStore(account, in: world, of: number),
         endpoint: SimulatedTokenEndpoint(account, in: world, of: number), clock: world.clock, logger: logger,
-        seed: world.random.next(), skewMeasured: { [feed] in feed.yield(.skewMeasured(skew: $0)) },
+        seed: world.random.next(),
+        skewMeasured: { [feed, name = account.name] in feed.yield(.skewMeasured(name, skew: $0)) },
         publish: { [feed, unowned world] events, snapshot in
           feed.yield(.changed(snapshot))
           world.published(events, snapshot, number)
@@ -82,7 +83,7 @@ final class SimulatedDaemon: @unchecked Sendable {
           snapshot.account, permission: snapshot.outboxPermission, knownSubject: snapshot.subject,
           formerly: snapshot.formerSubject,
           token: snapshot.token?.fingerprint)
-      case .skewMeasured(let skew): await outbox.serverTimeReported(skew: skew)
+      case .skewMeasured(let name, let skew): await outbox.providerTimeReported(of: name, skew: skew)
       }
     }
   }

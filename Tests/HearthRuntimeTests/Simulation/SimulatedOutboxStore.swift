@@ -32,6 +32,8 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
 
   var isBroken: Bool { store?.isBroken ?? false }
 
+  var notice: String? { store?.notice }
+
   /// What is on disk, for one who looks at it from outside.
   func look<Value: Sendable>(
     _ call: @escaping @Sendable (SQLiteOutboxStore) async throws(OutboxStoreFailure) -> Value
@@ -98,8 +100,12 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
     _ = try? await pass(.reading) { (store) throws(OutboxStoreFailure) in await store.publishCounts() }
   }
 
-  func known(_ items: [NewOutboxItem]) async throws(OutboxStoreFailure) -> [OutboxItem?] {
-    try await pass(.reading) { (store) throws(OutboxStoreFailure) in try await store.known(items) }
+  func rehearse(
+    _ items: [NewOutboxItem], within settings: OutboxSettings
+  ) async throws(OutboxStoreFailure) -> [OutboxReceipt] {
+    try await pass(.growth) { (store) throws(OutboxStoreFailure) in
+      try await store.rehearse(items, within: settings)
+    }
   }
 
   func item(_ id: String) async throws(OutboxStoreFailure) -> OutboxItem? {
@@ -131,10 +137,18 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
   }
 
   func changeAll(
-    of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, limit: Int
+    of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, upTo place: Int64?, limit: Int
+  ) async throws(OutboxStoreFailure) -> (count: Int, place: Int64) {
+    try await pass { (store) throws(OutboxStoreFailure) in
+      try await store.changeAll(of: account, in: state, change, upTo: place, limit: limit)
+    }
+  }
+
+  func free(
+    _ account: AccountName, configured: Set<Origin>, signedIn: Bool, limit: Int
   ) async throws(OutboxStoreFailure) -> Int {
     try await pass { (store) throws(OutboxStoreFailure) in
-      try await store.changeAll(of: account, in: state, change, limit: limit)
+      try await store.free(account, configured: configured, signedIn: signedIn, limit: limit)
     }
   }
 

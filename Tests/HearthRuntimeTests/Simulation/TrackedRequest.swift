@@ -62,7 +62,8 @@ final class TrackedRequest: @unchecked Sendable {
 
   /// An answer, or that there was none; 401 and what stands before the API are not charged.
   func received(
-    _ status: Int?, _ retryAfter: Duration?, sentAt: Duration, at elapsed: Duration, _ settings: OutboxSettings
+    _ status: Int?, _ retryAfter: Duration?, isPage: Bool = false, sentAt: Duration, at elapsed: Duration,
+    _ settings: OutboxSettings
   ) {
     isRefused = status == 401
     if let status { statuses.insert(status) }
@@ -73,7 +74,8 @@ final class TrackedRequest: @unchecked Sendable {
     switch status {
     case 407, 511: return
     case 401: refusals += 1
-    case nil, 502, 504:
+    case nil, 502, 504,
+      .some where isPage:
       isUnknown(since: sentAt)
       charged += 1
     case 409:

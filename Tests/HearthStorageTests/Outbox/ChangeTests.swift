@@ -131,7 +131,7 @@ import Testing
       }
       let settings = OutboxSettings.keeping(delivered: .seconds(10), dead: .seconds(100), maxFinished: 1000)
       let before = try await outbox.pages()
-      #expect(try await outbox.store.stats(of: nil).bytes == 50 * 20_000)
+      #expect(try await outbox.store.stats(of: nil).bytes == 50 * (20_000 + 27))
       outbox.now = outbox.now + .seconds(11)
       #expect(try await outbox.store.prune(keeping: settings, limit: 100, by: outbox.now).isMore)
       #expect(try await outbox.store.stats(of: nil).delivered == 50)

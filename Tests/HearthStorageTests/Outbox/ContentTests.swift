@@ -74,7 +74,7 @@ import Testing
         kept: try $0.kept(horizon: .seconds(9), at: Sample.start))
     }
     _ = try await outbox.store.enqueue(new, within: OutboxSettings())
-    #expect(try await outbox.store.export(OutboxQuery(), bytes: 100).items == items)
+    #expect(try await outbox.store.export(OutboxQuery(), bytes: 1000).items == items)
     #expect(try OutboxCheck.problems(at: path) == [])
   }
 

@@ -20,7 +20,7 @@ import Testing
       #expect(item.lane == "l")
       #expect(item.subject == Sample.alice)
       #expect(item.idempotencyKey == item.id)
-      #expect(item.bytes == 5 + 3 + 4 + 7)
+      #expect(item.bytes == 5 + 3 + 4 + 7 + item.url.utf8.count)
       let delivery = try #require(try await outbox.claim().deliveries.first)
       #expect(delivery.request.headers == draft.headers)
       #expect(delivery.request.body == draft.body)
@@ -72,9 +72,11 @@ import Testing
   @Test("Items and bytes have limits, and many are taken whole or not at all")
   func limits() async throws {
     try await withStore { outbox in
-      outbox.settings = .limits(items: 3, bytes: 10)
+      let url = Sample.draft().url.utf8.count
+      outbox.settings = .limits(items: 3, bytes: 3 * url + 10)
       try await outbox.add(Sample.draft(body: "12345"))
-      await #expect(throws: OutboxStoreFailure.full) { try await outbox.add(Sample.draft(body: "123456")) }
+      let large = String(repeating: "x", count: url + 6)
+      await #expect(throws: OutboxStoreFailure.full) { try await outbox.add(Sample.draft(body: large)) }
       await #expect(throws: OutboxStoreFailure.full) {
         try await outbox.add(Sample.draft(), Sample.draft(), Sample.draft())
       }
@@ -84,7 +86,7 @@ import Testing
       let delivery = try #require(try await outbox.claim().deliveries.first)
       _ = try await outbox.finish(delivery, .delivered(status: 200))
       try await outbox.add(Sample.draft(body: "1234567890"))
-      #expect(try await outbox.store.stats(of: nil).bytes == 10)
+      #expect(try await outbox.store.stats(of: nil).bytes == 3 * url + 10)
     }
   }
 
@@ -108,7 +110,8 @@ import Testing
       let ids = try await outbox.add(
         Sample.draft("/0"), Sample.draft("/old", body: "long", replaceKey: "r"), Sample.draft("/2")
       ).map(\.item.id)
-      try await outbox.add(Sample.draft("/new", replaceKey: "r"), Sample.draft("/other", lane: "x", replaceKey: "r"))
+      let other = Sample.draft("/other", lane: "x", replaceKey: "R")
+      let bytes = try await outbox.add(Sample.draft("/new", replaceKey: "r"), other)[1].item.bytes
       #expect(try await outbox.state(ids[1]) == .superseded)
       var order: [String] = []
       while let delivery = try await outbox.claim().deliveries.first(where: { $0.path != "/other" }) {
@@ -118,7 +121,7 @@ import Testing
         _ = try await outbox.finish(delivery, .delivered(status: 200))
       }
       #expect(order == ["/0", "/new", "/2", "/newer"])
-      #expect(try await outbox.store.stats(of: nil).bytes == 0)
+      #expect(try await outbox.store.stats(of: nil).bytes == bytes)
     }
   }
 

@@ -81,9 +81,12 @@ import Testing
     fclose(file)
     #expect(try OutboxCheck.problems(at: path) == ["The outbox \(path) is damaged: file is not a database."])
     let told = Mutex<[String]>([])
-    let store = SQLiteOutboxStore.openOrWait(at: path, clock: ManualClock()) { place in told.withLock { $0 += [place] }
+    let store = SQLiteOutboxStore.openOrWait(at: path, clock: ManualClock()) { sentence in
+      told.withLock { $0 += [sentence] }
     }
-    #expect(told.withLock { $0 } == ["\(path).broken-\(Sample.start.milliseconds)"])
+    let notice =
+      "The outbox was broken. It was moved to \(path).broken-\(Sample.start.milliseconds) whole, and a new one was begun."
+    #expect(told.withLock { $0 } == [notice] && store.notice == notice)
     #expect(try await store.list(OutboxQuery()).items.isEmpty)
   }
 
@@ -97,7 +100,7 @@ import Testing
     let told = Mutex<[String]>([])
     let clock = ManualClock()
     func open() -> SQLiteOutboxStore {
-      .openOrWait(at: path, clock: clock) { place in told.withLock { $0 += [place] } }
+      .openOrWait(at: path, clock: clock) { sentence in told.withLock { $0 += [sentence] } }
     }
     #expect(try OutboxCheck.problems(at: path).isEmpty)
     let store = open()
@@ -110,7 +113,7 @@ import Testing
         == ["The outbox \(path) is empty, though one was written there: its items are lost."])
     let next = open()
     let place = "\(path).broken-\(Sample.start.milliseconds)"
-    #expect(told.withLock { $0 } == [place])
+    #expect(told.withLock { $0 } == ["The outbox was broken. It was moved to \(place) whole, and a new one was begun."])
     #expect(Files.exists(place) && Files.exists(place + "-sent"))
     #expect(try await next.stats(of: nil).pending == 0)
   }

@@ -49,7 +49,7 @@ import Testing
     let second = try SQLiteOutboxStore.open(at: path, clock: ManualClock())
     #expect(second.setAside == nil)
     #expect(try await second.store.list(OutboxQuery()).items.count == 2)
-    #expect(try await second.store.stats(of: nil).bytes == 3)
+    #expect(try await second.store.stats(of: nil).bytes == 3 + 2 * 25)
   }
 
   @Test("A file that is no database is set aside whole, and a new one made")
@@ -92,21 +92,48 @@ import Testing
     #expect(!folder.names.contains("outbox.sqlite-suspect"))
   }
 
-  @Test("What was removed or replaced accepts nothing more, and delivers what is in it", arguments: [false, true])
-  func removed(isReplaced: Bool) async throws {
-    let folder = TemporaryFolder()
-    defer { folder.remove() }
-    let path = folder.file("outbox.sqlite")
-    let outbox = try StoreFixture(opening: path, in: folder)
-    try await outbox.add(Sample.draft("/1"))
-    unlink(path)
-    if isReplaced { close(Glibc.open(path, O_CREAT | O_WRONLY, 0o600)) }
-    let refusal = OutboxStoreFailure.unavailable(
-      "The outbox \(path) was removed or replaced while it was open: it accepts nothing more until the daemon is restarted."
-    )
-    await #expect(throws: refusal) { try await outbox.add(Sample.draft("/2")) }
-    let delivery = try #require(try await outbox.claim().deliveries.first)
-    #expect(try await outbox.finish(delivery, .delivered(status: 200)).map(\.state) == [.delivered])
+  @Test("A database that was removed or replaced while it is open is noticed by any call, and the one there is opened")
+  func removed() async throws {
+    for isReplaced in [false, true] {
+      let (folder, backup) = (TemporaryFolder(), TemporaryFolder())
+      defer {
+        folder.remove()
+        backup.remove()
+      }
+      let path = folder.file("outbox.sqlite")
+      // Of another outbox, without a log.
+      let other = try StoreFixture(opening: backup.file("outbox.sqlite"), in: backup)
+      try await other.add(Sample.draft("/other"))
+      await other.store.close()
+      let outbox = try StoreFixture(opening: path, in: folder)
+      try await outbox.add(Sample.draft("/1"), Sample.draft("/2"))
+      if isReplaced { rename(backup.file("outbox.sqlite"), path) } else { unlink(path) }
+      let failure = OutboxStoreFailure.broken("The outbox \(path) was removed or replaced while it was open.")
+      await #expect(throws: failure) { try await outbox.store.stats(of: nil) }
+      #expect(outbox.store.isBroken)
+      try await outbox.store.recover()
+      #expect(
+        outbox.store.notice
+          == "The outbox \(path) was removed or replaced while it was open, with 2 items that were not delivered; "
+          + "Hearth goes on with what is there now.")
+      #expect(try await outbox.claim().deliveries.map(\.path) == (isReplaced ? ["/other"] : []))
+      try await outbox.add(Sample.draft("/new"))
+      try outbox.expectSound()
+    }
+  }
+
+  @Test("A database that was out of reach and is there again is opened again whole, and nothing is told")
+  func backAgain() async throws {
+    try await withStore { outbox in
+      try await outbox.add(Sample.draft("/1"))
+      let (fixture, away) = (outbox, outbox.folder.path + "-away")
+      try #require(rename(outbox.folder.path, away) == 0)
+      await #expect(throws: OutboxStoreFailure.self) { try await fixture.store.stats(of: nil) }
+      await #expect(throws: OutboxStoreFailure.self) { try await fixture.store.recover() }
+      try #require(rename(away, outbox.folder.path) == 0)
+      try await outbox.store.recover()
+      #expect(try await outbox.store.stats(of: nil).pending == 1 && outbox.store.notice == nil)
+    }
   }
 
   @Test("A sound database that was under suspicion is kept")
@@ -141,7 +168,7 @@ import Testing
         ("INSERT INTO contents VALUES (99, '', NULL, NULL)", "DELETE FROM contents WHERE item = 99"),
         ("UPDATE contents SET item = 77 WHERE item = 1", "UPDATE contents SET item = 1 WHERE item = 77"),
         ("UPDATE owners SET pending = 5", "UPDATE owners SET pending = 2"),
-        ("UPDATE owners SET bytes = 5", "UPDATE owners SET bytes = 0"),
+        ("UPDATE owners SET bytes = bytes + 5", "UPDATE owners SET bytes = bytes - 5"),
         ("UPDATE items SET is_head = 1 WHERE n = 2", "UPDATE items SET is_head = 0 WHERE n = 2"),
         ("INSERT INTO claims VALUES (1, 9, 'x', 1, 1, 1, 0)", "DELETE FROM claims"),
         ("INSERT INTO claims VALUES (1, 1, NULL, 99, 1, 1, 0)", "DELETE FROM claims"),
@@ -164,7 +191,7 @@ import Testing
       try await outbox.store.withConnection { try $0.execute(sql: "UPDATE owners SET pending = 0, dead = 3") }
       let again = try SQLiteOutboxStore.open(at: outbox.path, clock: outbox.clock)
       let stats = try await again.store.stats(of: nil)
-      #expect((stats.pending, stats.dead, stats.bytes) == (1, 0, 2))
+      #expect((stats.pending, stats.dead, stats.bytes) == (1, 0, 2 + 25))
     }
   }
 

@@ -69,6 +69,7 @@ struct StateTransitionTests {
       let outcomes: [DeliveryOutcome] = [
         .delivered(status: 200), outbox.wait(60), outbox.wait(60, unknown: true, status: nil),
         .dead(.rejected, status: 400, error: "no"), .released, .unreachable(probeIn: .zero, status: nil, error: "no"),
+        .needsStepUp(status: 401, error: "no"),
       ]
       _ = try await outbox.finish(delivery, outcomes.randomElement(using: &random)!)
     case 8, 9:

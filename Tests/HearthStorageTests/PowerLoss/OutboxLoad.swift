@@ -227,7 +227,7 @@ extension LoadClock.Call {
     try orders.map { id, order in
       let draft = OutboxDraft(
         account: account, method: "POST", url: "https://api.example.com/\(order)",
-        headers: [APIRequest.Header(name: "X-Order", value: "\(order)")], body: order.body, lane: order.lane,
+        headers: [APIRequest.Header(name: "X-Order", value: "\(order)")], body: order.body, lane: Name(order.lane),
         isUnordered: !order.isInLane, idempotencyKey: order.isKeyed ? "\(order)" : nil)
       return NewOutboxItem(id: id, draft: draft, url: try draft.checked(maxBody: 1 << 20), subject: Sample.alice)
     }

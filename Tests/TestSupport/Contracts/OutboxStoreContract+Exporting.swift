@@ -65,27 +65,60 @@ extension OutboxStoreContract {
       try expect(page.items.map(\.exportedAt), is: Array(repeating: start, count: 4))
       try expect(try await bench.exported(OutboxQuery(state: .dead)).items.map(\.id), is: [receipts[0].item.id])
     },
-    OutboxFact("what is there in place of an item can be asked for before that is kept, and asking keeps nothing") {
-      bench in
+    OutboxFact("what would come of items can be asked for before they are kept, and asking keeps nothing") { bench in
+      func rehearsed(_ items: [ExportedItem], within settings: OutboxSettings = OutboxSettings()) async throws
+        -> [OutboxReceipt]
+      { try await bench.store.rehearse(bench.new(items), within: settings) }
       var keyed = ExportedItem.made(1, "/keyed")
       keyed.draft.idempotencyKey = "k"
       let first = try await bench.restore([keyed, .made(2, "/plain")])
+      _ = bench.log.take()
       // From another outbox, with an id of its own.
       var again = ExportedItem.made(3, "/keyed")
       again.draft.idempotencyKey = "k"
-      let known = try await bench.store.known(bench.new([again, .made(2, "/plain"), .made(4, "/new")]))
-      try expect(known.map { $0?.id }, is: [first[0].item.id, first[1].item.id, nil])
-      try expect(try await bench.store.list(OutboxQuery()).items.count, is: 2)
+      let items = [again, .made(2, "/plain"), .made(4, "/new", replaceKey: "r"), .made(4, "/new", replaceKey: "r")]
+      let receipts = try await rehearsed(items)
+      try expect(receipts.map(\.isDuplicate), is: [true, true, false, true])
+      try expect(receipts.prefix(2).map(\.item), is: first.map(\.item))
+      try expect(try await bench.store.list(OutboxQuery()).items, is: first.map(\.item))
+      try expect(bench.log.take().isEmpty, is: true)
+      try expect(try await bench.restore(items), is: receipts)
+      try await expect(throws: OutboxStoreFailure.full) {
+        try await rehearsed([.made(6, "/6"), .made(7, "/7")], within: OutboxSettings(maxItems: 4, maxBytes: 9999))
+      }
       var other = ExportedItem.made(5, "/other")
       other.draft.idempotencyKey = "k"
-      let items = try bench.new([.made(6, "/new"), other])
-      try await expect(throws: OutboxStoreFailure.keyConflict(at: 1)) { try await bench.store.known(items) }
+      let conflict = [.made(6, "/new"), other]
+      try await expect(throws: OutboxStoreFailure.keyConflict(at: 1)) { try await rehearsed(conflict) }
+    },
+    OutboxFact("what waits for another try, or for its time, waits for as long where it is kept anew") { bench in
+      try await bench.add(
+        Sample.draft("/later", lane: nil), Sample.draft("/now", lane: nil),
+        Sample.draft("/timed", lane: nil, notBefore: start + .seconds(90)))
+      try await bench.store.finish { $0.request.url.target == "/now" ? .released : wait(.seconds(60)) }
+      let exported = try await bench.exported().items
+      let waits = [start + .seconds(60), nil, start + .seconds(90)]
+      try expect(exported.map(\.nextAttemptAt), is: waits)
+      let anew = exported.enumerated().map { place, item in
+        var item = item
+        item.id = ItemID.make(at: start, random: (1, UInt64(place)))
+        return item
+      }
+      try expect(try await bench.restore(anew).map(\.item.nextAttemptAt), is: waits)
+      // The clock was an hour ahead there, and the wait longer than any API may ask for.
+      var ahead = anew[1]
+      (ahead.id, ahead.state) = (ItemID.make(at: start, random: (2, 0)), .waiting)
+      (ahead.exportedAt, ahead.nextAttemptAt) = (start + .seconds(3600), start + .seconds(3630))
+      var long = ahead
+      (long.id, long.nextAttemptAt) = (ItemID.make(at: start, random: (2, 1)), start + .seconds(9_000_000))
+      let receipts = try await bench.restore([ahead, long])
+      try expect(receipts.map(\.item.nextAttemptAt), is: [start + .seconds(30), start + .seconds(86_400)])
     },
     OutboxFact("an export is paged by number and by size, and a large item comes alone") { bench in
       for body in ["1", "22222222", "3", "4"] { try await bench.add(Sample.draft("/n", body: body)) }
       var (query, pages) = (OutboxQuery(), [[String]]())
       repeat {
-        let page = try await bench.exported(query, bytes: 4)
+        let page = try await bench.exported(query, bytes: 2 * 26)
         pages.append(page.items.map { String(decoding: $0.draft.body, as: UTF8.self) })
         query.cursor = page.cursor
       } while query.cursor != nil

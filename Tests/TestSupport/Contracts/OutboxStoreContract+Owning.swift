@@ -52,7 +52,9 @@ extension OutboxStoreContract {
       try expect(paths.filter { $0 != "/2" && $0 != "/last" }, is: ["/1", "/next", "/after"])
       try expect(paths.filter { $0 == "/2" || $0 == "/last" }, is: ["/2", "/last"])
     },
-    OutboxFact("of one write that was made twice the one that is on its way goes on, and of two contents both do") {
+    OutboxFact(
+      "of one write that was made twice the one that is on its way goes on, and of two contents one needs review"
+    ) {
       bench in
       let store = bench.store
       let early = try await bench.add(
@@ -68,7 +70,8 @@ extension OutboxStoreContract {
       _ = try await store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 9)
       var states: [OutboxItem.State?] = []
       for id in early + late { states.append(try await store.item(id)?.state) }
-      try expect(states, is: [.superseded, .pending, .inFlight, .pending])
+      try expect(states, is: [.superseded, .held, .inFlight, .pending])
+      try expect([try await store.item(early[1])?.reason], is: [.needsReview])
       // The key stands for the one that was the user's before.
       let again = try await bench.add(
         Sample.draft("/1", body: "a", key: "1"), Sample.draft("/2", body: "b", lane: nil, key: "2"))
@@ -77,7 +80,8 @@ extension OutboxStoreContract {
         claims.filter { $0.deliveries[0].item.id == late[0] }.settled { _ in
           .delivered(status: 200)
         })
-      try expect(next.claims.paths, is: ["/2"])
+      try expect(next.claims, is: [])
+      try expect(try await store.change(early[1], .retry).state, is: .pending)
     },
     OutboxFact("another user's items are held until that user is back, and a sign-out may cancel them") { bench in
       let store = bench.store
@@ -96,6 +100,111 @@ extension OutboxStoreContract {
       try expect(try await store.purge(Sample.work, of: Sample.alice, limit: 1), is: 1)
       try expect(try await store.purge(Sample.work, of: Sample.alice, limit: 9), is: 1)
       try expect(try await store.item(ids[1])?.state, is: .cancelled)
+    },
+    OutboxFact("users, lanes and keys whose names only look alike are told apart, by their bytes") { bench in
+      let store = bench.store
+      let (kay, kelvin) = (Subject(issuer: "i", id: "K"), Subject(issuer: "i", id: "\u{212A}"))
+      let lanes = ["caf\u{E9}", "cafe\u{301}"]
+      for lane in lanes {
+        try await bench.add(
+          Sample.draft("/1", lane: lane, replaceKey: lane), Sample.draft("/2", lane: lane), subject: kay)
+      }
+      try await bench.add(
+        Sample.draft("/u1", lane: nil, replaceKey: lanes[0]), Sample.draft("/u2", lane: nil, replaceKey: lanes[1]),
+        subject: kelvin)
+      try expect(try await store.list(OutboxQuery(state: .superseded)).items, is: [])
+      for lane in lanes { try expect(try await bench.paths(OutboxQuery(lane: Name(lane))), is: ["/1", "/2"]) }
+      _ = try await store.bind(Sample.work, to: kay, formerly: nil, adopts: true, limit: 9)
+      try expect(try await store.stats(of: Sample.work).held, is: 2)
+      // Each lane goes on by itself.
+      let first = try await store.settle(subject: kay).claims
+      try expect(first.paths, is: ["/1", "/1"])
+      for claim in first { try expect(store.begin(claim.deliveries[0].number, of: claim.epoch), is: true) }
+      try expect(try await bench.paths(OutboxQuery(state: .inFlight, lane: Name(lanes[0]))), is: ["/1"])
+      let second = try await store.settle(Array(first.prefix(1)).settled { _ in .delivered(status: 200) }, subject: kay)
+        .claims
+      try expect(second.paths, is: ["/2"])
+      try expect(
+        try await store.settle(Array(first.suffix(1)).settled { _ in .delivered(status: 200) }, subject: kay).claims
+          .paths,
+        is: ["/2"])
+      try expect(Set(try await store.settle(subject: kelvin).claims.paths), is: ["/u1", "/u2"])
+      let changed = try await store.bind(Sample.work, to: kelvin, formerly: nil, adopts: true, limit: 9)
+      try expect(changed.holdsOthers, is: true)
+    },
+    OutboxFact(
+      "what is held in its place holds its lane, expires, and goes on there when its reason is gone or by retry"
+    ) {
+      bench in
+      let store = bench.store
+      let second = "https://second.example.com"
+      let ids = try await bench.add(
+        Sample.draft("/1", origin: second), Sample.draft("/2"), Sample.draft("/u", lane: nil, origin: second),
+        Sample.draft("/x", lane: "x", expiresAt: start + .seconds(9), origin: second), Sample.draft("/y", lane: "x")
+      ).map(\.item.id)
+      func free(_ origins: Set<Origin>, signedIn: Bool = false, limit: Int = 9) async throws -> Int {
+        try await store.free(Sample.work, configured: origins, signedIn: signedIn, limit: limit)
+      }
+      _ = bench.log.take()
+      try expect(try await store.settle().claims, is: [])
+      let held = bench.log.take()
+      try expect(Set(held.changed.map(\.id)), is: [ids[0], ids[2], ids[3]])
+      try expect(Set(held.changed.map(\.reason)), is: [.originNotConfigured])
+      let stats = try await store.stats(of: Sample.work)
+      try expect([stats.held, stats.pending], is: [3, 2])
+      try expect(held.stats(of: Sample.work), is: stats)
+      try expect(try await bench.paths(OutboxQuery(state: .held)).count, is: 3)
+      try expect(try await store.settle().claims, is: [])
+      // Its time goes on.
+      try expect(try await store.expire(limit: 9, by: nil), is: start + .seconds(9))
+      try expect(try await store.expire(limit: 9, by: start + .seconds(9)), is: nil)
+      try expect([try await store.item(ids[3])?.reason], is: [.expired])
+      let freed = try await store.settle().claims
+      try expect(freed.paths, is: ["/y"])
+      _ = try await store.exchange(freed.settled { _ in .delivered(status: 200) }, releasing: [], claiming: [])
+      try expect(try await free([Sample.origin], signedIn: true), is: 0)
+      _ = bench.log.take()
+      try expect(try await free([Sample.secondOrigin], limit: 1), is: 1)
+      try expect(try await free([Sample.secondOrigin]), is: 1)
+      try expect(try await free([Sample.secondOrigin]), is: 0)
+      try expect(bench.log.take().ready(Sample.work), is: .all)
+      let demand = OutboxDemand(
+        account: Sample.work, subject: Sample.alice, lanes: 9, unordered: 9, takesFollowers: false,
+        open: [Sample.secondOrigin], configured: [Sample.origin, Sample.secondOrigin], expiry: .agreed(start),
+        policy: DeliveryPolicy(OutboxSettings()))
+      let claims = try await store.exchange([], releasing: [], claiming: [demand]).claimed[Sample.work]?.claims ?? []
+      try expect(Set(claims.paths), is: ["/1", "/u"])
+      // The API wants a step-up.
+      let answered = try await store.settle(claims.settled { _ in .needsStepUp(status: 401, error: "step up") })
+      try expect(answered.claims, is: [])
+      try expect([try await store.item(ids[0])?.reason], is: [.needsStepUp])
+      try expect([try await store.item(ids[0])?.attempts, try await store.item(ids[0])?.lastStatus], is: [0, 401])
+      try expect(try await free([Sample.origin, Sample.secondOrigin]), is: 0)
+      try expect(try await store.change(ids[0], .retry).state, is: .pending)
+      try expect(try await free([], signedIn: true), is: 1)
+      let last = try await store.exchange([], releasing: [], claiming: [demand]).claimed[Sample.work]?.claims ?? []
+      try expect(Set(last.paths), is: ["/1", "/u"])
+      _ = try await store.exchange(last.settled { _ in .delivered(status: 200) }, releasing: [], claiming: [])
+      try expect(try await store.settle().claims.paths, is: ["/2"])
+    },
+    OutboxFact("what is held in its place can be cancelled, replaced and discarded, and its lane goes on") { bench in
+      let store = bench.store
+      let second = "https://second.example.com"
+      let ids = try await bench.add(
+        Sample.draft("/1", origin: second), Sample.draft("/2"), Sample.draft("/a1", lane: "a", origin: second),
+        Sample.draft("/a2", lane: "a")
+      ).map(\.item.id)
+      try expect(try await store.settle().claims, is: [])
+      try expect(try await store.changeAll(of: Sample.work, in: .held, .retry, limit: 9), is: 2)
+      try expect(try await store.settle().claims, is: [])
+      try expect(try await store.change(ids[0], .cancel).state, is: .cancelled)
+      try expect(try await store.settle().claims.paths, is: ["/2"])
+      let reopened = try bench.reopen()
+      try await reopened.recover()
+      try expect(try await reopened.stats(of: Sample.work).held, is: 1)
+      try expect(try await reopened.settle().claims.paths, is: ["/2"])
+      try expect(try await reopened.purge(Sample.work, of: Sample.alice, limit: 9), is: 3)
+      try expect(try await reopened.stats(of: nil).held, is: 0)
     },
     OutboxFact("items that were made under a former name become those of the new one") { bench in
       let id = try await bench.add(Sample.draft("/1"))[0].item.id

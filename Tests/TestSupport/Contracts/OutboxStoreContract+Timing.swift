@@ -17,6 +17,19 @@ extension OutboxStoreContract {
       bench.clock.jump(to: now + .seconds(86_400))
       try expect(try await bench.store.settle().claims.deliveries.map(\.item.id), is: [ids[1]])
     },
+    OutboxFact("a wait lasts as long as it was to, though the clock was ahead then and was set back while nothing ran")
+    {
+      bench in
+      bench.clock.jump(to: start + .seconds(365 * 86_400))
+      try await bench.add(Sample.draft("/1"), Sample.draft("/2", lane: "b", notBefore: start + .seconds(400 * 86_400)))
+      try await bench.store.finish { _ in wait(.seconds(600)) }
+      bench.clock.jump(to: start)
+      let store = try bench.reopen()
+      try await store.recover()
+      try expect(try await store.settle().claimed.nextDueAt, is: start + .seconds(600))
+      bench.clock.jump(to: start + .seconds(600))
+      try expect(try await store.settle().claims.paths, is: ["/1"])
+    },
     OutboxFact("a fate is unknown for as long as before when the clock is stepped, that of what is in flight as well") {
       bench in
       try await bench.add(Sample.draft("/waits", lane: nil), Sample.draft("/sent", lane: "a"))

@@ -56,6 +56,8 @@ extension OutboxStore {
     return (claimed.claims, claimed)
   }
 
+  fileprivate func oldest() async throws -> Timestamp? { try await stats(of: Sample.work).oldestPendingAt }
+
   /// Claims all that is due, and has it come to this end.
   func finish(_ outcome: (Delivery) -> DeliveryOutcome) async throws {
     let claims = try await settle().claims
@@ -71,7 +73,7 @@ extension [LaneClaim] {
 package enum OutboxStoreContract {
   package typealias OutboxFact = Fact<OutboxStoreBench>
 
-  package static let facts = keeping + delivering + changing + timing + owning + housekeeping + exporting
+  package static let facts = keeping + delivering + changing + timing + owning + housekeeping + exporting + keys
 
   static let start = Sample.start
 
@@ -92,7 +94,7 @@ package enum OutboxStoreContract {
         try expect(try await store.item(receipts[1].item.id), is: receipts[1].item)
         try expect(try await store.item("none"), is: nil)
         let stats = try await store.stats(of: Sample.work)
-        try expect([stats.pending, stats.bytes], is: [3, 5])
+        try expect([stats.pending, stats.bytes], is: [3, 5 + 3 * 25])
         try expect(try await store.stats(of: nil).pending, is: 3)
         try expect(try await store.stats(of: Sample.other), is: OutboxStats())
       }
@@ -109,6 +111,18 @@ package enum OutboxStoreContract {
         try await bench.add(Sample.draft("/2", body: "123456789"), within: OutboxSettings(maxItems: 2, maxBytes: 9))
       }
       try expect(try await bench.paths(), is: ["/1"])
+    },
+    OutboxFact("the limit of bytes counts whatever can be long of an item: its body, its headers and its URL") {
+      bench in
+      var draft = Sample.draft("/1", body: "body")
+      draft.headers = [APIRequest.Header(name: "X-Kind", value: "note")]
+      let bytes = 4 + 10 + "https://api.example.com/1".utf8.count
+      try await expect(throws: OutboxStoreFailure.full) {
+        try await bench.add(draft, within: OutboxSettings(maxItems: 9, maxBytes: bytes - 1))
+      }
+      try expect(
+        try await bench.add(draft, within: OutboxSettings(maxItems: 9, maxBytes: bytes)).map(\.item.bytes), is: [bytes])
+      try expect(try await bench.store.stats(of: nil).bytes, is: bytes)
     },
     OutboxFact("the same key with the same content is answered with the item that is there") { bench in
       let first = try await bench.add(Sample.draft("/1", body: "a", key: "k"))
@@ -219,6 +233,36 @@ package enum OutboxStoreContract {
       try expect(try await changeAll(.cancel, 2), is: 1)
       try expect(try await changeAll(.cancel, 2), is: 0)
       try expect(try await bench.store.settle().claims.count, is: 2)
+    },
+    OutboxFact("what several calls put back, each of them only once, though it may be dead again in between") { bench in
+      for path in ["/1", "/2"] { try await bench.add(Sample.draft(path, lane: nil)) }
+      var place: Int64?
+      var counts: [Int] = []
+      for _ in 0..<3 {
+        try await bench.store.finish { _ in .dead(.rejected, status: 400, error: "no") }
+        let changed = try await bench.store.changeAll(of: Sample.work, in: .dead, .retry, upTo: place, limit: 1)
+        (place, counts) = (changed.place, counts + [changed.count])
+      }
+      try expect(counts, is: [1, 1, 0])
+    },
+    OutboxFact("the oldest of all that wait for their delivery is told, wherever it stands") { bench in
+      let first = try await bench.add(
+        Sample.draft("/1"), Sample.draft("/2", lane: nil, notBefore: start + .seconds(99)))
+      bench.clock.advance(by: .seconds(5))
+      try await bench.add(Sample.draft("/3"), Sample.draft("/4", lane: "a", replaceKey: "r"))
+      bench.clock.advance(by: .seconds(5))
+      try await bench.add(Sample.draft("/4", lane: "a", replaceKey: "r"))
+      try await bench.store.finish {
+        $0.request.url.target == "/1" ? .dead(.rejected, status: 400, error: "no") : .released
+      }
+      try expect(try await bench.store.oldest(), is: start)
+      _ = try await bench.store.change(first[1].item.id, .cancel)
+      try expect(try await bench.store.oldest(), is: start + .seconds(5))
+      // It stands behind the others from now on.
+      _ = try await bench.store.change(first[0].item.id, .retry)
+      for store in [bench.store, try bench.reopen()] {
+        try expect(try await store.oldest(), is: start)
+      }
     },
     OutboxFact("what has expired is not retried, alone or among others, but can be cancelled") { bench in
       let ids = try await bench.add(

@@ -46,6 +46,8 @@ package final class FaultyOutboxStore: OutboxStore {
 
   package var isBroken: Bool { store.isBroken }
 
+  package var notice: String? { store.notice }
+
   package func recover() async throws(OutboxStoreFailure) {
     try pass()
     try await store.recover()
@@ -79,8 +81,11 @@ package final class FaultyOutboxStore: OutboxStore {
 
   package func publishCounts() async { await store.publishCounts() }
 
-  package func known(_ items: [NewOutboxItem]) async throws(OutboxStoreFailure) -> [OutboxItem?] {
-    try await store.known(items)
+  package func rehearse(
+    _ items: [NewOutboxItem], within settings: OutboxSettings
+  ) async throws(OutboxStoreFailure) -> [OutboxReceipt] {
+    try pass()
+    return try await store.rehearse(items, within: settings)
   }
 
   package func item(_ id: String) async throws(OutboxStoreFailure) -> OutboxItem? { try await store.item(id) }
@@ -108,10 +113,17 @@ package final class FaultyOutboxStore: OutboxStore {
   }
 
   package func changeAll(
-    of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, limit: Int
+    of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, upTo place: Int64?, limit: Int
+  ) async throws(OutboxStoreFailure) -> (count: Int, place: Int64) {
+    try pass()
+    return try await store.changeAll(of: account, in: state, change, upTo: place, limit: limit)
+  }
+
+  package func free(
+    _ account: AccountName, configured: Set<Origin>, signedIn: Bool, limit: Int
   ) async throws(OutboxStoreFailure) -> Int {
     try pass()
-    return try await store.changeAll(of: account, in: state, change, limit: limit)
+    return try await store.free(account, configured: configured, signedIn: signedIn, limit: limit)
   }
 
   package func bind(

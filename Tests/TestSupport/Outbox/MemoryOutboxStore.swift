@@ -46,6 +46,8 @@ package final class MemoryOutboxStore: OutboxStore {
 
   package var isBroken: Bool { false }
 
+  package var notice: String? { nil }
+
   package func recover() async throws(OutboxStoreFailure) { try change { $0.recover(at: $1) } }
 
   package func enqueue(
@@ -54,8 +56,14 @@ package final class MemoryOutboxStore: OutboxStore {
     try change { (model, now) throws(OutboxStoreFailure) in try model.enqueue(items, within: settings, at: now) }
   }
 
-  package func known(_ items: [NewOutboxItem]) async throws(OutboxStoreFailure) -> [OutboxItem?] {
-    try state.withLock { state throws(OutboxStoreFailure) in try state.model.known(items) }
+  package func rehearse(
+    _ items: [NewOutboxItem], within settings: OutboxSettings
+  ) async throws(OutboxStoreFailure) -> [OutboxReceipt] {
+    let now = clock.now()
+    return try state.withLock { state throws(OutboxStoreFailure) in
+      var model = state.model
+      return try model.enqueue(items, within: settings, at: now)
+    }
   }
 
   package func exchange(
@@ -98,9 +106,15 @@ package final class MemoryOutboxStore: OutboxStore {
   }
 
   package func changeAll(
-    of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, limit: Int
+    of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, upTo place: Int64?, limit: Int
+  ) async throws(OutboxStoreFailure) -> (count: Int, place: Int64) {
+    try self.change { $0.changeAll(of: account, in: state, change, upTo: place, limit: limit, at: $1) }
+  }
+
+  package func free(
+    _ account: AccountName, configured: Set<Origin>, signedIn: Bool, limit: Int
   ) async throws(OutboxStoreFailure) -> Int {
-    try self.change { $0.changeAll(of: account, in: state, change, limit: limit, at: $1) }
+    try change { $0.free(account, configured: configured, signedIn: signedIn, limit: limit, at: $1) }
   }
 
   package func bind(

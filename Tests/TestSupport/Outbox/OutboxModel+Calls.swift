@@ -19,23 +19,14 @@ extension OutboxModel {
     return receipts
   }
 
-  package func known(_ new: [NewOutboxItem]) throws(OutboxStoreFailure) -> [OutboxItem?] {
-    var (model, found) = (self, [OutboxItem?]())
-    for (place, item) in new.enumerated() {
-      found.append(try model.twin(of: item, place: place).map(shown))
-    }
-    return found
-  }
-
   private mutating func twin(of new: NewOutboxItem, place: Int) throws(OutboxStoreFailure) -> Item? {
     let owner = madeOwner(new.draft.account, new.subject)
-    let lane = madeLane(owner, new.draft)
     if let key = new.draft.idempotencyKey, let kept = keyed(owner, key) {
       guard Self.isSame(kept.new, new) else { throw .keyConflict(at: place) }
       return kept
     }
     return try new.kept.flatMap { kept throws(OutboxStoreFailure) in
-      try stands(for: new, kept, owner, lane, place: place)
+      try stands(for: new, kept, owner, place: place)
     }
   }
 
@@ -46,20 +37,24 @@ extension OutboxModel {
     let owner = madeOwner(draft.account, new.subject)
     let lane = madeLane(owner, draft)
     if let item = try twin(of: new, place: place) { return OutboxReceipt(item: shown(item), isDuplicate: true) }
-    let bytes = draft.body.count + draft.headers.reduce(0) { $0 + $1.byteCount }
+    let bytes = draft.byteCount(with: new.url)
     let isActive = new.kept?.progress.state.isActive ?? true
-    let older = (isActive ? draft.replaceKey : nil).flatMap { key in
-      order.compactMap { items[$0] }.first {
-        $0.owner == owner && $0.lane == lane && $0.new.draft.replaceKey == key && !isBegun($0.number)
-      }
+    let replaced = items.values.filter {
+      draft.replaceKey != nil && $0.owner == owner && $0.new.draft.replaceKey == draft.replaceKey
+        && $0.progress.state.keepsContent && !isBegun($0.number)
     }
+    let older =
+      isActive
+      ? order.compactMap { items[$0] }.first { item in
+        item.lane == lane && replaced.contains { $0.number == item.number }
+      } : nil
     let kept = items.values.filter(\.progress.state.keepsContent)
-    guard kept.count - (older == nil ? 0 : 1) < settings.maxItems,
-      kept.reduce(0, { $0 + $1.bytes }) - (older?.bytes ?? 0) + bytes <= settings.maxBytes
+    guard kept.count - replaced.count < settings.maxItems,
+      kept.reduce(0, { $0 + $1.bytes }) - replaced.reduce(0, { $0 + $1.bytes }) + bytes <= settings.maxBytes
     else { throw .full }
-    if let older {
-      _ = revoke(older.number)
-      update(older.number) { $0.supersede(at: now) }
+    for item in replaced.sorted(by: { $0.position < $1.position }) {
+      _ = revoke(item.number)
+      update(item.number) { $0.supersede(at: now) }
     }
     let number = nextCount()
     let item = Item(
@@ -76,7 +71,7 @@ extension OutboxModel {
   }
 
   private func stands(
-    for new: NewOutboxItem, _ kept: NewOutboxItem.Kept, _ owner: Int, _ lane: Int?, place: Int
+    for new: NewOutboxItem, _ kept: NewOutboxItem.Kept, _ owner: Int, place: Int
   ) throws(OutboxStoreFailure) -> Item? {
     let draft = new.draft
     if let item = items.values.first(where: { $0.new.id == new.id }) {
@@ -85,15 +80,16 @@ extension OutboxModel {
       }
       return item
     }
-    guard kept.progress.state.isActive, let key = draft.replaceKey else { return nil }
-    return order.compactMap { items[$0] }.first {
-      $0.owner == owner && $0.lane == lane && $0.new.draft.replaceKey == key && !isBegun($0.number)
-        && $0.createdAt > kept.createdAt
+    guard let key = draft.replaceKey else { return nil }
+    return items.values.first {
+      $0.owner == owner && $0.new.draft.replaceKey == key && $0.createdAt > kept.createdAt
     }
   }
 
   private func keyed(_ owner: Int, _ key: String) -> Item? {
-    items.values.first { $0.owner == owner && $0.holdsKey && $0.new.draft.idempotencyKey == key }
+    items.values.first {
+      $0.owner == owner && $0.holdsKey && $0.new.draft.idempotencyKey == key && !$0.progress.hasEndedUnsent
+    }
   }
 
   /// Whether the content is the same: neither case nor order of header names matters.
@@ -141,7 +137,9 @@ extension OutboxModel {
     let shown = shown(item)
     return ExportedItem(
       id: shown.id, subject: shown.subject, draft: item.new.draft, state: shown.state, reason: shown.reason,
-      attempts: shown.attempts, createdAt: shown.createdAt, unknownSince: item.progress.unknownSince,
+      attempts: shown.attempts, createdAt: shown.createdAt,
+      nextAttemptAt: item.progress.state == .waiting ? item.progress.dueAt : nil,
+      unknownSince: item.progress.unknownSince,
       lastStatus: shown.lastStatus, lastError: shown.lastError, exportedAt: moment)
   }
 
@@ -149,43 +147,78 @@ extension OutboxModel {
     _ id: String, _ change: OutboxChange, at now: Timestamp
   ) throws(OutboxStoreFailure) -> OutboxItem {
     guard let number = items.values.first(where: { $0.new.id == id })?.number else { throw .unknownItem }
-    guard apply(change, to: number, at: now) else { throw refusal(of: number) }
+    guard apply(change, to: number, at: now) else { throw refusal(of: number, change) }
     commit()
     return shown(items[number]!)
   }
 
   package mutating func changeAll(
-    of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, limit: Int, at now: Timestamp
-  ) -> Int {
-    let chosen = items.values.filter { $0.account == account && shown($0).state == state && !isHeldForOther($0) }
+    of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, upTo place: Int64? = nil, limit: Int,
+    at now: Timestamp
+  ) -> (count: Int, place: Int64) {
+    let place = place ?? lastCount
+    let chosen = items.values.filter {
+      $0.account == account && $0.position <= place && shown($0).state == state && !isHeldForOther($0)
+    }
     var count = 0
     for item in chosen.sorted(by: { $0.position < $1.position }) where count < limit {
       if apply(change, to: item.number, at: now) { count += 1 }
     }
     commit()
-    return count
+    return (count, place)
   }
 
-  private func refusal(of number: Int64) -> OutboxStoreFailure {
+  private func refusal(of number: Int64, _ change: OutboxChange) -> OutboxStoreFailure {
     let item = shown(items[number]!)
-    return .invalidState(OutboxRefusal(item.state, item.reason))
+    return .invalidState(
+      change == .retry && isOutdated(items[number]!)
+        ? OutboxRefusal(.superseded) : OutboxRefusal(item.state, item.reason))
   }
 
-  private func isHeldForOther(_ item: Item) -> Bool { item.progress.state.isActive && isOtherUser(item.owner) }
+  private func isHeldForOther(_ item: Item) -> Bool {
+    item.progress.isActive && isOtherUser(item.owner) && owners[item.owner].subject != .unnamedBefore
+  }
 
   private mutating func apply(
     _ change: OutboxChange, to number: Int64, at now: Timestamp, always: Bool = false
   ) -> Bool {
     guard var progress = items[number]?.progress else { return false }
     switch change {
-    case .cancel: guard progress.cancel(at: now), revoke(number, always: always) else { return false }
+    case .cancel:
+      guard progress.cancel(hasBegun: isBegun(number), at: now), revoke(number, always: always) else { return false }
     case .retry:
-      guard progress.retry() else { return false }
+      let isLeft = owners[items[number]!.owner].subject == .unnamedBefore
+      let keepsPlace = progress.isHeldInPlace && !isLeft
+      guard progress.retry() || isLeft && progress.isActive, !isOutdated(items[number]!), revoke(number) else {
+        return false
+      }
+      if keepsPlace { break }
+      if isLeft {
+        let nobody = madeOwner(items[number]!.account, nil)
+        let state = items[number]!.progress.state
+        settleKey(of: number, with: nobody, at: now)
+        items[number]!.owner = nobody
+        items[number]!.lane = madeLane(nobody, items[number]!.new.draft)
+        if items[number]!.progress.state != state { return true }
+      }
       items[number]!.position = nextCount()
       items[number]!.placedAt = items[number]!.position
     }
     update(number) { $0 = progress }
     return true
+  }
+
+  package mutating func free(
+    _ account: AccountName, configured: Set<Origin>, signedIn: Bool, limit: Int, at now: Timestamp
+  ) -> Int {
+    let over = order.compactMap { items[$0] }.filter {
+      $0.account == account && $0.progress.isHeldInPlace
+        && owners[$0.owner].subject != .unnamedBefore
+        && ($0.progress.reason == .needsStepUp ? signedIn : configured.contains($0.origin))
+    }
+    let count = over.prefix(limit).count { apply(.retry, to: $0.number, at: now) }
+    commit()
+    return count
   }
 
   package mutating func purge(
@@ -221,7 +254,8 @@ extension OutboxModel {
     let owner = madeOwner(account, subject)
     var theirs: Set<Int> = []
     if let former, former != subject { theirs.insert(madeOwner(account, former)) }
-    if adopts { theirs.insert(madeOwner(account, nil)) }
+    if adopts { theirs.formUnion([madeOwner(account, nil), madeOwner(account, .unnamed)]) }
+    theirs.remove(owner)
     let moved = items.values.filter { theirs.contains($0.owner) }.sorted { $0.position < $1.position }
     let count = nextCount()
     for item in moved.prefix(limit) {
@@ -230,6 +264,17 @@ extension OutboxModel {
       items[item.number]!.lane = madeLane(owner, item.new.draft)
       items[item.number]!.placedAt = count
       touched.insert(account)
+      for old in items.values.filter({ old in
+        item.new.draft.replaceKey != nil && old.owner == owner && old.new.draft.replaceKey == item.new.draft.replaceKey
+          && old.progress.state.keepsContent && isOutdated(old) && !isBegun(old.number)
+      }) {
+        _ = revoke(old.number)
+        update(old.number) { $0.supersede(at: now) }
+      }
+    }
+    if subject == .unnamedBefore {
+      commit()
+      return OutboxBinding(isDone: moved.count <= limit, holdsOthers: moved.contains { $0.progress.isActive })
     }
     let isChanged = current[account] != owner
     current[account] = owner
@@ -243,15 +288,20 @@ extension OutboxModel {
   /// Where the owner that an item joins has one with its key, one of the two may be ended.
   private mutating func settleKey(of number: Int64, with owner: Int, at now: Timestamp) {
     guard let joining = items[number], joining.holdsKey, let key = joining.new.draft.idempotencyKey,
-      let own = keyed(owner, key)
+      !joining.progress.hasEndedUnsent, let own = keyed(owner, key)
     else { return }
-    let surplus = KeyedItem.surplus(
-      own: keyedItem(own), joining: keyedItem(joining), isSameContent: Self.isSame(own.new, joining.new))
+    let isSame = Self.isSame(own.new, joining.new)
+    let surplus =
+      isSame
+      ? KeyedItem.surplus(own: keyedItem(own), joining: keyedItem(joining))
+      : KeyedItem.doubtful(own: keyedItem(own), joining: keyedItem(joining))
     let (ended, twin) = surplus == .own ? (own, joining) : (joining, own)
-    items[ended.number]!.holdsKey = false
+    items[isSame ? ended.number : number]!.holdsKey = false
     guard surplus != nil, revoke(ended.number) else { return }
     items[ended.number]!.owner = owner
-    update(ended.number) { $0.supersede(by: twin.new.id, at: now) }
+    update(ended.number) {
+      if isSame { $0.supersede(by: twin.new.id, at: now) } else { $0.doubt(because: twin.new.id) }
+    }
   }
 
   private func keyedItem(_ item: Item) -> KeyedItem {
@@ -277,6 +327,7 @@ extension OutboxModel {
       items[number]!.progress.nextAttemptAt = progress.nextAttemptAt.map { min($0 + shift, longest) }
     }
     for epoch in claims.keys { claims[epoch]!.since = claims[epoch]!.since + shift }
+    scheduledAt = now
   }
 
   package mutating func prune(keeping settings: OutboxSettings, limit: Int, by agreedTime: Timestamp?) -> OutboxPruning
@@ -331,7 +382,7 @@ extension OutboxModel {
       items[number]!.progress.dueAt = nil
     }
     // The clock may have been set while nothing ran.
-    moveSchedule(by: .zero, at: now)
+    moveSchedule(by: min(now - scheduledAt, .zero), at: now)
     touched.formUnion(owners.map(\.account))
     readyAnew()
     commit(isOfAll: true)

@@ -4,9 +4,10 @@ package import HearthCore
 extension OutboxModel {
   /// The request of this item leaves now. False where the claim does not hold any more.
   package mutating func begin(_ number: Int64, of epoch: Int64) -> Bool {
-    guard claims[epoch]?.items.contains(number) == true else { return false }
+    guard let claim = claims[epoch], claim.items.contains(number), let item = items[number] else { return false }
+    if claim.begun.contains(number), isOutdated(item) { return false }
     claims[epoch]?.begun.insert(number)
-    if let item = items[number] { touched.insert(item.account) }
+    touched.insert(item.account)
     return true
   }
 
@@ -15,7 +16,10 @@ extension OutboxModel {
   package mutating func exchange(
     _ settled: [Settlement], releasing released: [Int64], claiming demands: [OutboxDemand], at now: Timestamp
   ) -> OutboxExchange {
-    for settlement in settled { settle(settlement, at: now - settlement.age) }
+    for settlement in settled {
+      settle(settlement, at: now - settlement.age)
+      if items[settlement.number]?.progress.state == .waiting { scheduledAt = now }
+    }
     for epoch in released { end(epoch) }
     var exchange = OutboxExchange(at: now)
     for demand in demands { exchange.claimed[demand.account] = claim(demand, at: now) }
@@ -28,7 +32,11 @@ extension OutboxModel {
     let number = settlement.number
     guard claims[settlement.epoch]?.items.contains(number) == true else { return }
     take(number, outOf: settlement.epoch)
-    update(number, isPublished: settlement.outcome != .released) { $0.settle(settlement.outcome, at: time) }
+    let isOutdated = items[number].map(isOutdated) ?? false
+    update(number, isPublished: settlement.outcome != .released || isOutdated) {
+      $0.settle(settlement.outcome, at: time)
+      if isOutdated, $0.state != .delivered { $0.supersede(at: time) }
+    }
     if !settlement.outcome.leavesLane { end(settlement.epoch) }
   }
 
@@ -53,6 +61,23 @@ extension OutboxModel {
     return true
   }
 
+  /// Whether a newer item with its `replaceKey` was accepted.
+  package func isOutdated(_ item: Item) -> Bool {
+    item.new.draft.replaceKey.map { key in
+      items.values.contains { $0.owner == item.owner && $0.new.draft.replaceKey == key && $0.number > item.number }
+    } ?? false
+  }
+
+  /// Whether the request of an older one may be under way.
+  package func isOvertaking(_ item: Item) -> Bool {
+    item.new.draft.replaceKey.map { key in
+      claimOf.keys.contains { number in
+        number < item.number && isBegun(number) && items[number]!.owner == item.owner
+          && items[number]!.new.draft.replaceKey == key
+      }
+    } ?? false
+  }
+
   private var nextExpiry: Timestamp? {
     order.compactMap { isBegun($0) ? nil : items[$0]?.progress.expiresAt }.min()
   }
@@ -69,18 +94,15 @@ extension OutboxModel {
 
   private struct Search {
     var claimed = OutboxExchange.Claimed()
-    var lanes: Int
-    var unordered: Int
-    var unanswered: Int
-    var bytes: Int
-    /// Origins that are probed with an item of this demand.
-    var probed: Set<Origin> = []
+    /// What is left of them.
+    var rooms: [Origin: OutboxDemand.Room]
 
-    func left(_ kind: OutboxKinds) -> Int { kind == .lanes ? lanes : unordered }
+    mutating func cut(_ item: Item) { claimed.cut[item.origin, default: []].formUnion(item.kind) }
 
     mutating func count(_ item: Item) {
-      bytes -= item.bytes
-      if item.lane == nil { unordered -= 1 } else { lanes -= 1 }
+      rooms[item.origin]?.bytes -= item.bytes
+      if item.lane == nil { rooms[item.origin]?.unordered -= 1 } else { rooms[item.origin]?.lanes -= 1 }
+      if rooms[item.origin]?.isProbe == true { rooms[item.origin] = OutboxDemand.Room(lanes: 0, unordered: 0) }
     }
   }
 
@@ -88,8 +110,7 @@ extension OutboxModel {
     guard let owner = owners.firstIndex(of: Owner(account: demand.account, subject: demand.subject)) else {
       return OutboxExchange.Claimed()
     }
-    var search = Search(
-      lanes: demand.lanes, unordered: demand.unordered, unanswered: demand.unanswered, bytes: demand.bytes)
+    var search = Search(rooms: demand.rooms)
     let fronts = findFronts().filter { $0.owner == owner }
     // Those that have been ready for longest come first.
     let due = fronts.compactMap { items[$0.number] }.filter { $0.progress.dueAt ?? now <= now }.sorted {
@@ -97,18 +118,19 @@ extension OutboxModel {
     }
     for (place, item) in due.enumerated() {
       guard mayBeClaimed(item, demand, &search, at: now) else { continue }
-      let share = search.left(item.kind) / max(due[place...].count { $0.kind == item.kind }, 1)
+      let others = due[place...].count { $0.kind == item.kind && $0.origin == item.origin }
+      let share = (search.rooms[item.origin]?.limit(item.kind) ?? 0) / max(others, 1)
       claim(item, share: share, demand, &search, at: now)
     }
-    for front in fronts where !search.claimed.cut.contains(front.kind) {
+    for front in fronts where !search.claimed.moved.contains(front.kind) {
       guard let dueAt = front.dueAt, dueAt > now, let origin = items[front.number]?.origin,
-        !demand.configured.contains(origin) || demand.open.contains(origin) || demand.probed.contains(origin)
+        search.claimed.cut[origin]?.contains(front.kind) != true,
+        !demand.configured.contains(origin) || demand.rooms[origin] != nil
       else { continue }
       search.claimed.nextDueAt = min(search.claimed.nextDueAt ?? dueAt, dueAt)
     }
-    if demand.open.union(demand.probed).isSuperset(of: demand.configured) {
-      let demanded: OutboxKinds = [demand.lanes > 0 ? .lanes : [], demand.unordered > 0 ? .unordered : []]
-      met[owner] = demanded.subtracting(search.claimed.cut)
+    if demand.configured.allSatisfy({ demand.rooms[$0] != nil }) {
+      met[owner] = demand.kinds.subtracting(search.claimed.moved)
     }
     return search.claimed
   }
@@ -117,17 +139,22 @@ extension OutboxModel {
   private mutating func mayBeClaimed(
     _ item: Item, _ demand: OutboxDemand, _ search: inout Search, at now: Timestamp
   ) -> Bool {
+    guard !isOutdated(item) else {
+      update(item.number) { $0.supersede(at: now) }
+      search.claimed.moved.formUnion(item.kind)
+      return false
+    }
     guard demand.configured.contains(item.origin) else {
       update(item.number) {
         $0.lastError = DeliveryOutcome.foreignOrigin(item.origin)
-        $0.leaveLane(.rejected, at: now)
+        $0.hold(.originNotConfigured)
       }
-      search.claimed.cut.formUnion(item.kind)
+      search.claimed.moved.formUnion(item.kind)
       return false
     }
-    guard demand.open.contains(item.origin) || demand.probed.contains(item.origin) else { return false }
-    guard search.left(item.kind) > 0 else {
-      search.claimed.cut.formUnion(item.kind)
+    guard let room = search.rooms[item.origin] else { return false }
+    guard room.limit(item.kind) > 0 else {
+      if demand.rooms[item.origin]!.limit(item.kind) > 0 { search.cut(item) }
       return false
     }
     switch eligibility(item, demand, at: now) {
@@ -137,18 +164,21 @@ extension OutboxModel {
       return false
     case .leaves(let reason):
       update(item.number) { $0.leaveLane(reason, at: now) }
-      search.claimed.cut.formUnion(item.kind)
+      search.claimed.moved.formUnion(item.kind)
       return false
     }
-    guard search.bytes > 0 else {
-      search.claimed.cut.formUnion(item.kind)
+    guard room.bytes > 0 else {
+      search.cut(item)
       return false
     }
     if item.progress.isUnanswered {
-      guard search.unanswered > 0 else { return false }
-      search.unanswered -= 1
+      guard room.unanswered > 0 else {
+        search.claimed.nextDueAt = min(search.claimed.nextDueAt ?? .distantFuture, now + .seconds(1))
+        return false
+      }
+      search.rooms[item.origin]!.unanswered -= 1
     }
-    return demand.open.contains(item.origin) || search.probed.insert(item.origin).inserted
+    return true
   }
 
   private func eligibility(_ item: Item, _ demand: OutboxDemand, at now: Timestamp) -> ItemProgress.Eligibility {
@@ -162,11 +192,12 @@ extension OutboxModel {
   ) {
     var chosen = [head]
     search.count(head)
-    if demand.takesFollowers, let lane = head.lane, demand.open.contains(head.origin) {
+    if let room = demand.rooms[head.origin], room.takesFollowers, !room.isProbe, let lane = head.lane {
       for number in order.drop(while: { $0 != head.number }).dropFirst() {
         guard let item = items[number], item.lane == lane else { continue }
-        guard chosen.count < share, search.bytes > 0, item.progress.state == .pending, item.origin == head.origin,
-          case .sendable = eligibility(item, demand, at: now)
+        guard chosen.count < share, search.rooms[head.origin]!.bytes > 0, item.progress.state == .pending,
+          item.origin == head.origin, case .sendable = eligibility(item, demand, at: now), !isOutdated(item),
+          !isOvertaking(item)
         else { break }
         chosen.append(item)
         search.count(item)

@@ -40,7 +40,7 @@ package struct OutboxModel: Sendable {
 
   struct LaneKey: Hashable {
     let owner: Int
-    let name: String
+    let name: Name
   }
 
   /// An item that can be claimed as soon as it is due.
@@ -62,6 +62,9 @@ package struct OutboxModel: Sendable {
   package internal(set) var current: [AccountName: Int] = [:]
   package internal(set) var pausedAccounts: Set<AccountName> = []
   private(set) var lastCount: Int64 = 0
+
+  /// What the clock showed when a wait was last written down, or moved.
+  var scheduledAt = Timestamp(milliseconds: 0)
 
   /// After a loss of power every claimed item counts as sent.
   var hasLostMarks = false
@@ -121,6 +124,7 @@ package struct OutboxModel: Sendable {
       } else if claimOf[number] != nil {
         continue
       }
+      if item.progress.isHeldInPlace || isOvertaking(item) { continue }
       found.append(Front(number: number, owner: item.owner, kind: item.kind, dueAt: item.progress.dueAt))
     }
     return found
@@ -129,6 +133,7 @@ package struct OutboxModel: Sendable {
   // MARK: - Items
 
   func isOtherUser(_ owner: Int) -> Bool {
+    if owners[owner].subject == .unnamedBefore { return true }
     guard let current = current[owners[owner].account] else { return false }
     return owners[owner].subject != nil && current != owner
   }
@@ -145,9 +150,9 @@ package struct OutboxModel: Sendable {
   mutating func update(_ number: Int64, isPublished: Bool = true, _ change: (inout ItemProgress) -> Void) {
     guard let before = items[number]?.progress else { return }
     change(&items[number]!.progress)
-    let isActive = items[number]!.progress.state.isActive
-    if before.state.isActive, !isActive { order.removeAll { $0 == number } }
-    if !before.state.isActive, isActive { insertInOrder(number) }
+    let isActive = items[number]!.progress.isActive
+    if before.isActive, !isActive { order.removeAll { $0 == number } }
+    if !before.isActive, isActive { insertInOrder(number) }
     touched.insert(items[number]!.account)
     if isPublished { changes.append(.changed(shown(items[number]!))) }
   }
@@ -161,7 +166,7 @@ package struct OutboxModel: Sendable {
   package func shown(_ item: Item) -> OutboxItem {
     let (progress, draft) = (item.progress, item.new.draft)
     let isInFlight = isBegun(item.number)
-    let isHeld = progress.state.isActive && !isInFlight && isOtherUser(item.owner)
+    let isHeld = progress.isActive && !isInFlight && isOtherUser(item.owner)
     return OutboxItem(
       id: item.new.id, account: draft.account, subject: subject(of: item), lane: draft.isUnordered ? nil : draft.lane,
       method: draft.method, url: item.new.url.description,
@@ -178,14 +183,13 @@ package struct OutboxModel: Sendable {
       if state.keepsContent { stats.bytes += item.bytes }
       if isBegun(item.number) {
         stats.inFlight += 1
-      } else if state.isActive, isOtherUser(item.owner) {
+      } else if item.progress.isActive, isOtherUser(item.owner) {
         stats.held += 1
       } else {
         switch state {
-        case .pending:
-          stats.pending += 1
+        case .pending, .waiting:
+          if state == .pending { stats.pending += 1 } else { stats.waiting += 1 }
           stats.oldestPendingAt = min(stats.oldestPendingAt ?? item.createdAt, item.createdAt)
-        case .waiting: stats.waiting += 1
         case .held: stats.held += 1
         case .delivered: stats.delivered += 1
         case .dead: stats.dead += 1

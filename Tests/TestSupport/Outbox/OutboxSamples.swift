@@ -17,8 +17,8 @@ package enum Sample {
     expiresAt: Timestamp? = nil, origin: String = "https://api.example.com"
   ) -> OutboxDraft {
     OutboxDraft(
-      account: account, method: method, url: origin + path, body: Array(body.utf8), lane: lane ?? "default",
-      isUnordered: lane == nil, idempotencyKey: key, replaceKey: replaceKey, notBefore: notBefore,
+      account: account, method: method, url: origin + path, body: Array(body.utf8), lane: Name(lane ?? "default"),
+      isUnordered: lane == nil, idempotencyKey: key, replaceKey: replaceKey.map { Name($0) }, notBefore: notBefore,
       expiresAt: expiresAt)
   }
 }
@@ -34,5 +34,24 @@ extension OutboxSettings {
     var settings = OutboxSettings()
     (settings.keepDelivered, settings.keepDead, settings.maxItems) = (delivered, dead, maxFinished)
     return settings
+  }
+}
+
+extension OutboxDemand {
+  /// With the same room for each origin, of which those in `probed` could not be reached.
+  package init(
+    account: AccountName, subject: Subject?, lanes: Int, unordered: Int, unanswered: Int = .max, bytes: Int = .max,
+    takesFollowers: Bool, open: Set<Origin>, probed: Set<Origin> = [], configured: Set<Origin>, expiry: ExpiryTime,
+    policy: DeliveryPolicy
+  ) {
+    let room = Room(
+      lanes: lanes, unordered: unordered, unanswered: unanswered, bytes: bytes, takesFollowers: takesFollowers)
+    var rooms = open.reduce(into: [:]) { $0[$1] = room }
+    for origin in probed {
+      rooms[origin] = room
+      rooms[origin]?.isProbe = true
+    }
+    self.init(
+      account: account, subject: subject, rooms: rooms, configured: configured, expiry: expiry, policy: policy)
   }
 }

@@ -53,7 +53,7 @@ extension OutboxSimulation {
   private func draft() -> OutboxDraft {
     let notBefore = chances(1, in: 10) ? now + .seconds(number(0...300)) : nil
     let expiresAt = chances(1, in: 8) ? (notBefore ?? now) + .seconds(number(1...1800)) : nil
-    let lane: String? = one(of: ["a", "a", "b", nil])
+    let lane: Name? = one(of: ["caf\u{E9}", "caf\u{E9}", "cafe\u{301}", nil])
     let isLarge = hasLargeItems && chances(1, in: 2)
     var draft = OutboxDraft(
       account: one(of: sessions.keys.sorted()), method: one(of: ["POST", "POST", "POST", "PATCH", "PUT", "GET"]),
@@ -61,7 +61,7 @@ extension OutboxSimulation {
       lane: lane ?? "default", isUnordered: lane == nil)
     (draft.notBefore, draft.expiresAt) = (notBefore, expiresAt)
     if chances(1, in: 8) { draft.idempotencyKey = "key-\(number(0...9))" }
-    if chances(1, in: 6) { draft.replaceKey = "replace-\(number(0...1))" }
+    if chances(1, in: 6) { draft.replaceKey = one(of: ["\u{C5}", "A\u{30A}"]) }
     return draft
   }
 
@@ -82,7 +82,8 @@ extension OutboxSimulation {
     guard !items.isEmpty else { return }
     let chosen = items[one(of: items.keys.sorted())]!
     guard let item = model.items[chosen.number] else { return }
-    let isEnded = item.progress.state == .dead || item.progress.state == .held
+    let isEnded =
+      item.progress.state == .dead || item.progress.state == .held || model.subject(of: item) == .unnamedBefore
     call(.change(id: item.new.id, isEnded && chances(3, in: 4) ? .retry : .cancel))
   }
 
@@ -140,7 +141,7 @@ extension OutboxSimulation {
     case .enqueue(let new):
       call.receipts = try model.enqueue(new, within: settings, at: now)
       for item in model.items.values where items[item.number] == nil {
-        items[item.number] = TrackedItem(item.number, user: item.new.subject?.id)
+        items[item.number] = TrackedItem(item.number, user: user(of: item.new.subject, item.account))
         items[item.number]!.isUnwelcome = !isHealed && item.number.isMultiple(of: 29)
       }
       let ids = Set(call.receipts.map(\.item.id))
@@ -169,7 +170,13 @@ extension OutboxSimulation {
     switch call.kind {
     case .enqueue(let new):
       guard !call.hasFailed else { return }
-      daemon!.machine.enqueued(call.receipts, expiring: new.compactMap(\.draft.expiresAt).min())
+      daemon!.machine.enqueued(
+        call.receipts, expiring: new.compactMap(\.draft.expiresAt).min(),
+        mayReplace: new.contains { $0.draft.replaceKey != nil }, at: now)
+    case .change(let id, .retry):
+      // Nobody can tell any more whose it was.
+      if let item = model.item(id), item.subject == nil { daemon!.machine.madeNobodys(item.account) }
+    case .changeAll(let name, _, .retry): daemon!.machine.madeNobodys(name)
     case .change, .changeAll: return
     case .pause(let names, let isPaused, let number):
       guard !call.hasFailed else { return }

@@ -111,10 +111,14 @@ extension OutboxSimulation {
       let binding = model.bind(
         name, to: subject, formerly: former, adopts: adopts, limit: OutboxMachine.batch, at: time)
       for item in model.items.values where items[item.number]?.user == nil {
-        items[item.number]?.user = model.subject(of: item)?.id
+        items[item.number]?.user = user(of: model.subject(of: item), item.account)
       }
       checkTwins()
       return .bound(binding)
+    case .free(let name, let configured, let signedIn):
+      note("\(name): frees what was held for \(configured.map(\.host).sorted()), or a sign-in: \(signedIn)")
+      return .freed(
+        model.free(name, configured: configured, signedIn: signedIn, limit: OutboxMachine.batch, at: time))
     case .exchange(let request):
       let held = checkSettlements(request.settled)
       let waited = Duration.milliseconds(elapsed - (daemon?.workBegan ?? elapsed))
@@ -133,11 +137,16 @@ extension OutboxSimulation {
     }
   }
 
+  /// By what the world knows a subject.
+  func user(of subject: Subject?, _ name: AccountName) -> Name? {
+    subject == .unnamed ? sessions[name]?.reportedUser : subject?.named.map { Name($0.id) }
+  }
+
   private func describe(_ exchange: OutboxExchange) -> String {
     exchange.claimed.sorted { $0.key < $1.key }.map { name, claimed in
       let claims = claimed.claims.map { "\($0.epoch): \($0.deliveries.map(\.number))" }
       let due = claimed.nextDueAt.map { " due in \(($0 - storeNow).wholeMilliseconds)" } ?? ""
-      return "\(name) \(claims) cut \(claimed.cut.rawValue)\(due)"
+      return "\(name) \(claims) cut \(claimed.cut.mapValues(\.rawValue)) \(claimed.moved.rawValue)\(due)"
     }.description
   }
 
@@ -150,6 +159,7 @@ extension OutboxSimulation {
     case .paused(let names):
       if case .readPauses(let number) = work { daemon!.machine.pausesRead(names, number: number) }
     case .bound(let binding): daemon!.machine.bound(binding, work)
+    case .freed(let count): daemon!.machine.freed(count, work)
     case .exchanged(let exchange):
       if case .exchange(let request) = work {
         daemon!.machine.ready(takeReady())

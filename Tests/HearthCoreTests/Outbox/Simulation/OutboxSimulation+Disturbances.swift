@@ -46,14 +46,15 @@ extension OutboxSimulation {
     if daemon != nil { after(0...3, .sessionReported(name)) }
   }
 
-  func signIn(_ name: AccountName, as user: String) {
+  func signIn(_ name: AccountName, as user: Name) {
     note("\(name): \(user) signs in")
     if daemon == nil { sessions[name]!.keptState = .signedIn }
     newToken(name)
     let isNamed = sessions[name]!.isNamed
     change(name) {
-      $0.user = isNamed ? user : Self.users[0]
-      $0.state = .signedIn
+      if $0.isUnnamed, $0.user == nil { $0.signIns += 1 }
+      $0.user = $0.isUnnamed ? "sign-in \($0.signIns)" : isNamed ? user : Self.users[0]
+      ($0.state, $0.isSignInUntold) = (.signedIn, true)
     }
   }
 
@@ -77,10 +78,14 @@ extension OutboxSimulation {
   func reportSession(_ name: AccountName) {
     guard daemon != nil, daemon!.machine.names.contains(name) else { return }
     if sessions[name]!.state == .hydrating { sessions[name]!.state = sessions[name]!.keptState }
+    // It is another user from the moment that the outbox has heard of the sign-out.
+    if sessions[name]!.isUnnamed, sessions[name]!.state == .signedOut { sessions[name]!.user = nil }
     let session = sessions[name]!
     daemon!.machine.sessionChanged(
       name, permission: session.permission, knownSubject: session.subject, formerly: session.former,
       token: session.state == .signedIn ? session.fingerprint : nil, at: now)
+    if session.isSignInUntold { daemon!.machine.signedIn(name) }
+    sessions[name]!.isSignInUntold = false
     sessions[name]!.isReportedSendable = session.state == .signedIn
     sessions[name]!.reportedUser = session.user
     sessions[name]!.keptState = session.state
@@ -98,7 +103,7 @@ extension OutboxSimulation {
     disturbed()
     if !isStoreApart { storeClockSteps(by: step) }
     guard daemon != nil else { return }
-    daemon!.skew = nil
+    (daemon!.told, daemon!.asked) = ([:], [])
     for id in daemon!.flights.keys { daemon!.flights[id]?.isTimeDoubtful = true }
     daemon!.machine.clockStepped(by: .milliseconds(step))
     follow()
@@ -108,7 +113,9 @@ extension OutboxSimulation {
     storeOffset += step
     if daemon == nil {
       untoldSteps += abs(step)
-      forgetWaits()
+      // One that was set back is found out at the start: a wait lasts no longer than it was to while a daemon ran.
+      if step > 0 { forgetWaits() }
+      for item in items.values where item.latestDue < .max { item.latestDue += 1_000_000 }
     } else {
       untoldShift += step
     }
@@ -148,6 +155,10 @@ extension OutboxSimulation {
     for name in sessions.keys.sorted() {
       configured[name] =
         chances(1, in: 8) ? nil : Set(Self.apis.filter { _ in chances(3, in: 4) } + [one(of: Self.apis)])
+      if configured[name] == nil, daemon != nil {
+        daemon!.told[name] = nil
+        daemon!.asked.remove(name)
+      }
     }
     if let daemon, !daemon.senders.isEmpty {
       self.daemon!.concurrencyBefore = max(settings.concurrency, daemon.concurrencyBefore ?? 0)

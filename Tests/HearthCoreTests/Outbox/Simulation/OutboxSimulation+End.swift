@@ -9,7 +9,7 @@ extension OutboxSimulation {
   func heal() throws(Violation) {
     note("all is well again")
     isHealed = true
-    for origin in Self.apis { origins[origin]!.mood = .fine }
+    for origin in Self.apis { (origins[origin]!.mood, origins[origin]!.clockError) = (.fine, 0) }
     for item in items.values { item.isUnwelcome = false }
     (isDiskFailing, slowestDisk, settings.concurrency) = (false, 4, max(settings.concurrency, 2))
     for name in sessions.keys { sessions[name]!.mood = .fine }
@@ -26,7 +26,7 @@ extension OutboxSimulation {
     try endQuietly()
   }
 
-  private func deliver(as user: String) throws(Violation) {
+  private func deliver(as user: Name) throws(Violation) {
     for name in sessions.keys.sorted() where sessions[name]!.isNamed || user == Self.users[0] { signIn(name, as: user) }
     try wait(10_000) { self.daemon!.calls.isEmpty }
     cancelLate()
@@ -41,19 +41,22 @@ extension OutboxSimulation {
     try check()
   }
 
-  /// An API answers nothing, and many lanes wait for it: a lane of another API hardly notices.
+  /// An API answers nothing, and many lanes, large bodies and unordered items wait for it: nobody else notices.
   private func hang() throws(Violation) {
     settings.maxItems = 10_000
     origins[Self.apis[1]]!.mood = .hung
     note("\(Self.apis[1].host) is hung")
     let name = Self.names[0]
-    func draft(_ lane: String, _ origin: Origin) -> OutboxDraft {
-      OutboxDraft(account: name, method: "POST", url: "\(origin)/hung", lane: lane)
+    let body = chances(1, in: 4) ? Self.large : [0x61]
+    func drafts(_ lane: Name, _ origin: Origin, _ account: AccountName, body: [UInt8] = [0x61]) -> [OutboxDraft] {
+      [false, true].map {
+        OutboxDraft(account: account, method: "POST", url: "\(origin)/hung", body: body, lane: lane, isUnordered: $0)
+      }
     }
-    enqueue((0..<number(66...80)).map { draft("hung-\($0)", Self.apis[1]) })
+    enqueue((0..<number(20...80)).flatMap { drafts("hung-\($0)", Self.apis[1], name, body: body) })
     for wait in [2000, 36_000] {
       try self.wait(wait) { false }
-      enqueue([draft("healthy", Self.apis[0])])
+      for account in sessions.keys.sorted() { enqueue(drafts("healthy", Self.apis[0], account)) }
     }
     try wait(10_000) { false }
     origins[Self.apis[1]]!.mood = .fine
@@ -93,7 +96,8 @@ extension OutboxSimulation {
   private var left: [Int64] {
     model.order.filter { number in
       guard let item = model.items[number] else { return false }
-      return model.subject(of: item) == nil || model.subject(of: item)?.id == sessions[item.account]?.subject?.id
+      let subject = model.subject(of: item)
+      return subject == nil || subject == sessions[item.account]?.subject
     }
   }
 

@@ -14,11 +14,11 @@ extension OutboxSimulation {
       return
     }
     var busy: Set<Int> = []
-    let bytes = model.claimOf.keys.reduce(0) { $0 + (model.items[$1]?.bytes ?? 0) }
+    let isCrowded = movingBytes >= 24 << 20
     for number in model.order {
       guard let item = model.items[number], let tracked = items[number] else { continue }
       let isFront = item.lane.map { busy.insert($0).inserted } ?? true
-      guard isFront, bytes < 24 << 20, isReady(item, tracked) else {
+      guard isFront, !isCrowded, isReady(item, tracked) else {
         tracked.readySince = nil
         continue
       }
@@ -31,10 +31,19 @@ extension OutboxSimulation {
     for number in model.order { checkWait(number) }
   }
 
+  /// What is claimed, but for what takes long, or waits for a token: that keeps nobody else waiting.
+  var movingBytes: Int {
+    model.claimOf.keys.reduce(0) { sum, number in
+      guard let item = model.items[number], let tracked = items[number] else { return sum }
+      let isSlow = tracked.flight != nil && elapsed - tracked.sentAt >= 1000
+      return isSlow || daemon?.asking.values.contains(item.account) == true ? sum : sum + item.bytes
+    }
+  }
+
   /// A wait is no longer than the policy or the server wanted.
   private func checkWait(_ number: Int64) {
     guard let progress = model.items[number]?.progress, let tracked = items[number], let dueAt = progress.dueAt,
-      untoldSteps == 0, untoldShift == 0, progress.notBefore.map({ $0 < dueAt }) ?? true, dueAt > storeNow
+      untoldShift == 0, progress.notBefore.map({ $0 < dueAt }) ?? true, dueAt > storeNow
     else { return }
     let due = elapsed + Int((dueAt - storeNow).wholeMilliseconds)
     if tracked.latestDue < .max, due > tracked.latestDue + 5000 {
@@ -48,12 +57,18 @@ extension OutboxSimulation {
     guard let daemon, isSendable(item.account), !model.isBegun(item.number), tracked.flight == nil,
       tracked.answer == nil, configured[item.account]?.contains(item.origin) == true,
       model.subject(of: item).map({ $0 == daemon.machine.knownSubject(of: item.account) }) ?? false,
-      daemon.out[item.account]?[item.origin] == nil, progress.dueAt ?? storeNow <= storeNow,
-      progress.expiresAt.map({ $0 > now }) ?? true, !progress.isUnanswered, !isHeldBack(item)
+      daemon.out[item.account]?[item.origin] == nil, progress.reason != .needsStepUp,
+      progress.dueAt ?? storeNow <= storeNow,
+      progress.expiresAt.map({ $0 > now }) ?? true, !isHeldBack(item), !model.isOvertaking(item)
     else { return false }
     if let stalledUntil = daemon.stalledUntil[item.account], elapsed < stalledUntil { return false }
-    let flights = daemon.flights.values.filter { $0.account == item.account && $0.isUnordered == (item.lane == nil) }
-    return flights.count < (item.lane == nil ? settings.concurrency : 200)
+    // Only those who wait for the same origin may stand in the way.
+    let flights = daemon.flights.values.filter { $0.account == item.account && $0.origin == item.origin }
+    if flights.reduce(0, { $0 + (model.items[$1.item.number]?.bytes ?? 0) }) >= 60 << 20 { return false }
+    if progress.isUnanswered, flights.count(where: { items[$0.item.number]?.unknownSince != nil }) >= 16 {
+      return false
+    }
+    return flights.count { $0.isUnordered == (item.lane == nil) } < (item.lane == nil ? settings.concurrency : 200)
   }
 
   private func isSendable(_ name: AccountName) -> Bool {
@@ -94,6 +109,7 @@ extension OutboxSimulation {
     return !model.order.contains { number in
       guard let item = model.items[number], item.account == name else { return false }
       if model.isClaimed(number) { return true }
+      if item.progress.isHeldInPlace { return false }
       return item.progress.nextAttemptAt ?? storeNow <= storeNow
     }
   }

@@ -27,6 +27,13 @@ extension OutboxSimulation {
       var response = APIResponse(status: status)
       if status == 429 || status == 503, chances(1, in: 2) { response.retryAfter = .seconds(number(1...300)) }
       result = .success(response)
+    case .page:
+      let type = APIRequest.Header(name: "Content-Type", value: "text/html")
+      result = .success(APIResponse(status: 200, headers: [type]))
+    case .challenged(let status):
+      let error = status == 401 ? "insufficient_user_authentication" : "insufficient_scope"
+      let demand = APIRequest.Header(name: "WWW-Authenticate", value: "Bearer error=\(error)")
+      result = .success(APIResponse(status: status, headers: [demand]))
     }
     daemon?.flights[id] = SimulatedFlight(
       item: item, account: delivery.item.account, origin: origin, token: bearer.token.fingerprint,
@@ -49,7 +56,8 @@ extension OutboxSimulation {
     case .portal: return (.status(one(of: [407, 511])), quick)
     case .lossy where chances(2, in: 3):
       return one(of: [(.notSent, 5), (.unanswered, quick), (.unanswered, 30_000)])
-    case .fine, .flaky, .lossy, .refusing, .limited: break
+    case .mixed where chances(1, in: 2): return (.page, quick)
+    case .fine, .flaky, .lossy, .refusing, .limited, .mixed: break
     }
     let isRefused = mood == .refusing || item.isUnwelcome || sessions[name]?.isRevoked == true
     // A token that is no longer the current one may still be good.
@@ -60,9 +68,10 @@ extension OutboxSimulation {
     switch mood {
     case .fine where !isHealed && !overridden.isEmpty && chances(1, in: 3):
       return (.status(one(of: overridden)), quick)
+    case .flaky where chances(1, in: 10): return (.challenged(one(of: [401, 403])), quick)
     case .flaky: return (.status(one(of: Self.statuses)), quick)
     case .limited: return (.status(429), quick)
-    case .fine, .lossy, .hung, .down, .refusing, .portal: return (.status(chances(1, in: 2) ? 200 : 204), quick)
+    case .fine, .lossy, .hung, .down, .refusing, .portal, .mixed: return (.status(chances(1, in: 2) ? 200 : 204), quick)
     }
   }
 
@@ -84,6 +93,7 @@ extension OutboxSimulation {
     case .unanswered:
       daemon!.out[name]?[flight.origin] = nil
       item.unknownSince = item.unknownSince ?? item.sentAt
+    case .challenged: daemon!.out[name]?[flight.origin] = nil
     case .status(let status):
       if status == 502 || status == 504 { item.unknownSince = item.unknownSince ?? item.sentAt }
       if status == 407 || status == 511 {
@@ -93,9 +103,15 @@ extension OutboxSimulation {
       }
       if (200...299).contains(status) { daemon!.accepted.insert(flight.token) }
       if status == 401 { stalls(name) }
-      let skew = daemon!.skew
-      result = .success(told(result, at: flight.origin, isOffline: status == 407 || status == 511))
-      if flight.isTimeDoubtful { daemon!.skew = skew }
+    case .page:
+      daemon!.out[name]?[flight.origin] = nil
+      item.unknownSince = item.unknownSince ?? item.sentAt
+    }
+    if case .success(let response) = result {
+      let (told, asked) = (daemon!.told, daemon!.asked)
+      let isOffline = response.status == 407 || response.status == 511
+      result = .success(self.told(response, at: flight.origin, of: name, isOffline: isOffline))
+      if flight.isTimeDoubtful { (daemon!.told, daemon!.asked) = (told, asked) }
     }
     daemon!.machine.responded(result, for: id, isCancelled: false, at: now)
     follow()
@@ -108,27 +124,36 @@ extension OutboxSimulation {
 
   /// The response with the server's time, and what the machine may conclude from it.
   private func told(
-    _ result: Result<APIResponse, ExchangeFailure>, at origin: Origin, isOffline: Bool
+    _ response: APIResponse, at origin: Origin, of name: AccountName, isOffline: Bool
   ) -> APIResponse {
-    guard case .success(var response) = result else { return APIResponse(status: 0) }
-    if origins[origin]?.tellsTime == true {
-      let skew = number(-500...500) - offset
-      response.skew = .milliseconds(skew)
-      daemon!.skew = abs(skew) <= 60_000 ? 0 : skew
-    } else if daemon!.skew == nil, !isOffline {
-      daemon!.skew = 0
+    var response = response
+    let skew = number(-500...500) - offset + origins[origin]!.clockError
+    if origins[origin]!.tellsTime { response.skew = .milliseconds(skew) }
+    guard configured[name] != nil else { return response }
+    // Nobody's clock is wrong by more than a year who has made a connection: that is the server's.
+    if origins[origin]!.tellsTime, abs(skew) <= 400 * 86_400_000 {
+      daemon!.told[name, default: [:]][origin] = abs(skew) <= 60_000 ? 0 : skew
+    } else if isOffline, response.skew == nil {
+      return response
     }
+    daemon!.asked.insert(name)
     return response
   }
 
   func answerTime(_ name: AccountName, _ origin: Origin) {
     guard daemon != nil else { return }
-    switch origins[origin]?.mood ?? .down {
-    case .down, .hung, .lossy: break
-    case .fine, .flaky, .refusing, .portal, .limited:
-      let response = told(.success(APIResponse(status: 200)), at: origin, isOffline: false)
-      daemon!.machine.serverAnswered(skew: response.skew)
+    var result: Result<APIResponse, ExchangeFailure>
+    switch origins[origin]!.mood {
+    case .down: result = .failure(.notSent(message: "no connection"))
+    case .hung, .lossy: result = .failure(.unanswered(message: "timeout"))
+    case .fine, .flaky, .refusing, .portal, .limited, .mixed:
+      result = .failure(.unanswered(message: "reset"))
+      if !origins[origin]!.refusesHEAD {
+        result = .success(told(APIResponse(status: 200), at: origin, of: name, isOffline: false))
+      }
     }
+    if case .failure(.unanswered) = result, configured[name] != nil { daemon!.asked.insert(name) }
+    daemon!.machine.timeAnswered(result, name, origin)
     follow()
   }
 

@@ -21,12 +21,14 @@ extension OutboxSimulation {
     if item.flight != nil { violated("\(text) is sent while a request of it is under way") }
     if item.hasEnded(within: settings) { violated("\(text) is sent again after \(item.answer!)") }
     if elapsed < item.floor { violated("\(text) is sent \(item.floor - elapsed) ms before the server wants it") }
-    if let user = item.user ?? model.subject(of: stored)?.id, user != session.reportedUser {
+    if let user = item.user ?? user(of: model.subject(of: stored), name), user != session.reportedUser {
       violated("\(text) of \(user) is sent under \(session.reportedUser ?? "nobody")")
     }
-    if let subject = bearer.subject, let user = item.user, subject.id != user {
+    if let subject = bearer.subject, let user = item.user, Name(subject.id) != user {
       violated("\(text) of \(user) is sent with a token of \(subject.id)")
     }
+    if model.isOutdated(stored) { violated("\(text) is sent after a newer one with its replaceKey was accepted") }
+    if model.isOvertaking(stored) { violated("\(text) is sent beside an older one with its replaceKey") }
     if configured[name]?.contains(stored.origin) != true {
       violated("\(text) is sent to \(stored.origin), which is not configured")
     }
@@ -54,11 +56,11 @@ extension OutboxSimulation {
   }
 
   private func checkLimits(_ name: AccountName, _ stored: OutboxModel.Item, _ text: String) {
-    let flights = (daemon?.flights.values).map { $0.filter { $0.account == name } } ?? []
+    let flights = daemon?.flights.values.filter { $0.account == name && $0.origin == stored.origin } ?? []
     let concurrency = max(settings.concurrency, daemon?.concurrencyBefore ?? 0)
     let most = stored.lane == nil ? concurrency : max(concurrency, 64) + 192
     let others = flights.count { $0.isUnordered == (stored.lane == nil) }
-    if others >= most { violated("\(text) is sent beside \(others) others of its kind") }
+    if others >= most { violated("\(text) is sent beside \(others) others of its kind to its origin") }
   }
 
   /// Nothing that is active stands before it in its lane, and was there when it was claimed.
@@ -77,27 +79,32 @@ extension OutboxSimulation {
 
   func checkDemands(_ work: OutboxStoreWork) {
     guard case .exchange(let request) = work else { return }
-    let bytes = request.demands.reduce(0) { $0 + $1.bytes }
+    let bytes = demandedBytes(request)
     if bytes > Self.memory { violated("\(bytes) bytes are demanded at once") }
     for demand in request.demands where sessions[demand.account]?.isReportedSendable != true {
       violated("items of \(demand.account) are demanded without permission")
     }
   }
 
+  private func demandedBytes(_ request: OutboxRequest) -> Int {
+    request.demands.flatMap(\.rooms.values).filter { $0.lanes > 0 || $0.unordered > 0 }.reduce(0) { $0 + $1.bytes }
+  }
+
   func checkClaims(_ exchange: OutboxExchange) {
     for claim in exchange.claimed.values.flatMap(\.claims) {
       for delivery in claim.deliveries { items[delivery.number]?.claimedAt = elapsed }
     }
-    let bytes = model.claimOf.keys.reduce(0) { $0 + (model.items[$1]?.bytes ?? 0) }
-    let most = Self.memory + 2 * sessions.count * Self.large.count
-    if bytes > most { violated("\(bytes) bytes are claimed") }
+    let most = Self.memory + 2 * sessions.count * Self.apis.count * Self.large.count
+    if movingBytes > most { violated("\(movingBytes) bytes are claimed") }
   }
 
   /// With nothing under way, all of the memory is there to be demanded.
   func checkMemory(_ work: OutboxStoreWork) {
     guard case .exchange(let request) = work, !request.demands.isEmpty else { return }
-    let bytes = request.demands.reduce(0) { $0 + $1.bytes }
-    if bytes < Self.memory - request.demands.count { violated("\(Self.memory - bytes) bytes are never given back") }
+    let bytes = demandedBytes(request)
+    if bytes < Self.memory - request.demands.count * Self.apis.count {
+      violated("\(Self.memory - bytes) bytes are never given back")
+    }
   }
 
   // MARK: - What is written down
@@ -133,6 +140,7 @@ extension OutboxSimulation {
     case (.unreachable, .notSent?), (.unreachable, .status(407)?), (.unreachable, .status(511)?): return true
     case (.unreachable, _): return false
     case (.waiting(let wait), .unanswered?): return !isLast && wait.status == nil
+    case (.waiting(let wait), .page?): return !isLast && wait.status == 200 && wait.unknownFor != nil
     case (.waiting, .status(let status)?):
       let isAgain = [408, 409, 425, 429].contains(status) || status >= 500 && ![501, 505, 511].contains(status)
       return isAgain && !isLast && !(status == 409 && item.conflicts >= 5)
@@ -145,11 +153,17 @@ extension OutboxSimulation {
       // The item alone is rejected: others are accepted with the token.
       case .rejected where answer == 401: return item.token.map { daemon?.accepted.contains($0) ?? false } ?? false
       case .rejected: return item.hasEnded(within: settings) && !(300...399).contains(answer)
-      case .otherUser, .needsReview, .damaged, .expired: return false
+      case .otherUser, .needsReview, .damaged, .originNotConfigured, .needsStepUp, .expired: return false
       }
-    case (.dead(let reason, _, _), .unanswered?): return reason == .attemptsExhausted && isLast
-    case (.dead, _): return false
+    case (.dead(let reason, _, _), .unanswered?), (.dead(let reason, _, _), .page?):
+      return reason == .attemptsExhausted && isLast
+    case (.needsStepUp(let status, _), .challenged(let answer)?): return status == answer
+    case (.dead, _), (.needsStepUp, _): return false
     case (.released, nil), (.released, .status(401)?): return true
+    case (.released, .challenged?):
+      // Another token may do.
+      guard let session = model.items[item.number].flatMap({ sessions[$0.account] }) else { return false }
+      return session.state != .signedIn || session.fingerprint != item.token
     case (.released, .notSent?): return daemon?.machine.isStopping ?? true
     case (.released, _): return false
     }
@@ -163,7 +177,7 @@ extension OutboxSimulation {
       }
       switch (settlement.outcome, item.answer) {
       case (.delivered, _), (.waiting, _), (.dead, .some): item.charged += 1
-      case (.unreachable, _), (.released, _), (.dead, nil): break
+      case (.unreachable, _), (.released, _), (.needsStepUp, _), (.dead, nil): break
       }
       if case .waiting = settlement.outcome, case .status(409)? = item.answer { item.conflicts += 1 }
       if case .released = settlement.outcome {} else { item.latestDue = elapsed + 300_000 }
@@ -185,12 +199,18 @@ extension OutboxSimulation {
       tally[.item(state)] += 1
       switch shown.state {
       case .cancelled, .superseded: item.isForbidden = true
-      case .pending: item.retried()
+      case .held where shown.reason?.keepsPlace == true: item.isHeldInPlace = true
+      case .pending where item.isHeldInPlace: item.isHeldInPlace = false
+      case .pending:
+        if shown.subject == nil { item.user = nil }
+        // What was freed of one who had no name goes on as it was.
+        if shown.attempts != item.charged || shown.subject != nil { item.retried() }
+      case .waiting where shown.subject == nil: item.user = nil
       // Retried while another user is signed in.
       case .held where shown.reason == .otherUser && shown.attempts == 0 && (item.charged > 0 || item.isUnderReview):
         item.retried()
       case .held where shown.reason == .needsReview:
-        checkReview(item)
+        if shown.lastError?.contains("other content") != true { checkReview(item) }
         item.isUnderReview = true
       case .dead where shown.reason == .expired: checkExpiry(model.items[number]!)
       case .held, .dead, .delivered, .waiting, .inFlight: break

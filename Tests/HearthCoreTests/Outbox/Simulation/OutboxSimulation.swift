@@ -19,7 +19,8 @@ final class OutboxSimulation: Simulation {
 
   static let names = ["work", "other", "third"].map { AccountName($0)! }
   static let apis = ["one", "two", "three"].compactMap { try? HTTPURL("https://\($0).example.com/").origin }
-  static let users = ["alice", "bob"]
+  /// Their names look alike: K, and the Kelvin sign.
+  static let users: [Name] = ["K", "\u{212A}"]
   static let large = [UInt8](repeating: 0x61, count: 1 << 20)
 
   let seed: UInt64
@@ -47,7 +48,7 @@ final class OutboxSimulation: Simulation {
   var apis: [AccountName: APISettings] {
     Dictionary(
       uniqueKeysWithValues: configured.map {
-        ($0, APISettings(origins: $1, overrides: overrides[$0] ?? DeliveryOverrides()))
+        ($0, APISettings(origins: $1, expect: .json, overrides: overrides[$0] ?? DeliveryOverrides()))
       })
   }
   var items: [Int64: TrackedItem] = [:]
@@ -91,11 +92,15 @@ final class OutboxSimulation: Simulation {
     if isStoreApart { storeOffset = number(-100_000_000...100_000_000) / one(of: [1, 1000]) }
     for origin in Self.apis {
       let mood: SimulatedOrigin.Mood = chances(1, in: 2) ? .fine : one(of: SimulatedOrigin.Mood.allCases)
-      origins[origin] = SimulatedOrigin(origin: origin, mood: mood, tellsTime: chances(2, in: 3))
+      origins[origin] = SimulatedOrigin(
+        origin: origin, mood: mood, tellsTime: chances(2, in: 3),
+        clockError: chances(2, in: 3) ? 0 : one(of: [-7_200_000, 3_600_000, -347_000_000_000, 284_000_000_000]),
+        refusesHEAD: chances(1, in: 4))
     }
     for name in Self.names.prefix(number(2...3)) {
       configured[name] = Set(Self.apis.filter { _ in chances(3, in: 4) } + [Self.apis[0]])
-      sessions[name] = SimulatedSession(name, isNamed: chances(5, in: 6))
+      let isNamed = chances(4, in: 6)
+      sessions[name] = SimulatedSession(name, isNamed: isNamed, isUnnamed: !isNamed && chances(1, in: 2))
       if chances(1, in: 2) { overrides[name] = drawnOverrides() }
       if chances(3, in: 4) { signIn(name, as: Self.users[0]) }
     }

@@ -6,6 +6,7 @@ struct SimulatedDaemon {
     case failed, recovered
     case paused(Set<AccountName>)
     case bound(OutboxBinding)
+    case freed(Int)
     case exchanged(OutboxExchange)
     case expired(Timestamp?)
     case pruned(OutboxPruning)
@@ -43,8 +44,11 @@ struct SimulatedDaemon {
 
   /// The tokens that an API has accepted.
   var accepted: Set<Fingerprint> = []
-  /// The server's clock less this one, as the machine may use it.
-  var skew: Int?
+  /// The clocks of each account's servers less this one, as they were last told, and the accounts whose servers were asked.
+  var told: [AccountName: [Origin: Int]] = [:]
+  var asked: Set<AccountName> = []
+  /// The servers' clock less this one, as the machine may use it: that of the server which contradicts this clock least.
+  var skew: Int? { told.values.flatMap(\.values).min { abs($0) < abs($1) } ?? (asked.isEmpty ? nil : 0) }
   /// Origins that could not be reached when they were tried last, of each account, and since which tick.
   var out: [AccountName: [Origin: Int]] = [:]
   /// Until when the machine may wait because no good token could be had.

@@ -14,6 +14,8 @@ struct SimulatedOrigin {
     /// Answers 401 to every token.
     case refusing
     case portal
+    /// A gateway before it answers one request or the other with a page.
+    case mixed
     /// Answers 429 with Retry-After.
     case limited
   }
@@ -22,6 +24,10 @@ struct SimulatedOrigin {
   var mood = Mood.fine
   /// Whether it sends `Date`.
   var tellsTime = true
+  /// What its clock is wrong by, in milliseconds.
+  var clockError = 0
+  /// Whether it breaks off where it is asked for nothing but its head.
+  var refusesHEAD = false
 }
 
 /// A request on its way.

@@ -17,7 +17,7 @@ struct SimulatedSession {
   var state = State.hydrating
   /// As it is kept on disk while the daemon does not run.
   var keptState = State.signedOut
-  var user: String?
+  var user: Name?
   /// The issuer is assumed until the provider names itself.
   var issuer = "https://assumed.example.com"
   var mood = Mood.fine
@@ -30,22 +30,31 @@ struct SimulatedSession {
 
   /// What the outbox knows.
   var isReportedSendable = false
-  var reportedUser: String?
+  var isSignInUntold = false
+  var reportedUser: Name?
 
-  init(_ name: AccountName, isNamed: Bool) {
+  init(_ name: AccountName, isNamed: Bool, isUnnamed: Bool = false) {
     self.name = name
     self.isNamed = isNamed
+    self.isUnnamed = isUnnamed
   }
 
-  var subject: Subject? { user.map { Subject(issuer: issuer, id: $0) } }
+  /// Where nobody tells a name, the user is a sign-in, and each that its user has ended is another one.
+  let isUnnamed: Bool
+  var signIns = 0
+
+  var subject: Subject? {
+    if isUnnamed { return user.map { _ in .unnamed } }
+    return user.map { Subject(issuer: issuer, id: $0.text) }
+  }
 
   var former: Subject? {
     guard isNamed, issuer != "https://assumed.example.com" else { return nil }
-    return user.map { Subject(issuer: "https://assumed.example.com", id: $0) }
+    return user.map { Subject(issuer: "https://assumed.example.com", id: $0.text) }
   }
 
   var permission: OutboxPermission {
-    state == .signedIn ? .sendable(under: isNamed ? subject : nil) : .blocked(reason: state.rawValue)
+    state == .signedIn ? .sendable(under: isNamed || isUnnamed ? subject : nil) : .blocked(reason: state.rawValue)
   }
 
   var fingerprint: Fingerprint {

@@ -5,12 +5,16 @@ final class TrackedItem {
   /// How a request ended.
   enum Answer: Hashable {
     case status(Int)
+    /// A success with HTML where JSON is asked for.
+    case page
+    /// It asks for more than a fresh token.
+    case challenged(Int)
     case unanswered, notSent
   }
 
   let number: Int64
   /// Whose item it is; nil as long as nobody has been known.
-  var user: String?
+  var user: Name?
   /// The API answers 401 to this item, whatever the token.
   var isUnwelcome = false
 
@@ -37,12 +41,14 @@ final class TrackedItem {
   var isForbidden = false
   /// It is not to be sent again before.
   var floor = 0
+  /// It goes on as it was, and not anew.
+  var isHeldInPlace = false
   /// It is to be due by then.
   var latestDue = Int.max
   /// Since when nothing keeps it from being sent.
   var readySince: Int?
 
-  init(_ number: Int64, user: String?) {
+  init(_ number: Int64, user: Name?) {
     self.number = number
     self.user = user
   }
@@ -64,6 +70,7 @@ final class TrackedItem {
 
   /// It has left its lane, though that may not be written down yet.
   func hasEnded(within settings: OutboxSettings) -> Bool {
+    if answer == .page { return charged + 1 >= settings.maxAttempts }
     guard case .status(let status)? = answer else { return false }
     switch override {
     case .delivered, .dead: return true

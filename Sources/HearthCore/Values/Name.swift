@@ -1,0 +1,23 @@
+/// A text that names something: a lane, a key, a path. Two are equal where their UTF-8 is, as SQLite, PostgreSQL, file
+/// systems and providers compare. Swift's own `String` takes texts for equal that are canonically equivalent, such as "é"
+/// in one scalar and in two, or K and the Kelvin sign.
+package struct Name: Hashable, Comparable, Sendable, CustomStringConvertible, ExpressibleByStringInterpolation {
+  package let text: String
+
+  package init(_ text: String) { self.text = text }
+
+  package init(stringLiteral text: String) { self.text = text }
+
+  package var description: String { text }
+
+  package static func == (one: Name, other: Name) -> Bool { one.text.utf8.elementsEqual(other.text.utf8) }
+
+  package static func < (one: Name, other: Name) -> Bool { one.text.utf8.lexicographicallyPrecedes(other.text.utf8) }
+
+  package func hash(into hasher: inout Hasher) {
+    var text = text
+    text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    // The end of the text, so that two names in a row are not one.
+    hasher.combine(0xFF as UInt8)
+  }
+}

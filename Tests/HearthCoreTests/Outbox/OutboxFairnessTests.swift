@@ -1,0 +1,112 @@
+import TestSupport
+import Testing
+
+@testable import HearthCore
+
+/// Lanes and accounts delay each other in nothing (contract, section 6).
+@Suite("The outbox's machine, where an API hangs,") struct OutboxFairnessTests {
+  @Test("lets 8 hung unordered items of one origin keep no item for another origin waiting")
+  func hungUnordered() {
+    var outbox = OutboxScript()
+    outbox.run(claiming: (0..<8).map { _ in outbox.claim(nil) })
+    #expect(outbox.start().count == 8)
+    outbox.run(claiming: [outbox.claim(nil, origin: Sample.secondOrigin)])
+    #expect(outbox.start().count == 1)
+    outbox.run(claiming: [outbox.claim(nil)])
+    #expect(outbox.start().isEmpty, "concurrency is a limit for each origin")
+  }
+
+  @Test("lets 40 hung lanes of one origin keep no retry for another origin waiting that got no answer before")
+  func hungRetries() throws {
+    var outbox = OutboxScript()
+    outbox.run(claiming: (0..<40).map { outbox.claim("hung \($0)", unknownSince: outbox.now) })
+    outbox.start()
+    outbox.machine.ready([Sample.work: .lanes])
+    let rooms = try #require(outbox.run().first?.rooms)
+    #expect(rooms[Sample.origin]?.unanswered == 0)
+    #expect(rooms[Sample.secondOrigin]?.unanswered == 16)
+    outbox.now = outbox.now + .seconds(1)
+    outbox.machine.ready([Sample.work: .lanes])
+    let later = try #require(outbox.run().first?.rooms)
+    #expect(
+      later[Sample.origin]?.unanswered == 16, "those that take long make room for other lanes of their origin, too")
+  }
+
+  @Test("lets 36 hung lanes of 1 MB keep neither another account nor another origin waiting, and its own for a second")
+  func hungBytes() throws {
+    var outbox = OutboxScript(accounts: [Sample.work, Sample.other])
+    outbox.run(claiming: (0..<36).map { outbox.claim("hung \($0)", bytes: 1 << 20) })
+    #expect(outbox.start().count == 36)
+    outbox.machine.ready([Sample.work: .lanes, Sample.other: .lanes])
+    var demands = outbox.run()
+    #expect(demands.map(\.account) == [Sample.other, Sample.work])
+    #expect(demands[1].rooms[Sample.origin]?.lanes == 0 && demands[1].rooms[Sample.secondOrigin]?.lanes == 64)
+    #expect(outbox.machine.nextWake(after: outbox.now) == outbox.now + .seconds(1))
+    outbox.now = outbox.now + .seconds(1)
+    demands = outbox.run()
+    #expect(demands.map { $0.rooms[Sample.origin]?.lanes } == [64])
+    #expect((demands[0].rooms[Sample.origin]?.bytes ?? 0) >= 16 << 20)
+    // Many large answers of other lanes at once are sent as if nothing hung.
+    outbox.run(claiming: (0..<20).map { outbox.claim("well \($0)", account: Sample.other, bytes: 1 << 20) })
+    #expect(outbox.start().count == 20)
+  }
+
+  @Test("sends what was read ahead for one origin though the places of another are taken")
+  func readAhead() {
+    var outbox = OutboxScript()
+    outbox.run(claiming: (0..<64).map { outbox.claim("hung \($0)") })
+    #expect(outbox.start().count == 64)
+    let queue = [outbox.claim("behind"), outbox.claim("well", origin: Sample.secondOrigin)]
+    outbox.machine.accounts[Sample.work]?.queue = queue
+    #expect(outbox.start().count == 1)
+    #expect(outbox.machine.accounts[Sample.work]?.queue.map(\.origin) == [Sample.origin])
+  }
+
+  @Test("asks the store again for the origin that had no room, as soon as it has")
+  func roomAgain() throws {
+    var outbox = OutboxScript()
+    let claims = (0..<9).map { _ in outbox.claim(nil) }
+    outbox.run(claiming: claims)
+    let ids = outbox.start()
+    #expect(ids.count == 8)
+    outbox.answer(ids[0], 200)
+    #expect(outbox.step(ids[0]) == .end)
+    outbox.run(claiming: [claims[8]])
+    #expect(outbox.start().count == 1)
+  }
+}
+
+/// One endpoint answers with pages while others answer JSON.
+@Suite("The outbox's machine, where a gateway answers with a page,") struct OutboxPageTests {
+  private static let page = APIResponse(
+    status: 200, headers: [APIRequest.Header(name: "Content-Type", value: "text/html")])
+
+  @Test("charges the attempt, takes the fate for unknown, waits longer each time, and keeps no other item waiting")
+  func page() throws {
+    var outbox = OutboxScript()
+    outbox.machine.accounts[Sample.work]?.api.expect = .json
+    outbox.run(claiming: [outbox.claim("page"), outbox.claim("well")])
+    let ids = outbox.start()
+    outbox.machine.responded(.success(Self.page), for: ids[0], isCancelled: false, at: outbox.now)
+    #expect(outbox.step(ids[0]) == .end)
+    outbox.answer(ids[1], 200)
+    outbox.step(ids[1])
+    outbox.run()
+    guard case .waiting(let wait)? = outbox.settled.first?.outcome else {
+      throw Violation("\(outbox.settled)")
+    }
+    #expect(wait.status == 200 && wait.unknownFor == .zero && wait.error.contains("page"))
+    #expect(outbox.machine.accounts[Sample.work]?.breaker.unreachable == [])
+    #expect(outbox.machine.pausedReason(of: Sample.work) == nil)
+  }
+
+  @Test("does not take the page for the API's word that the token is good")
+  func token() throws {
+    var outbox = OutboxScript()
+    outbox.machine.accounts[Sample.work]?.api.expect = .json
+    outbox.run(claiming: [outbox.claim()])
+    let id = try outbox.first()
+    outbox.machine.responded(.success(Self.page), for: id, isCancelled: false, at: outbox.now)
+    #expect(outbox.machine.accounts[Sample.work]?.acceptance.isAccepted(outbox.token(1).fingerprint) == false)
+  }
+}

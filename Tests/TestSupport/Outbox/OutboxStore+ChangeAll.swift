@@ -1,0 +1,10 @@
+package import HearthCore
+
+extension OutboxStore {
+  /// The first of several calls.
+  package func changeAll(
+    of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, limit: Int
+  ) async throws(OutboxStoreFailure) -> Int {
+    try await changeAll(of: account, in: state, change, upTo: nil, limit: limit).count
+  }
+}
