@@ -24,7 +24,10 @@ extension OutboxMachine {
     accounts[name]?.lastSubject = subject == nil ? account.knownSubject ?? account.lastSubject : nil
     accounts[name]?.knownSubject = subject
     accounts[name]?.formerSubject = former
-    if subject == nil, permission == .blocked(reason: OutboxPermission.signedOut) { accounts[name]?.isLeft = true }
+    if subject == nil, permission == .blocked(reason: OutboxPermission.signedOut) {
+      accounts[name]?.isLeft = true
+      for id in account.senders.keys { accounts[name]?.senders[id]?.hasUserLeft = true }
+    }
     if isOther { accounts[name]?.bindAgain() }
     accounts[name]?.isSessionReported = true
     accounts[name]?.token = token

@@ -124,7 +124,7 @@ extension OutboxMachine {
       case .unauthorized: return .getBearer(name)
       case .authorized(let bearer):
         guard let delivery = sender.current else { return end(id, of: name, at: now) }
-        guard maySend(delivery, at: now) else {
+        guard !sender.hasUserLeft, maySend(delivery, at: now) else {
           settle(id, .released, at: now)
           continue
         }
@@ -168,7 +168,7 @@ extension OutboxMachine {
     (sender.requests, sender.wasRejected, sender.begunAt) = (0, false, now)
     sender.step = .unauthorized
     accounts[name]?.senders[id] = sender
-    if !maySend(delivery, at: now) { settle(id, .released, at: now) }
+    if sender.hasUserLeft || !maySend(delivery, at: now) { settle(id, .released, at: now) }
     return true
   }
 

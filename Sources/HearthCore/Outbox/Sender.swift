@@ -30,6 +30,8 @@ struct Sender {
   /// Whether the clock was set while the last request was under way. The skew of its response may be that of the clock
   /// before.
   var isTimeDoubtful = false
+  /// The user has signed out since: where users have no names, the next one's token is told from theirs by this alone.
+  var hasUserLeft = false
   /// Since when `current` is under way.
   var begunAt: Timestamp?
 

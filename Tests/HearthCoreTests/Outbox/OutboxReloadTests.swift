@@ -70,6 +70,22 @@ import Testing
     #expect(outbox.machine.subjects(of: Sample.work) == [nil, .unnamed])
   }
 
+  @Test("does not send again what was under way when its user signed out, whoever signs in next")
+  func underWay() throws {
+    var outbox = OutboxScript()
+    let claim = outbox.claim(count: 2)
+    outbox.run(claiming: [claim])
+    let id = try outbox.first()
+    outbox.machine.sessionChanged(
+      Sample.work, permission: .blocked(reason: OutboxPermission.signedOut), knownSubject: nil, formerly: nil,
+      token: nil, at: outbox.now)
+    outbox.signIn()
+    outbox.answer(id, 401)
+    #expect(outbox.step(id, bearer: 2).sent == nil)
+    outbox.run()
+    #expect(outbox.settled.map(\.outcome) == [.released])
+  }
+
   @Test("probes an origin that cannot be reached after the waits of the new configuration")
   func retryMax() throws {
     var outbox = OutboxScript()
