@@ -83,7 +83,7 @@ simulate: export SWIFT_DETERMINISTIC_HASHING = 1
 simulate: export HEARTH_TESTS = HearthCoreTests HearthRuntimeTests
 simulate: export HEARTH_SIMULATION_FIRST = $(FIRST_SEED)
 simulate: swift deps ## simulate SEEDS=n histories of a session, OUTBOX_SEEDS=n of an outbox, from FIRST_SEED=n on
-	$(SWIFT) build --build-tests $(SIMULATION)
+	$(SWIFT) build --product hearthPackageTests $(SIMULATION)
 	[ $(SEEDS) -eq 0 ] || HEARTH_SIMULATION_SEEDS=$(SEEDS) $(SWIFT) test --skip-build $(SIMULATION) --filter SessionSimulationTests
 	[ $(OUTBOX_SEEDS) -eq 0 ] || HEARTH_SIMULATION_SEEDS=$(OUTBOX_SEEDS) $(SWIFT) test --skip-build $(SIMULATION) --filter OutboxSimulationTests
 
