@@ -126,6 +126,11 @@ extension SessionMachine {
         self.active?.phase = .idle
         return []
       }
+      // The time can wait for the unlock, as no token has left.
+      if isDoubtful(active, at: now), !locks.isEmpty {
+        self.active?.phase = .idle
+        return []
+      }
       // The provider may have rotated the token: at once with the same one, while its grace window is open.
       return ask(about: active, isRepeated: true, at: now)
     case .failed(.rejected(let rejection, let message)):

@@ -127,6 +127,18 @@ struct WrongClockTests {
     }
   }
 
+  @Test("where the time was asked for and the answer is lost under lock, it is asked for again after the unlock")
+  func lockedMeanwhile() {
+    var session = started(ahead: .seconds(7200), with: unrenewable)
+    session.take(.locked(.screen))
+    session.fails(.unanswered(message: "timeout"))
+    #expect(!isAskingForTheTime(session) && !session.snapshot.isRefreshing)
+    session.take(.unlocked(.screen))
+    session.reads(.found(unrenewable))
+    session.comesDue()
+    #expect(isAskingForTheTime(session))
+  }
+
   @Test("a token that nothing can renew ends the session after a start where the provider's clock agrees")
   func agrees() {
     var session = started(ahead: .seconds(7200), with: unrenewable)
