@@ -76,6 +76,8 @@ extension OutboxMachine {
         accounts[name] = OutboxAccount(api, retry: retry)
         accounts[name]?.senders = before?.senders ?? [:]
         accounts[name]?.discards = before?.discards ?? 0
+        accounts[name]?.isLeft = before?.isLeft ?? false
+        accounts[name]?.bindAgain()
       }
       if accounts[name]?.api.origins != api.origins { accounts[name]?.mayHoldConfigured = true }
       accounts[name]?.api = api
@@ -91,11 +93,12 @@ extension OutboxMachine {
     agreeOnTime()
   }
 
-  /// An account that is not configured any more is forgotten with its last request, and the last call that discards.
+  /// An account that is not configured any more is forgotten with its last request, and the last call that discards, but
+  /// not before the store has been told that its user has left.
   mutating func removeUnused(_ name: AccountName) {
-    guard let account = accounts[name], !account.isConfigured, account.senders.isEmpty, account.discards == 0 else {
-      return
-    }
+    guard let account = accounts[name], !account.isConfigured, account.senders.isEmpty, account.discards == 0,
+      !account.isLeft
+    else { return }
     accounts[name] = nil
     awake.remove(name)
   }

@@ -86,6 +86,20 @@ import Testing
     #expect(outbox.settled.map(\.outcome) == [.released])
   }
 
+  @Test("tells the store that a user has left also where the account was not configured for a while")
+  func leftWhileRemoved() {
+    var outbox = OutboxScript()
+    outbox.run()
+    outbox.machine.sessionChanged(
+      Sample.work, permission: .blocked(reason: OutboxPermission.signedOut), knownSubject: nil, formerly: nil,
+      token: nil, at: outbox.now)
+    outbox.machine.accountsChanged([:], settings: OutboxSettings(), at: outbox.now)
+    reload(&outbox)
+    outbox.signIn(Sample.work, .unnamed)
+    outbox.run()
+    #expect(outbox.works.contains(.bind(Sample.work, to: .unnamedBefore, formerly: .unnamed, adopts: false)))
+  }
+
   @Test("probes an origin that cannot be reached after the waits of the new configuration")
   func retryMax() throws {
     var outbox = OutboxScript()
