@@ -156,6 +156,7 @@ extension OutboxSimulation {
     case .purge(let name, let subjects, _, _):
       let subject = subjects[call.purged]
       call.lastItem = call.lastItem ?? model.items.keys.max() ?? 0
+      call.purgedAt = call.purgedAt ?? elapsed
       let count = model.purge(name, of: subject, limit: OutboxMachine.batch, at: now)
       note("\(count) items of \(subject?.id ?? "nobody") are discarded")
       call.purged += 1
@@ -195,7 +196,7 @@ extension OutboxSimulation {
       daemon!.machine.discarded(name)
       disturbed()
       if !call.hasFailed {
-        checkDiscarded(name, user, upTo: call.lastItem ?? 0)
+        checkDiscarded(name, user, call)
         if signsOut { change(name) { $0.state = .signedOut } }
       }
     }

@@ -47,6 +47,9 @@ extension OutboxSimulation {
   }
 
   func signIn(_ name: AccountName, as user: Name) {
+    // Where nobody has a name, the outbox hears of a sign-out before the next user comes.
+    let isHeard = daemon?.machine.names.contains(name) == true && sessions[name]!.state != .hydrating
+    if sessions[name]!.isUnnamed, sessions[name]!.user == nil, sessions[name]!.signIns > 0, !isHeard { return }
     note("\(name): \(user) signs in")
     if daemon == nil { sessions[name]!.keptState = .signedIn }
     newToken(name)
@@ -81,9 +84,11 @@ extension OutboxSimulation {
     // It is another user from the moment that the outbox has heard of the sign-out.
     if sessions[name]!.isUnnamed, sessions[name]!.state == .signedOut { sessions[name]!.user = nil }
     let session = sessions[name]!
+    let token = session.state == .signedIn ? session.fingerprint : nil
+    sessions[name]!.reportedToken = token
     daemon!.machine.sessionChanged(
-      name, permission: session.permission, knownSubject: session.subject, formerly: session.former,
-      token: session.state == .signedIn ? session.fingerprint : nil, at: now)
+      name, permission: session.permission, knownSubject: session.subject, formerly: session.former, token: token,
+      at: now)
     if session.isSignInUntold { daemon!.machine.signedIn(name) }
     sessions[name]!.isSignInUntold = false
     sessions[name]!.isReportedSendable = session.state == .signedIn

@@ -127,7 +127,9 @@ extension OutboxSimulation {
   private func endQuietly() throws(Violation) {
     flush(Set(configured.keys), timeout: Self.hour)
     // The request of an item that was discarded may still be under way.
-    try wait(40_000) { self.daemon!.flushes.isEmpty && self.daemon!.calls.isEmpty && !self.isWorking }
+    try wait(40_000) {
+      self.daemon!.flushes.isEmpty && self.daemon!.calls.isEmpty && self.model.claims.isEmpty && !self.isWorking
+    }
     if !daemon!.flushes.isEmpty { violated("a flush of an empty outbox does not end") }
     if !model.claims.isEmpty { violated("\(model.claims.count) claims are left") }
     if !daemon!.senders.isEmpty { violated("the senders \(daemon!.senders.sorted()) never end") }

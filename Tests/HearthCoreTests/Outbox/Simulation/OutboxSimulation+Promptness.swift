@@ -35,7 +35,8 @@ extension OutboxSimulation {
   var movingBytes: Int {
     model.claimOf.keys.reduce(0) { sum, number in
       guard let item = model.items[number], let tracked = items[number] else { return sum }
-      let isSlow = tracked.flight != nil && elapsed - tracked.sentAt >= 1000
+      // Many that have taken long may end at once.
+      let isSlow = tracked.sentAt >= tracked.claimedAt && elapsed - tracked.sentAt >= 1000
       return isSlow || daemon?.asking.values.contains(item.account) == true ? sum : sum + item.bytes
     }
   }

@@ -80,6 +80,7 @@ extension OutboxSimulation {
     let (item, name) = (flight.item, flight.account)
     note("item \(item.number) is answered: \(flight.answer)")
     (item.flight, item.answer, item.override) = (nil, flight.answer, nil)
+    item.isTokenUnreported = sessions[name]!.reportedToken != flight.token
     if case .status(let status) = flight.answer {
       item.override = daemon!.overrides[name]?[status]
       if item.override != nil { tally[.override] += 1 }

@@ -161,9 +161,9 @@ extension OutboxSimulation {
     case (.dead, _), (.needsStepUp, _): return false
     case (.released, nil), (.released, .status(401)?): return true
     case (.released, .challenged?):
-      // Another token may do.
+      // Another token may do, or the outbox has not heard of this one yet.
       guard let session = model.items[item.number].flatMap({ sessions[$0.account] }) else { return false }
-      return session.state != .signedIn || session.fingerprint != item.token
+      return session.state != .signedIn || session.fingerprint != item.token || item.isTokenUnreported
     case (.released, .notSent?): return daemon?.machine.isStopping ?? true
     case (.released, _): return false
     }
@@ -202,9 +202,9 @@ extension OutboxSimulation {
       case .held where shown.reason?.keepsPlace == true: item.isHeldInPlace = true
       case .pending where item.isHeldInPlace: item.isHeldInPlace = false
       case .pending:
-        if shown.subject == nil { item.user = nil }
+        if shown.subject == nil { (item.user, item.nobodysSince) = (nil, elapsed) }
         // What was freed of one who had no name goes on as it was.
-        if shown.attempts != item.charged || shown.subject != nil { item.retried() }
+        if shown.attempts != item.charged || shown.subject != nil || item.isUnderReview { item.retried() }
       case .waiting where shown.subject == nil: item.user = nil
       // Retried while another user is signed in.
       case .held where shown.reason == .otherUser && shown.attempts == 0 && (item.charged > 0 || item.isUnderReview):
@@ -252,10 +252,12 @@ extension OutboxSimulation {
   }
 
   /// Sign-out with `outbox: "discard"` has been answered: nothing is left of what was there when it began.
-  func checkDiscarded(_ name: AccountName, _ subject: Subject?, upTo last: Int64) {
+  func checkDiscarded(_ name: AccountName, _ subject: Subject?, _ call: SimulatedCall) {
     for item in model.items.values where item.account == name && model.subject(of: item) == subject {
       let state = item.progress.state
-      guard state.isActive || state == .held, item.number <= last else { continue }
+      guard state.isActive || state == .held, item.number <= call.lastItem ?? 0 else { continue }
+      // It was a former user's, and somebody has wanted it sent again meanwhile.
+      if let since = items[item.number]?.nobodysSince, since >= call.purgedAt ?? 0 { continue }
       violated("item \(item.number) is left \(state) by a discard")
     }
   }

@@ -76,9 +76,10 @@ struct SimulatedCall {
 
   let kind: Kind
   var hasFailed = false
-  /// Of how many subjects the items are discarded, and the last item that was there when that began.
+  /// The number of subjects whose items are discarded; the last item that was there when that began, and the time.
   var purged = 0
   var lastItem: Int64?
+  var purgedAt: Int?
   var receipts: [OutboxReceipt] = []
 }
 

@@ -32,6 +32,7 @@ struct SimulatedSession {
   var isReportedSendable = false
   var isSignInUntold = false
   var reportedUser: Name?
+  var reportedToken: Fingerprint?
 
   init(_ name: AccountName, isNamed: Bool, isUnnamed: Bool = false) {
     self.name = name

@@ -35,6 +35,10 @@ final class TrackedItem {
   var heldAt = 0
   var sentAt = 0
   var unknownSince: Int?
+  /// Whether the last answer came before the session had reported the token that was sent.
+  var isTokenUnreported = false
+  /// When it was put back to be sent under whoever is signed in.
+  var nobodysSince: Int?
   /// It was held for review, and nobody has had it sent again.
   var isUnderReview = false
   /// A call that ended the item was carried out.
