@@ -60,16 +60,16 @@ extension OutboxMachine {
           id, policy.outcome(unanswered: message, delivery, sentAt: sentAt, at: now, random: random()), at: now)
       }
     case .success(let response):
-      if DeliveryPolicy.meansOffline(response) {
-        if let skew = response.skew, !sender.isTimeDoubtful,
-          accounts[name]?.clocks.answered(skew, by: origin) == true
-        {
-          agreeOnTime()
-        }
+      let isOffline = DeliveryPolicy.meansOffline(response)
+      if !sender.isTimeDoubtful, !isOffline || response.skew != nil,
+        accounts[name]?.clocks.answered(response.skew, by: origin) == true
+      {
+        agreeOnTime()
+      }
+      if isOffline {
         let message = "A proxy or a captive portal asks for a sign-in before the API can be reached."
         return unreachable(id, delivery, response.status, message, at: now)
       }
-      if !sender.isTimeDoubtful, accounts[name]?.clocks.answered(response.skew, by: origin) == true { agreeOnTime() }
       reached(origin, of: name)
       let challenge = Challenge(response, from: origin, without: bearer.secrets)
       if response.status == 401, challenge == nil {
