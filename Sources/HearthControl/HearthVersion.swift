@@ -1,6 +1,6 @@
 /// What all of Hearth's programs say they are.
 package enum HearthVersion {
   package static let text = "0.1.0"
-  /// Of the control protocol (`daemon.getInfo`).
+  /// The version of the control protocol (`daemon.getInfo`).
   package static let protocolNumber = 1
 }

@@ -39,7 +39,7 @@ extension Sandbox {
     return .json(Received(bytes: count, sha256: digits.joined()))
   }
 
-  /// Nil where the token is good.
+  /// It is nil where the token is good.
   private func refusal(of call: Call) -> Response? {
     var isAllowed = false
     let response = authorized(call) { _, _ in

@@ -27,7 +27,7 @@ final class CallLine: Sendable {
     var lastNumber = 0
     /// Calls that have not been sent.
     var queue: [Call] = []
-    /// Those who wait, by the number of their call.
+    /// The tasks that wait, by the number of their call.
     var waiting: [Int: Continuation] = [:]
     var isClosed = false
     var end: ControlClient.Failure?

@@ -72,7 +72,7 @@ package struct ControlClient: ~Copyable {
   package static let patience: Duration = .seconds(60)
   /// How long a daemon may take to accept a connection, which it does at once unless it is stopped.
   package static let connectingPatience: Duration = .seconds(5)
-  /// Of a line from the daemon, which is trusted: its own uid was checked.
+  /// The most bytes of a line from the daemon, which is trusted: its own uid was checked.
   private static let lineLimit = 256 << 20
   /// Calls, which the daemon's socket takes without waiting for a response to be read.
   private static let sentAtOnce = 128
@@ -125,7 +125,7 @@ package struct ControlClient: ~Copyable {
     return Reply(value: value, json: json)
   }
 
-  /// The same for a method that this version need not know.
+  /// Does the same for a method that this version need not know.
   package mutating func call(
     _ method: String, _ params: JSONObject = [:], within limit: Duration? = nil
   ) throws(Failure) -> JSON {

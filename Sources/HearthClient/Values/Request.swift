@@ -34,7 +34,7 @@ extension HearthClient {
   public struct Challenge: Hashable, Sendable {
     let value: HearthCore.Challenge
 
-    /// Of the API that asks.
+    /// The origin of the API that asks.
     public var origin: String { value.origin.description }
     /// `insufficient_user_authentication`, `insufficient_scope`, or another word of the API's.
     public var error: String? { value.error }
@@ -44,7 +44,7 @@ extension HearthClient {
     public var maxAge: Duration? { value.maxAge.map { .seconds($0) } }
     /// As the API wrote them.
     public var claims: String? { value.claims }
-    /// With blanks between them.
+    /// The scopes, with blanks between them.
     public var scope: String? { value.scope }
   }
 }

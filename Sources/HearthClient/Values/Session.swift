@@ -49,7 +49,7 @@ extension HearthClient {
     public var reason: String? { value.state.reason }
     /// One sentence for people: what is, and what to do.
     public var message: String { value.message }
-    /// Nil where nothing is to be done.
+    /// It is nil where nothing is to be done.
     public var action: Action? { value.action.map(Action.init) }
     /// The user, as the provider names them.
     public var subject: String? { value.subject?.id }

@@ -9,7 +9,7 @@ extension HearthClient {
     public var account: String { value.account.description }
     /// Its public name: the first 8 hex digits of its SHA-256.
     public var fingerprint: String { value.bearer.token.fingerprint.description }
-    /// Nil where it names no expiry.
+    /// It is nil where it names no expiry.
     public var expiresAt: Time? { value.bearer.expiresAt.map(Time.init) }
     /// The user, as the provider names them.
     public var subject: String? { value.bearer.subject?.id }

@@ -14,7 +14,7 @@ package struct Notification: Hashable, Sendable {
     self.init(method: event.rawValue, params: params)
   }
 
-  /// Nil where it is no notification.
+  /// It is nil where it is no notification.
   package init?(json: JSON) {
     guard json["jsonrpc"] == "2.0", json["id"] == nil, let method = json["method"]?.string else { return nil }
     self.init(method: method, params: json["params"]?.object ?? [:])

@@ -44,7 +44,7 @@ extension RPCError {
     return .object(object)
   }
 
-  /// Nil where it is no error object.
+  /// It is nil where it is no error object.
   package init?(json: JSON) {
     guard let code = json["code"]?.int, let message = json["message"]?.string else { return nil }
     self.init(code: code, message: message, data: json["data"]?.object)

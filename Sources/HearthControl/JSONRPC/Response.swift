@@ -9,7 +9,7 @@ package struct Response: Hashable, Sendable {
     self.outcome = outcome
   }
 
-  /// Nil where it is no answer.
+  /// It is nil where it is no answer.
   package init?(json: JSON) {
     guard json["jsonrpc"] == "2.0", let id = json["id"] else { return nil }
     if let result = json["result"] {

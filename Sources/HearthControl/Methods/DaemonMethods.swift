@@ -95,7 +95,7 @@ package struct DaemonInfo: TimelessWireValue {
     self.paths = paths
   }
 
-  /// Nil where there is no such place.
+  /// It is nil where there is no such place.
   package func path(_ name: String) -> String? { paths.first { $0.name == name }?.path }
 }
 

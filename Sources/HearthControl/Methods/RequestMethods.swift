@@ -54,7 +54,7 @@ package struct RequestAnswer: TimelessWireValue {
   package let headers: [APIRequest.Header]
   package let body: [UInt8]
   package let isFromCache: Bool
-  /// Of an answer from the cache, in whole seconds.
+  /// The age of an answer from the cache, in whole seconds.
   package let age: Duration?
 
   /// `age`: of an earlier answer, which is given in place of an error.

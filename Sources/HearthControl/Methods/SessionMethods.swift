@@ -81,7 +81,7 @@ package struct ReportUnauthorized: ControlMethod {
     .optional("wwwAuthenticate", \.wwwAuthenticate, .text), make: Self.init)
 
   package let account: AccountName
-  /// Of the token, as `session.getToken` gave it. The daemon reads it once it knows the account.
+  /// The fingerprint of the token, as `session.getToken` gave it. The daemon reads it once it knows the account.
   package let fingerprint: String
   /// The field of the API's answer; several are joined by commas.
   package let wwwAuthenticate: String?
@@ -153,7 +153,7 @@ package struct DiagnoseSession: ControlMethod {
     .optional("checks", \.checks, .checks, omitting: Set(Diagnosis.Check.allCases)), make: Self.init)
 
   package let account: AccountName
-  /// Those that are wanted.
+  /// The checks that are wanted.
   package let checks: Set<Diagnosis.Check>
 
   package init(_ account: AccountName, _ checks: Set<Diagnosis.Check> = Set(Diagnosis.Check.allCases)) {

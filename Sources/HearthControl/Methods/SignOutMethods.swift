@@ -54,7 +54,7 @@ package struct SignedOut: WireValue {
 
   package let status: SessionStatus
   package let revocation: Revocation
-  /// Nil where it was not asked for.
+  /// It is nil where it was not asked for.
   package let endSession: EndSession?
 
   package init(_ status: SessionStatus, revocation: Revocation, endSession: EndSession? = nil) {

@@ -19,7 +19,7 @@ package struct OpenStream: ControlMethod {
 
   /// Without a body.
   package let draft: RequestDraft
-  /// Nil where the request has none.
+  /// It is nil where the request has none.
   package let upload: APIRequest.Upload?
 
   package init(_ draft: RequestDraft, _ upload: APIRequest.Upload?) {

@@ -75,7 +75,7 @@ package enum OIDCAgentRequest: Hashable, Sendable {
     }
   }
 
-  /// Of the versions 4 and 5.
+  /// The requests that manage accounts, in the versions 4 and 5.
   private static let managing: Set = [
     "account_info", "add", "code_exchange", "delete", "delete_client", "device", "file_read", "file_remove",
     "file_write", "gen", "mytoken", "reauthenticate", "register", "remove", "remove_all", "scopes", "state_lookup",
@@ -117,7 +117,7 @@ extension OIDCAgentRequest.AccessToken {
 }
 
 extension JSON {
-  /// Nil where the member is missing, null or empty, as oidc-agent's clients leave out what they do not ask for.
+  /// It is nil where the member is missing, null or empty, as oidc-agent's clients leave out what they do not ask for.
   fileprivate func text(_ key: String) throws(OIDCAgentRequest.Malformed) -> String? {
     switch self[key] {
     case nil, .null?: return nil

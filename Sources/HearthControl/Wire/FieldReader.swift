@@ -38,7 +38,7 @@ struct FieldReader {
     refuse(.invalidParams("The parameter \((prefix + name).quotedName) \(what)."), rank)
   }
 
-  /// Nil where the member is missing or null, or was refused.
+  /// It is nil where the member is missing or null, or was refused.
   mutating func optional<Value>(_ name: String, _ type: WireType<Value>) -> Value? {
     guard let member = members[name], !member.isNull else { return nil }
     return type.read(member, name, &self)

@@ -2,9 +2,9 @@ import HearthCore
 
 /// The members of an object on the wire, in their order: the one list by which a `Whole` is both written and read.
 package struct Fields<Whole>: Sendable {
-  /// Of the members.
+  /// The names of the members.
   package let names: [String]
-  /// Of the members, in their order.
+  /// The schemas of the members, in their order.
   let schemas: @Sendable (inout SchemaComponents) -> [MemberSchema]
   let read: @Sendable (inout FieldReader) -> Whole?
   let write: @Sendable (Whole, Timestamp, inout [JSONObject.Member]) -> Void
@@ -49,7 +49,7 @@ package struct Fields<Whole>: Sendable {
 struct Field<Whole, Value>: Sendable {
   let names: [String]
   let schemas: @Sendable (inout SchemaComponents) -> [MemberSchema]
-  /// Nil where something is wrong, which the reader then knows.
+  /// It is nil where something is wrong, which the reader then knows.
   let read: @Sendable (inout FieldReader) -> Value?
   let write: @Sendable (Whole, Timestamp, inout [JSONObject.Member]) -> Void
 }

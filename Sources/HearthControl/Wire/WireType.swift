@@ -3,7 +3,7 @@ package import HearthCore
 /// How values of one type are written as JSON and read again.
 package struct WireType<Value>: Sendable {
   let schema: JSONSchema
-  /// Nil where the value of the member of this name is refused, which the reader then knows.
+  /// It is nil where the value of the member of this name is refused, which the reader then knows.
   let read: @Sendable (JSON, _ name: String, inout FieldReader) -> Value?
   /// The time is that of the answer, for values that are relative to it.
   let write: @Sendable (Value, Timestamp) -> JSON
@@ -45,7 +45,7 @@ package struct WireType<Value>: Sendable {
     }
   }
 
-  /// The same with a rule. `fault`: what is wrong with a value, as in "is empty"; nil where nothing is.
+  /// Returns the same type with a rule. `fault`: what is wrong with a value, as in "is empty"; nil where nothing is.
   func refusing(
     _ rank: FieldReader.Rank = .form, _ schema: JSONSchema? = nil, _ fault: @escaping @Sendable (Value) -> String?
   ) -> WireType {

@@ -9,7 +9,7 @@ extension WireValue {
   /// `now`: the time of the answer, for values that are relative to it.
   package func json(at now: Timestamp) -> JSON { .object(Self.fields.object(self, at: now)) }
 
-  /// Nil where this version cannot understand it. Members of later versions are passed over.
+  /// It is nil where this version cannot understand it. Members of later versions are passed over.
   package init?(json: JSON) {
     guard let object = json.object else { return nil }
     var reader = FieldReader(object, isLenient: true)

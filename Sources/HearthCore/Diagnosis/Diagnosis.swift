@@ -32,7 +32,7 @@ package struct Diagnosis: Hashable, Sendable {
   package let verdict: Verdict
   /// What was found, and what to do about it. Holds no secret.
   package let message: String
-  /// Of the file that it is about; nil for what is no file.
+  /// The path of the file that it is about; nil for what is no file.
   package let path: String?
 
   package init(_ check: Check, _ verdict: Verdict, _ message: String, path: String? = nil) {

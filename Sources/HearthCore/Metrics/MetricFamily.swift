@@ -65,9 +65,9 @@ package struct Histogram: Hashable, Sendable {
 
   /// In the order of their bounds. What lies above the last is in `count` alone.
   package let buckets: [Bucket]
-  /// Of all values.
+  /// The number of all values.
   package let count: Int
-  /// Of all values, in the family's unit.
+  /// The sum of all values, in the family's unit.
   package let sum: Double
 
   package init(buckets: [Bucket], count: Int, sum: Double) {

@@ -12,7 +12,7 @@ package struct DeliveryOverrides: Hashable, Sendable {
 
   package init(_ outcomes: [Int: Outcome] = [:]) { self.outcomes = outcomes }
 
-  /// Nil where the contract's word holds.
+  /// It is nil where the contract's word holds.
   package subscript(status: Int) -> Outcome? { outcomes[status] }
 }
 

@@ -28,8 +28,8 @@ package struct KeyedItem: Hashable, Sendable {
     return staysOwn ? .joining : .own
   }
 
-  /// The same for other contents: which of the two is held for review, so that one key is not sent with both. Nil where
-  /// neither can be sent by itself any more.
+  /// Tells which of two with different contents is held for review, so that one key is not sent with both. It is nil
+  /// where neither can be sent by itself any more.
   package static func doubtful(own: KeyedItem, joining: KeyedItem) -> Surplus? {
     if joining.waits, !joining.wasSent || own.wasSent || !own.waits { return .joining }
     return own.waits && (joining.waits || joining.wasSent) ? .own : nil

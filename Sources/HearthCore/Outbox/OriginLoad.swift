@@ -19,7 +19,7 @@ struct OriginLoad {
   /// Requests under way, or about to be. Those that wait for the cause of a 401 are not among them: others may tell it.
   var lanes = Count()
   var unordered = Count()
-  /// Those whose last request got no response.
+  /// Deliveries whose last request got no response.
   var unanswered = Count()
   /// The content of all deliveries in memory.
   var bytes = Count()

@@ -55,7 +55,7 @@ struct OutboxAccount {
 
   /// The kinds of which the store may have more items that can be sent.
   var mayHaveMore = OutboxKinds.all
-  /// The same of one origin for which no more could be claimed: it is asked again once there is room. No value is empty.
+  /// The kinds that an origin may have more of, where there was no room to claim them. No value is empty.
   var left: [Origin: OutboxKinds] = [:]
   /// Whether the store is asked for deliveries of this account now.
   var isClaiming = false
@@ -120,7 +120,7 @@ struct OutboxAccount {
     return lacksToken ? Self.refreshUnavailable : nil
   }
 
-  /// Whose items those are to become that nobody, or the one before, has. Nil where nobody is known.
+  /// Whose items those are to become that nobody, or the one before, has. It is nil where nobody is known.
   var boundSubject: Subject? { isLeft ? .unnamedBefore : knownSubject }
 
   /// There are, or may be, items of no user: they are to become the known user's.

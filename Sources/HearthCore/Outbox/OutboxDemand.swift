@@ -5,7 +5,7 @@ package struct OutboxDemand: Hashable, Sendable {
     /// The most items of lanes, and the most unordered ones. The two limits do not count against each other.
     package var lanes: Int
     package var unordered: Int
-    /// Of those, the most that got no response when they were sent last: each may keep its place until the time limit.
+    /// The most items that got no response when they were sent last: each may keep its place until the time limit.
     package var unanswered: Int
     /// The bytes of content after which no further item is claimed.
     package var bytes: Int

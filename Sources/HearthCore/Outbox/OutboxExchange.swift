@@ -28,7 +28,7 @@ package struct OutboxExchange: Hashable, Sendable {
 }
 
 extension OutboxExchange.Claimed {
-  /// The same by another clock, which is ahead by `shift`.
+  /// Tells the same by another clock, which is ahead by `shift`.
   func moved(by shift: Duration) -> Self {
     if shift == .zero { return self }
     var moved = self

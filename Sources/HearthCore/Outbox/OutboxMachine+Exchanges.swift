@@ -61,7 +61,7 @@ extension OutboxMachine {
     }
   }
 
-  /// Nil where there is room for none of what there may be.
+  /// It is nil where there is room for none of what there may be.
   private mutating func demand(
     of name: AccountName, _ account: OutboxAccount, _ rooms: [Origin: OutboxDemand.Room], at now: Timestamp
   ) -> OutboxDemand? {

@@ -8,7 +8,7 @@ extension OutboxMachine {
   /// and some for tokens that change meanwhile.
   private static let maxRequests = 5
   static let timeProbeInterval = Duration.seconds(60)
-  /// The same where nothing waits for the answer but that the store is swept.
+  /// How often it is asked where nothing waits for the answer but that the store is swept.
   private static let sweepTimeInterval = Duration.seconds(900)
 
   /// How many more senders of a kind an account may have now for one origin, beside these.

@@ -16,7 +16,7 @@ extension OutboxMachine {
     case publishHeld(AccountName)
   }
 
-  /// Nil where there is nothing to do now, or the store has just failed.
+  /// It is nil where there is nothing to do now, or the store has just failed.
   package mutating func nextStoreWork(at now: Timestamp) -> OutboxStoreWork? {
     if let storeRetryAt {
       guard storeRetryAt <= now else { return nil }

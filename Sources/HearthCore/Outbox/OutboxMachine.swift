@@ -101,7 +101,7 @@ package struct OutboxMachine {
   /// is ahead. Nil while no server has answered.
   func agreedTime(at now: Timestamp) -> Timestamp? { skew.map { now + min($0, .zero) } }
 
-  /// The same for the items of an account: nobody else's servers tell whether they have expired.
+  /// Tells the same for the items of an account: nobody else's servers tell whether they have expired.
   func expiryTime(of name: AccountName, at now: Timestamp) -> ExpiryTime {
     guard accounts[name]?.clocks.isTold == true else { return .unconfirmed(now) }
     return .agreed(agreedTime(at: now) ?? now)

@@ -8,6 +8,6 @@ package struct OutboxPauseChange: Hashable, Sendable {
   package let account: AccountName
   /// As it is shown; nil where sending goes on.
   package let reason: String?
-  /// Nil where it is only shown.
+  /// It is nil where it is only shown.
   package var event: Event?
 }

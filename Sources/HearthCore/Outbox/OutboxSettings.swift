@@ -1,9 +1,9 @@
 /// Limits and waits of the outbox (`[outbox]` in the configuration).
 package struct OutboxSettings: Hashable, Sendable {
   package var maxItems: Int = 100_000
-  /// Of all items together, in bytes.
+  /// The limit of all items together, in bytes.
   package var maxBytes: Int = 1 << 30
-  /// Of one body, in bytes.
+  /// The limit of one body, in bytes.
   package var maxBody: Int = 1 << 20
   /// How many unordered requests of an account to one origin are in flight at once. Lanes have one each, besides these.
   package var concurrency: Int = 8

@@ -6,7 +6,7 @@ package struct OutboxStats: Hashable, Sendable {
   package var held = 0
   package var delivered = 0
   package var dead = 0
-  /// Of bodies, headers and URLs that are kept.
+  /// The bytes of the bodies, headers and URLs that are kept.
   package var bytes = 0
   package var oldestPendingAt: Timestamp?
   package var isPaused = false

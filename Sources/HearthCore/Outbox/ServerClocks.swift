@@ -5,7 +5,7 @@ struct ServerClocks {
   private static let implausible = Duration.seconds(400 * 86_400)
   /// Answers without the time after which it is believed that nobody tells it.
   private static let undatedAtMost = 8
-  /// The same for questions after the time that nobody answers.
+  /// The limit of questions after the time that nobody answers.
   private static let unansweredAtMost = 3
 
   /// Each server's clock less this one, or zero where that is negligible. Nil is the key of the provider.

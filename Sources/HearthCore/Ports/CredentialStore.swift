@@ -65,7 +65,7 @@ package struct RememberedAccount: Hashable, Sendable {
   package var subject: Subject?
   package var lockedByUser: Bool
   package var end: EndRecord?
-  /// Of the session before this one, in the same process.
+  /// What the session before this one, in the same process, has left.
   package var unwritten: UnwrittenGrant?
 
   package init(

@@ -28,7 +28,7 @@ package struct ReceivedRedirect: Sendable {
 
 /// A page for the browser.
 package struct RedirectPage: Hashable, Sendable {
-  /// Of HTTP.
+  /// The status code of HTTP.
   package let status: Int
   package let html: String
   /// The value of `Content-Security-Policy`.

@@ -23,9 +23,9 @@ package protocol ResponseStore: Sendable {
 
 /// How much is kept, in bytes of bodies and header fields.
 package struct ResponseLimits: Hashable, Sendable {
-  /// Of one answer: by default the largest that can be given.
+  /// The limit of one answer: by default the largest that can be given.
   package var answer: Int
-  /// Of an account.
+  /// The limit of an account.
   package var account: Int
 
   package init(answer: Int = RequestMachine.responseLimit, account: Int = 32 << 20) {

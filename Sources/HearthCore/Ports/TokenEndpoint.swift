@@ -40,7 +40,7 @@ extension TokenEndpoint {
 /// because the two clocks may differ.
 package struct TokenResponse: Hashable, Sendable {
   package var accessToken: Token
-  /// Nil where none came: the old one stays valid (RFC 6749, section 6).
+  /// It is nil where none came: the old one stays valid (RFC 6749, section 6).
   package var refreshToken: Token?
   package var idToken: Token?
   package var scope: String?
@@ -52,7 +52,7 @@ package struct TokenResponse: Hashable, Sendable {
   /// From the ID token or what the account is configured to; nil where unknown.
   package var subject: Subject?
   package var origin: Origin
-  /// Of all endpoints that are sent tokens, as they are named now; nil where there is but one.
+  /// The origins of all endpoints that are sent tokens, as they are named now; nil where there is but one.
   package var origins: Set<Origin>?
   /// The server's `Date` header less this machine's clock when the answer came; nil without one.
   package var skew: Duration?

@@ -3,7 +3,7 @@
 ///
 /// It is no word on the session: the API knows the token, and another one of the same sign-in would fare no better.
 package struct Challenge: Hashable, Sendable {
-  /// Who asks.
+  /// The origin of the API that asks.
   package let origin: Origin
   package let error: String?
   /// `acr_values`: ways to sign in, with blanks between them, the best first.
@@ -12,7 +12,7 @@ package struct Challenge: Hashable, Sendable {
   package let maxAge: Int?
   /// As the API wrote them: JSON, which Entra puts into Base64.
   package let claims: String?
-  /// With blanks between them.
+  /// The scopes, with blanks between them.
   package let scope: String?
 
   package init(
@@ -27,7 +27,7 @@ package struct Challenge: Hashable, Sendable {
 extension Challenge {
   private static let insufficientScope = "insufficient_scope"
 
-  /// Nil where the response asks for no more than a fresh token. `secrets`: are removed from what it says.
+  /// It is nil where the response asks for no more than a fresh token. `secrets`: are removed from what it says.
   package init?(_ response: APIResponse, from origin: Origin, without secrets: [Secret]) {
     guard response.status == 401 || response.status == 403 else { return nil }
     let fields = response.headers.filter { $0.name.lowercased() == "www-authenticate" }.map(\.value)
@@ -70,7 +70,7 @@ extension Challenge {
 ///
 /// It reads each byte once. What does not belong there is passed over, since many servers write the field by hand.
 struct AuthenticationChallenges {
-  /// Of each challenge, in order: its parameters by their names in lower case. Of two with one name the first counts.
+  /// The parameters of each challenge, in order, by their names in lower case. Of two with one name the first counts.
   private(set) var parameters: [[String: String]] = []
 
   private var rest: ArraySlice<UInt8>

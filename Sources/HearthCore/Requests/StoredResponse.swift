@@ -27,7 +27,7 @@ package struct StoredResponse: Hashable, Sendable {
     self.isValidatable = isValidatable
   }
 
-  /// Nil where the answer may not be kept. One that is compressed is not: nobody sees what it repeats.
+  /// It is nil where the answer may not be kept. One that is compressed is not: nobody sees what it repeats.
   package init?(_ response: APIResponse, isRedirected: Bool, at now: Timestamp) {
     let fields = ResponseFields(response.headers)
     guard response.status == 200, !response.isTruncated, !fields.directives("cache-control").keys.contains("no-store"),

@@ -19,7 +19,7 @@ package enum EndReason: String, Hashable, Sendable, CaseIterable {
 package struct EndRecord: Hashable, Sendable {
   package let reason: EndReason
   package let at: Timestamp
-  /// Of the token that was rejected, where there was one.
+  /// The fingerprint of the token that was rejected, where there was one.
   package let fingerprint: Fingerprint?
   /// A sentence for people, where more is known than the reason.
   package let detail: String?

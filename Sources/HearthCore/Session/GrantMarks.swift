@@ -27,9 +27,9 @@ package struct GrantHistory: Hashable, Sendable {
 
   /// The grant that was stored last, or found since as another program's.
   package private(set) var current: Fingerprint?
-  /// Those in whose place another one has come, the oldest first.
+  /// The tokens in whose place another one has come, the oldest first.
   package private(set) var former: [Fingerprint]
-  /// Those that were signed out, or that the provider has refused: they are never used again by lying there.
+  /// The tokens that were signed out, or that the provider has refused: they are never used again by lying there.
   package private(set) var over: [Fingerprint]
 
   package init(current: Fingerprint? = nil, former: [Fingerprint] = [], over: [Fingerprint] = []) {

@@ -2,7 +2,7 @@
 package struct AccountName: Hashable, Comparable, Sendable, CustomStringConvertible {
   package let description: String
 
-  /// Nil where `text` is no such name.
+  /// It is nil where `text` is no such name.
   package init?(_ text: String) {
     guard let first = text.utf8.first, first.isASCIILetter || first.isASCIIDigit, text.utf8.count <= 64,
       text.utf8.allSatisfy({ $0.isASCIILetter || $0.isASCIIDigit || "_-".utf8.contains($0) })

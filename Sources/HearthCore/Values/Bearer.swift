@@ -1,6 +1,6 @@
 /// A token as a session gives it out, with all that belongs to it at that time.
 package struct Bearer: Hashable, Sendable {
-  /// Of the kind that the account is configured to.
+  /// The token of the kind that the account is configured to.
   package let token: Token
   package let type: String
   package let expiresAt: Timestamp?

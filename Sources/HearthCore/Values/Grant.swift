@@ -5,7 +5,7 @@ package struct Grant: Hashable, Sendable {
   package var idToken: Token?
   package var tokenType: String
   package var scope: String?
-  /// Of the token that APIs are shown, as `expiresAt` is.
+  /// When the token was issued that APIs are shown, as `expiresAt` is.
   package var issuedAt: Timestamp
   /// Nil: the provider named no expiry, and none could be found out.
   package var expiresAt: Timestamp?

@@ -3,10 +3,10 @@ extension Origin {
   /// (STARTTLS).
   static let mailPorts = ["imap": 143, "imaps": 993, "pop3": 110, "pop3s": 995, "smtp": 25, "smtps": 465]
 
-  /// Of a mail server, to which other programs bring the token: Hearth itself speaks HTTP alone.
+  /// Whether it is a mail server, to which other programs bring the token: Hearth itself speaks HTTP alone.
   var isOfMail: Bool { Self.mailPorts[scheme] != nil }
 
-  /// Of the URL of a server that takes tokens: an API's, or a mail server's.
+  /// Reads the URL of a server that takes tokens: an API's, or a mail server's.
   package init(ofServer text: String) throws(HTTPURL.ParseError) {
     guard let schemeEnd = text.firstRange(of: "://"),
       Self.mailPorts[text[..<schemeEnd.lowerBound].lowercased()] != nil

@@ -2,7 +2,7 @@
 package struct QueryFields: Sendable {
   private let fields: [(name: String, value: String)]
 
-  /// Of what follows the first `?` of a request's target; none where there is no query.
+  /// Reads what follows the first `?` of a request's target; none where there is no query.
   package init(ofTarget target: String) {
     let query = target.firstIndex(of: "?").map { target[target.index(after: $0)...] } ?? ""
     fields = query.split(separator: "&").map { pair in
@@ -11,7 +11,7 @@ package struct QueryFields: Sendable {
     }
   }
 
-  /// Nil where the field is missing, empty, or there more than once (RFC 6749, section 3.1).
+  /// It is nil where the field is missing, empty, or there more than once (RFC 6749, section 3.1).
   package subscript(name: String) -> String? {
     let values = fields.filter { $0.name == name }
     guard values.count == 1, let value = values.first?.value, !value.isEmpty else { return nil }

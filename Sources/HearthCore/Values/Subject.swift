@@ -20,7 +20,7 @@ package struct Subject: Hashable, Sendable {
 
   /// Whoever is signed in where nothing tells a name: the outbox's items are this sign-in's, until its user signs out.
   package static let unnamed = Subject(issuer: "", id: "unnamed")
-  /// Those whose sign-in had no name and who have signed out: their items wait until somebody retries them.
+  /// The users whose sign-in had no name and who have signed out: their items wait until somebody retries them.
   package static let unnamedBefore = Subject(issuer: "", id: "unnamed before")
 
   /// Nil for who has no name.

@@ -1,11 +1,11 @@
 /// The origins that an account's grants are bound to: that of its token endpoint, as far as the configuration names it, and
 /// those of the other endpoints that are sent tokens.
 package struct TokenBinding: Hashable, Sendable {
-  /// Of the token endpoint; until discovery has named that, of the issuer.
+  /// The origin of the token endpoint; until discovery has named that, of the issuer.
   package private(set) var origin: Origin
   /// Discovery may still name another origin.
   package private(set) var isOriginOpen: Bool
-  /// Of all endpoints that are sent tokens, as they are named now; nil until discovery has named them.
+  /// The origins of all endpoints that are sent tokens, as they are named now; nil until discovery has named them.
   package var endpoints: Set<Origin>?
   /// The issuer that is to be discovered.
   private let issuer: IssuerName?

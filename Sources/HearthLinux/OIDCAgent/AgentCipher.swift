@@ -4,13 +4,13 @@ import HearthControl
 /// The seal on one exchange with a client of oidc-agent: NaCl's crypto_box (X25519, XSalsa20, Poly1305) with keys that are
 /// made for this exchange alone. What is sealed is written `length:nonce:ciphertext`, the last two in Base64.
 final class AgentCipher {
-  /// Of a public key as clients write it.
+  /// The length of a public key as clients write it.
   static let encodedKeyLength = 44
   private static let nonceLength = Int(crypto_secretbox_NONCEBYTES)
   private static let encodedNonceLength = nonceLength / 3 * 4
   private static let macLength = Int(crypto_secretbox_MACBYTES)
   private static let keyLength = Int(crypto_box_BEFORENMBYTES)
-  /// Of a message's length, in decimal digits.
+  /// The most decimal digits of a message's length.
   private static let longestNumber = 8
 
   /// In Base64, for the client.

@@ -6,7 +6,7 @@ package struct ListeningSocket: Sendable {
   package let descriptor: Int32
   /// Where it is; nil for one that was passed and has no place in the file system.
   package let path: String?
-  /// Of the file that Hearth made; nil for a socket that was passed.
+  /// The inode of the file that Hearth made; nil for a socket that was passed.
   private let inode: Inode?
 
   private struct Inode: Equatable, Sendable {

@@ -2,7 +2,7 @@
 struct OutputBacklog {
   /// Written to the channel, and not accepted by the socket yet.
   private(set) var written = 0
-  /// Of these, what the socket was not offered yet.
+  /// How many of these bytes the socket was not offered yet.
   private(set) var unflushed = 0
   /// Answers to arrays that are not complete yet.
   var collected = 0

@@ -25,7 +25,7 @@ package struct ProviderEndpoints: Hashable, Sendable {
   /// Authorization responses name the issuer (RFC 9207, section 3).
   package var namesIssuer = false
 
-  /// Of those that are sent tokens.
+  /// The origins of the endpoints that are sent tokens.
   var origins: Set<Origin> { Set([token, revocation, userInfo].compactMap { $0?.origin }) }
 }
 

@@ -33,7 +33,7 @@ enum FormBody {
     return fields.isEmpty ? nil : fields
   }
 
-  /// RFC 3986, section 2.1. Nil where no two digits follow a percent sign, or the result is not UTF-8.
+  /// RFC 3986, section 2.1. It is nil where no two digits follow a percent sign, or the result is not UTF-8.
   static func percentDecoded(_ text: some Sequence<UInt8>) -> String? {
     var result: [UInt8] = []
     var rest = Array(text)[...]

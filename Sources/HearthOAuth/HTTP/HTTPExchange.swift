@@ -23,7 +23,7 @@ final class HTTPExchange: APIExchange {
 
     /// Without its body.
     var response: APIResponse?
-    /// Of the response's body, what was not read.
+    /// What was not read of the response's body.
     var unread = ByteBuffer()
     var isEmpty = false
     /// Completed as soon as more may come.
@@ -31,7 +31,7 @@ final class HTTPExchange: APIExchange {
 
     var end: Result<Void, ExchangeFailure>?
     var lastMoved: Timestamp
-    /// Those who wait until something of this has changed.
+    /// The tasks that wait until something of this has changed.
     var waiting: [CheckedContinuation<Void, Never>] = []
   }
 

@@ -53,7 +53,7 @@ final class RequestWatch: Sendable {
     head.headers.first(name: ticketHeader).flatMap(UInt64.init)
   }
 
-  /// Nil where nobody waits for the request with this ticket any more.
+  /// It is nil where nobody waits for the request with this ticket any more.
   func need(of ticket: UInt64) -> Need? {
     state.withLock { $0.unsent[ticket] }
   }

@@ -5,7 +5,7 @@ import NIOSSL
 /// one must have a pinned key where keys are pinned.
 struct ServerTLS: Sendable {
   let configuration: TLSConfiguration
-  /// Nil where the host of the URL is an address.
+  /// It is nil where the host of the URL is an address.
   let serverName: String?
   /// One of these keys must be in the chain; none: every chain that is trusted is accepted.
   let pins: Set<CertificatePin>

@@ -90,7 +90,7 @@ extension ASN1Node {
     return parts.dropFirst(place).first { _ in true }
   }
 
-  /// Of an AlgorithmIdentifier (RFC 5280, section 4.1.1.2).
+  /// The algorithm that an AlgorithmIdentifier names (RFC 5280, section 4.1.1.2).
   fileprivate var identifier: ASN1ObjectIdentifier? {
     part(0).flatMap { try? ASN1ObjectIdentifier(derEncoded: $0) }
   }

@@ -57,7 +57,7 @@ package struct ProviderPreset: Sendable {
   /// The field of the UserInfo response that names the user.
   package var userInfoSubjectField = "sub"
 
-  /// Nil where no preset has this name.
+  /// It is nil where no preset has this name.
   package static func named(_ name: String) -> ProviderPreset? { all.first { $0.name == name } }
 
   package static let all = (openIDProviders + oauthProviders + [firebase]).sorted { $0.name < $1.name }

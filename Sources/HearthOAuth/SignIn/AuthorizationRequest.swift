@@ -8,7 +8,7 @@ struct AuthorizationRequest {
   /// 256 random bits each, as RFC 7636, section 4.1 recommends for the verifier.
   let state = Secret(Base64URL.random(bytes: 32))
   let codeVerifier = Secret(Base64URL.random(bytes: 32))
-  /// Nil where no ID token is asked for.
+  /// It is nil where no ID token is asked for.
   let nonce: Secret?
   /// Without `client_id`, which the authentication of a pushed request may bring itself.
   let fields: [(String, String)]

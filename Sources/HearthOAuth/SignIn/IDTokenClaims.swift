@@ -7,10 +7,10 @@ struct IDTokenClaims {
   /// How far two clocks may be apart.
   static let leeway = 60.0
 
-  /// Nil where the provider's name is not known.
+  /// It is nil where the provider's name is not known.
   let issuer: IssuerName?
   let client: String
-  /// Nil where none was sent.
+  /// It is nil where none was sent.
   let nonce: Secret?
   /// A provider of OpenID Connect repeats the nonce; one whose endpoints are configured may be none, and LinkedIn's ID
   /// tokens have no nonce.

@@ -5,7 +5,7 @@ import HearthCore
 struct IDTokenValidator: Sendable {
   /// What is expected of the ID token of one sign-in.
   struct Expectation {
-    /// Nil where none was sent.
+    /// It is nil where none was sent.
     let nonce: Secret?
     /// The provider has to send one (OpenID Connect Core, section 3.1.3.3).
     let isRequired: Bool
@@ -15,7 +15,7 @@ struct IDTokenValidator: Sendable {
 
   let exchange: TokenExchange
   let client: OAuthClient
-  /// Nil where the account names its provider's endpoints.
+  /// It is nil where the account names its provider's endpoints.
   let issuer: IssuerName?
   let keys: PublicKeySet
 

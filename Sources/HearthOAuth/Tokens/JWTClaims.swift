@@ -4,7 +4,7 @@ import HearthCore
 /// section 3.1.3.7, rule 6).
 struct JWTClaims: Hashable, Sendable {
   let issuer: String?
-  /// Nil where it is longer than a user's name may be.
+  /// It is nil where it is longer than a user's name may be.
   private let subject: String?
   /// `aud`, which may be one or many.
   let audiences: [String]
@@ -15,7 +15,7 @@ struct JWTClaims: Hashable, Sendable {
   /// The same.
   let issuedAt: Double?
 
-  /// Nil where the token is no JWT that can be read (RFC 7519, section 3).
+  /// It is nil where the token is no JWT that can be read (RFC 7519, section 3).
   init?(_ token: String) {
     let parts = token.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, let payload = Base64URL.decode(parts[1]), let claims = JSONValue(parsing: payload),

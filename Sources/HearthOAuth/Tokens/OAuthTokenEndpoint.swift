@@ -31,7 +31,7 @@ struct OAuthTokenEndpoint: TokenEndpoint {
   /// What a token endpoint has answered.
   struct Answer {
     let response: HTTPResponse
-    /// Those that were known when it was asked.
+    /// The endpoints that were known when it was asked.
     let endpoints: ProviderEndpoints
     let reader: TokenResponseReader
   }

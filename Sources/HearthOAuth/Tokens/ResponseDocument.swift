@@ -2,7 +2,7 @@ import HearthCore
 
 /// The object in a token endpoint's response: in JSON, or in a form as some old providers write it.
 struct ResponseDocument: Hashable, Sendable {
-  /// Nil where the response contains none.
+  /// It is nil where the response contains none.
   let object: JSONValue?
   let isForm: Bool
 

@@ -10,7 +10,7 @@ struct TokenExchange: Sendable {
   let finalErrors: Set<String>
   let responseRules: [ResponseRule]
   let binding: TokenBinding
-  /// Of a subject that the provider names without one.
+  /// The issuer of a subject that the provider names without one.
   let issuer: DefaultIssuer
   /// For whom an ID token must be to name the subject; empty: for anybody.
   let audiences: Set<String>

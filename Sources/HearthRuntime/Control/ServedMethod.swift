@@ -21,6 +21,6 @@ extension PlainMethod {
 
 /// A method whose usual answer is there without waiting for anybody.
 protocol InstantMethod: PlainMethod {
-  /// Nil where the method has to be carried out. Returns at once.
+  /// It is nil where the method has to be carried out. Returns at once.
   func resultAtOnce(from service: ControlService) -> Result?
 }

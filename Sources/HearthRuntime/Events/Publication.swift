@@ -13,7 +13,7 @@ struct Publication {
 
 /// One record of the journal (contract, section 7).
 struct JournalRecord {
-  /// Those that are nil are left out.
+  /// Values that are nil are left out.
   typealias Fields = KeyValuePairs<String, String?>
 
   let name: EventName

@@ -101,7 +101,7 @@ private final class GaugeCell: MetricCell, MeterHandler {
 
 private final class HistogramCell: MetricCell, TimerHandler {
   private struct Counts {
-    /// Of each bucket alone, and last of what lies above them all.
+    /// The count of each bucket alone, and last of what lies above them all.
     var counts: [Int]
     /// In nanoseconds, so that many small times add up exactly.
     var sum: Int64 = 0

@@ -27,7 +27,7 @@ package final class Metrics: Sendable {
   private let elapsed: @Sendable () -> Duration
   private let registry = MetricRegistry()
   private let sessions = Mutex<[AccountName: Followed]>([:])
-  /// Of the methods that were called, so that a call need not look for its instruments among all.
+  /// The instruments of the methods that were called, so that a call need not look for its instruments among all.
   private let calls = Mutex<[String: CallInstruments]>([:])
   private let connections: Meter
   /// Receives each change of what is kept over restarts.
@@ -253,7 +253,7 @@ extension MetricLabel {
 }
 
 extension SessionStatus {
-  /// Nil where the session has not ended.
+  /// It is nil where the session has not ended.
   fileprivate var end: (reason: String, at: Timestamp)? {
     switch state {
     case .reauthRequired(let reason): (reason.rawValue, since)

@@ -4,7 +4,7 @@ import HearthCore
 struct AgentLock {
   private struct Held {
     let hash: String
-    /// Those that were not locked before.
+    /// The accounts that were not locked before.
     let accounts: [AccountName]
   }
 
@@ -13,7 +13,7 @@ struct AgentLock {
 
   var isLocked: Bool { held != nil }
 
-  /// Of the password that unlocks.
+  /// The hash of the password that unlocks.
   var hash: String? { held?.hash }
 
   mutating func lock(with hash: String, _ accounts: [AccountName]) {

@@ -54,7 +54,7 @@ package final class OIDCAgentService: OIDCAgentHandler {
 
   private static let version = "Hearth \(HearthVersion.text)"
 
-  /// Those that are loaded: whoever is not signed in would have to be loaded first.
+  /// The accounts that are loaded: whoever is not signed in would have to be loaded first.
   private var accounts: [JSON] {
     get async {
       var names: [JSON] = []

@@ -144,7 +144,7 @@ extension OutboxPublisher.State {
 }
 
 extension OutboxEvent {
-  /// Nil where only what is shown has changed.
+  /// It is nil where only what is shown has changed.
   fileprivate init?(_ pause: OutboxPauseChange) {
     switch pause.event {
     case .paused(let reason): self = .paused(pause.account, reason: reason)

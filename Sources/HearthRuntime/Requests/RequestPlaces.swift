@@ -4,7 +4,7 @@ import Synchronization
 
 /// The requests that are under way: so many of each account, and each for as long as its client is there.
 final class RequestPlaces: Sendable {
-  /// Of an account. Each request may hold an answer of `RequestMachine.responseLimit` bytes.
+  /// The most requests of an account. Each request may hold an answer of `RequestMachine.responseLimit` bytes.
   static let mostAtOnce = 64
 
   private struct Place {

@@ -70,7 +70,7 @@ package actor RequestService {
   package struct Answer: Sendable {
     package var response: APIResponse
     package var subject: Subject?
-    /// Of an earlier answer, which is given in place of an error.
+    /// The age of an earlier answer, which is given in place of an error.
     package var age: Duration?
   }
 
@@ -149,7 +149,7 @@ package actor RequestService {
     /// The last request asked whether a kept answer still holds.
     var isValidation = false
     var isRedirected = false
-    /// Of the token that it was sent with.
+    /// The secrets of the token that it was sent with.
     var secrets: [Secret] = []
   }
 

@@ -42,13 +42,13 @@ actor RequestStream {
   private let clock: any Clock
 
   private var phase = Phase.preparing
-  /// Those who wait for another phase.
+  /// The tasks that wait for another phase.
   private var waiting: [CheckedContinuation<Void, Never>] = []
-  /// Of exchanges that have begun.
+  /// The number of exchanges that have begun.
   private var attempt = 0
   private(set) var subject: Subject?
   private var url: HTTPURL
-  /// Of the request as it is sent now.
+  /// The body of the request as it is sent now.
   private var upload: APIRequest.Upload?
   /// Bytes of the body that the API has taken; nil for all.
   private var taken: Int? = 0

@@ -30,13 +30,13 @@ package actor SessionService {
   /// The wake-ups that tasks are asleep for; those that are not needed any more change nothing.
   private var armed: Set<Timestamp> = []
   private var published: SessionStatus?
-  /// Of the machine as it is, with the steps of the clock that it knows; nil where a call has to be handled.
+  /// The token of the machine as it is, with the steps of the clock that it knows; nil where a call has to be handled.
   private let ready = Mutex<(token: ReadyToken, stepped: Duration)?>(nil)
   private var isRunning = false
   private(set) var isStopping = false
   /// Later inputs are handled, and published to nobody: another session may have taken the place of this one.
   private(set) var isStopped = false
-  /// Of the session before this one, until the machine has inherited it.
+  /// What the session before this one has left, until the machine has inherited it.
   private(set) var inherited: UnwrittenGrant?
   let passphraseMutex = AsyncMutex()
   var imports = PendingImports()

@@ -15,7 +15,7 @@ package actor SignInService {
   let redirects: any RedirectListener
   let clock: any Clock
   private var attempts: [String: SignInAttempt] = [:]
-  /// Of those under way, in the order in which they began.
+  /// The sign-ins under way, in the order in which they began.
   private var order: [String] = []
   private var outcomes = SignInOutcomes()
   private var isStopping = false

@@ -41,7 +41,7 @@ package actor SinkService {
   private var stepped: Duration
   /// The wake-ups that tasks are asleep for.
   private var armed: Set<Timestamp> = []
-  /// Those who wait until nothing is under way.
+  /// The tasks that wait until nothing is under way.
   private var settling: [Int: Waiting] = [:]
   private var settleCount = 0
   private var isStopped = false

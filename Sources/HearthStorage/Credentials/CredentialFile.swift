@@ -10,10 +10,10 @@ struct CredentialFile: Sendable {
     var account: String?
     var issuer: String?
     /// True where the provider has named no issuer, and the origin stands in for one; written only where it is true.
-    /// Nil where the file does not say.
+    /// It is nil where the file does not say.
     var isIssuerAssumed: Bool?
     var origin: String?
-    /// Of all endpoints that were known at sign-in and are sent tokens; nil in files of versions that did not know them.
+    /// The origins of the endpoints that were known at sign-in and are sent tokens; nil in files of older versions.
     var origins: [String]?
     var subject: String?
     /// The raw value of a `Protection`. Nil means that the grant lies open.
@@ -26,7 +26,7 @@ struct CredentialFile: Sendable {
   }
 
   struct Sealed: Hashable, Sendable {
-    /// Nil where the key does not come from a passphrase.
+    /// It is nil where the key does not come from a passphrase.
     var kdf: ScryptParameters?
     /// Nonce, ciphertext and tag.
     var bytes: [UInt8]
@@ -41,7 +41,7 @@ struct CredentialFile: Sendable {
   var header: Header
   var body: Body
 
-  /// Nil where the file names no subject, or no issuer of it.
+  /// It is nil where the file names no subject, or no issuer of it.
   var subject: Subject? {
     guard let issuer = header.issuer, let id = header.subject else { return nil }
     // Versions without the mark wrote the origin of the token endpoint where the provider had named no issuer.

@@ -67,7 +67,7 @@ extension FileCredentialStore {
     return (place, credential)
   }
 
-  /// Nil where the credential cannot be opened. It is removed all the same.
+  /// It is nil where the credential cannot be opened. It is removed all the same.
   private func credential(in contents: FileContents) async -> Credential? {
     guard case .file(let file) = parse(contents),
       let grant = try? await grant(in: file, modified: contents.status.modified)

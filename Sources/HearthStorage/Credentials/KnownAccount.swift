@@ -13,14 +13,14 @@ package struct KnownAccount: Hashable, Sendable {
 
   /// A sign-out whose files could not be removed yet.
   package struct PendingRemoval: Codable, Hashable, Sendable {
-    /// Of the access token of the grant that was signed out; nil where it was unknown.
+    /// It is that of the access token of the grant that was signed out; nil where it was unknown.
     package var fingerprint: Fingerprint?
   }
 
   /// A place that the configuration named before. A sign-out removes the credential there as well.
   package struct FormerPlace: Codable, Hashable, Sendable {
     package var path: String
-    /// Of the access token of the grant that was last there.
+    /// It is that of the access token of the grant that was last there.
     package var fingerprint: Fingerprint?
   }
 
@@ -28,7 +28,7 @@ package struct KnownAccount: Hashable, Sendable {
   package var place: Place?
   package var formerPlaces: [FormerPlace] = []
   package var subject: Subject?
-  /// Of the access token of the grant that was last seen or stored.
+  /// It is that of the access token of the grant that was last seen or stored.
   package var fingerprint: Fingerprint?
   package var end: EndRecord?
   package var lockedByUser = false

@@ -5,6 +5,6 @@ package enum Protection: String, Hashable, Sendable, CaseIterable {
   case keyFile = "key-file"
   case secretService = "secret-service"
 
-  /// Those that can be configured: the Secret Service is not there yet.
+  /// These can be configured: the Secret Service is not there yet.
   package static let allCases: [Protection] = [.none, .passphrase, .keyFile]
 }

@@ -21,7 +21,7 @@ final class ClaimTable: Sendable {
     let epoch: Int64
     var owner: Int64
     let lane: Name?
-    /// Those that are not settled, in their order.
+    /// The items that are not settled, in their order.
     var items: [Item]
     /// The place of its mark in the file of marks.
     fileprivate(set) var slot = 0

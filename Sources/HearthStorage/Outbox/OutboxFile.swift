@@ -7,7 +7,7 @@ internal import HearthCore
 /// damaged.
 struct OutboxFile: Sendable {
   let path: String
-  /// Of this run of the system: see `SentMarks`.
+  /// It tells this run of the system from others: see `SentMarks`.
   let bootID: String
 
   init(_ path: String, bootID: String = SentMarks.bootID()) {
@@ -128,7 +128,7 @@ struct OutboxFile: Sendable {
   enum Wiping: String {
     /// What is delivered or cancelled leaves no content in free pages: zeros are written over it, as a change of its own.
     case always = "ON"
-    /// The same where it takes no room in the log.
+    /// It does the same where that takes no room in the log.
     case whereFree = "FAST"
   }
 

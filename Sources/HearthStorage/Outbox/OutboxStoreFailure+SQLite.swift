@@ -27,7 +27,7 @@ extension OutboxStoreFailure {
     }
   }
 
-  /// The same for an error while the outbox is opened: there a statement that fails means that the tables are damaged.
+  /// Does the same for an error while the outbox is opened: there a failed statement means that the tables are damaged.
   init(opening error: any Error, at path: String) {
     self.init(error, at: path)
     if let error = error as? DatabaseError,

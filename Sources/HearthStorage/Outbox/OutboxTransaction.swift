@@ -138,7 +138,7 @@ final class OutboxTransaction {
     }
   }
 
-  /// The same for a change that observers are told of.
+  /// Does the same for a change that observers are told of.
   func publish(_ item: StoredItem, was old: OutboxItem.State) throws {
     try write(item, was: old)
     effects.changes.append(.changed(try shown(item)))

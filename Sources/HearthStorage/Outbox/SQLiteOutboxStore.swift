@@ -19,7 +19,7 @@ package final class SQLiteOutboxStore: OutboxStore {
   private let connection: Mutex<Connection>
   private let past: Mutex<GroupCommitter.Past>
   private let observer = CommitObserver()
-  /// Of a database that was removed, until the next one is open.
+  /// It tells of a database that was removed, until the next one is open.
   private let loss = Mutex<GroupCommitter.Loss?>(nil)
   private let told = Mutex<String?>(nil)
   private let tell: @Sendable (String) -> Void
@@ -46,7 +46,7 @@ package final class SQLiteOutboxStore: OutboxStore {
     return (store, try store.open(after: nil))
   }
 
-  /// The same for a daemon that goes on without its outbox: where it cannot be opened, each call fails with the reason,
+  /// Serves a daemon that goes on without its outbox: where it cannot be opened, each call fails with the reason,
   /// and each `recover` tries again. `tell` is called with each `notice`.
   package static func openOrWait(
     at path: String, clock: any Clock, tell: @escaping @Sendable (String) -> Void

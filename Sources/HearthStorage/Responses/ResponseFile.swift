@@ -3,7 +3,7 @@ internal import Glibc
 
 /// The database of kept answers: how it is opened, and when it is begun anew.
 struct ResponseFile: Sendable {
-  /// Of the tables. A file with another one is removed.
+  /// The version of the tables. A file with another one is removed.
   private static let version = 1
 
   let path: String

@@ -37,7 +37,7 @@ struct RevocationFile {
       expiresAt: pending.expiresAt.description, keyFile: keyFile)
   }
 
-  /// Nil where the key has been wiped.
+  /// It is nil where the key has been wiped.
   func sealed(with key: SealingKey) -> [UInt8]? {
     Seal.seal(FileFormat.encode(GrantDocument(grant: grant)), with: key, associated: FileFormat.encode(header))
       .map { FileFormat.encode(Sealed(header: header, sealed: Data($0))) }

@@ -4,7 +4,7 @@ import FoundationEssentials
 struct RedirectURI: Codable, Hashable, Sendable {
   let text: String
 
-  /// Nil where it is none.
+  /// It is nil where it is none.
   init?(_ text: String) {
     guard let url = URL(string: text), url.scheme == "http", url.user == nil, !text.contains("#"),
       text.unicodeScalars.allSatisfy({ (0x21...0x7E).contains($0.value) }),

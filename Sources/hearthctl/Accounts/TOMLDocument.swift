@@ -108,7 +108,7 @@ struct TOMLElement {
   /// With the end of its line.
   let range: Range<Int>
 
-  /// Of a pair: its key, and where its value stands.
+  /// Reads a pair: its key, and where its value stands.
   func pair(in bytes: [UInt8]) -> (key: [String], value: Range<Int>) {
     var scanner = Scanner(bytes: bytes, position: range.lowerBound)
     return scanner.pair()

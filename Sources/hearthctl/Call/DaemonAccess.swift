@@ -12,7 +12,7 @@ protocol DaemonAccess {
   var timeout: Double? { get }
 }
 
-/// The same as a value.
+/// This is the same as a value.
 struct DaemonChoice: DaemonAccess, Hashable {
   var socket: String?
   var json = false
@@ -49,7 +49,7 @@ extension DaemonAccess {
     return try ControlClient(path: socketPath, patience: limits.call, connecting: limits.connecting)
   }
 
-  /// Nil where no daemon runs.
+  /// It is nil where no daemon runs.
   func connectIfRunning() throws -> ControlClient? {
     do {
       return try connect(patience: ControlClient.shortPatience)
@@ -75,12 +75,12 @@ extension ControlClient {
   /// For verbs that ask for what the daemon knows already: it answers at once, or something is wrong with it.
   static let shortPatience: Duration = .seconds(15)
 
-  /// Nil where the daemon refuses the call because the outbox cannot be read.
+  /// It is nil where the daemon refuses the call because the outbox cannot be read.
   mutating func outboxStats(of account: AccountName) throws(Failure) -> OutboxStats? {
     try outboxStats(of: [account])[0]
   }
 
-  /// The same of several accounts, in their order.
+  /// Answers the same for several accounts, in their order.
   mutating func outboxStats(of accounts: [AccountName]) throws(Failure) -> [OutboxStats?] {
     try call(each: accounts.map { GetOutboxStats($0) }).map { try? $0.get() }
   }

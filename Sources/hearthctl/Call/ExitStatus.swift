@@ -50,7 +50,7 @@ enum ExitStatus: Int32, CaseIterable {
     }
   }
 
-  /// Of several accounts, what most needs somebody.
+  /// The status of several accounts is that which most needs somebody.
   static func worst(_ statuses: some Sequence<ExitStatus>) -> ExitStatus {
     let order: [ExitStatus] = [.done, .later, .locked, .signInNeeded, .failed, .noDaemon, .usage]
     return statuses.max { order.firstIndex(of: $0)! < order.firstIndex(of: $1)! } ?? .done
@@ -60,7 +60,7 @@ enum ExitStatus: Int32, CaseIterable {
 /// Ends the program with this exit status; the message goes to stderr.
 struct CommandFailure: Error, Equatable {
   let status: ExitStatus
-  /// Nil where everything is on the screen already.
+  /// It is nil where everything is on the screen already.
   let message: String?
 
   init(_ status: ExitStatus, _ message: String?) {

@@ -3,7 +3,7 @@ import Glibc
 /// While a secret is typed without echo: a signal that ends the program gives the terminal its echo back first.
 enum HiddenInput {
   private static let signals = [SIGINT, SIGTERM, SIGHUP]
-  /// Of the terminal as it was. Set before the handler is, and read by it alone.
+  /// The settings of the terminal as it was. They are set before the handler is, and read by it alone.
   nonisolated(unsafe) private static var saved = termios()
   /// The handlers before these.
   nonisolated(unsafe) private static var former: [sigaction] = []

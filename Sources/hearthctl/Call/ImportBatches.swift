@@ -6,7 +6,7 @@ import HearthCore
 /// go one by one, so that it alone is left out.
 struct ImportBatches: ~Copyable {
   private static let most = 100
-  /// Of the lines of a call; one line may be longer by itself.
+  /// The limit of the lines of a call; one line may be longer by itself.
   private static let mostBytes = 512 << 10
 
   private(set) var counts = ImportCounts()

@@ -6,7 +6,7 @@ struct InputLines {
   /// Longer than any line that the daemon takes.
   private static let limit = 256 << 20
 
-  /// Of the line that was read last, counted from 1.
+  /// The number of the line that was read last, counted from 1.
   private(set) var number = 0
   private let name: String
   private let descriptor: Int32

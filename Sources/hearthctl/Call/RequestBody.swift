@@ -20,12 +20,12 @@ final class RequestBody {
 
   private let source: Source
   private let descriptor: Int32
-  /// Of a stream, in bytes: how much of it has been read.
+  /// How much of a stream has been read, in bytes.
   private var streamed = 0
 
   init(_ bytes: [UInt8]) { (source, descriptor) = (.bytes(bytes), -1) }
 
-  /// Of a file, or of standard input, `-`.
+  /// Opens a file, or standard input, `-`.
   init(path: String) throws {
     let isInput = path == "-"
     descriptor = isInput ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)

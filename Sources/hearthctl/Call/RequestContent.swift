@@ -67,7 +67,7 @@ struct RequestContent: Hashable {
     }
   }
 
-  /// Nil where there is none.
+  /// It is nil where there is none.
   func streamedBody() throws -> RequestBody? {
     guard let data else { return nil }
     if data == "-" || data.hasPrefix("@") { return try RequestBody(path: data == "-" ? "-" : String(data.dropFirst())) }

@@ -42,7 +42,7 @@ struct Subprogram {
     return output
   }
 
-  /// Nil where it has not ended until then.
+  /// It is nil where it has not ended until then.
   private static func read(_ descriptor: Int32, until deadline: Timestamp) -> [UInt8]? {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 65_536)

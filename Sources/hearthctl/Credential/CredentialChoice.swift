@@ -26,7 +26,7 @@ struct CredentialChoice: Hashable {
     return nil
   }
 
-  /// Nil where the account's token may not be sent there.
+  /// It is nil where the account's token may not be sent there.
   private static func token(
     of account: AccountName, for url: String, _ client: inout ControlClient
   ) throws(ControlClient.Failure) -> GivenToken? {

@@ -6,7 +6,7 @@ import HearthCore
 struct CredentialGoogleCall: PlainCall {
   /// Where they exchange it, unless they are told otherwise; they do not say.
   static let url = "https://sts.googleapis.com/v1/token"
-  /// Of the OpenID Connect kind. What else there is, is SAML.
+  /// The types of OpenID Connect. What else there is, is SAML.
   private static let tokenTypes = ["urn:ietf:params:oauth:token-type:id_token", "urn:ietf:params:oauth:token-type:jwt"]
 
   let source: CredentialChoice

@@ -7,10 +7,10 @@ struct ExecCredential {
   private static let versions = ["client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"]
 
   let version: String
-  /// Of the cluster; nil where the client was not told to say it.
+  /// The URL of the cluster; nil where the client was not told to say it.
   let server: String?
 
-  /// Of the variable `KUBERNETES_EXEC_INFO`. Throws a sentence where it is none, or of a version that is not known.
+  /// Reads `KUBERNETES_EXEC_INFO`. Throws a sentence where it is none, or of a version that is not known.
   init(_ info: String?) throws {
     guard let info else {
       throw CommandFailure(.usage, "KUBERNETES_EXEC_INFO is not set: kubectl sets it for its credential plugins.")

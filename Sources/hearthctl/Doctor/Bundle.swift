@@ -6,7 +6,7 @@ import HearthCore
 /// What somebody who helps needs to know, as one file. Nothing in it is a secret: what the daemon tells and logs holds
 /// none.
 struct Bundle {
-  /// Of the journal.
+  /// How many lines of the journal there may be.
   private static let lines = 500
 
   var findings: [Finding] = []

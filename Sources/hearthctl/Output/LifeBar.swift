@@ -2,7 +2,7 @@ import HearthCore
 
 /// What is left of a token's life as a bar that drains to the left; a mark stands where the token is refreshed.
 struct LifeBar {
-  /// Of the whole life, from 0 to 1.
+  /// The part of the whole life that is left, from 0 to 1.
   let left: Double
   /// What is left of it when it is refreshed; nil where it is not.
   let refresh: Double?
@@ -11,7 +11,7 @@ struct LifeBar {
   /// With the block characters of Unicode, in eighths of a character; else in ASCII.
   let hasBlocks: Bool
 
-  /// Nil where the token names no expiry.
+  /// It is nil where the token names no expiry.
   init?(_ token: SessionStatus.TokenLife, at now: Timestamp, width: Int, hasBlocks: Bool) {
     guard let lifetime = token.lifetime, lifetime > .zero, let remaining = token.remaining(at: now) else { return nil }
     func share(_ left: Duration) -> Double { min(max(left / lifetime, 0), 1) }

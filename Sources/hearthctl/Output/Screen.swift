@@ -7,7 +7,7 @@ struct Screen {
   /// Block characters can be shown, and colours set.
   let canDraw: Bool
 
-  /// Nil where messages go elsewhere.
+  /// It is nil where messages go elsewhere.
   static var current: Screen? {
     guard isatty(STDERR_FILENO) == 1 else { return nil }
     var size = winsize()

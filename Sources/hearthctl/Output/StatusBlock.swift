@@ -3,7 +3,7 @@ import HearthCore
 /// One account's status as a short block for people.
 struct StatusBlock {
   let session: SessionStatus
-  /// Nil where the daemon could not read it.
+  /// It is nil where the daemon could not read it.
   let outbox: OutboxStats?
   let now: Timestamp
   let paint: Paint
@@ -126,7 +126,7 @@ struct StatusBlock {
 }
 
 extension String {
-  /// With blanks after it up to `width`; at least one.
+  /// Appends blanks up to `width`; at least one.
   func padded(to width: Int) -> String {
     self + String(repeating: " ", count: max(width - count, 1))
   }

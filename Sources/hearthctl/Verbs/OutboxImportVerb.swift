@@ -69,7 +69,7 @@ extension OutboxImportVerb {
 /// What has become of the lines so far.
 struct ImportCounts: Hashable {
   var imported = 0
-  /// Of those that were imported.
+  /// How many of those that were imported are held.
   var held = 0
   /// They were there already.
   var known = 0

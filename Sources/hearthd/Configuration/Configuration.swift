@@ -5,7 +5,7 @@ import Logging
 struct Configuration: Hashable, Sendable {
   /// Sorted by name.
   var accounts: [AccountConfiguration] = []
-  /// Those of all accounts, apart from them: a session does not begin anew when its sinks change.
+  /// The sinks of all accounts, apart from them: a session does not begin anew when its sinks change.
   var sinks: [SinkSettings] = []
   var refresh = RefreshSettings()
   var outbox = OutboxSettings()

@@ -6,7 +6,7 @@ struct ConfigurationFile: Hashable, Sendable {
   let path: String
   let text: String
 
-  /// Nil where there is none. One that `--config` names must exist.
+  /// It is nil where there is none. One that `--config` names must exist.
   static func find(in paths: ConfiguredPaths) throws(ConfigurationError) -> ConfigurationFile? {
     if let path = paths.configurationOption {
       guard let file = try read(path) else { throw ConfigurationError("\(path): there is no such file") }
@@ -20,7 +20,7 @@ struct ConfigurationFile: Hashable, Sendable {
 
   private static let maximumSize = 1 << 20
 
-  /// Nil where there is no such file.
+  /// It is nil where there is no such file.
   static func read(_ path: String) throws(ConfigurationError) -> ConfigurationFile? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else {

@@ -6,7 +6,7 @@ struct QRCode {
   let mask: Int
   private let grid: QRGrid
 
-  /// Nil where the text has more bytes than version 10 takes. `mask`: this one, instead of the best.
+  /// It is nil where the text has more bytes than version 10 takes. `mask`: this one, instead of the best.
   init?(_ text: String, mask: Int? = nil) {
     let bytes = Array(text.utf8)
     guard let version = QRVersion.smallest(for: bytes.count) else { return nil }
@@ -48,7 +48,7 @@ struct QRVersion: Equatable {
 
   var size: Int { 17 + 4 * number }
 
-  /// Nil where none takes so many bytes.
+  /// It is nil where none takes so many bytes.
   static func smallest(for count: Int) -> QRVersion? {
     (1...10).lazy.map(QRVersion.init).first { $0.capacity >= count }
   }
@@ -123,7 +123,7 @@ extension [Int] {
 
 /// The codewords for error correction: the remainder of a division in GF(2⁸) (7.5.2 and annex A).
 struct ReedSolomon {
-  /// Of the generator polynomial, without the leading one.
+  /// The coefficients of the generator polynomial, without the leading one.
   private let divisor: [UInt8]
 
   init(_ degree: Int) {

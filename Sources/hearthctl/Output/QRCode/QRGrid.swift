@@ -70,7 +70,7 @@ struct QRGrid {
     }
   }
 
-  /// Of polynomials over GF(2).
+  /// The remainder of a division of polynomials over GF(2).
   private static func remainder(of value: Int, by divisor: Int) -> Int {
     var rest = value
     let degree = Int.bitWidth - divisor.leadingZeroBitCount
