@@ -131,6 +131,11 @@ extension SessionMachine {
         if credential == active.stored { self.active?.isStored = true }
         return readable + confirmRejection(at: now)
       }
+      if active.phase == .confirming(.refreshTokenRejected), marks.spendable == GrantMarks(active.grant).spendable {
+        // An older copy with the refresh token that was just refused is no newer grant.
+        file.onDisk = marks
+        return readable + confirmRejection(at: now)
+      }
       if marks == file.onDisk, !active.isStored {
         // The one in memory is newer, and is written now that the file can be reached.
         file.write.retryNow()

@@ -49,6 +49,18 @@ struct PutBackTests {
     #expect(session.token == .sample(3) && isWritten(3, by: session))
   }
 
+  @Test("is no way out where it has the refresh token that was refused, with another access token")
+  func sameRefreshToken() {
+    var session = SessionScript.holding(old)
+    session.asks(.refresh)
+    session.fails(.rejected(.refreshToken, message: "invalid_grant"))
+    var copy = old
+    copy.grant.accessToken = .sample(7)
+    session.reads(.found(copy))
+    session.writesEnd()
+    #expect(session.state == .reauthRequired(.refreshTokenRejected) && session.attempts.count == 1)
+  }
+
   @Test("is no way out where the provider has refused the later one for good")
   func refused() {
     var session = refreshed()
