@@ -205,7 +205,7 @@ extension OutboxSimulation {
         if shown.subject == nil { (item.user, item.nobodysSince) = (nil, elapsed) }
         // What was freed of one who had no name goes on as it was.
         if shown.attempts != item.charged || shown.subject != nil || item.isUnderReview { item.retried() }
-      case .waiting where shown.subject == nil: item.user = nil
+      case .waiting where shown.subject == nil: (item.user, item.nobodysSince) = (nil, elapsed)
       // Retried while another user is signed in.
       case .held where shown.reason == .otherUser && shown.attempts == 0 && (item.charged > 0 || item.isUnderReview):
         item.retried()
