@@ -26,7 +26,7 @@ struct OutboxAccount {
   var hasSignedIn = true
   private(set) var isPausedByUser = false
   /// The number of the pause or reading of pauses that `isPausedByUser` comes from.
-  private var pauseNumber = 0
+  private(set) var pauseNumber = 0
   /// Why sending is paused, as it was last shown, and as it was last published; nil where it is not.
   var shownPause: String?
   var publishedPause: String?

@@ -77,6 +77,8 @@ extension OutboxMachine {
         accounts[name]?.senders = before?.senders ?? [:]
         accounts[name]?.discards = before?.discards ?? 0
         accounts[name]?.isLeft = before?.isLeft ?? false
+        // What is under way goes on before the pauses are read again.
+        if let before { accounts[name]?.pauseRead(isPaused: before.isPausedByUser, number: before.pauseNumber) }
         accounts[name]?.bindAgain()
       }
       if accounts[name]?.api.origins != api.origins { accounts[name]?.mayHoldConfigured = true }

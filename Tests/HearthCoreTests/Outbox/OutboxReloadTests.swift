@@ -100,6 +100,19 @@ import Testing
     #expect(outbox.works.contains(.bind(Sample.work, to: .unnamedBefore, formerly: .unnamed, adopts: false)))
   }
 
+  @Test("does not go on with what was under way where its account was paused before it was not configured for a while")
+  func pausedWhileRemoved() throws {
+    var outbox = OutboxScript()
+    outbox.run(claiming: [outbox.claim()])
+    let id = try outbox.first()
+    outbox.answer(id, 401)
+    outbox.machine.paused([Sample.work], true, number: outbox.machine.nextPauseNumber(), at: outbox.now)
+    outbox.machine.accountsChanged([:], settings: OutboxSettings(), at: outbox.now)
+    reload(&outbox)
+    outbox.signIn()
+    #expect(outbox.step(id, bearer: 2).sent == nil)
+  }
+
   @Test("probes an origin that cannot be reached after the waits of the new configuration")
   func retryMax() throws {
     var outbox = OutboxScript()
